@@ -1,0 +1,783 @@
+"""Every touch of the disk: sources read in place and within limits, files written whole or not at all.
+
+Archives are told by their first bytes, never by their suffix, and no name from an archive reaches the disk.
+A *compressed* tar is inflated once, into memory or a nameless temporary file: jumping about in it would inflate
+it again for each member. What is unsafe becomes a finding (``SAF1xx``) and never an entry.
+"""
+
+from __future__ import annotations
+
+import bz2
+import errno
+import gzip
+import io
+import lzma
+import os
+import platform
+import re
+import secrets
+import stat
+import struct
+import sys
+import tarfile
+import tempfile
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from operator import attrgetter
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, BinaryIO, Literal
+
+from seldio.errors import InvalidData, SeldioError, UsageError
+from seldio.findings import Finding, Severity, Sink
+from seldio.text import clipped, listed, plural, printable
+
+Kind = Literal["file", "folder", "zip", "tar", "gzip", "stdin"]
+_Unpack = Callable[[IO[bytes]], Any]  # GzipFile, BZ2File, LZMAFile: alike, but without a common type
+
+_HINTS = {
+    "SAF101": "Do not unpack this archive; pack it again from inside its folder, with plain relative names.",
+    "SAF102": "Pack the linked file itself (tar --dereference; zip without --symlinks).",
+    "SAF103": "Remove it; to read from a pipe, name the file '-'.",
+    "SAF104": "Pack the archive again, with one file per name.",
+    "SAF105": "If you trust it, unpack it yourself or raise the limit (seldio.files.Limits).",
+    "SAF106": "Clear the bits: chmod ug-s FILE.",
+    "SAF107": "Fetch or pack the file again.",
+    "SAF108": "Put the file itself in place of the link, or name the folder that holds both.",
+    "SAF109": "Rename it: letters, digits, '_', '-' and one '.' before the suffix work everywhere.",
+    "SAF111": "Use names with a single dot, as in a_b.wav.",
+}
+_SEVERITY = dict.fromkeys(_HINTS, Severity.ERROR) | dict.fromkeys(("SAF106", "SAF109", "SAF111"), Severity.WARNING)
+
+#: Skipped in folders and archives, as is every name that begins with a dot.
+SKIPPED = frozenset({"__pycache__", "__MACOSX", "Thumbs.db", "desktop.ini"})
+
+_CHUNK, _SPOOL = 2**16, 2**26  # bytes: read at once; of an inflated tar kept in memory
+_ZIP_TABLE, _TAR_HEADER = 2**25, 2**20  # the longest headers that are parsed; parsing takes a multiple of memory
+_UNPACKERS: tuple[tuple[bytes, _Unpack], ...] = (
+    (rb"\x1f\x8b", lambda stream: gzip.GzipFile(fileobj=stream)),
+    (rb"BZh[1-9]1AY&SY", bz2.BZ2File),
+    (rb"\xfd7zXZ\x00", lzma.LZMAFile),
+)
+# What the standard library raises on damaged and forged archives; a fuzz test holds that this is all.
+_DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error, EOFError)
+_DAMAGE += (ValueError, RuntimeError, OverflowError, LookupError)
+_TAR_MODES = {
+    tarfile.SYMTYPE: stat.S_IFLNK,
+    tarfile.LNKTYPE: stat.S_IFLNK,
+    tarfile.CHRTYPE: stat.S_IFCHR,
+    tarfile.BLKTYPE: stat.S_IFBLK,
+    tarfile.FIFOTYPE: stat.S_IFIFO,
+    tarfile.DIRTYPE: stat.S_IFDIR,
+}
+_FOREIGN = re.compile(
+    r"(?P<character>[<>:|?*\\])|(?P<end>[. ])(?:/|$)"
+    r"|(?:^|/)(?P<device>con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.[^/]*)?(?:/|$)",
+    re.IGNORECASE,
+)
+_OPEN = ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
+_READ = os.O_RDONLY | sum(getattr(os, name, 0) for name in _OPEN)
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | (_READ & ~getattr(os, "O_NONBLOCK", 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a source may ask of this machine; whatever is over a limit is a ``SAF105`` finding.
+
+    Args:
+        file_bytes: one file, or one member of an archive, read as a whole.
+        members: members of one archive, or files of one folder.
+        total_bytes: all members of one archive together, unpacked.
+        ratio: unpacked to packed size, of what unpacks to more than 1 MiB.
+        name_chars: a name with its folders.
+    """
+
+    file_bytes: int = 256 * 2**20
+    members: int = 200_000
+    total_bytes: int = 4 * 2**30
+    ratio: int = 200
+    name_chars: int = 1024
+
+    def unpacked(self, packed: int, most: int) -> int:
+        """How many bytes *packed* bytes may unpack to; never over *most*."""
+        return min(most, max(2**20, self.ratio * packed))
+
+
+DEFAULTS = Limits()
+
+
+def _finding(code: str, path: str, message: str) -> Finding:
+    return Finding(code, _SEVERITY[code], message, path, hint=_HINTS[code])
+
+
+def _special(path: str, mode: int) -> Finding:
+    kind = "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
+    return _finding("SAF103", path, f"is {kind}, not a file; it is not opened, since reading it may never end")
+
+
+def _bad_link(path: str, deed: str) -> Finding:
+    return _finding("SAF108", path, f"is a symbolic link that {deed}; it is not followed")
+
+
+def _excess(path: str, what: str) -> Finding:
+    return _finding("SAF105", path, f"{what}; this is not read, since it may fill the memory or disk")
+
+
+def _failure(path: str, error: OSError, deed: str = "read") -> SeldioError:
+    if deed == "read" and isinstance(error, FileNotFoundError):
+        return SeldioError(f"{printable(path)} vanished while it was being read")
+    return SeldioError(f"cannot {deed} {printable(path)}: {error.strerror or error}")
+
+
+@contextmanager
+def _guard(path: str) -> Iterator[None]:
+    """Turn what damaged archives and failing disks raise into InvalidData and SeldioError."""
+    try:
+        yield
+    except (*_DAMAGE, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise _failure(path, error) from error
+        reason = clipped(str(error) or type(error).__name__, 200)
+        raise InvalidData(_finding("SAF107", path, f"is damaged and cannot be read whole: {reason}")) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One regular file of a source.
+
+    Args:
+        path: the file as shown to the user: ``folder/a.csv``, ``x.zip!/a.csv``, ``<stdin>``.
+        name: POSIX path relative to the source's root; for a single file its file name.
+        size: bytes when unpacked; -1 if unknown.
+    """
+
+    path: str
+    name: str
+    size: int
+    _cap: int = field(repr=False)
+    _real: str | None = field(default=None, repr=False)
+    _start: Callable[[], IO[bytes] | None] = field(default=io.BytesIO, repr=False)
+    _owner: IO[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def local(self) -> Path | None:
+        """The real file on disk, links resolved; None in archives and standard input."""
+        return None if self._real is None else Path(self._real)
+
+    def read(self) -> bytes:
+        """The whole content.
+
+        Raises:
+            InvalidData: a limit is passed (``SAF105``) or the data is damaged (``SAF107``).
+            SeldioError: the disk fails, or the file vanished or may not be read.
+        """
+        if self._real is not None:
+            return _read_regular(self._real, self.path, self._cap)
+        with self.open() as stream:
+            return b"".join(iter(partial(stream.read, _CHUNK), b""))
+
+    def open(self) -> BinaryIO:
+        """A stream of the content, to be closed by the caller; raises what :meth:`read` raises.
+
+        A real file gives a plain seekable file of any size, since a stream fills no memory. In an archive the
+        stream only goes forward, keeps the limits, and is not to be shared between threads.
+        """
+        if self._real is not None:
+            return os.fdopen(_open_regular(self._real, self.path)[0], "rb")
+        if self._owner is not None and self._owner.closed:
+            raise SeldioError(f"{printable(self.path)} belongs to a source that is closed")
+        with _guard(self.path):
+            stream = self._start() or io.BytesIO()
+        return io.BufferedReader(_Measured(stream, self.path, self._cap), _CHUNK)
+
+
+def _open_regular(real: str, path: str) -> tuple[int, int]:
+    """Descriptor and size of a regular file; a named pipe put in its place does not block."""
+    try:
+        handle = os.open(real, _READ)
+    except OSError as error:
+        raise _failure(path, error) from error
+    state = os.fstat(handle)
+    if stat.S_ISREG(state.st_mode):
+        return handle, state.st_size
+    os.close(handle)
+    raise InvalidData(_special(path, state.st_mode))
+
+
+def _read_regular(real: str, path: str, cap: int) -> bytes:
+    handle, size = _open_regular(real, path)
+    try:
+        parts = [os.read(handle, min(size, cap) + 1)]
+        total = len(parts[0])
+        if total == size:
+            return parts[0]
+        while parts[-1] and total <= cap:  # the file grows or shrinks, or hides its size, as in /proc
+            parts.append(os.read(handle, _CHUNK))
+            total += len(parts[-1])
+    except OSError as error:
+        raise _failure(path, error) from error
+    finally:
+        os.close(handle)
+    if total > cap:
+        raise InvalidData(_excess(path, f"holds more than {cap:,} bytes"))
+    return b"".join(parts)
+
+
+class _Measured(io.RawIOBase):
+    """A stream out of an archive that counts what really comes out, whatever the headers say."""
+
+    def __init__(self, stream: IO[bytes], path: str, cap: int) -> None:
+        self._stream, self._path, self._cap, self._count = stream, path, cap, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with _guard(self._path):
+            data = self._stream.read(min(len(buffer), _CHUNK))
+        self._count += len(data)
+        if self._count > self._cap:
+            raise InvalidData(_excess(self._path, f"unpacks to more than {self._cap:,} bytes"))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The regular files of a file, folder, archive or standard input; a context manager.
+
+    Args:
+        path: the source as the user named it.
+        kind: *tar* may be compressed; *gzip* is one file packed by gzip, bzip2 or xz.
+        entries: sorted by name, by code point (which is the byte order of UTF-8) in every locale.
+    """
+
+    path: str
+    kind: Kind
+    entries: tuple[Entry, ...]
+    _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the archive; its entries can no longer be read."""
+        self._stack.close()
+
+
+def open_source(path: str | os.PathLike[str], sink: Sink, limits: Limits = DEFAULTS) -> Source:
+    """The files of *path*: a file, folder or archive, or ``-`` for standard input.
+
+    What is unsafe, odd or damaged goes to *sink* as ``SAF1xx`` findings.
+
+    Raises:
+        UsageError: nothing has that name.
+        SeldioError: it may not be read, or the disk fails.
+    """
+    given = os.fspath(path)
+    if given == "-":
+        return _open_stdin(sink, limits)
+    mode, size = _look(given, sink)
+    if stat.S_ISDIR(mode):
+        return Source(given, "folder", _checked(_walk(given, sink, limits), sink))
+    if stat.S_ISREG(mode):
+        plain = Entry(given, os.path.basename(given), size, limits.file_bytes, os.path.realpath(given))
+        return _open_stream(plain, "file", plain.open(), sink, limits)
+    if mode:
+        sink(_special(given, mode))
+    return Source(given, "file", ())
+
+
+def read_entries(source: Source, sink: Sink) -> Iterator[tuple[Entry, bytes]]:
+    """Each entry with its content; one that is damaged or over a limit goes to *sink* instead.
+
+    Raises:
+        SeldioError: the disk fails, or a file vanished or may not be read.
+    """
+    for entry in source:
+        try:
+            data = entry.read()
+        except InvalidData as error:
+            sink(error.finding)
+        else:
+            yield entry, data
+
+
+def _look(given: str, sink: Sink) -> tuple[int, int]:
+    """Mode and size of what the user named; (0, 0) for a link that leads nowhere."""
+    try:
+        state = os.stat(given)
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        code = error.errno if isinstance(error, OSError) else errno.ENAMETOOLONG
+        if code == errno.ELOOP or (code == errno.ENOENT and os.path.islink(given)):
+            sink(_bad_link(given, "loops" if code == errno.ELOOP else "leads nowhere"))
+            return 0, 0
+        if isinstance(error, OSError) and code not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
+            raise _failure(given, error) from error
+        raise UsageError(f"no such file or folder: {clipped(given, 200)}") from None
+    if stat.S_ISREG(state.st_mode):
+        _check_bits(given, state.st_mode, sink)
+    return state.st_mode, state.st_size
+
+
+def _open_stdin(sink: Sink, limits: Limits) -> Source:
+    if sys.stdin is None or sys.stdin.closed:
+        raise SeldioError("cannot read <stdin>: it is closed")
+    data = bytearray()
+    try:
+        while len(data) <= limits.file_bytes and (chunk := sys.stdin.buffer.read(_CHUNK)):
+            data += chunk
+    except OSError as error:
+        raise _failure("<stdin>", error) from error
+    if len(data) > limits.file_bytes:
+        sink(_excess("<stdin>", f"holds more than {limits.file_bytes:,} bytes"))
+        return Source("<stdin>", "stdin", ())
+    start = partial(io.BytesIO, bytes(data))
+    plain = Entry("<stdin>", "<stdin>", len(data), limits.file_bytes, None, start)
+    return _open_stream(plain, "stdin", start(), sink, limits)
+
+
+def _open_stream(plain: Entry, kind: Kind, stream: BinaryIO, sink: Sink, limits: Limits) -> Source:
+    """The source that *stream* turns out to be; *plain* is its only entry if it is no archive."""
+    with ExitStack() as stack:
+        stack.enter_context(stream)
+        with _guard(plain.path):
+            found, unpack = _recognised(stream)
+        if found == "file":
+            return Source(plain.path, kind, _checked([plain], sink))
+        if unpack and found == "gzip":
+            name = re.sub(r"\.(gz|bz2|xz)$", "", plain.name, flags=re.IGNORECASE)
+            cap = limits.unpacked(plain.size, limits.file_bytes)
+            single = Entry(plain.path, name, -1, cap, None, partial(_single, stream, unpack), stream)
+            return Source(plain.path, found, _checked([single], sink), stack.pop_all())
+        if unpack:
+            cap = limits.unpacked(plain.size, limits.total_bytes)
+            members = _tar_members(partial(_inflated, stream, unpack, plain.path, cap, stack), plain.path)
+        else:
+            members = (_zip_members if found == "zip" else _tar_members)(lambda: stream, plain.path)
+        known = _collected(members, plain.path, sink, limits)
+        entries = _checked(_admitted(known, plain.path, stream, sink, limits), sink)
+        if found == "tar":
+            _check_keys(plain.path, entries, sink)
+        return Source(plain.path, found, entries, stack.pop_all())
+
+
+def _recognised(stream: IO[bytes]) -> tuple[Kind, _Unpack | None]:
+    """What the first bytes say it is, and what unpacks it."""
+    head = stream.read(tarfile.BLOCKSIZE)
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return "zip", None
+    for magic, unpack in _UNPACKERS:
+        if re.match(magic, head):
+            stream.seek(0)
+            with suppress(*_DAMAGE, OSError):
+                head = unpack(stream).read(tarfile.BLOCKSIZE)
+            return "tar" if _is_tar(head) else "gzip", unpack
+    return "tar" if _is_tar(head) else "file", None
+
+
+def _is_tar(head: bytes) -> bool:
+    with suppress(tarfile.TarError, ValueError):
+        tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
+        return True
+    return False
+
+
+def _single(stream: IO[bytes], unpack: _Unpack) -> IO[bytes]:
+    stream.seek(0)
+    opened: Any = unpack(stream)
+    if any(re.match(magic, opened.peek(10)) for magic, _ in _UNPACKERS):
+        raise ValueError("it is packed twice")
+    return opened  # type: ignore[no-any-return]
+
+
+def _inflated(stream: IO[bytes], unpack: _Unpack, path: str, cap: int, stack: ExitStack) -> IO[bytes]:
+    spool = stack.enter_context(tempfile.SpooledTemporaryFile(_SPOOL))
+    stream.seek(0)
+    with unpack(stream) as opened:
+        while chunk := opened.read(_CHUNK):
+            if spool.tell() + len(chunk) > cap:
+                raise InvalidData(_excess(path, f"unpacks to more than {cap:,} bytes"))
+            spool.write(chunk)
+    return spool
+
+
+# Archives: what they say of their members, and which of these are safe
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    raw: str
+    name: str
+    mode: int
+    size: int
+    packed: int
+    offset: int
+    start: Callable[[], IO[bytes] | None]
+    locked: bool = False
+
+
+class _Bounded:
+    """A stream for zipfile and tarfile that hands out no headers long enough to fill the memory."""
+
+    def __init__(self, stream: IO[bytes], path: str, most: int) -> None:
+        self._stream, self._path, self._most = stream, path, most
+        self.seek, self.tell, self.seekable = stream.seek, stream.tell, stream.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(min(size, self._most + 1) if size >= 0 else self._most + 1)
+        if len(data) > self._most:
+            raise InvalidData(_excess(self._path, f"has headers longer than {self._most:,} bytes"))
+        return data
+
+
+def _zip_members(body: Callable[[], IO[bytes]], path: str) -> Iterator[_Member]:
+    bounded: Any = _Bounded(body(), path, _ZIP_TABLE)
+    archive = zipfile.ZipFile(bounded)
+    for info in archive.infolist():
+        raw, start = _zip_name(info), partial(archive.open, info)
+        mode = stat.S_IFDIR if info.is_dir() else info.external_attr >> 16
+        sizes = info.file_size, info.compress_size, info.header_offset
+        yield _Member(raw, _tidy(raw), mode, *sizes, start, bool(info.flag_bits & 1))
+
+
+def _zip_name(info: zipfile.ZipInfo) -> str:
+    """The member's name; many programs store UTF-8 without saying so."""
+    if info.flag_bits & 0x800 == 0:
+        with suppress(UnicodeError):
+            return info.orig_filename.encode("cp437").decode("utf-8")
+    return info.orig_filename
+
+
+def _tar_members(body: Callable[[], IO[bytes]], path: str) -> Iterator[_Member]:
+    stream = body()
+    stream.seek(0)
+    bounded: Any = _Bounded(stream, path, _TAR_HEADER)
+    archive = tarfile.TarFile(fileobj=bounded, encoding="utf-8", errors="surrogateescape")
+    last = -1
+    while info := archive.next():
+        if info.offset <= last or info.size < 0:  # would loop for ever (CVE-2025-8194)
+            raise tarfile.ReadError("its headers overlap")
+        last, start = info.offset, partial(archive.extractfile, info)
+        mode = _TAR_MODES.get(info.type, stat.S_IFREG) | stat.S_IMODE(info.mode)
+        yield _Member(info.name, _tidy(info.name), mode, info.size, info.size, info.offset, start)
+    stream.seek(archive.offset)  # tarfile takes a damaged header for the end
+    if stream.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+        raise tarfile.ReadError("it ends without an end mark")
+
+
+def _tidy(name: str) -> str:
+    return "/".join(part for part in name.split("/") if part not in ("", "."))
+
+
+def _collected(members: Iterable[_Member], path: str, sink: Sink, limits: Limits) -> list[_Member]:
+    """The members as far as the archive can be read."""
+    known: list[_Member] = []
+    try:
+        with _guard(path):
+            for member in members:
+                if len(known) == limits.members:
+                    raise InvalidData(_excess(path, f"holds more than {limits.members:,} members"))
+                known.append(member)
+    except InvalidData as error:
+        sink(error.finding)
+    return known
+
+
+def _admitted(members: list[_Member], path: str, owner: IO[bytes], sink: Sink, limits: Limits) -> Iterator[Entry]:
+    """The members that are safe to read; a finding for each of the others."""
+    links = {member.name for member in members if stat.S_ISLNK(member.mode)}
+    first: dict[str, _Member] = {}
+    left = limits.total_bytes
+    for member in members:
+        place, cap = f"{path}!/{member.raw}", limits.unpacked(member.packed, limits.file_bytes)
+        if finding := _unsafe(member, place, links):
+            sink(finding)
+        elif stat.S_ISDIR(member.mode) or any(_hidden(part) for part in member.name.split("/")):
+            continue
+        elif finding := _flawed(member, place, first.get(member.name), cap, limits):
+            sink(finding)
+        elif member.size > left:
+            sink(_excess(path, f"unpacks to more than {limits.total_bytes:,} bytes: {printable(member.name)} and on"))
+            return
+        else:
+            left -= member.size
+            first[member.name] = member
+            _check_bits(place, member.mode, sink)
+            yield Entry(f"{path}!/{member.name}", member.name, member.size, cap, None, member.start, owner)
+
+
+def _unsafe(member: _Member, place: str, links: set[str]) -> Finding | None:
+    if why := _way_out(member.raw):
+        what = f"{why}: unpacked, it would be written outside the folder; it is not read"
+        return _finding("SAF101", place, what)
+    if stat.S_ISLNK(member.mode) or (links and any(str(p) in links for p in PurePosixPath(member.name).parents)):
+        what = "is a link" if stat.S_ISLNK(member.mode) else "lies beneath a link"
+        return _finding("SAF102", place, f"{what}: unpacked, it could lead anywhere on the disk; it is not read")
+    if stat.S_IFMT(member.mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return _special(place, member.mode)
+    return None
+
+
+def _way_out(name: str) -> str:
+    """Why a member of this name could leave the folder it is unpacked in; empty if it cannot."""
+    flat = name.replace("\\", "/")
+    if flat.startswith("/"):
+        return "has an absolute name"
+    if re.match("[A-Za-z]:", flat):
+        return "has a name with a drive letter"
+    if "\0" in name:
+        return "has a name that hides its end behind a NUL"
+    return "climbs out with '..'" if any(part.strip() == ".." for part in flat.split("/")) else ""
+
+
+def _flawed(member: _Member, place: str, first: _Member | None, cap: int, limits: Limits) -> Finding | None:
+    if first:
+        what = " and ".join(f"{plural(m.size, 'byte')} at offset {m.offset:,}" for m in (first, member))
+        return _finding("SAF104", place, f"is there twice ({what}): unpacked, the last wins; here the first is read")
+    if member.locked:
+        return _finding("SAF107", place, "is encrypted and cannot be read")
+    if len(member.name) > limits.name_chars:
+        return _excess(place, f"has a name of more than {limits.name_chars:,} characters")
+    if member.size > cap:
+        return _excess(place, f"unpacks from {member.packed:,} to {member.size:,} bytes, more than {cap:,}")
+    return None
+
+
+# Folders
+
+
+def _walk(root: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
+    shown = "" if root in (".", "./") else root.rstrip("/") + "/"
+    top = os.path.realpath(root)
+    count, todo = 0, [("", top, (top,))]
+    while todo:
+        prefix, folder, above = todo.pop()
+        for item in _listing(folder, shown + prefix):
+            name, path = prefix + item.name, shown + prefix + item.name
+            real, mode, size = _resolved(item, path, top, sink)
+            if len(name) > limits.name_chars:
+                sink(_excess(path, f"has a name of more than {limits.name_chars:,} characters"))
+            elif stat.S_ISDIR(mode) and real in above:
+                sink(_bad_link(path, "loops"))
+            elif stat.S_ISDIR(mode):
+                todo.append((name + "/", real, (*above, real)))
+            elif mode and not stat.S_ISREG(mode):
+                sink(_special(path, mode))
+            elif mode and count == limits.members:
+                sink(_excess(root, f"holds more than {limits.members:,} files"))
+                return
+            elif mode:
+                count += 1
+                _check_bits(path, mode, sink)
+                yield Entry(path, name, size, limits.file_bytes, real)
+
+
+def _listing(folder: str, path: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as items:
+            return sorted((item for item in items if not _hidden(item.name)), key=attrgetter("name"))
+    except OSError as error:
+        raise _failure(path, error) from error
+
+
+def _resolved(item: os.DirEntry[str], path: str, top: str, sink: Sink) -> tuple[str, int, int]:
+    """Real path, mode and size of what stands in a folder, links followed; mode 0 for a bad link."""
+    real = item.path
+    try:
+        state = item.stat(follow_symlinks=False)
+        if stat.S_ISLNK(state.st_mode):
+            real = os.path.realpath(item.path, strict=True)
+            state = os.stat(real)
+    except OSError as error:
+        if not item.is_symlink() or error.errno not in (errno.ELOOP, errno.ENOENT, errno.ENOTDIR):
+            raise _failure(path, error) from error
+        sink(_bad_link(path, "loops" if error.errno == errno.ELOOP else "leads nowhere"))
+        return real, 0, 0
+    if real is not item.path and not f"{real}/".startswith(f"{top.rstrip('/')}/"):
+        sink(_bad_link(path, "leads out of the folder"))
+        return real, 0, 0
+    return real, state.st_mode, state.st_size
+
+
+def _hidden(name: str) -> bool:
+    return name[0] == "." or name in SKIPPED
+
+
+# Names and mode bits
+
+
+def _checked(entries: Iterable[Entry], sink: Sink) -> tuple[Entry, ...]:
+    """The entries sorted by name; a warning for each name that fails on other systems."""
+    ordered = tuple(sorted(entries, key=attrgetter("name")))
+    alike: dict[str, list[Entry]] = {}
+    for entry in ordered:
+        if why := _awkward(entry.name):
+            sink(_finding("SAF109", entry.path, f"has a name that {why}"))
+        alike.setdefault(unicodedata.normalize("NFC", entry.name).casefold(), []).append(entry)
+    for same in alike.values():
+        if len(same) > 1:
+            names = listed([repr(entry.name) for entry in same])
+            what = f"{names} differ only in case or Unicode form: on macOS and Windows they are one file"
+            sink(_finding("SAF109", same[-1].path, what))
+    return ordered
+
+
+def _awkward(name: str) -> str:
+    """Why a file of this name fails on other systems; empty if it does not."""
+    if printable(name) != name:
+        foreign = any("\ud800" <= character <= "\udfff" for character in name)
+        return "is not UTF-8" if foreign else "holds control, invisible or text-reversing characters"
+    if len(name) > 63 and any(len(part.encode()) > 255 for part in name.split("/")):
+        return "is longer than 255 bytes, the most that file systems take"
+    if not (found := _FOREIGN.search(name)):
+        return ""
+    if found["device"]:
+        return f"Windows keeps for a device ({found['device']})"
+    return f"holds {found[0]}, which Windows forbids" if found["character"] else "ends in a dot or space, which Windows drops"
+
+
+def _check_bits(path: str, mode: int, sink: Sink) -> None:
+    if mode & (stat.S_ISUID | stat.S_ISGID):
+        what = "is marked to run with its owner's rights (setuid or setgid), which no data file needs"
+        sink(_finding("SAF106", path, what))
+
+
+def _check_keys(path: str, entries: Iterable[Entry], sink: Sink) -> None:
+    names = [entry.name for entry in entries if entry.name.rpartition("/")[2].count(".") > 1]
+    if names:
+        what = f"{plural(len(names), 'member')} with more than one dot ({listed(names)}): WebDataset takes"
+        sink(_finding("SAF111", path, f"holds {what} what stands before the first as the key of the sample"))
+
+
+# Writing
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A binary stream whose bytes replace the file at *path* when the block ends well.
+
+    At any time, through kills and full disks, the file is the old one or the whole new one. It keeps its mode
+    (a new file gets the umask's), a link is written through, and nothing is left behind on an error.
+
+    Raises:
+        UsageError: the folder does not exist, or *path* is no regular file.
+        SeldioError: the disk fails, is full, or may not be written.
+    """
+    target = _target(os.fspath(path))
+    folder = os.path.dirname(target)
+    _sweep(folder)
+    temp = os.path.join(folder, f"{_temp_prefix()}{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        handle = _create(temp, target)
+        try:
+            with open(handle, "wb", closefd=False) as stream:
+                yield stream
+            _sync(handle)
+        finally:
+            os.close(handle)
+        os.replace(temp, target)
+        _sync_folder(folder)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(temp)
+        if isinstance(error, OSError):
+            raise _failure(os.fspath(path), error, "write") from error
+        raise
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write *data* by :func:`atomic_write`, raising what it raises."""
+    with atomic_write(path) as stream:
+        stream.write(data)
+
+
+def _target(path: str) -> str:
+    target = os.path.realpath(path)
+    if not os.path.isdir(os.path.dirname(target)):
+        raise UsageError(f"cannot write {printable(path)}: its folder does not exist")
+    if os.path.lexists(target) and not os.path.isfile(target):
+        raise UsageError(f"cannot write {printable(path)}: it is not a regular file")
+    return target
+
+
+def _create(temp: str, target: str) -> int:
+    """A new file with the owner and mode of *target*; under the umask if there is none yet."""
+    try:
+        old = os.stat(target)
+    except FileNotFoundError:
+        return os.open(temp, _WRITE, 0o666)
+    handle = os.open(temp, _WRITE, 0o600)
+    if hasattr(os, "fchown"):
+        with suppress(OSError):
+            os.fchown(handle, old.st_uid, old.st_gid)
+        os.fchmod(handle, old.st_mode & 0o777)
+    return handle
+
+
+def _sync(handle: int) -> None:
+    if sys.platform == "darwin":
+        import fcntl
+
+        with suppress(OSError):
+            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+    os.fsync(handle)
+
+
+def _sync_folder(folder: str) -> None:
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(handle)
+
+
+@lru_cache(maxsize=1)
+def _temp_prefix() -> str:
+    """Of the temporary files this machine writes; process numbers mean nothing on another."""
+    return f".seldio-tmp-{zlib.crc32(platform.node().encode()):08x}-"
+
+
+@lru_cache(maxsize=4096)
+def _sweep(folder: str) -> None:
+    """Remove what killed processes left in *folder*; once per folder, since each look reads it whole."""
+    prefix = _temp_prefix()
+    with suppress(OSError), os.scandir(folder) as items:
+        for item in items:
+            if item.name.startswith(prefix) and _is_dead(item.name[len(prefix) :].partition("-")[0]):
+                with suppress(OSError):
+                    os.unlink(item.path)
+
+
+def _is_dead(pid: str) -> bool:
+    if os.name == "nt" or not pid.isdecimal():  # there, signal 0 is Ctrl-C
+        return False
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return False

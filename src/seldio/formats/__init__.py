@@ -1,0 +1,32 @@
+"""All formats, in one explicit tuple; what the command line and the docs list is made from it."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+
+from seldio.errors import UnknownFormat
+from seldio.formats.base import Format, Part, Place, Reading, TextFile
+from seldio.formats.dialects import DIALECTS
+
+#: Every label format. Their order is that of ``seldio formats`` and decides between equals.
+FORMATS: tuple[Format, ...] = (*DIALECTS,)
+
+
+@cache
+def get(name: str) -> Format:
+    """The format called *name*, by its name or an alias.
+
+    Raises:
+        UnknownFormat: there is none; the message lists what there is.
+    """
+    for format in FORMATS:
+        if name == format.name:
+            return format
+        if name in format.aliases:
+            return dataclasses.replace(format, vocabulary=format.alias_vocabularies.get(name, format.vocabulary))
+    names = ", ".join(format.name for format in FORMATS)
+    raise UnknownFormat(f"no format {name!r}; there are {names}")
+
+
+__all__ = ["FORMATS", "Format", "Part", "Place", "Reading", "TextFile", "get"]

@@ -1,0 +1,156 @@
+"""What a format is, and what reading one gives."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from seldio import timeline
+from seldio.findings import Finding, Severity, Sink
+from seldio.schema.events import ClipFile, Origin, with_origin
+
+Role = Literal["label", "output", "submission", "table"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file's content with its names.
+
+    Args:
+        path: as shown in findings.
+        name: path below the source's root, with suffix.
+        clip: the clip it describes.
+        data: its bytes.
+    """
+
+    path: str
+    name: str
+    clip: str
+    data: bytes
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value stands in its file; lines and columns are 1-based, columns count characters."""
+
+    line: int
+    column: int
+    end_column: int
+    value: str
+    excerpt: str
+
+
+class Part(ABC):
+    """The rows that one file gave to a table."""
+
+    def __init__(self, file: TextFile, origin: ClipFile) -> None:
+        self.file = file
+        self.origin = origin
+        self.first = 0  # row of the table at which this part begins
+        self.rows = 0
+        self.readable = True
+
+    @abstractmethod
+    def place(self, row: int, field: str | None) -> Place:
+        """Where *field* of row *row* (counted inside this part) stands; the whole line without a field."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Reading:
+    """An event table with the files it came from, so that any row can be found again in its file."""
+
+    format: Format
+    table: pa.Table
+    parts: Sequence[Part]
+
+    @cached_property
+    def _firsts(self) -> list[int]:
+        return [part.first for part in self.parts]
+
+    def part_of(self, row: int) -> Part:
+        """The file that row number *row* of the table came from."""
+        return self.parts[bisect.bisect_right(self._firsts, row) - 1]
+
+    def finding(
+        self, code: str, severity: Severity, message: str, row: int, field: str | None, hint: str | None, fixable: bool
+    ) -> Finding:
+        """A finding about *field* of table row *row*, with its true place."""
+        part = self.part_of(row)
+        place = part.place(row - part.first, field)
+        return Finding(
+            code, severity, message, part.file.path, place.line, place.column, place.end_column, place.value,
+            hint, fixable, place.excerpt,
+        )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Format(ABC):
+    """One concrete file layout.
+
+    Args:
+        name: what users type.
+        title: one line for people.
+        role: a label, a system's output, a challenge submission, or a table of any of them.
+        carries: the columns of an event table that it can hold.
+        needs: those of them that it cannot be written without.
+        vocabulary: the class list its class numbers index.
+        suffix: of its files, with the dot.
+        hop: seconds between its frames.
+        aliases: further names users may type.
+        alias_vocabularies: the class list where an alias means another one.
+        years: of the challenge, for people.
+        clip_frames: label frames of every clip, where the data set fixes them.
+        source: where the layout is documented.
+        note: what to know about it.
+    """
+
+    name: str
+    title: str
+    role: Role
+    carries: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    vocabulary: str = "starss"
+    suffix: str = ".csv"
+    hop: Fraction = timeline.HOP
+    aliases: tuple[str, ...] = ()
+    alias_vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    years: str = ""
+    clip_frames: int | None = None
+    source: str = ""
+    note: str = ""
+
+    @abstractmethod
+    def read(self, files: Sequence[TextFile], sink: Sink) -> Reading:
+        """The events of *files* as one table, in the order of files and rows.
+
+        What is wrong goes to *sink*; rows that cannot be read are left out of the table.
+        """
+
+    @abstractmethod
+    def write(self, table: pa.Table, file: ClipFile) -> bytes:
+        """The rows of one clip in this format; line ends as *file* says."""
+
+    def origin(self, parts: Sequence[Part]) -> Origin:
+        """The metadata of a table read from *parts*."""
+        return Origin(self.name, self.vocabulary, tuple(part.origin for part in parts))
+
+
+def assembled(format: Format, columns: dict[str, Any], parts: Sequence[Part]) -> Reading:
+    """A reading of *columns* (without ``clip``) whose parts know their number of rows."""
+    first = 0
+    for part in parts:
+        part.first = first
+        first += part.rows
+    codes = np.repeat(np.arange(len(parts), dtype=np.int32), [part.rows for part in parts])
+    names = pa.array([part.origin.clip for part in parts], pa.string())
+    table = pa.table({"clip": pa.DictionaryArray.from_arrays(codes, names), **columns})
+    return Reading(format, with_origin(table, format.origin(parts)), parts)
+

@@ -1,0 +1,153 @@
+"""One cell: why it is not what its column asks for."""
+
+from __future__ import annotations
+
+import codecs
+import dataclasses
+import re
+
+from seldio.findings import Finding, Severity
+from seldio.formats.grammar import KINDS
+from seldio.text import clipped, printable
+
+ERROR, WARNING = Severity.ERROR, Severity.WARNING
+_PATTERNS = {name: re.compile(kind.pattern.decode()) for name, kind in KINDS.items()}
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with a cell.
+
+    Args:
+        shift: where in the cell the offending text begins.
+        repaired: the cell as it can only be meant, or None.
+    """
+
+    code: str
+    message: str
+    value: str
+    hint: str
+    severity: Severity = ERROR
+    shift: int = 0
+    repaired: str | None = None
+    fixable: bool = False
+
+
+def numeric(cell: str) -> bool:
+    """Whether Python would take the cell for a number, whatever else it looks like."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return cell.lower().strip("+-") not in ("nan", "inf", "infinity")
+
+
+def wordy(cell: str) -> bool:
+    """Whether the cell is a plain word, as names of columns are."""
+    return re.fullmatch(r"[A-Za-z_][\w ()\[\]#%/.-]*", cell.strip()) is not None
+
+
+def encoding_problem(path: str, data: bytes) -> Finding | None:
+    """Why the file is not text in UTF-8; None where it is."""
+    if data.startswith(_UTF16) and not data.startswith(codecs.BOM_UTF8):
+        return Finding("SYN102", ERROR, "the file is UTF-16, not UTF-8", path, 1, 1,
+                       hint="save it as UTF-8 without BOM (in a spreadsheet: CSV UTF-8)")  # fmt: skip
+    if (position := data.find(b"\0")) >= 0:
+        line, column, excerpt = _at(data, position)
+        count = data.count(b"\0")
+        return Finding("SYN104", ERROR, f"{count:,} NUL byte{'s' * (count > 1)} in the file", path, line, column,
+                       column + 1, "\0", "zeros are what a power loss leaves, or UTF-16 without a mark: "
+                       "write the file again", excerpt=excerpt)  # fmt: skip
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line, column, excerpt = _at(data, error.start)
+        byte = data[error.start : error.start + 1]
+        return Finding("SYN101", ERROR, f"byte 0x{byte.hex()} is not UTF-8", path, line, column, column + 1,
+                       byte.decode("latin-1"), "save the file as UTF-8; Latin-1 text looks like this",
+                       excerpt=excerpt)  # fmt: skip
+    return None
+
+
+def _at(data: bytes, position: int) -> tuple[int, int, str]:
+    """Line, column and line text of a byte position."""
+    start = data.rfind(b"\n", 0, position) + 1
+    end = data.find(b"\n", position)
+    line = data.count(b"\n", 0, position) + 1
+    excerpt = data[start : end if end >= 0 else len(data)].decode(errors="replace")
+    return line, len(data[start:position].decode(errors="replace")) + 1, excerpt
+
+
+def control_character(cell: str) -> Problem | None:
+    """A terminal escape, bidirectional control or other invisible character in *cell*."""
+    match = _CONTROL.search(cell)
+    if match is None:
+        return None
+    return Problem("SAF201", f"an invisible control character ({printable(match.group())}) in a cell", match.group(),
+                   "remove it: it can rewrite a terminal or hide text", shift=match.start())  # fmt: skip
+
+
+def problem(cell: str, kind: str, field: str, first: bool) -> Problem | None:
+    """What is wrong with *cell* in a column of *kind*; None where nothing is.
+
+    Spaces before a number are legal behind a comma, not at the start of a row (*first*).
+    """
+    text = cell.strip()
+    shift = len(cell) - len(cell.lstrip())
+    if _PATTERNS[kind].fullmatch(text):
+        return _spaces(cell, text, first)
+    found = control_character(cell) or _other(text, kind, field)
+    return found if found.code == "SAF201" else dataclasses.replace(found, shift=shift)
+
+
+def _spaces(cell: str, text: str, first: bool) -> Problem | None:
+    leading = cell[: len(cell) - len(cell.lstrip())]
+    if cell.endswith(text) and not leading.strip(" ") and not (first and leading):
+        return None
+    return Problem("SYN123", "white space around a number, other than spaces after a comma", cell,
+                   "remove it", WARNING, repaired=text, fixable=True)  # fmt: skip
+
+
+def _other(text: str, kind: str, field: str) -> Problem:
+    """The problem of a non-matching cell without control characters."""
+    shown, expected = clipped(text, 40), KINDS[kind].says
+    if not text:
+        return Problem("SYN135", f"{field} is empty", text, f"every cell of a row holds {expected}")
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        inside = text[1:-1].strip()
+        clean = inside if _PATTERNS[kind].fullmatch(inside) else None
+        return Problem("SYN122", f"{field} is in quotes: {shown}", text, "numbers stand without quotes",
+                       repaired=clean, fixable=clean is not None)  # fmt: skip
+    if kind == "flag":
+        return Problem("SYN136", f"{field} is {shown}, and can only be 0 or 1", text, "1: in the picture, 0: not")
+    if re.fullmatch(r"[=@].*|[+-](?=[A-Za-z(@=]).*", text) and not re.fullmatch(r"[+-](nan|inf\w*)", text, re.I):
+        return Problem("SAF202", f"{field} holds a spreadsheet formula: {shown}", text,
+                       f"expected {expected}; a spreadsheet would run this cell when the file is opened")  # fmt: skip
+    return _number(text, kind, field, shown, expected)
+
+
+def _number(text: str, kind: str, field: str, shown: str, expected: str) -> Problem:
+    """The problem of a cell that is, or nearly is, a number."""
+    if re.fullmatch(r"[+-]?(nan|inf|infinity)", text, re.IGNORECASE):
+        return Problem("SYN133", f"{field} is {shown}, which is no place", text,
+                       "leave the row out where nothing was detected")  # fmt: skip
+    if re.fullmatch(r"[+-]?[0-9]{10,}(\.[0-9]*)?|[+-]?[0-9]+\.[0-9]{41,}", text):
+        return Problem("SYN134", f"{field} has {len(text):,} digits: {clipped(text, 20)}", text,
+                       "no frame, class or angle needs more than nine")  # fmt: skip
+    plain = text.removeprefix("+")
+    if plain != text and _PATTERNS[kind].fullmatch(plain):
+        return Problem("SYN131", f"{field} is written with a plus sign: {shown}", text,
+                       "write numbers as plain decimals", WARNING, repaired=plain, fixable=True)  # fmt: skip
+    if kind in ("int", "flag") and (match := re.fullmatch(r"(-?[0-9]{1,9})\.([0-9]*)", text)):
+        whole = match[1] if not match[2].strip("0") else None
+        return Problem("SYN132", f"{field} is {shown}, and must be a whole number", text,
+                       "write it without a decimal point: the official loaders call int() on it",
+                       repaired=whole, fixable=whole is not None)  # fmt: skip
+    if numeric(text):
+        return Problem("SYN131", f"{field} is {shown}, which is no plain decimal", text,
+                       f"write {expected} with the digits 0-9; Python reads this as {float(text):g}, others do not")  # fmt: skip
+    if kind != "name" and re.fullmatch(r"0[xXoObB][0-9A-Fa-f]+", text):
+        return Problem("SYN131", f"{field} is {shown}, which is no plain decimal", text, f"write {expected}")
+    return Problem("SYN130", f"{field} is {shown}, not {expected}", text, f"expected {expected}")

@@ -1,0 +1,302 @@
+"""Which format is this? Evidence for and against each layout, and no guess where it does not decide.
+
+Every layout with the right number of columns is a candidate and collects points, each with the
+sentence that explains it. A candidate wins when it leads every other one *that means something
+else* by ``MARGIN`` points. Layouts that agree on the meaning of every column and differ in nothing
+but the class list (STARSS22 and 2020) do not compete for that; between them the points decide, and
+:attr:`Detection.alike` names the others.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from seldio.formats.base import Format, TextFile
+from seldio.formats.dialects import DIALECTS
+from seldio.formats.evidence import Column, Sample, look
+from seldio.formats.label_csv import Dialect
+from seldio.text import plural
+from seldio.vocabularies import vocabulary
+
+MARGIN = 2.0
+#: Points at which a candidate is out of the question.
+OUT = -100.0
+
+Mark = tuple[float, str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Candidate:
+    """A format with the points it collected and the sentences that explain them."""
+
+    format: Dialect
+    points: float
+    evidence: tuple[str, ...]
+
+    def __str__(self) -> str:
+        why = "; ".join(self.evidence) or "its number of columns"
+        return f"{self.format.name} ({why})"
+
+
+@dataclasses.dataclass(frozen=True)
+class Detection:
+    """What a group of files seems to be.
+
+    Args:
+        format: the format, or None where the evidence does not decide or nothing fits.
+        candidates: what it may be, best first, each with its evidence.
+        alike: formats that mean the same by every column and were ranked behind ``format``.
+        empty: no file has a row, so that nothing can be told and nothing needs to be.
+        sample: what was seen.
+    """
+
+    format: Dialect | None
+    candidates: tuple[Candidate, ...]
+    alike: tuple[Dialect, ...]
+    empty: bool
+    sample: Sample
+
+    @property
+    def evidence(self) -> str:
+        """Why :attr:`format` was chosen, in one line."""
+        return str(self.candidates[0]) if self.format and self.candidates else ""
+
+
+def detect(files: Sequence[TextFile]) -> Detection:
+    """Tell the format of label files that belong together (one folder, one layout)."""
+    sample = look(files)
+    if not sample.rows and not sample.header:
+        return Detection(None, (), (), True, sample)
+    ranked = sorted((judge(dialect, sample) for dialect in DIALECTS), key=lambda c: -c.points)
+    possible = tuple(candidate for candidate in ranked if candidate.points > OUT / 2)
+    if not possible:
+        return Detection(None, (), (), False, sample)
+    best = possible[0]
+    others = [c for c in possible[1:] if not means_the_same(c.format, best.format)]
+    alike = tuple(c.format for c in possible[1:] if means_the_same(c.format, best.format) and c.points > best.points - MARGIN)
+    decided = not others or best.points - others[0].points >= MARGIN
+    close = tuple(c for c in possible if c.points > best.points - MARGIN)
+    return Detection(best.format if decided else None, possible if decided else close, alike, False, sample)
+
+
+def means_the_same(one: Format, other: Format) -> bool:
+    """Whether two layouts agree on what every column means, class lists and number formats aside."""
+    return (
+        isinstance(one, Dialect)
+        and isinstance(other, Dialect)
+        and [c.field for c in one.columns] == [c.field for c in other.columns]
+        and (one.metre, one.hop, one.header) == (other.metre, other.hop, other.header)
+        and not any("zero" in (a.kind, b.kind) and a.kind != b.kind for a, b in zip(one.columns, other.columns, strict=True))
+    )
+
+
+def judge(dialect: Dialect, sample: Sample) -> Candidate:
+    """The points of *dialect* for what was seen."""
+    marks = list(_marks(dialect, sample))
+    return Candidate(dialect, sum(points for points, _ in marks), tuple(text for points, text in marks if text))
+
+
+def _marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
+    if sample.width != len(dialect.columns):
+        yield OUT, f"{plural(sample.width, 'column')}, not {len(dialect.columns)}"
+        return
+    yield from _header_marks(dialect, sample)
+    for number, (part, seen) in enumerate(zip(dialect.columns, sample.columns, strict=False), 1):
+        if part.kind == "name":
+            yield (OUT, f"column {number} holds numbers") if len(seen.values) else (3, "class names")
+        elif len(seen.values):
+            yield from _number_marks(part.kind, seen, f"column {number}")
+            yield from _FIELDS[part.field](dialect, seen, f"column {number}")
+    if dialect.columns[-1].field == "z" or "x" in dialect.carries:
+        yield from _norm_marks(dialect, sample)
+    if dialect.newline == "\r\n":
+        yield (1, "CR LF line ends") if sample.crlf else (-1, "LF line ends")
+    yield from _name_marks(dialect, sample)
+
+
+def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
+    header = ",".join(sample.header)
+    if dialect.header is not None:
+        if header == dialect.header.lower():
+            yield 8, "its header line"
+        else:
+            yield (OUT if header else -4), "another header" if header else "no header line"
+    elif header:
+        words = [_WORDS.get(part.field, part.field) for part in dialect.columns]
+        fits = sum(name.startswith(word) for name, word in zip(sample.header, words, strict=False))
+        yield (2, "the names in its first line") if fits == len(words) else (-2, "a first line with names")
+
+
+_WORDS = {"class_id": "class", "distance": "dist"}
+
+
+def _number_marks(kind: str, seen: Column, where: str) -> Iterator[Mark]:
+    if kind in ("int", "flag"):
+        if not seen.whole:
+            yield OUT, f"{where} has decimals"
+        elif seen.decimals:
+            yield -1, f"{where} is written with decimal points"
+    elif kind == "whole" and seen.decimals and not seen.whole:
+        yield -3, f"{where} has decimals"
+    elif kind in ("real", "real3", "real3inf") and not seen.decimals:
+        yield -3, f"{where} has no decimals"
+
+
+def _frame(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    if dialect.clip_frames and seen.values.max() >= dialect.clip_frames:
+        yield -3, f"frames up to {seen.values.max():.0f}, its clips have {dialect.clip_frames}"
+
+
+def _class(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    highest, classes = seen.values.max(), len(vocabulary(dialect.vocabulary))
+    if highest >= classes:
+        yield -3, f"class {highest:.0f}, its vocabulary has {classes}"
+
+
+def _source(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    low, high = seen.values.min(), seen.values.max()
+    if low < -1 or high > 60:
+        yield OUT, f"{where} goes from {low:.0f} to {high:.0f}: no source numbers"
+    elif low < 0:
+        track = dialect.fills.get("source") == low
+        yield (2, f"tracks are {low:.0f}") if track else (-2, f"{where} holds {low:.0f}")
+    elif high <= 15:
+        yield 2, f"{where} holds {_range(low, high)}: source numbers"
+
+
+def _azimuth(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    low, high = seen.values.min(), seen.values.max()
+    if max(-low, high) > 360:
+        yield OUT, f"{where} goes up to {max(-low, high):.0f}: no azimuth"
+    elif low >= 0 and high <= 15 and seen.whole and dialect.index("source") is None:
+        yield -2, f"{where} holds {_range(low, high)}: hardly azimuths"
+    elif max(-low, high) <= 1.75 and seen.decimals:
+        yield -2, f"{where} stays within ±{max(-low, high):.2f}"
+    elif max(-low, high) > 90 and not dialect.folded:
+        yield 1, f"{where} goes from {low:.0f} to {high:.0f}: azimuths"
+    if dialect.hop.denominator == 50 and not (seen.values % 10 == 0).all():
+        yield -4, f"{where} is not on the 10° grid of 2019"
+
+
+def _elevation(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    outside = 1 - seen.share(-90, 90)
+    finite = seen.values[np.isfinite(seen.values)]
+    if outside:
+        yield (-6 if outside > 0.05 else -1), f"{where} goes from {finite.min():.0f} to {finite.max():.0f}: no elevations"
+    elif seen.values.min() < 0:
+        yield 1, f"{where} has values below 0 and within ±90: elevations"
+
+
+def _distance(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    low, high = seen.values.min(), seen.values.max()
+    if dialect.kind("distance") == "zero":
+        yield (3, f"{where} is the constant 0") if not seen.values.any() else (OUT, f"{where} is not constant 0")
+        return
+    unknown = dialect.unknown_distance
+    if low < 0 and (unknown is None or low != unknown):
+        yield OUT, f"{where} goes down to {low:.0f}: no distances"
+    elif not seen.values.any() and len(seen.values) > 1:
+        yield -2, f"{where} is 0 throughout"
+    elif dialect.metre == 1 and high > 40:
+        yield -6, f"{where} goes up to {high:.0f}: no metres"
+    elif dialect.metre == 100:
+        yield (1, f"{where} goes up to {high:.0f}: centimetres") if high > 40 else (-1, f"{where} stays below {high + 1:.0f}")
+
+
+def _axis(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    limit = 3 if dialect.header is None else 100
+    if np.abs(seen.values).max() > limit:
+        yield OUT, f"{where} goes up to {np.abs(seen.values).max():.0f}: no unit vectors"
+
+
+def _onscreen(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    if not np.isin(seen.values, (0, 1)).all():
+        yield -6, f"{where} is not 0 or 1"
+
+
+def _time(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    if (seen.values < 0).any():
+        yield -3, f"{where} holds times before 0"
+
+
+_FIELDS: dict[str, Callable[[Dialect, Column, str], Iterator[Mark]]] = {
+    "frame": _frame, "class_id": _class, "source": _source, "azimuth": _azimuth, "elevation": _elevation,
+    "distance": _distance, "x": _axis, "y": _axis, "z": _axis, "onscreen": _onscreen, "onset": _time,
+    "offset": _time,
+}  # fmt: skip
+
+
+def _norm_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
+    at = dialect.index("x")
+    if at is None or dialect.header is not None or len(sample.columns) < at + 3:
+        return
+    axes = [column.values for column in sample.columns[at : at + 3]]
+    if len({len(axis) for axis in axes}) == 1 and len(axes[0]):
+        norm = np.sqrt(sum(axis * axis for axis in axes))
+        yield (2, f"columns {at + 1} to {at + 3} are vectors of norm {norm.min():.2f} to {norm.max():.2f}") if (
+            norm.max() < 3
+        ) else (OUT, f"columns {at + 1} to {at + 3} have norms up to {norm.max():.0f}")
+
+
+#: What names say: pattern, the formats it speaks for, points, sentence.
+_NAMES: tuple[tuple[str, str, float, str], ...] = (
+    (r"split\d_ir\d_ov\d_\d+\.", r"dcase2019.*", 3, "2019 file names"),
+    (r"fold\d_room\d_mix\d+_ov\d\.", r"dcase2020.*", 3, "2020 file names (…_ov1)"),
+    (r"fold[1-6]_room\d+_mix\d+\.", r"starss2.|dcase2020", 0.5, "development file names"),
+    (r"dev-(train|test)-(sony|tau)", r"starss2.", 1, "STARSS split folders"),
+    (r"dev-(train|val|test)/", r"dcase2020", 1, "2021 split folders"),
+    (r"room\d+_mix\d+_deg\d+_start\d+", r"dcase2025", 3, "2025 file names"),
+    (r"(^|/)mix\d{3}\.", r".*-submission|.*-output", 0.5, "evaluation file names (mix…)"),
+    (r"foa_[0-9a-f]{20}", r"so-dataset", 4, "SO-Dataset file names"),
+    (r"_fmt-(foa|mic)_seed-\d+", r"spatialscaper", 3, "SpatialScaper file names"),
+    (r"(?i)starss-?22", r"starss22", 1, "STARSS22 in the path"),
+    (r"(?i)starss-?23", r"starss23|dcase202[34]-.*", 1, "STARSS23 in the path"),
+    (r"(?i)dcase-?2020|nigens", r"dcase2020.*", 2, "2020 in the path"),
+    (r"(?i)dcase-?2021", r"dcase2020.*", 2, "2021 in the path"),
+    (r"(?i)dcase-?2022", r"starss22|dcase2023-submission|dcase2020-output", 1, "2022 in the path"),
+    (r"(?i)dcase-?2019|tau-sse", r"dcase2019.*", 2, "2019 in the path"),
+    (r"(?i)metadata", r"starss2.|dcase20(19|20|25)|spatialscaper", 0.5, "a metadata folder"),
+    (r"(?i)subm|predict|output|result", r".*-(submission|output)", 0.5, "the folder's name"),
+)  # fmt: skip
+
+
+def _name_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
+    for pattern, formats, points, sentence in _NAMES:
+        if re.fullmatch(formats, dialect.name) and all(re.search(pattern, name) for name in sample.names):
+            yield points, sentence
+
+
+# --- a given format that the content contradicts ---------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Mismatch:
+    """Why a file does not have the layout it was given as."""
+
+    code: str
+    message: str
+    hint: str
+
+
+def explain_width(file: TextFile, given: Dialect, width: int) -> Mismatch:
+    """Every row has *width* cells, and *given* has another number of columns: what is the file?"""
+    message = f"every row has {plural(width, 'cell')}, {given.name} has {len(given.columns)} columns"
+    found = detect([file])
+    names = [candidate.format for candidate in found.candidates]
+    if found.format is None and not names:
+        return Mismatch("SYN121", message, "no layout that seldio knows has these columns")
+    best = names[0]
+    hint = f"read it as --format {best.name}: {found.candidates[0]}; or convert it with seldio convert"
+    if given.role == "submission" and all(name.role == "label" for name in names[:1]):
+        return Mismatch("LAB309", f"{message}: this is a label file ({best.name}), not a submission", hint)
+    if given.role == "submission" and best.role in ("submission", "output"):
+        return Mismatch("LAB310", f"{message}: this is {best.title.split(':')[0]}", hint)
+    return Mismatch("SYN121", f"{message}; it looks like {' or '.join(name.name for name in names)}", hint)
+
+
+def _range(low: float, high: float) -> str:
+    return f"only {low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"

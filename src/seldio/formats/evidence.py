@@ -1,0 +1,130 @@
+"""What the content and the names of label files say, before anybody has said what they are."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from seldio.formats import cells
+from seldio.formats.base import TextFile
+from seldio.formats.diagnosis import delimiter_of, physical_lines
+
+#: Lines looked at in all files together, taken from their heads and tails.
+SAMPLE = 4000
+_HEAD = 1 << 16
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """One file column of the sample: its numbers, and how they are written."""
+
+    values: np.ndarray[Any, np.dtype[np.float64]]
+    decimals: bool
+
+    @property
+    def whole(self) -> bool:
+        """Whether every number is a whole one, however written."""
+        return bool((self.values == np.rint(self.values)).all())
+
+    def share(self, low: float, high: float) -> float:
+        """The share of values inside [low, high]; 1 for an empty column."""
+        inside = (self.values >= low) & (self.values <= high)
+        return float(inside.mean()) if len(self.values) else 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """What is seen of a group of files.
+
+    Args:
+        width: the number of cells that most rows have; 0 for files without rows.
+        header: the names of the first line, where it holds no number.
+        columns: one for each cell of a row.
+        rows: how many rows were looked at.
+        names: paths of the files, as shown.
+        crlf: whether lines end with CR LF.
+        widths: the numbers of cells that rows have.
+    """
+
+    width: int
+    header: tuple[str, ...]
+    columns: tuple[Column, ...]
+    rows: int
+    names: tuple[str, ...]
+    crlf: bool
+    widths: frozenset[int]
+
+
+def look(files: Sequence[TextFile]) -> Sample:
+    """A bounded sample of *files*: enough to tell formats apart, whatever their size."""
+    share = max(6, SAMPLE // max(1, len(files)))
+    header: tuple[str, ...] = ()
+    rows: list[list[str]] = []
+    for file in files:
+        lines = _lines(file.data, share)
+        if not lines:
+            continue
+        titles = _header(lines[0])
+        header = header or titles
+        rows += [_split(line) for line in (lines[1:] if titles else lines)]
+    widths = collections.Counter(len(row) for row in rows)
+    width = widths.most_common(1)[0][0] if rows else len(header)
+    kept = [row for row in rows if len(row) == width]
+    columns = tuple(map(_column, zip(*kept, strict=True))) if kept else ()
+    crlf = any(b"\r\n" in file.data[:_HEAD] for file in files)
+    return Sample(width, header, columns, len(kept), tuple(f.path for f in files), crlf, frozenset(widths))
+
+
+def signature(data: bytes) -> tuple[int, str, bool]:
+    """Width, header and decimals of a file's first rows: files that share it are looked at together."""
+    lines = _lines(data[:4096], 3)
+    if not lines:
+        return (0, "", False)
+    titles = _header(lines[0])
+    rows = lines[1:] if titles else lines
+    row = _split(rows[0]) if rows else list(titles)
+    return (len(row), ",".join(titles), any("." in cell for cell in row))
+
+
+def _lines(data: bytes, most: int) -> list[str]:
+    """Up to *most* non-blank lines, half from the head and half from the tail; the last only if whole."""
+    if len(data) > 2 * _HEAD:
+        head = physical_lines(data[:_HEAD])[:-1]
+        tail = physical_lines(data[-_HEAD:])[1:]
+        lines = head + tail
+    else:
+        lines = physical_lines(data)
+    torn = len(lines) > 2 and lines[-1] != b""
+    lines = [line for line in (lines[:-1] if torn else lines) if line.strip()]
+    if len(lines) > most:
+        lines = lines[: most - most // 2] + lines[-(most // 2) :]
+    return [line.decode(errors="replace") for line in lines]
+
+
+def _header(line: str) -> tuple[str, ...]:
+    names = tuple(cell.strip().strip('"') for cell in _split(line))
+    wordy = not any(cells.numeric(name) for name in names) and all(map(cells.wordy, names)) and len(names) > 1
+    return tuple(name.lower() for name in names) if wordy else ()
+
+
+def _split(line: str) -> list[str]:
+    """The cells of a line, by the delimiter it seems to use."""
+    if ";" in line:
+        return [cell.replace(",", ".") for cell in line.split(";")]
+    if "," in line:
+        return line.split(",")
+    found = next((n for n in range(12, 2, -1) if delimiter_of(line, n) != ","), 0)
+    return line.split(delimiter_of(line, found)) if found else [line]
+
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?")
+
+
+def _column(texts: Sequence[str]) -> Column:
+    numbers = [text for cell in texts if _NUMBER.fullmatch(text := cell.strip().strip('"')) and len(text) < 60]
+    return Column(np.array([float(n) for n in numbers]), any("." in n or "e" in n.lower() for n in numbers))

@@ -1,0 +1,395 @@
+"""Comma-separated labels, outputs and submissions: one reader and one writer for all dialects.
+
+Columns first: the bytes of all files are joined and parsed by pyarrow in one go. Only where that
+fails, or where a byte occurs that has no business in such a file, each file is held against the
+dialect's grammar (one regular expression for a row, made from its column kinds), and only rows that
+do not match it are looked at one by one (``diagnosis.py``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from seldio import angles
+from seldio.findings import Sink
+from seldio.formats import diagnosis
+from seldio.formats.base import Format, Part, Place, Reading, TextFile, assembled
+from seldio.formats.grammar import KINDS, row_pattern
+from seldio.schema.events import ClipFile
+from seldio.vocabularies import spelling, vocabulary
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class column:  # noqa: N801 - reads as a word in the table of dialects
+    """One column of a dialect: the field it holds and its kind."""
+
+    field: str
+    kind: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Dialect(Format):
+    """A row of the table of dialects.
+
+    Args:
+        columns: in file order.
+        header: the first line, where there is one.
+        metre: what one metre is written as (100: centimetres); None without distance.
+        unknown_distance: the number that stands for an unknown distance.
+        newline: the official line end.
+        folded: azimuth is folded into [-90, 90].
+        silence: the class name of rows that only say that a frame is silent.
+        fills: what is written for fields that a table does not carry.
+    """
+
+    carries: tuple[str, ...] = ()
+    columns: tuple[column, ...]
+    header: str | None = None
+    metre: int | None = None
+    unknown_distance: int | None = None
+    newline: str = "\n"
+    folded: bool = False
+    silence: str | None = None
+    fills: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        fields = [part.field for part in self.columns]
+        derived = ["azimuth", "elevation"] if "x" in fields else []
+        derived += ["class_id"] if "class_name" in fields else []
+        derived += ["hemisphere"] if any(part.kind == "real3inf" for part in self.columns) else []
+        held = [part.field for part in self.columns if part.kind != "zero"]
+        object.__setattr__(self, "carries", ("clip", *held, *derived))
+        optional = {part.field for part in self.columns if part.kind == "zero"} | {*self.fills, "x", "y", "z"}
+        needs = [field for field in fields if field not in optional and field != "class_name"]
+        direction = ["azimuth", "elevation"] if "x" in fields else []
+        object.__setattr__(self, "needs", (*needs, *direction))
+
+    def index(self, field: str | None) -> int | None:
+        """The 0-based file column of *field*; a derived azimuth or elevation points at x, a class id at its name."""
+        names = [part.field for part in self.columns]
+        for candidate in (field, {"azimuth": "x", "elevation": "x", "class_id": "class_name"}.get(field or "")):
+            if candidate in names:
+                return names.index(candidate)
+        return None
+
+    def kind(self, field: str) -> str | None:
+        """The kind of the column that holds *field*, None where there is none."""
+        return next((part.kind for part in self.columns if part.field == field), None)
+
+    @cached_property
+    def pattern(self) -> Any:
+        """The compiled grammar: a run of whole rows, each with its line end."""
+        return row_pattern([part.kind for part in self.columns])
+
+    def read(self, files: Sequence[TextFile], sink: Sink) -> Reading:
+        """See :meth:`Format.read`."""
+        parts = [CsvPart(self, file) for file in files]
+        parsed = _parse_all(self, parts)
+        if parsed is None:
+            for part in parts:
+                part.clean(sink)
+            parsed = _parse_all(self, parts, checked=True)
+            assert parsed is not None, "the grammar let a row through that cannot be parsed"
+        return _reading(self, parts, parsed)
+
+    def write(self, table: pa.Table, file: ClipFile) -> bytes:
+        """See :meth:`Format.write`."""
+        rows = _silent_rows(self, table, file.frames) if self.silence else _rows(self, table)
+        lines = [self.header, *rows] if self.header else rows
+        text = file.newline.join(lines)
+        return (text + file.newline if lines and (file.final_newline or not rows) else text).encode()
+
+
+class CsvPart(Part):
+    """The rows of one csv file."""
+
+    def __init__(self, dialect: Dialect, file: TextFile) -> None:
+        self.dialect = dialect
+        head = dialect.header.encode() + b"\n" if dialect.header else b""
+        #: lines that stand before the first row
+        self.skipped = 1 if head and file.data.startswith(head) else 0
+        #: what is parsed: the rows alone
+        self.body = file.data[len(head) :] if self.skipped else file.data
+        self.headed = not head or bool(self.skipped)
+        #: physical line of each row, where that is not simply counted on
+        self.lines: np.ndarray[Any, np.dtype[np.int64]] | None = None
+        super().__init__(file, ClipFile(file.clip, file.name, final_newline=file.data[-1:] in (b"\n", b"")))
+
+    def clean(self, sink: Sink) -> None:
+        """Keep the rows that the grammar accepts; everything else becomes a finding."""
+        cleaned = diagnosis.clean(self.file, self.dialect, sink)
+        self.body, self.lines, self.skipped = cleaned.body, cleaned.lines, cleaned.skipped
+        self.readable, self.headed = cleaned.readable, True
+        self.origin = dataclasses.replace(
+            self.origin, newline=cleaned.newline, final_newline=cleaned.final_newline
+        )
+
+    @cached_property
+    def text(self) -> list[bytes]:
+        """The physical lines of the file, without their ends."""
+        return diagnosis.physical_lines(self.file.data)
+
+    def line(self, row: int) -> int:
+        """The 1-based physical line of *row*."""
+        return int(self.lines[row]) if self.lines is not None else row + 1 + self.skipped
+
+    def place(self, row: int, field: str | None) -> Place:
+        """See :meth:`Part.place`."""
+        line = self.line(row)
+        text = self.text[line - 1].decode(errors="replace")
+        index = self.dialect.index(field)
+        if index is None:
+            return Place(line, 1, len(text) + 1, text, text)
+        delimiter = diagnosis.delimiter_of(text, len(self.dialect.columns))
+        cells = text.split(delimiter)
+        start = sum(len(cell) + 1 for cell in cells[:index])
+        cell = cells[index] if index < len(cells) else ""
+        value = cell.strip()
+        start += len(cell) - len(cell.lstrip())
+        return Place(line, start + 1, start + 1 + len(value), value, text)
+
+
+# --- parsing ---------------------------------------------------------------------------------------
+
+_PLAIN = b"0123456789,-\n"
+
+
+def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False) -> pa.Table | None:
+    """The joined bodies as columns named by field; None where a file needs to be looked at.
+
+    Sets the number of rows of each part. With *checked*, the bodies have passed the grammar.
+    """
+    if not checked and not all(part.headed or not part.file.data for part in parts):
+        return None
+    named = any(part.kind == "name" for part in dialect.columns)
+    bodies = [part.body if part.body[-1:] in (b"\n", b"") else part.body + b"\n" for part in parts]
+    joined = b"".join(bodies)
+    extra = b"" if named else bytes(set(joined.translate(None, _PLAIN)))
+    if not checked and (named or not set(extra) <= _allowed(dialect)):
+        return None
+    if not joined:
+        return pa.table({part.field: pa.array([], _type(part.kind, False)) for part in dialect.columns})
+    if b"\r" in extra and not _all_crlf(parts, joined):
+        return None
+    table = _parse(dialect, joined, decimals=bool(set(extra) & set(b".e")))
+    if table is None:
+        return None
+    _count_rows(parts, bodies)
+    return table if sum(part.rows for part in parts) == table.num_rows else None
+
+
+def _allowed(dialect: Dialect) -> set[int]:
+    """Bytes beside digits, comma, minus and line feed that the fast path may meet."""
+    decimals = b"" if all(part.kind in ("int", "flag") for part in dialect.columns) else b".e"
+    return set(decimals + (b"\r" if dialect.newline == "\r\n" else b""))
+
+
+def _all_crlf(parts: Sequence[CsvPart], joined: bytes) -> bool:
+    """Whether every line of every file ends with CR LF; files' origins then say so."""
+    if joined.count(b"\r\n") != joined.count(b"\r"):
+        return False
+    for part in parts:
+        ends = part.body.count(b"\r\n")
+        if ends and ends != part.body.count(b"\n"):
+            return False
+        if ends:
+            part.origin = dataclasses.replace(part.origin, newline="\r\n")
+    return True
+
+
+def _type(kind: str, decimals: bool) -> pa.DataType:
+    if kind in ("int", "flag"):
+        return pa.int32()
+    if kind == "name":
+        return pa.string()
+    return pa.float64() if decimals or kind != "whole" else pa.int32()
+
+
+def _parse(dialect: Dialect, data: bytes, decimals: bool) -> pa.Table | None:
+    """One pyarrow parse; None where it meets anything that it cannot take exactly."""
+    types = {part.field: _type(part.kind, decimals) for part in dialect.columns}
+    try:
+        table = pyarrow.csv.read_csv(
+            pa.BufferReader(data),
+            read_options=pyarrow.csv.ReadOptions(column_names=list(types), use_threads=len(data) > 1 << 20),
+            parse_options=pyarrow.csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=types, null_values=[], strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        return None
+    flags = [part.field for part in dialect.columns if part.kind == "flag"]
+    exact = all(_finite(table[part.field]) for part in dialect.columns if part.kind != "real3inf")
+    return table if exact and all(_zero_or_one(table[field]) for field in flags) else None
+
+
+def _finite(column: pa.ChunkedArray) -> bool:
+    return not pa.types.is_floating(column.type) or all(
+        bool(np.isfinite(chunk.to_numpy()).all()) for chunk in column.chunks
+    )
+
+
+def _zero_or_one(column: pa.ChunkedArray) -> bool:
+    return not len(column) or (pc.min(column).as_py() >= 0 and pc.max(column).as_py() <= 1)
+
+
+def _count_rows(parts: Sequence[CsvPart], bodies: Sequence[bytes]) -> None:
+    for part, body in zip(parts, bodies, strict=True):
+        # numpy counts a byte several times faster than bytes.count
+        part.rows = int(np.count_nonzero(np.frombuffer(body, np.uint8) == 10))
+
+
+# --- from file columns to event columns ------------------------------------------------------------
+
+
+def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> Reading:
+    columns = {name: parsed[name] for name in parsed.column_names}
+    if dialect.silence:
+        columns = _without_silence(dialect, parts, columns)
+    if "class_name" in columns:
+        columns |= _classes(dialect, columns["class_name"])
+        if columns["class_name"].null_count == len(columns["class_name"]):
+            del columns["class_name"]
+    if "x" in columns:
+        x, y, z = (columns[axis].to_numpy() for axis in "xyz")
+        columns["azimuth"], columns["elevation"] = map(pa.array, angles.to_polar(x, y, z))
+    if "distance" in columns:
+        columns["distance"] = _metres(dialect, columns["distance"])
+        if columns["distance"] is None:
+            del columns["distance"]
+    if dialect.kind("elevation") == "real3inf":
+        columns |= _hemispheres(columns["elevation"])
+    for field, kind in (("azimuth", pa.float64()), ("elevation", pa.float64()), ("onscreen", pa.bool_())):
+        if field in columns:
+            columns[field] = columns[field].cast(kind)
+    ordered = {field: columns[field] for field in _ORDER if field in columns}
+    return assembled(dialect, ordered, parts)
+
+
+_ORDER = (
+    "frame", "onset", "offset", "class_id", "class_name", "source", "azimuth", "elevation", "distance",
+    "x", "y", "z", "onscreen", "hemisphere",
+)  # fmt: skip
+
+
+def _metres(dialect: Dialect, column: pa.ChunkedArray) -> pa.Array | None:
+    """Distances in metres, null where unknown; None where the column is a constant 0 that means nothing."""
+    values = column.to_numpy()
+    if dialect.kind("distance") == "zero" and not values.any():
+        return None
+    metres = values / dialect.metre if dialect.metre != 1 else values.astype(np.float64, copy=False)
+    if dialect.unknown_distance is None:
+        return pa.array(metres)
+    return pa.array(metres, mask=values == dialect.unknown_distance)
+
+
+def _hemispheres(column: pa.ChunkedArray) -> dict[str, pa.Array]:
+    """Elevation inf means no more than above: stored as 90 with a flag (-inf and -90 likewise)."""
+    values = column.to_numpy()
+    open_ended = np.isinf(values)
+    found = {"elevation": pa.array(np.where(open_ended, np.copysign(90.0, values), values))}
+    return found | ({"hemisphere": pa.array(open_ended)} if open_ended.any() else {})
+
+
+def _classes(dialect: Dialect, names: pa.ChunkedArray) -> dict[str, Any]:
+    """Class numbers of names; a name that the vocabulary does not have keeps its spelling instead."""
+    indices = vocabulary(dialect.vocabulary).indices
+    encoded = names.combine_chunks().dictionary_encode()
+    known = [indices.get(spelling(name)) for name in encoded.dictionary.to_pylist()]
+    class_id = pa.array(known, pa.int32()).take(encoded.indices)
+    canonical = [
+        None if index is not None and vocabulary(dialect.vocabulary).label(index) == name else name
+        for index, name in zip(known, encoded.dictionary.to_pylist(), strict=True)
+    ]
+    return {"class_id": class_id, "class_name": pa.array(canonical, pa.string()).take(encoded.indices)}
+
+
+def _without_silence(dialect: Dialect, parts: list[CsvPart], columns: dict[str, Any]) -> dict[str, Any]:
+    """Drop rows that only say that a frame is silent; the parts remember how many frames there are."""
+    sounding = pc.not_equal(columns["class_name"], dialect.silence).combine_chunks()
+    mask, frame, first = sounding.to_numpy(zero_copy_only=False), columns["frame"].to_numpy(), 0
+    for part in parts:
+        rows = slice(first, first + part.rows)
+        first += part.rows
+        frames = int(frame[rows].max()) + 1 if part.rows else 0
+        part.origin = dataclasses.replace(part.origin, frames=frames)
+        lines = part.lines if part.lines is not None else np.arange(part.rows) + 1 + part.skipped
+        part.lines = lines[mask[rows]]
+        part.rows = int(mask[rows].sum())
+    return {name: column.filter(sounding) for name, column in columns.items()}
+
+
+# --- writing ---------------------------------------------------------------------------------------
+
+
+def _rows(dialect: Dialect, table: pa.Table) -> list[str]:
+    cells = [_cells(dialect, part, table) for part in dialect.columns]
+    return pc.binary_join_element_wise(*cells, ",").to_pylist() if table.num_rows else []
+
+
+def _silent_rows(dialect: Dialect, table: pa.Table, frames: int | None) -> list[str]:
+    """All rows, with a row of zeros for each frame of the clip in which nothing sounds."""
+    rows = _rows(dialect, table)
+    numbers = table["frame"].to_pylist()
+    total = max(frames or 0, max(numbers, default=-1) + 1)
+    silent = sorted(set(range(total)) - set(numbers))
+    empty = [f"{frame},{dialect.silence},0,0,0" for frame in silent]
+    merged = sorted(zip(numbers + silent, rows + empty, strict=True), key=lambda pair: pair[0])
+    return [row for _, row in merged]
+
+
+def _cells(dialect: Dialect, part: column, table: pa.Table) -> pa.Array:
+    """One file column as strings."""
+    if part.field == "class_name":
+        return _name_cells(dialect, table)
+    if part.kind == "zero":
+        return pa.array(["0"] * table.num_rows)
+    if part.field in ("x", "y", "z"):
+        return KINDS["real"].render(_axis(table, part.field))
+    if part.field not in table.column_names:
+        return pa.array([str(dialect.fills[part.field])] * table.num_rows)
+    values = table[part.field].combine_chunks()
+    if part.field == "distance":
+        values = _disk_distance(dialect, values)
+    if part.field == "elevation" and part.kind == "real3inf" and "hemisphere" in table.column_names:
+        open_ended = table["hemisphere"].to_numpy(zero_copy_only=False)
+        values = np.where(open_ended, np.copysign(np.inf, values), values)
+    if part.field in dialect.fills and isinstance(values, pa.Array):
+        values = values.fill_null(dialect.fills[part.field])
+    values = np.asarray(values.to_numpy(zero_copy_only=False) if isinstance(values, pa.Array) else values)
+    # adding 0.0 turns -0.0 into 0.0
+    return KINDS[part.kind].render(values + 0.0 if values.dtype.kind == "f" else values)
+
+
+def _axis(table: pa.Table, axis: str) -> Any:
+    """x, y or z as given, else of the unit vector towards azimuth and elevation."""
+    if axis in table.column_names:
+        return table[axis].to_numpy()
+    unit = angles.to_cartesian(table["azimuth"].to_numpy(), table["elevation"].to_numpy())
+    return unit["xyz".index(axis)]
+
+
+def _disk_distance(dialect: Dialect, metres: pa.Array) -> Any:
+    values = metres.to_numpy(zero_copy_only=False).astype(np.float64)
+    unknown = np.isnan(values)
+    # 1.81 m is 181.00000000000003 cm in binary; nine decimals are more than any file holds
+    scaled = np.round(values * dialect.metre, 9) if dialect.metre != 1 else values
+    return np.where(unknown, dialect.unknown_distance or 0, scaled)
+
+
+def _name_cells(dialect: Dialect, table: pa.Table) -> pa.Array:
+    labels = vocabulary(dialect.vocabulary)
+    ids = table["class_id"].to_pylist() if "class_id" in table.column_names else [None] * table.num_rows
+    given = table["class_name"].to_pylist() if "class_name" in table.column_names else [None] * len(ids)
+    names = [name if name is not None else labels.label(index) for name, index in zip(given, ids, strict=True)]
+    # commas separate cells: this layout joins the halves of a class name with _and_
+    return pa.array([name.replace(", ", "_and_").replace(" ", "_") if "," in name else name for name in names])

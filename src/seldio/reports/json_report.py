@@ -1,0 +1,153 @@
+"""The report as JSON (version 1) and as JSON lines, and the schema both keep to."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from seldio.findings import JSON_KEYS, Finding, Report, Severity
+from seldio.reports.common import Options
+from seldio.text import printable
+
+_NOT_ASCII = re.compile("[^ -~]")
+
+
+def dumps(value: Any, **options: Any) -> str:
+    r"""*value* as JSON that any parser reads and no terminal obeys; *options* are those of json.dumps.
+
+    Text stays text (no ``\u0431`` for a Russian letter), but controls, bidirectional marks and
+    invisible characters are written as JSON escapes, which lose nothing. A lone surrogate, which
+    is what an undecodable byte of a file name becomes, has no valid JSON: it is spelt ``\x80``.
+    """
+    lines = json.dumps(value, ensure_ascii=False, **options).split("\n")
+    return "\n".join(line if printable(line) == line else _NOT_ASCII.sub(_escaped, line) for line in lines)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match.group()
+    spelt = printable(character)
+    if spelt == character:
+        return character
+    return json.dumps(spelt if "\ud800" <= character <= "\udfff" else character)[1:-1]
+
+
+def filled(document: dict[str, Any], items: Iterable[str], margin: str) -> Iterator[str]:
+    """*document* indented by two, with *items* (JSON already) in its last value, an empty list.
+
+    Item by item, so that a hundred thousand findings never stand in memory as one text.
+    """
+    head, tail = dumps(document, indent=2).rsplit("[]", 1)
+    opening, closing = head + "[", "]"
+    for item in items:
+        yield f"{opening}\n{margin}  {item}"
+        opening, closing = ",", f"\n{margin}]"
+    yield f"{'' if opening == ',' else opening}{closing}{tail}\n"
+
+
+def render_json(report: Report, options: Options) -> Iterator[str]:
+    """``report.as_dict()``, indented by two."""
+    document = {"version": 1, "summary": report.summary(), "findings": []}
+    return filled(document, map(_indented, report.findings), margin="  ")
+
+
+def _indented(finding: Finding) -> str:
+    inner = "\n      "
+    flat = dumps(finding.as_dict(), separators=("," + inner, ": "))
+    return f"{{{inner}{flat[1:-1]}\n    }}"
+
+
+def render_jsonl(report: Report, options: Options) -> Iterator[str]:
+    """One finding a line; the last line has the version and the summary in place of a finding."""
+    for finding in report.findings:
+        yield dumps(finding.as_dict()) + "\n"
+    yield dumps({"version": 1, "summary": report.summary()}) + "\n"
+
+
+def _integer(minimum: int, description: str) -> dict[str, Any]:
+    return {"description": description, "type": "integer", "minimum": minimum}
+
+
+def _object(description: str, properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "description": description,
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+_CODE = "^[A-Z]+[0-9]+$"
+
+_FINDING: dict[str, dict[str, Any]] = {
+    "code": {
+        "description": "The rule; `seldio rule CODE` explains it.",
+        "type": "string",
+        "pattern": _CODE,
+    },
+    "severity": {
+        "description": "How bad it is.",
+        "type": "string",
+        "enum": [severity.value for severity in Severity],
+    },
+    "message": {"description": "One sentence in plain words.", "type": "string"},
+    "path": {
+        "description": "The file as the user named it; a member of an archive is archive.zip!/member.csv.",
+        "type": "string",
+    },
+    "line": _or_null(_integer(1, "The physical line, counted from 1; null where a finding has none.")),
+    "column": _or_null(
+        _integer(1, "The character (code point) of that line where the offending text begins, from 1.")
+    ),
+    "end_column": _or_null(_integer(1, "The character just behind the offending text, counted from 1.")),
+    "value": _or_null({"description": "The offending text as it stands in the file.", "type": "string"}),
+    "hint": _or_null({"description": "What to do about it.", "type": "string"}),
+    "fixable": {"description": "Whether --fix or --unsafe-fixes can repair it.", "type": "boolean"},
+}
+
+
+def report_schema() -> dict[str, Any]:
+    """The JSON Schema of the json report; ``schemas/report.schema.json`` is this, written down."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:seldio:schema:report:1",
+        "title": "seldio report, version 1",
+        **_object(
+            "What `seldio validate --output json` prints.",
+            {
+                "version": {"description": "The version of this layout.", "const": 1},
+                "summary": _summary_schema(),
+                "findings": {
+                    "description": "Everything found, sorted by path, line, column, code; never cut short.",
+                    "type": "array",
+                    "items": _object(
+                        "One thing wrong in one place.", {key: _FINDING[key] for key in JSON_KEYS}
+                    ),
+                },
+            },
+        ),
+    }
+
+
+def _summary_schema() -> dict[str, Any]:
+    return _object(
+        "The counts, always whole.",
+        {
+            "files": _integer(0, "How many files were read."),
+            "errors": _integer(0, "How many findings are errors."),
+            "warnings": _integer(0, "How many findings are warnings."),
+            "infos": _integer(0, "How many findings are infos."),
+            "by_rule": {
+                "description": "How many findings each rule has, by code.",
+                "type": "object",
+                "patternProperties": {_CODE: _integer(1, "How many findings this rule has.")},
+                "additionalProperties": False,
+            },
+        },
+    )

@@ -1,0 +1,92 @@
+"""The report as JUnit XML, which CI systems show as test results.
+
+A file is a suite, a rule that found something in it is a test case. Errors fail their test case.
+Warnings and infos make theirs *skipped*: the one outcome that CI systems display with its message
+and that does not break a build. A clean report has one test case that passes, because several
+systems take a report without any for a mistake.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree
+
+from seldio.findings import Finding, Report, Severity
+from seldio.reports.common import Catalogue, Options, name_of, one_line, summary_line
+from seldio.text import printable
+
+_NOT_XML = re.compile("[\ufffe\uffff]")
+
+
+def render_junit(report: Report, options: Options) -> Iterator[str]:
+    """One ``testsuites`` document."""
+    root = ElementTree.Element("testsuites", name="seldio")
+    for path, findings in _grouped(report.findings, "path").items():
+        root.append(_suite(path, findings, options.catalogue))
+    if not report.findings:
+        root.append(_clean(report, options.catalogue))
+    _count(root)
+    ElementTree.indent(root)
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _grouped(findings: Sequence[Finding], key: str) -> dict[str, list[Finding]]:
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(getattr(finding, key), []).append(finding)
+    return groups
+
+
+def _suite(path: str, findings: Sequence[Finding], catalogue: Catalogue) -> ElementTree.Element:
+    suite = ElementTree.Element("testsuite", name=_xml(path))
+    for code, same in _grouped(findings, "code").items():
+        suite.append(_case(code, same, catalogue))
+    _count(suite)
+    return suite
+
+
+def _case(code: str, findings: Sequence[Finding], catalogue: Catalogue) -> ElementTree.Element:
+    first, path = findings[0], _xml(findings[0].path)
+    name = _xml(f"{code} {name_of(code, catalogue)}".rstrip())
+    case = ElementTree.Element("testcase", name=name, classname=path, file=path)
+    if first.line is not None:
+        case.set("line", str(first.line))
+    message, listing = _message(findings), "\n".join(map(_listed, findings))
+    severity = min((finding.severity for finding in findings), key=lambda severity: severity.rank)
+    if severity is Severity.ERROR:
+        ElementTree.SubElement(case, "failure", type="error", message=message).text = listing
+    else:
+        ElementTree.SubElement(case, "skipped", type=severity.value, message=message)
+        ElementTree.SubElement(case, "system-out").text = listing
+    return case
+
+
+def _message(findings: Sequence[Finding]) -> str:
+    others = f" (and {len(findings) - 1:,} more)" if len(findings) > 1 else ""
+    return _xml(findings[0].message) + others
+
+
+def _listed(finding: Finding) -> str:
+    hint = f"\n  hint: {_xml(finding.hint)}" if finding.hint else ""
+    return f"{finding.severity.value}: {_xml(one_line(finding))}{hint}"
+
+
+def _clean(report: Report, catalogue: Catalogue) -> ElementTree.Element:
+    suite = ElementTree.Element("testsuite", name="seldio")
+    ElementTree.SubElement(suite, "testcase", name=summary_line(report, catalogue), classname="seldio")
+    _count(suite)
+    return suite
+
+
+def _count(element: ElementTree.Element) -> None:
+    tags = {"tests": "testcase", "failures": "failure", "skipped": "skipped"}
+    for name, tag in tags.items():
+        element.set(name, str(sum(1 for _ in element.iter(tag))))
+    element.set("errors", "0")
+
+
+def _xml(text: str) -> str:
+    """*text* without the characters that XML 1.0 forbids; controls and surrogates are spelt out."""
+    return _NOT_XML.sub(lambda match: f"\\u{ord(match.group()):04x}", printable(text))

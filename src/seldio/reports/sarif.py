@@ -1,0 +1,131 @@
+"""The report as SARIF 2.1.0, for GitHub code scanning, editors and dashboards.
+
+Only the rules that found something are listed. A result is recognised in a later run by its rule,
+its file and the text of its line, not by its line number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+from urllib.parse import quote_from_bytes
+
+from seldio.findings import Finding, Report, Severity
+from seldio.reports.common import Catalogue, Options
+from seldio.reports.json_report import dumps, filled
+from seldio.text import printable
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+FINGERPRINT = "seldioFinding/v1"
+_LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
+_DRIVE = re.compile("[A-Za-z]:/")
+_FULL_DESCRIPTION = 1000  # GitHub takes no more
+
+
+def render_sarif(report: Report, options: Options) -> Iterator[str]:
+    """One SARIF run; each result is one line."""
+    rules = {code: index for index, code in enumerate(report.by_rule())}
+    seen: Counter[str] = Counter()
+    results = (_result(finding, rules[finding.code], seen) for finding in report.findings)
+    log = {
+        "$schema": SCHEMA,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": _driver(rules, options.catalogue)},
+                "invocations": [{"executionSuccessful": True}],
+                "columnKind": "unicodeCodePoints",
+                "results": [],
+            }
+        ],
+    }
+    return filled(log, map(dumps, results), margin="      ")
+
+
+def _driver(codes: dict[str, int], catalogue: Catalogue) -> dict[str, Any]:
+    driver: dict[str, Any] = {"name": "seldio", "rules": [_rule(code, catalogue) for code in codes]}
+    with suppress(PackageNotFoundError):  # not installed: run from a source tree
+        driver["version"] = version("seldio")
+    return driver
+
+
+def _rule(code: str, catalogue: Catalogue) -> dict[str, Any]:
+    if code not in catalogue:
+        return {"id": code}
+    rule = catalogue[code]
+    described = {
+        "id": code,
+        "name": rule.name,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": rule.explanation[:_FULL_DESCRIPTION]},
+        "help": {"text": rule.explanation, "markdown": rule.explanation},
+        "defaultConfiguration": {"level": _LEVELS[Severity(rule.severity)]},
+    }
+    return described | ({"helpUri": rule.url} if rule.url else {})
+
+
+def _result(finding: Finding, index: int, seen: Counter[str]) -> dict[str, Any]:
+    uri = file_uri(finding.path)
+    return {
+        "ruleId": finding.code,
+        "ruleIndex": index,
+        "level": _LEVELS[finding.severity],
+        "message": {"text": _message(finding)},
+        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, **_regions(finding)}}],
+        "partialFingerprints": {FINGERPRINT: _fingerprint(finding, uri, seen)},
+    }
+
+
+def _message(finding: Finding) -> str:
+    """The message and the hint; ``](`` would make a link of untrusted text."""
+    text = "\n".join(printable(part) for part in (finding.message, finding.hint) if part)
+    return text.replace("](", "] (")
+
+
+def _regions(finding: Finding) -> dict[str, Any]:
+    if finding.line is None:
+        return {}
+    line = {"startLine": finding.line} | _snippet(finding.excerpt)
+    if finding.column is None:
+        return {"region": line}
+    region = {"startLine": finding.line, "startColumn": finding.column}
+    if finding.end_column is not None:
+        region["endColumn"] = finding.end_column
+    context = {"contextRegion": line} if finding.excerpt is not None else {}
+    return {"region": region | _snippet(finding.value)} | context
+
+
+def _snippet(text: str | None) -> dict[str, Any]:
+    return {} if text is None else {"snippet": {"text": text}}
+
+
+def _fingerprint(finding: Finding, uri: str, seen: Counter[str]) -> str:
+    """What stays the same when lines move; the n-th of equal ones ends with ``:n``."""
+    parts = (finding.code, uri, finding.excerpt or "", finding.value or "")
+    digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    seen[digest] += 1
+    return f"{digest}:{seen[digest]}"
+
+
+def file_uri(path: str) -> str:
+    """A URI for *path*: relative when it is, ``file://`` when it is absolute; archives keep their ``!/``."""
+    path = path.replace(os.sep, "/").removeprefix("./")
+    if path.startswith("/"):
+        return "file://" + _quoted(path)
+    if os.name == "nt" and _DRIVE.match(path):
+        return f"file:///{path[:2]}{_quoted(path[2:])}"
+    return _quoted(path)
+
+
+def _quoted(path: str) -> str:
+    try:
+        raw = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # a surrogate that stands for no byte: a Windows file name
+        raw = path.encode("utf-8", "surrogatepass")
+    return quote_from_bytes(raw, safe="/!")

@@ -1,0 +1,187 @@
+"""The event table: one row for each active source in each label frame.
+
+A table is columns first. It has the columns its files carry and no others; ``COLUMNS`` is all that
+exist, in their order. Rows appear only at the edges, as :class:`Event` (:func:`to_events`,
+:func:`from_events`). What belongs to a clip and not to a row (its file, line ends, clips without any
+row) rides along in the table's metadata as :class:`Origin`, so that writing back loses nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Any
+
+import numpy as np
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field
+
+Degrees180 = Annotated[float, Field(ge=-180, le=180)]
+Degrees90 = Annotated[float, Field(ge=-90, le=90)]
+NotNegative = Annotated[int, Field(ge=0)]
+
+
+class Event(BaseModel):
+    """One active source in one label frame (or, with onset and offset, one whole event).
+
+    Angles are degrees: azimuth counter-clockwise, +90 is left; elevation up positive. Distances are
+    metres, times seconds. A field that a file does not carry is None.
+    """
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+    clip: str = Field(min_length=1, description="The recording, usually the file name without suffix.")
+    frame: NotNegative | None = Field(None, description="Label frame, 0-based, 100 ms each.")
+    onset: Annotated[float, Field(ge=0)] | None = Field(None, description="Seconds; event rows only.")
+    offset: Annotated[float, Field(ge=0)] | None = Field(None, description="Seconds; event rows only.")
+    class_id: NotNegative | None = Field(None, description="0-based index into the vocabulary.")
+    class_name: str | None = Field(None, description="The class as written, where no vocabulary has it.")
+    source: int | None = Field(None, description="Number of the source or track.")
+    azimuth: Degrees180 | None = Field(None, description="Degrees, +90 is left.")
+    elevation: Degrees90 | None = Field(None, description="Degrees, +90 is up.")
+    distance: Annotated[float, Field(ge=0)] | None = Field(None, description="Metres.")
+    x: float | None = Field(None, description="Front, as given: the norm is an activity or a distance.")
+    y: float | None = Field(None, description="Left, as given.")
+    z: float | None = Field(None, description="Up, as given.")
+    onscreen: bool | None = Field(None, description="Whether the source is in the picture.")
+    hemisphere: bool | None = Field(None, description="True: only up or down is known of the elevation.")
+    score: float | None = Field(None, description="Confidence of a prediction.")
+    segmentation: list[list[list[float]]] | None = Field(
+        None, description="Polygons of (x, y, energy) on a 360 x 180 picture."
+    )
+    extra: str | None = Field(None, description="Further keys of the source file, as a json object.")
+
+
+_TRIPLETS = pa.list_(pa.list_(pa.list_(pa.float64())))
+#: Every column of an event table with its Arrow type, in order.
+COLUMNS: dict[str, pa.DataType] = {
+    "clip": pa.dictionary(pa.int32(), pa.string()),
+    "frame": pa.int32(),
+    "onset": pa.float64(),
+    "offset": pa.float64(),
+    "class_id": pa.int32(),
+    "class_name": pa.string(),
+    "source": pa.int32(),
+    "azimuth": pa.float64(),
+    "elevation": pa.float64(),
+    "distance": pa.float64(),
+    "x": pa.float64(),
+    "y": pa.float64(),
+    "z": pa.float64(),
+    "onscreen": pa.bool_(),
+    "hemisphere": pa.bool_(),
+    "score": pa.float64(),
+    "segmentation": _TRIPLETS,
+    "extra": pa.string(),
+}
+EVENT_SCHEMA = pa.schema(list(COLUMNS.items()))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ClipFile:
+    """The file a clip's rows came from.
+
+    Args:
+        clip: the clip's name in the table.
+        name: path of the file below the source's root, with suffix.
+        newline: ``"\\n"`` or ``"\\r\\n"``.
+        final_newline: whether the last row ends with one.
+        frames: number of label frames, where the file tells (silent frames listed), else None.
+        extra: what the file holds beside its rows, as a json object.
+    """
+
+    clip: str
+    name: str
+    newline: str = "\n"
+    final_newline: bool = True
+    frames: int | None = None
+    extra: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Origin:
+    """Where an event table came from: its format, its vocabulary and its files, silent clips included."""
+
+    format: str
+    vocabulary: str
+    files: tuple[ClipFile, ...] = ()
+
+    def to_json(self) -> bytes:
+        """Compact json; defaults of files are left out."""
+        files = [
+            {f.name: value for f in dataclasses.fields(file) if (value := getattr(file, f.name)) != f.default}
+            for file in self.files
+        ]
+        record = {"format": self.format, "vocabulary": self.vocabulary, "files": files}
+        return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+
+    @staticmethod
+    def from_json(data: bytes) -> Origin:
+        """The inverse of :meth:`to_json`."""
+        record = json.loads(data)
+        return Origin(record["format"], record["vocabulary"], tuple(ClipFile(**f) for f in record["files"]))
+
+
+_KEY = b"seldio"
+
+
+def with_origin(table: pa.Table, origin: Origin) -> pa.Table:
+    """*table* with *origin* in its metadata."""
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), _KEY: origin.to_json()})
+
+
+def origin_of(table: pa.Table) -> Origin:
+    """The origin of *table*; for a table made elsewhere, one clip file ``CLIP.csv`` for each clip."""
+    data = (table.schema.metadata or {}).get(_KEY)
+    if data is not None:
+        return Origin.from_json(data)
+    clips = sorted(set(table["clip"].combine_chunks().to_pylist())) if "clip" in table.column_names else []
+    return Origin("", "starss", tuple(ClipFile(clip, f"{clip}.csv") for clip in clips))
+
+
+def clip_codes(table: pa.Table) -> tuple[np.ndarray[Any, np.dtype[np.int32]], list[str]]:
+    """The clip column as int32 codes (one a row) and the clip names that they index."""
+    column = table["clip"].combine_chunks()
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    return column.indices.to_numpy().astype(np.int32, copy=False), column.dictionary.to_pylist()
+
+
+def conform(table: pa.Table) -> pa.Table:
+    """*table* with exactly the columns of ``EVENT_SCHEMA``: absent ones null, types cast.
+
+    Raises:
+        ValueError: a column has an unknown name or values that do not fit its type.
+    """
+    if unknown := set(table.column_names) - set(COLUMNS):
+        raise ValueError(f"not columns of an event table: {', '.join(sorted(unknown))}")
+    columns = [
+        table[name].cast(kind) if name in table.column_names else pa.nulls(len(table), kind)
+        for name, kind in COLUMNS.items()
+    ]
+    return pa.table(columns, schema=EVENT_SCHEMA.with_metadata(table.schema.metadata))
+
+
+def to_events(table: pa.Table) -> Iterator[Event]:
+    """The rows of *table* as models, in order.
+
+    Raises:
+        pydantic.ValidationError: a row is out of range.
+    """
+    for batch in table.to_batches(max_chunksize=4096):
+        for row in batch.to_pylist():
+            yield Event.model_validate(row)
+
+
+def from_events(events: Iterable[Event], format: str = "", vocabulary: str = "starss") -> pa.Table:
+    """A table of *events* in their order, with the columns that at least one of them fills."""
+    rows = [event.model_dump() for event in events]
+    used = [name for name in COLUMNS if any(row[name] is not None for row in rows)]
+    table = pa.table({name: pa.array([row[name] for row in rows], COLUMNS[name]) for name in used})
+    if "clip" not in used:
+        table = pa.table({"clip": pa.array([], COLUMNS["clip"])})
+    clips = dict.fromkeys(row["clip"] for row in rows)
+    return with_origin(
+        table, Origin(format, vocabulary, tuple(ClipFile(clip, f"{clip}.csv") for clip in clips))
+    )

@@ -1,0 +1,81 @@
+"""Class lists as data: one json file for each vocabulary, one class a row, index by position.
+
+A row is the published name followed by other spellings. Two classes of different vocabularies are
+the same class when they share a spelling (case, ``_`` and ``-`` do not matter): so 2020's
+``knocking on door`` (alias ``knock``) is STARSS's ``Knock``.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+
+from seldio.errors import UsageError
+
+
+def spelling(name: str) -> str:
+    """The form names are compared in: lower case, ``_`` and ``-`` as spaces, commas as *and*."""
+    return " ".join(name.lower().replace(",", " and ").replace("_", " ").replace("-", " ").split())
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A class list.
+
+    Args:
+        name: e.g. ``starss``.
+        title: whose list it is.
+        source: where it is published.
+        classes: the spellings of each class, the published name first; empty where the name of an
+            index is not known.
+    """
+
+    name: str
+    title: str
+    source: str
+    classes: tuple[tuple[str, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.classes)
+
+    def label(self, index: int) -> str:
+        """The published name of class *index*; ``class 14`` where there is none."""
+        known = self.classes[index] if 0 <= index < len(self.classes) else ()
+        return known[0] if known else f"class {index}"
+
+    @cached_property
+    def indices(self) -> dict[str, int]:
+        """Class index by every spelling."""
+        return {spelling(name): index for index, names in enumerate(self.classes) for name in names}
+
+    def mapping(self, target: Vocabulary) -> dict[int, int]:
+        """Class indices of *target* by own index, for the classes that both lists name."""
+        if self.name == target.name:
+            return {index: index for index in range(len(self))}
+        shared = {
+            index: next((target.indices[key] for key in map(spelling, names) if key in target.indices), None)
+            for index, names in enumerate(self.classes)
+        }
+        return {index: other for index, other in shared.items() if other is not None}
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """The names of all vocabularies, sorted."""
+    return tuple(sorted(f.name.removesuffix(".json") for f in files(__name__).iterdir() if f.name.endswith(".json")))
+
+
+@cache
+def vocabulary(name: str) -> Vocabulary:
+    """The vocabulary *name*.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    if name not in names():
+        raise UsageError(f"no vocabulary {name!r}; there are {', '.join(names())}")
+    data = json.loads(files(__name__).joinpath(f"{name}.json").read_text("utf-8"))
+    rows = data.get("classes") or [data["known"].get(str(index), []) for index in range(data["size"])]
+    return Vocabulary(name, data["title"], data["source"], tuple(map(tuple, rows)))

@@ -1,0 +1,810 @@
+"""Reports: exact renderings written by hand, and properties that hold for the nastiest text."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import io
+import itertools
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from rich.cells import cell_len
+
+from seldio.errors import UsageError
+from seldio.findings import JSON_KEYS, Finding, Report, Severity
+from seldio.reports import RENDERERS, render, write
+from seldio.reports.excerpt import ELLIPSIS, TAB, fit
+from seldio.reports.json_report import dumps, report_schema
+from seldio.reports.sarif import FINGERPRINT, file_uri
+from seldio.text import printable
+
+ROOT = Path(__file__).parents[1]
+FOR_TERMINALS = ("text", "concise", "github", "markdown")
+
+
+@dataclasses.dataclass(frozen=True)
+class FakeRule:
+    code: str
+    name: str
+    severity: Severity
+    summary: str = "What is wrong."
+    explanation: str = "## Why\n\nBecause."
+    fix: str = "none"
+    url: str | None = None
+
+
+CATALOGUE = {
+    rule.code: rule
+    for rule in (
+        FakeRule("LAB103", "azimuth-range", Severity.ERROR, fix="safe", url="https://example.org/LAB103"),
+        FakeRule("LAB203", "frames-unsorted", Severity.WARNING, fix="unsafe"),
+        FakeRule("SUB001", "missing-file", Severity.ERROR),
+        FakeRule("QA010", "odd-answer", Severity.INFO),
+    )
+}
+AZIMUTH = Finding(
+    "LAB103",
+    Severity.ERROR,
+    "Azimuth 240 is outside -180 to 180.",
+    "sub/mix001.csv",
+    12,
+    8,
+    11,
+    "240",
+    "Write -120.",
+    True,
+    "12,3,0,240,-10",
+)
+UNSORTED = Finding(
+    "LAB203",
+    Severity.WARNING,
+    "Frame 11 after 12.",
+    "sub/mix001.csv",
+    13,
+    1,
+    3,
+    "11",
+    None,
+    True,
+    "11,3,0,0,5",
+)
+MISSING = Finding(
+    "SUB001", Severity.ERROR, "No file for clip mix002.", "sub.zip!/", hint="Write an empty file."
+)
+ODD = Finding("QA010", Severity.INFO, "Ответ не из списка.", "тест.json", 4, excerpt='  "ответ": "да"')
+
+
+def make(*findings: Finding, files: int = 168) -> Report:
+    report = Report(files=files)
+    report.add(findings)
+    return report
+
+
+SMALL = make(AZIMUTH, UNSORTED, MISSING, ODD)
+
+
+def show(report: Report, format: str, **options: Any) -> str:
+    return "".join(render(report, format, **({"catalogue": CATALOGUE} | options)))
+
+
+# ------------------------------------------------------------------ nasty findings
+
+_NASTY = [
+    "\x1b[31m",
+    "\x1b]0;title\x07",
+    "\x9b2J",
+    "\u202e",
+    "\u2066",
+    "[/]",
+    "[bold]",
+    ":dog:",
+    "\udc80",
+    "\ud83d",
+    "👩‍🚀",
+    "犬",
+    "e\u0301",
+    "|",
+    "`",
+    "\\",
+    "<b>",
+    "&amp;",
+    "\n",
+    "\r\n",
+    "::error::",
+    "%0A",
+    "](x)",
+    "@all",
+    "#1",
+    "__x__",
+    "\ufffe",
+    "\x00",
+    "\t",
+    "]]>",
+    "https://a.b",
+    "\u2028",
+    "{0}",
+    "x" * 5000,
+]
+nasty = st.one_of(
+    st.text(st.characters(), max_size=30),
+    st.lists(st.sampled_from(_NASTY) | st.text(max_size=3), max_size=5).map("".join),
+)
+position = st.none() | st.integers(1, 40)
+findings = st.builds(
+    Finding,
+    code=st.sampled_from([*CATALOGUE, "NEW999"]),
+    severity=st.sampled_from(Severity),
+    message=nasty,
+    path=nasty,
+    line=position,
+    column=position,
+    end_column=position,
+    value=st.none() | nasty,
+    hint=st.none() | nasty,
+    fixable=st.booleans(),
+    excerpt=st.none() | nasty,
+)
+reports = st.builds(lambda items: make(*items), st.lists(findings, max_size=8))
+quick = settings(max_examples=60, deadline=None)
+
+# ------------------------------------------------------------------ the table of formats
+
+
+def test_every_format_renders_an_empty_and_a_small_report() -> None:
+    for format, report in itertools.product(RENDERERS, (Report(), SMALL)):
+        pieces = list(render(report, format, catalogue=CATALOGUE))
+        assert all(isinstance(piece, str) for piece in pieces)
+        assert not pieces or pieces[-1].endswith("\n")
+
+
+def test_an_unknown_format_is_a_usage_error_that_lists_the_known_ones() -> None:
+    with pytest.raises(UsageError, match=r"'html'.*text, concise, json"):
+        render(SMALL, "html", catalogue=CATALOGUE)
+
+
+def test_importing_reports_imports_no_renderer_and_no_library() -> None:
+    program = (
+        "import sys, seldio.reports\n"
+        "bad = {'rich', 'xml.etree', 'jsonschema', 'hashlib', 'seldio.reports.text'} & set(sys.modules)\n"
+        "assert not bad, bad"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_rich_has_one_home() -> None:
+    homes = [
+        path.name
+        for path in (ROOT / "src/seldio/reports").glob("*.py")
+        if re.search(r"^\s*(from|import) rich\b", path.read_text("utf-8"), re.M)
+    ]
+    assert homes == ["text.py"]
+
+
+@given(reports, st.sampled_from(sorted(RENDERERS)))
+@quick
+def test_any_report_renders_the_same_twice_and_encodes_as_utf8(report: Report, format: str) -> None:
+    once = show(report, format)
+    assert once == show(report, format)
+    once.encode("utf-8")
+
+
+def test_the_environment_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, coloured = show(SMALL, "text"), show(SMALL, "text", color=True)
+    for name, value in {"FORCE_COLOR": "1", "COLUMNS": "12", "NO_COLOR": "1", "TERM": "dumb"}.items():
+        monkeypatch.setenv(name, value)
+    assert (show(SMALL, "text"), show(SMALL, "text", color=True)) == (plain, coloured)
+
+
+@given(reports, st.sampled_from(FOR_TERMINALS))
+@quick
+def test_nothing_reaches_a_terminal_that_it_could_interpret(report: Report, format: str) -> None:
+    for line in show(report, format, statistics=True).split("\n"):
+        assert printable(line) == line
+
+
+@given(reports, st.sampled_from(("json", "jsonl", "sarif", "junit")))
+@quick
+def test_machine_formats_do_not_move_the_cursor_either(report: Report, format: str) -> None:
+    for line in show(report, format).split("\n"):
+        assert printable(line) == line
+
+
+# ------------------------------------------------------------------ text
+
+
+def test_text() -> None:
+    assert show(SMALL, "text") == (
+        "sub.zip!/  SUB001 error No file for clip mix002.\n"
+        " = hint: Write an empty file.\n"
+        "\n"
+        "sub/mix001.csv:12:8  LAB103 [*] error Azimuth 240 is outside -180 to 180.\n"
+        "12 | 12,3,0,240,-10\n"
+        "   |        ^^^\n"
+        "   = hint: Write -120.\n"
+        "\n"
+        "sub/mix001.csv:13:1  LAB203 [*] warning Frame 11 after 12.\n"
+        "13 | 11,3,0,0,5\n"
+        "   | ^^\n"
+        "\n"
+        "тест.json:4  QA010 info Ответ не из списка.\n"
+        '4 |   "ответ": "да"\n'
+        "\n"
+        "Found 2 errors, 1 warning, 1 info in 168 files. 1 fixable with --fix, 1 more with --unsafe-fixes.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("report", "line"),
+    [
+        (Report(files=168), "All clean: 168 files."),
+        (Report(files=1), "All clean: 1 file."),
+        (Report(), "Nothing was checked: 0 files."),
+        (make(UNSORTED, files=1), "Found 1 warning in 1 file. 1 fixable with --unsafe-fixes."),
+        (make(AZIMUTH, AZIMUTH, files=4321), "Found 2 errors in 4,321 files. 2 fixable with --fix."),
+        (make(MISSING), "Found 1 error in 168 files."),
+    ],
+)
+def test_summary_line(report: Report, line: str) -> None:
+    for format in ("text", "concise"):
+        assert show(report, format).splitlines()[-1] == line
+    assert show(report, "markdown").splitlines()[0] == line
+
+
+def many(count: int) -> Report:
+    return make(*(dataclasses.replace(AZIMUTH, line=line) for line in range(1, count + 1)), MISSING)
+
+
+def test_text_and_markdown_display_at_most_so_many_per_rule_and_count_all() -> None:
+    report = many(4832)
+    text, table = show(report, "text"), show(report, "markdown")
+    assert text.count("LAB103 [*] error") == table.count("| `sub/mix001.csv:") == 20
+    assert "\n\n… and 4,812 more LAB103\n\nFound 4,833 errors in" in text
+    assert table.endswith("\n\n- … and 4,812 more LAB103\n")
+    assert text.count("SUB001") == 1
+
+
+def test_the_cap_can_be_set_and_lifted() -> None:
+    report = many(50)
+    assert show(report, "text", max_per_rule=0).count("LAB103 [*] error") == 0
+    assert "… and 50 more LAB103\n… and 1 more SUB001\n" in show(report, "text", max_per_rule=0)
+    assert show(report, "text", max_per_rule=None).count("LAB103 [*] error") == 50
+
+
+@pytest.mark.parametrize("format", ["concise", "json", "jsonl", "sarif", "github"])
+def test_other_formats_are_never_cut_short(format: str) -> None:
+    assert show(many(100), format).count("Azimuth 240") == 100
+
+
+def test_statistics() -> None:
+    table = (
+        "1,234  LAB103 [*]  azimuth-range\n"
+        "    1  NEW999\n"
+        "    1  SUB001      missing-file\n"
+    )  # fmt: skip
+    report = make(*many(1234).findings, Finding("NEW999", Severity.INFO, "New.", "a"))
+    assert f"\n\n{table}\nFound" in show(report, "text", statistics=True)
+    assert f"\n{table}Found" in show(report, "concise", statistics=True)
+    assert show(Report(files=2), "text", statistics=True) == "All clean: 2 files.\n"
+
+
+@given(reports)
+@quick
+def test_colour_adds_only_colour(report: Report) -> None:
+    coloured = show(report, "text", color=True, statistics=True)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == show(report, "text", statistics=True)
+
+
+def test_markup_is_text() -> None:
+    finding = dataclasses.replace(MISSING, message="[bold red]x[/] :dog: [link=a]b", path="[/].csv")
+    assert "[/].csv  SUB001 error [bold red]x[/] :dog: [link=a]b\n" in show(make(finding), "text")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "no_color", "coloured"),
+    [(Terminal, "", True), (Terminal, "1", False), (io.StringIO, "", False)],
+)
+def test_write_colours_terminals_only(
+    monkeypatch: pytest.MonkeyPatch, stream: type[io.StringIO], no_color: str, coloured: bool
+) -> None:
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"TERM": "xterm-256color", "COLUMNS": "100", "NO_COLOR": no_color}.items():
+        monkeypatch.setenv(name, value)
+    target = stream()
+    write(SMALL, target, catalogue=CATALOGUE)
+    assert target.getvalue() == show(SMALL, "text", color=coloured)
+
+
+def test_write_other_formats() -> None:
+    target = io.StringIO()
+    write(SMALL, target, "json", catalogue=CATALOGUE)
+    assert target.getvalue() == show(SMALL, "json")
+
+
+# ------------------------------------------------------------------ carets
+
+
+def under_caret(line: str, column: int, end_column: int | None, width: int = 100) -> tuple[str, str]:
+    """The text line and what of it stands above the caret, measured in cells by rich."""
+    finding = dataclasses.replace(AZIMUTH, excerpt=line, column=column, end_column=end_column)
+    _, text, caret = show(make(finding), "text", width=width).split("\n")[:3]
+    begin, end = caret.index("^"), len(caret)
+    edges = {cell_len(text[:count]): count for count in range(len(text) + 1)}
+    edges.setdefault(end, len(text))  # a caret behind the end of the line
+    first = next(count for count in range(len(text) + 1) if cell_len(text[:count]) == begin)
+    return text, text[first : edges[end]]
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "end_column", "above"),
+    [
+        ("12,3,0,240,-10", 8, 11, "240"),
+        ("犬,3,0,240", 7, 10, "240"),
+        ("a,犬が,b", 3, 5, "犬が"),
+        ("🐕🐕,x", 4, 5, "x"),
+        ("e\u0301,x", 4, 5, "x"),
+        ("e\u0301,x", 1, 3, "e\u0301"),
+        ("e\u0301,x", 2, 3, "e\u0301"),
+        ("\x1b[31m,x", 7, 8, "x"),
+        ("a\x1bb", 2, 3, "\\x1b"),
+        ("a\tb", 3, 4, "b"),
+        ("a\tb", 2, 3, TAB),
+        ("\u202eab", 2, 3, "a"),
+        ("abc", 2, None, "b"),
+        ("abc", 2, 2, "b"),
+        ("abc", 3, 1, "c"),
+        ("abc", 2, 99, "bc"),
+        ("abc\r\n", 2, 99, "bc"),
+        ("abc", 4, 5, ""),
+        ("abc", 50, 60, ""),
+        ("", 1, None, ""),
+        ("각,x", 3, 4, "x"),
+        ("\u1112\u1161\u11ab,x", 5, 6, "x"),
+    ],
+)
+def test_the_caret_stands_below_the_text(line: str, column: int, end_column: int | None, above: str) -> None:
+    assert under_caret(line, column, end_column)[1] == above
+
+
+_SHOWN = st.lists(
+    st.sampled_from([*"ab,1 ёß", "犬", "が", "🐕", "é", "e\u0301", "\x1b", "\t", "\u202e", "\udc80"])
+)
+
+
+@given(_SHOWN.map("".join), st.integers(1, 30), st.integers(1, 12), st.sampled_from((40, 100)))
+@settings(max_examples=150, deadline=None)
+def test_the_caret_stands_below_any_text(line: str, column: int, length: int, width: int) -> None:
+    assume(column + length - 1 <= len(line) and line[column - 1] != "\u0301")
+    text, above = under_caret(line, column, column + length, width)
+    offending = printable(line[column - 1 : column - 1 + length].replace("\t", TAB))
+    following = line[column - 1 + length : column + length]
+    if following == "\u0301":  # shares the last cell
+        offending += following
+    if ELLIPSIS in text:
+        above = above.removesuffix(ELLIPSIS)
+        assert above and offending.startswith(above.rstrip("\u0301"))
+    else:
+        assert above == offending
+
+
+@given(st.integers(1, 5200), st.integers(1, 80), st.integers(30, 120))
+@settings(max_examples=80, deadline=None)
+def test_long_lines_are_windowed_around_the_caret(column: int, length: int, width: int) -> None:
+    line = "".join(f"{number}," for number in itertools.count()).__class__(
+        ",".join(str(number) for number in range(1200))
+    )[:5000]
+    text, above = under_caret(line, column, column + length, width)
+    assert cell_len(text) <= width
+    expected = line[column - 1 : column - 1 + length]
+    assert above == expected or (above and expected.startswith(above.removesuffix(ELLIPSIS))) or not expected
+    assert text.endswith(ELLIPSIS) == (column < 4000) or column >= 4000
+
+
+def test_a_huge_line_is_not_measured_whole() -> None:
+    line = "犬" * 2_000_000
+    started = time.perf_counter()
+    view = fit(line, 1_000_000, 1_000_002, 80)
+    assert time.perf_counter() - started < 0.5
+    assert (view.text[view.start : view.end], view.carets) == ("犬犬", 4)
+    assert cell_len(view.text) <= 80
+
+
+# ------------------------------------------------------------------ concise and github
+
+
+def test_concise() -> None:
+    assert show(SMALL, "concise") == (
+        "sub.zip!/: SUB001 No file for clip mix002.\n"
+        "sub/mix001.csv:12:8: LAB103 [*] Azimuth 240 is outside -180 to 180.\n"
+        "sub/mix001.csv:13:1: LAB203 [*] Frame 11 after 12.\n"
+        "тест.json:4: QA010 Ответ не из списка.\n"
+        "Found 2 errors, 1 warning, 1 info in 168 files. 1 fixable with --fix, 1 more with --unsafe-fixes.\n"
+    )
+
+
+@given(reports)
+@quick
+def test_concise_and_github_have_one_line_for_each_finding(report: Report) -> None:
+    assert show(report, "concise").count("\n") == len(report.findings) + 1
+    assert show(report, "github").count("\n") == len(report.findings)
+
+
+def test_a_hundred_thousand_findings_take_about_a_second() -> None:
+    report = Report([AZIMUTH, UNSORTED] * 50_000, files=600)
+    started = time.perf_counter()
+    assert show(report, "concise").count("\n") == 100_001
+    assert time.perf_counter() - started < 3
+
+
+def test_github() -> None:
+    assert show(SMALL, "github") == (
+        "::error file=sub.zip!/,title=SUB001::No file for clip mix002.%0AHint: Write an empty file.\n"
+        "::error file=sub/mix001.csv,line=12,col=8,endColumn=11,title=LAB103"
+        "::Azimuth 240 is outside -180 to 180.%0AHint: Write -120.\n"
+        "::warning file=sub/mix001.csv,line=13,col=1,endColumn=3,title=LAB203::Frame 11 after 12.\n"
+        "::notice file=тест.json,line=4,title=QA010::Ответ не из списка.\n"
+    )
+
+
+def github_unescaped(text: str) -> str:
+    for code, character in {"%0D": "\r", "%0A": "\n", "%3A": ":", "%2C": ",", "%25": "%"}.items():
+        text = text.replace(code, character)
+    return text
+
+
+@given(findings)
+@quick
+def test_github_commands_can_be_taken_apart_again(finding: Finding) -> None:
+    match = re.fullmatch(r"::(error|warning|notice) (.*?)::(.*)\n", show(make(finding), "github"))
+    assert match
+    properties = dict(pair.split("=", 1) for pair in match[2].split(","))
+    assert github_unescaped(properties["file"]) == printable(finding.path)
+    assert properties["title"] == finding.code
+    assert github_unescaped(match[3]).split("\n")[0] == printable(finding.message)
+
+
+# ------------------------------------------------------------------ json
+
+
+SCHEMA = json.loads((ROOT / "schemas/report.schema.json").read_text("utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+
+def test_the_schema_file_is_the_generated_one() -> None:
+    written = (ROOT / "schemas/report.schema.json").read_text("utf-8")
+    assert written == dumps(report_schema(), indent=2) + "\n"
+
+
+def test_the_schema_is_valid_closed_and_described_throughout() -> None:
+    VALIDATOR.check_schema(SCHEMA)
+    finding = SCHEMA["properties"]["findings"]["items"]
+    assert tuple(finding["properties"]) == tuple(finding["required"]) == JSON_KEYS
+    for schema in (SCHEMA, SCHEMA["properties"]["summary"], finding):
+        assert schema["additionalProperties"] is False
+        assert all(described["description"] for described in schema["properties"].values())
+
+
+@given(reports)
+@quick
+def test_json_validates(report: Report) -> None:
+    VALIDATOR.validate(json.loads(show(report, "json")))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"line": 0},
+        {"severity": "fatal"},
+        {"code": "azimuth"},
+        {"excerpt": "x"},
+        {"fixable": None},
+        {"message": None},
+    ],
+)
+def test_the_schema_refuses_what_is_no_finding(change: dict[str, Any]) -> None:
+    document = SMALL.as_dict()
+    document["findings"][0] |= change
+    assert not VALIDATOR.is_valid(document)
+
+
+@pytest.mark.parametrize("report", [SMALL, Report(), Report(files=3)])
+def test_json_is_the_report_indented_by_two(report: Report) -> None:
+    assert show(report, "json") == json.dumps(report.as_dict(), ensure_ascii=False, indent=2) + "\n"
+
+
+@given(reports)
+@quick
+def test_json_loses_nothing_but_surrogates(report: Report) -> None:
+    whole = json.loads(show(report, "json"))
+    assume(not re.search("[\ud800-\udfff]", repr(report.as_dict()) + str(report.as_dict().values())))
+    expected = json.loads(re.sub(r"\\ud[89a-f][0-9a-f]{2}", "?", json.dumps(report.as_dict()), flags=re.I))
+    if "?" not in json.dumps(expected):
+        assert whole == report.as_dict()
+
+
+def test_an_undecodable_byte_of_a_file_name_is_spelt_out() -> None:
+    report = make(dataclasses.replace(MISSING, path="a\udcff\ud83d.csv", value="\x1b\u202eй\x7f"))
+    text = show(report, "json")
+    assert '"path": "a\\\\xff\\\\ud83d.csv"' in text
+    assert '"value": "\\u001b\\u202eй\\u007f"' in text
+
+
+def test_jsonl() -> None:
+    *lines, last = show(SMALL, "jsonl").splitlines()
+    assert [json.loads(line) for line in lines] == SMALL.as_dict()["findings"]
+    assert last == json.dumps({"version": 1, "summary": SMALL.summary()})
+
+
+# ------------------------------------------------------------------ sarif
+
+
+def _closed(required: str, **properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "required": required.split(),
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _list(items: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": items}
+
+
+_STRING, _ONE, _ZERO = (
+    {"type": "string"},
+    {"type": "integer", "minimum": 1},
+    {"type": "integer", "minimum": 0},
+)
+_MESSAGE, _URI = _closed("text", text=_STRING, markdown=_STRING), {"type": "string", "pattern": r"^[!-~]*$"}
+_LEVEL = {"enum": ["error", "warning", "note"]}
+_REGION = _closed("startLine", startLine=_ONE, startColumn=_ONE, endColumn=_ONE, snippet=_MESSAGE) | {
+    "dependentRequired": {"endColumn": ["startColumn"]}
+}
+_PHYSICAL = _closed(
+    "artifactLocation", artifactLocation=_closed("uri", uri=_URI), region=_REGION, contextRegion=_REGION
+)
+_RULE = _closed(
+    "id",
+    id=_STRING,
+    name=_STRING,
+    shortDescription=_MESSAGE,
+    fullDescription=_MESSAGE,
+    help=_MESSAGE,
+    helpUri=_URI,
+    defaultConfiguration=_closed("level", level=_LEVEL),
+)
+_RESULT = _closed(
+    "ruleId ruleIndex level message locations partialFingerprints",
+    ruleId=_STRING,
+    ruleIndex=_ZERO,
+    level=_LEVEL,
+    message=_MESSAGE,
+    locations=_list(_closed("physicalLocation", physicalLocation=_PHYSICAL)),
+    partialFingerprints={"type": "object", "additionalProperties": _STRING},
+)
+_RUN = _closed(
+    "tool results",
+    tool=_closed("driver", driver=_closed("name rules", name=_STRING, version=_STRING, rules=_list(_RULE))),
+    invocations=_list(_closed("executionSuccessful", executionSuccessful={"type": "boolean"})),
+    columnKind={"const": "unicodeCodePoints"},
+    results=_list(_RESULT),
+)
+#: The part of the SARIF 2.1.0 schema that seldio uses, and nothing beside it.
+SARIF = jsonschema.Draft202012Validator(
+    _closed("version runs", **{"$schema": _URI, "version": {"const": "2.1.0"}, "runs": _list(_RUN)})
+)
+
+
+def sarif_run(report: Report, **options: Any) -> dict[str, Any]:
+    log = json.loads(show(report, "sarif", **options))
+    SARIF.validate(log)
+    run: dict[str, Any] = log["runs"][0]
+    return run
+
+
+@given(reports)
+@quick
+def test_sarif_validates_and_its_rules_are_those_that_found_something(report: Report) -> None:
+    run = sarif_run(report)
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert rules == list(report.by_rule())
+    assert [rules[result["ruleIndex"]] for result in run["results"]] == [f.code for f in report.findings]
+    prints = [result["partialFingerprints"][FINGERPRINT] for result in run["results"]]
+    assert len(set(prints)) == len(prints)
+
+
+def test_sarif_result() -> None:
+    result = sarif_run(SMALL)["results"][1]
+    assert result.pop("partialFingerprints")[FINGERPRINT].endswith(":1")
+    assert result == {
+        "ruleId": "LAB103",
+        "ruleIndex": 0,
+        "level": "error",
+        "message": {"text": "Azimuth 240 is outside -180 to 180.\nWrite -120."},
+        "locations": [
+            {
+                "physicalLocation": {
+                    "artifactLocation": {"uri": "sub/mix001.csv"},
+                    "region": {
+                        "startLine": 12,
+                        "startColumn": 8,
+                        "endColumn": 11,
+                        "snippet": {"text": "240"},
+                    },
+                    "contextRegion": {"startLine": 12, "snippet": {"text": "12,3,0,240,-10"}},
+                }
+            }
+        ],
+    }
+
+
+def test_sarif_rules() -> None:
+    rules = sarif_run(SMALL)["tool"]["driver"]["rules"]
+    assert rules[0] == {
+        "id": "LAB103",
+        "name": "azimuth-range",
+        "shortDescription": {"text": "What is wrong."},
+        "fullDescription": {"text": "## Why\n\nBecause."},
+        "help": {"text": "## Why\n\nBecause.", "markdown": "## Why\n\nBecause."},
+        "defaultConfiguration": {"level": "error"},
+        "helpUri": "https://example.org/LAB103",
+    }
+    assert [rule["defaultConfiguration"]["level"] for rule in rules] == ["error", "warning", "note", "error"]
+    assert sarif_run(SMALL, catalogue={})["tool"]["driver"]["rules"][0] == {"id": "LAB103"}
+
+
+def test_sarif_fingerprints_survive_moved_lines_and_tell_twins_apart() -> None:
+    def prints(report: Report) -> list[str]:
+        return [result["partialFingerprints"][FINGERPRINT] for result in sarif_run(report)["results"]]
+
+    moved = dataclasses.replace(AZIMUTH, line=99)
+    assert prints(make(AZIMUTH)) == prints(make(moved))
+    first, second = prints(make(AZIMUTH, moved))
+    assert (first[-2:], second[-2:], first[:-2] == second[:-2]) == (":1", ":2", True)
+    other = dataclasses.replace(AZIMUTH, path="other.csv")
+    assert prints(make(AZIMUTH)) != prints(make(other))
+
+
+def test_sarif_text_is_no_link() -> None:
+    result = sarif_run(make(dataclasses.replace(MISSING, message="see [here](https://evil)", hint=None)))
+    assert result["results"][0]["message"]["text"] == "see [here] (https://evil)"
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        ("a/b.csv", "a/b.csv"),
+        ("./a b.csv", "a%20b.csv"),
+        ("../x#1?.csv", "../x%231%3F.csv"),
+        ("sub.zip!/a/тест.csv", "sub.zip!/a/%D1%82%D0%B5%D1%81%D1%82.csv"),
+        ("/data/sub.zip!/a.csv", "file:///data/sub.zip!/a.csv"),
+        ("c:d.csv", "c%3Ad.csv"),
+        ("100%.csv", "100%25.csv"),
+        ("a\udcff.csv", "a%FF.csv"),
+        ("a\ud83d.csv", "a%ED%A0%BD.csv"),
+    ],
+)
+def test_file_uri(path: str, uri: str) -> None:
+    assert file_uri(path) == uri
+
+
+def test_file_uri_of_a_windows_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seldio.reports.sarif.os.sep", "\\")
+    monkeypatch.setattr("seldio.reports.sarif.os.name", "nt")
+    uris = file_uri("C:\\data set\\a.csv"), file_uri("data\\a.csv")
+    monkeypatch.undo()
+    assert uris == ("file:///C:/data%20set/a.csv", "data/a.csv")
+
+
+# ------------------------------------------------------------------ junit
+
+
+def test_junit() -> None:
+    again = dataclasses.replace(AZIMUTH, line=20, hint=None)
+    assert show(make(AZIMUTH, again, UNSORTED), "junit") == (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<testsuites name="seldio" tests="2" failures="1" skipped="1" errors="0">\n'
+        '  <testsuite name="sub/mix001.csv" tests="2" failures="1" skipped="1" errors="0">\n'
+        '    <testcase name="LAB103 azimuth-range" classname="sub/mix001.csv" file="sub/mix001.csv" line="12">\n'
+        '      <failure type="error" message="Azimuth 240 is outside -180 to 180. (and 1 more)">'
+        "error: sub/mix001.csv:12:8: LAB103 [*] Azimuth 240 is outside -180 to 180.\n"
+        "  hint: Write -120.\n"
+        "error: sub/mix001.csv:20:8: LAB103 [*] Azimuth 240 is outside -180 to 180.</failure>\n"
+        "    </testcase>\n"
+        '    <testcase name="LAB203 frames-unsorted" classname="sub/mix001.csv" file="sub/mix001.csv" line="13">\n'
+        '      <skipped type="warning" message="Frame 11 after 12." />\n'
+        "      <system-out>warning: sub/mix001.csv:13:1: LAB203 [*] Frame 11 after 12.</system-out>\n"
+        "    </testcase>\n"
+        "  </testsuite>\n"
+        "</testsuites>\n"
+    )
+
+
+def test_junit_of_a_clean_run_has_a_test_that_passes() -> None:
+    case = ElementTree.fromstring(show(Report(files=168), "junit")).find("testsuite/testcase")
+    assert case is not None
+    assert (case.get("name"), list(case)) == ("All clean: 168 files.", [])
+
+
+@given(reports)
+@quick
+def test_junit_is_xml_and_counts_add_up(report: Report) -> None:
+    root = ElementTree.fromstring(show(report, "junit").encode("utf-8"))
+    cases = {(finding.path, finding.code) for finding in report.findings}
+    errors = {(f.path, f.code) for f in report.findings if f.severity is Severity.ERROR}
+    assert root.get("tests") == str(len(cases) or 1)
+    assert root.get("failures") == str(len(errors))
+    assert root.get("skipped") == str(len(cases - errors))
+    listed = "\n".join(node.text or "" for tag in ("failure", "system-out") for node in root.iter(tag))
+    assert len(re.findall(r"^(error|warning|info): ", listed, re.M)) == len(report.findings)
+
+
+# ------------------------------------------------------------------ markdown
+
+
+def test_markdown() -> None:
+    assert show(SMALL, "markdown") == (
+        "Found 2 errors, 1 warning, 1 info in 168 files. 1 fixable with --fix, 1 more with --unsafe-fixes.\n"
+        "\n"
+        "| Findings | Severity | Rule | Name |\n"
+        "| --- | --- | --- | --- |\n"
+        "| 1 | error | [LAB103](https://example.org/LAB103) | azimuth-range |\n"
+        "| 1 | warning | LAB203 | frames-unsorted |\n"
+        "| 1 | info | QA010 | odd-answer |\n"
+        "| 1 | error | SUB001 | missing-file |\n"
+        "\n"
+        "| Place | Rule | Message |\n"
+        "| --- | --- | --- |\n"
+        "| `sub.zip!/` | SUB001 | No file for clip mix002.<br>Hint: Write an empty file. |\n"
+        "| `sub/mix001.csv:12:8` | [LAB103](https://example.org/LAB103) `[*]` |"
+        " Azimuth 240 is outside -180 to 180.<br>Hint: Write -120. |\n"
+        "| `sub/mix001.csv:13:1` | LAB203 `[*]` | Frame 11 after 12. |\n"
+        "| `тест.json:4` | QA010 | Ответ не из списка. |\n"
+    )
+
+
+def plain(cell: str) -> str:
+    return " ".join(html.unescape(re.sub("<[^>]*>", "", cell)).replace("\u200b", "").split())
+
+
+@given(findings)
+@settings(max_examples=150, deadline=None)
+def test_markdown_cells_read_as_the_text_they_hold(finding: Finding) -> None:
+    finding = dataclasses.replace(finding, hint=None)
+    page = MarkdownIt("commonmark").enable("table").render(show(make(finding), "markdown"))
+    cells = re.findall("<td>(.*)</td>", page.split("<table>")[2])
+    assert len(cells) == 3
+    place = ":".join(str(part) for part in (finding.path, finding.line, finding.column) if part is not None)
+    assert plain(cells[0]) == " ".join(printable(place).split())
+    assert plain(cells[2]) == " ".join(printable(finding.message).split())
+    assert not re.search("<(?!/?code>)", cells[0] + cells[2])
+
+
+@pytest.mark.parametrize("text", ["@all", "see #12", ":dog:", "https://a.b", "www.a.b", "a@b.c"])
+def test_markdown_mentions_nobody_and_links_nowhere(text: str) -> None:
+    table = show(make(dataclasses.replace(MISSING, message=text)), "markdown")
+    assert f" {text}<br>" not in table
+    assert f" {text}<br>" in table.replace("&#8203;", "")
+
+
+def test_places_in_markdown_are_code() -> None:
+    odd = dataclasses.replace(MISSING, path="a|b`c.csv", line=100, column=9)
+    assert "| <code>a&#124;b&#96;c.csv:&#8203;100:9</code> |" in show(make(odd), "markdown")
