@@ -1,9 +1,12 @@
 """Every touch of the disk: sources read in place and within limits, files written whole or not at all.
 
 Archives are told by their first bytes, never by their suffix, and no name from an archive reaches the disk.
-A *compressed* tar is inflated once, into memory or a nameless temporary file: jumping about in it would inflate
-it again for each member. What is unsafe becomes a finding (``SAF1xx``) and never an entry.
+A *compressed* tar is inflated once, into memory or a nameless temporary file, since jumping about in it would
+inflate it again for each member. What is unsafe becomes a finding (``SAF1xx``) and never an entry.
 """
+
+# Plain strings and descriptors, not Path: a file is opened once, and what was opened is what is checked.
+# ruff: noqa: PTH105, PTH108, PTH112, PTH113, PTH114, PTH116, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 
@@ -13,9 +16,7 @@ import gzip
 import io
 import lzma
 import os
-import platform
 import re
-import secrets
 import stat
 import struct
 import sys
@@ -30,15 +31,27 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from operator import attrgetter
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, BinaryIO, Literal
+from typing import IO, Any, BinaryIO, Literal, Self
 
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.findings import Finding, Severity, Sink
 from seldio.text import clipped, listed, plural, printable
 
 Kind = Literal["file", "folder", "zip", "tar", "gzip", "stdin"]
-_Unpack = Callable[[IO[bytes]], Any]  # GzipFile, BZ2File, LZMAFile: alike, but without a common type
+_Unpacker = Callable[[IO[bytes]], Any]  # GzipFile, BZ2File, LZMAFile: alike, but without a common type
 
+_WHY = {
+    "SAF101": "unpacking would write outside the folder, so it is not read",
+    "SAF102": "unpacking could write anywhere on the disk, so it is not read",
+    "SAF103": "reading it may never end, so it is not opened",
+    "SAF104": "unpacking keeps the last one, here the first is read",
+    "SAF105": "that is over the limit which keeps memory and disk from filling up",
+    "SAF106": "it would run with its owner's rights, which no data needs",
+    "SAF107": "it cannot be read whole",
+    "SAF108": "it is not followed",
+    "SAF109": "other systems may refuse it or mix it up",
+    "SAF111": "WebDataset takes only what stands before the first dot for the sample's key",
+}
 _HINTS = {
     "SAF101": "Do not unpack this archive; pack it again from inside its folder, with plain relative names.",
     "SAF102": "Pack the linked file itself (tar --dereference; zip without --symlinks).",
@@ -51,21 +64,24 @@ _HINTS = {
     "SAF109": "Rename it: letters, digits, '_', '-' and one '.' before the suffix work everywhere.",
     "SAF111": "Use names with a single dot, as in a_b.wav.",
 }
-_SEVERITY = dict.fromkeys(_HINTS, Severity.ERROR) | dict.fromkeys(("SAF106", "SAF109", "SAF111"), Severity.WARNING)
+_WARNINGS = ("SAF106", "SAF109", "SAF111")
+_SEVERITY = dict.fromkeys(_WHY, Severity.ERROR) | dict.fromkeys(_WARNINGS, Severity.WARNING)
 
 #: Skipped in folders and archives, as is every name that begins with a dot.
 SKIPPED = frozenset({"__pycache__", "__MACOSX", "Thumbs.db", "desktop.ini"})
 
-_CHUNK, _SPOOL = 2**16, 2**26  # bytes: read at once; of an inflated tar kept in memory
-_ZIP_TABLE, _TAR_HEADER = 2**25, 2**20  # the longest headers that are parsed; parsing takes a multiple of memory
-_UNPACKERS: tuple[tuple[bytes, _Unpack], ...] = (
+_CHUNK, _SPOOL = 2**16, 2**26  # bytes read at once; bytes of an inflated tar kept in memory
+_ZIP_HEADERS, _TAR_HEADER = 2**25, 2**20  # most bytes of headers: parsed, they take many times that in memory
+_UNPACKERS: tuple[tuple[bytes, _Unpacker], ...] = (
     (rb"\x1f\x8b", lambda stream: gzip.GzipFile(fileobj=stream)),
     (rb"BZh[1-9]1AY&SY", bz2.BZ2File),
     (rb"\xfd7zXZ\x00", lzma.LZMAFile),
 )
 # What the standard library raises on damaged and forged archives; a fuzz test holds that this is all.
-_DAMAGE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error, EOFError)
-_DAMAGE += (ValueError, RuntimeError, OverflowError, LookupError)
+_DAMAGE = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error),
+    *(EOFError, ValueError, RuntimeError, OverflowError, LookupError),
+)
 _TAR_MODES = {
     tarfile.SYMTYPE: stat.S_IFLNK,
     tarfile.LNKTYPE: stat.S_IFLNK,
@@ -74,14 +90,14 @@ _TAR_MODES = {
     tarfile.FIFOTYPE: stat.S_IFIFO,
     tarfile.DIRTYPE: stat.S_IFDIR,
 }
-_FOREIGN = re.compile(
-    r"(?P<character>[<>:|?*\\])|(?P<end>[. ])(?:/|$)"
-    r"|(?:^|/)(?P<device>con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.[^/]*)?(?:/|$)",
-    re.IGNORECASE,
-)
-_OPEN = ("O_NOFOLLOW", "O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
-_READ = os.O_RDONLY | sum(getattr(os, name, 0) for name in _OPEN)
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | (_READ & ~getattr(os, "O_NONBLOCK", 0))
+_ON_WINDOWS = {
+    "holds a character that Windows forbids": re.compile(r"[<>:|?*\\]"),
+    "ends in a dot or space, which Windows drops": re.compile(r"[. ](/|$)"),
+    "is kept for a device on Windows": re.compile(r"(?i)(^|/)(con|prn|aux|nul|com\d|lpt\d)(\.[^/]*)?(/|$)"),
+}
+_SAFE = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+_READ = os.O_RDONLY | _SAFE | getattr(os, "O_NONBLOCK", 0)
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +108,7 @@ class Limits:
         file_bytes: one file, or one member of an archive, read as a whole.
         members: members of one archive, or files of one folder.
         total_bytes: all members of one archive together, unpacked.
-        ratio: unpacked to packed size, of what unpacks to more than 1 MiB.
+        ratio: unpacked to packed size, of what unpacks to more than 1 MiB (a compressed tar: 64 MiB).
         name_chars: a name with its folders.
     """
 
@@ -110,21 +126,13 @@ class Limits:
 DEFAULTS = Limits()
 
 
-def _finding(code: str, path: str, message: str) -> Finding:
-    return Finding(code, _SEVERITY[code], message, path, hint=_HINTS[code])
+def _finding(code: str, path: str, what: str) -> Finding:
+    return Finding(code, _SEVERITY[code], f"{what}: {_WHY[code]}", path, hint=_HINTS[code])
 
 
 def _special(path: str, mode: int) -> Finding:
-    kind = "a named pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
-    return _finding("SAF103", path, f"is {kind}, not a file; it is not opened, since reading it may never end")
-
-
-def _bad_link(path: str, deed: str) -> Finding:
-    return _finding("SAF108", path, f"is a symbolic link that {deed}; it is not followed")
-
-
-def _excess(path: str, what: str) -> Finding:
-    return _finding("SAF105", path, f"{what}; this is not read, since it may fill the memory or disk")
+    kind = "A named pipe" if stat.S_ISFIFO(mode) else "A socket" if stat.S_ISSOCK(mode) else "A device"
+    return _finding("SAF103", path, kind)
 
 
 def _failure(path: str, error: OSError, deed: str = "read") -> SeldioError:
@@ -142,7 +150,7 @@ def _guard(path: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise _failure(path, error) from error
         reason = clipped(str(error) or type(error).__name__, 200)
-        raise InvalidData(_finding("SAF107", path, f"is damaged and cannot be read whole: {reason}")) from error
+        raise InvalidData(_finding("SAF107", path, f"Damaged ({reason})")) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +221,9 @@ def _read_regular(real: str, path: str, cap: int) -> bytes:
     try:
         parts = [os.read(handle, min(size, cap) + 1)]
         total = len(parts[0])
-        if total == size:
+        if total == size <= cap:
             return parts[0]
-        while parts[-1] and total <= cap:  # the file grows or shrinks, or hides its size, as in /proc
+        while parts[-1] and total <= cap:  # it grows or shrinks, or hides its size as /proc does
             parts.append(os.read(handle, _CHUNK))
             total += len(parts[-1])
     except OSError as error:
@@ -223,7 +231,7 @@ def _read_regular(real: str, path: str, cap: int) -> bytes:
     finally:
         os.close(handle)
     if total > cap:
-        raise InvalidData(_excess(path, f"holds more than {cap:,} bytes"))
+        raise InvalidData(_finding("SAF105", path, f"Holds more than {cap:,} bytes"))
     return b"".join(parts)
 
 
@@ -241,7 +249,7 @@ class _Measured(io.RawIOBase):
             data = self._stream.read(min(len(buffer), _CHUNK))
         self._count += len(data)
         if self._count > self._cap:
-            raise InvalidData(_excess(self._path, f"unpacks to more than {self._cap:,} bytes"))
+            raise InvalidData(_finding("SAF105", self._path, f"Unpacks to more than {self._cap:,} bytes"))
         buffer[: len(data)] = data
         return len(data)
 
@@ -268,10 +276,7 @@ class Source:
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
 
-    def __len__(self) -> int:
-        return len(self.entries)
-
-    def __enter__(self) -> Source:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -294,11 +299,18 @@ def open_source(path: str | os.PathLike[str], sink: Sink, limits: Limits = DEFAU
     given = os.fspath(path)
     if given == "-":
         return _open_stdin(sink, limits)
-    mode, size = _look(given, sink)
+    try:
+        os.lstat(given)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise UsageError(f"no such file or folder: {clipped(given, 200)}") from None
+    except OSError as error:
+        raise _failure(given, error) from error
+    real, mode, size = _followed(given, given, sink)
     if stat.S_ISDIR(mode):
-        return Source(given, "folder", _checked(_walk(given, sink, limits), sink))
+        return Source(given, "folder", _checked(_walk(given, real, sink, limits), sink))
     if stat.S_ISREG(mode):
-        plain = Entry(given, os.path.basename(given), size, limits.file_bytes, os.path.realpath(given))
+        _check_bits(given, mode, sink)
+        plain = Entry(given, os.path.basename(given), size, limits.file_bytes, real)
         return _open_stream(plain, "file", plain.open(), sink, limits)
     if mode:
         sink(_special(given, mode))
@@ -320,23 +332,6 @@ def read_entries(source: Source, sink: Sink) -> Iterator[tuple[Entry, bytes]]:
             yield entry, data
 
 
-def _look(given: str, sink: Sink) -> tuple[int, int]:
-    """Mode and size of what the user named; (0, 0) for a link that leads nowhere."""
-    try:
-        state = os.stat(given)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-        code = error.errno if isinstance(error, OSError) else errno.ENAMETOOLONG
-        if code == errno.ELOOP or (code == errno.ENOENT and os.path.islink(given)):
-            sink(_bad_link(given, "loops" if code == errno.ELOOP else "leads nowhere"))
-            return 0, 0
-        if isinstance(error, OSError) and code not in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG):
-            raise _failure(given, error) from error
-        raise UsageError(f"no such file or folder: {clipped(given, 200)}") from None
-    if stat.S_ISREG(state.st_mode):
-        _check_bits(given, state.st_mode, sink)
-    return state.st_mode, state.st_size
-
-
 def _open_stdin(sink: Sink, limits: Limits) -> Source:
     if sys.stdin is None or sys.stdin.closed:
         raise SeldioError("cannot read <stdin>: it is closed")
@@ -347,7 +342,7 @@ def _open_stdin(sink: Sink, limits: Limits) -> Source:
     except OSError as error:
         raise _failure("<stdin>", error) from error
     if len(data) > limits.file_bytes:
-        sink(_excess("<stdin>", f"holds more than {limits.file_bytes:,} bytes"))
+        sink(_finding("SAF105", "<stdin>", f"Holds more than {limits.file_bytes:,} bytes"))
         return Source("<stdin>", "stdin", ())
     start = partial(io.BytesIO, bytes(data))
     plain = Entry("<stdin>", "<stdin>", len(data), limits.file_bytes, None, start)
@@ -356,82 +351,80 @@ def _open_stdin(sink: Sink, limits: Limits) -> Source:
 
 def _open_stream(plain: Entry, kind: Kind, stream: BinaryIO, sink: Sink, limits: Limits) -> Source:
     """The source that *stream* turns out to be; *plain* is its only entry if it is no archive."""
+    path = plain.path
     with ExitStack() as stack:
         stack.enter_context(stream)
-        with _guard(plain.path):
+        with _guard(path):
             found, unpack = _recognised(stream)
         if found == "file":
-            return Source(plain.path, kind, _checked([plain], sink))
+            return Source(path, kind, (plain,) if kind == "stdin" else _checked([plain], sink))
         if unpack and found == "gzip":
             name = re.sub(r"\.(gz|bz2|xz)$", "", plain.name, flags=re.IGNORECASE)
             cap = limits.unpacked(plain.size, limits.file_bytes)
-            single = Entry(plain.path, name, -1, cap, None, partial(_single, stream, unpack), stream)
-            return Source(plain.path, found, _checked([single], sink), stack.pop_all())
-        if unpack:
-            cap = limits.unpacked(plain.size, limits.total_bytes)
-            members = _tar_members(partial(_inflated, stream, unpack, plain.path, cap, stack), plain.path)
+            single = Entry(path, name, -1, cap, None, partial(_single, stream, unpack), stream)
+            return Source(path, found, (single,), stack.pop_all())
+        if found == "zip":
+            members = _zip_members(stream, path)
         else:
-            members = (_zip_members if found == "zip" else _tar_members)(lambda: stream, plain.path)
-        known = _collected(members, plain.path, sink, limits)
-        entries = _checked(_admitted(known, plain.path, stream, sink, limits), sink)
+            cap = max(limits.unpacked(plain.size, limits.total_bytes), min(_SPOOL, limits.total_bytes))
+            members = _tar_members(stream, path, partial(_inflated, stack, unpack, cap) if unpack else None)
+        known = _collected(members, path, sink, limits)
+        entries = _checked(_admitted(known, path, stream, sink, limits), sink)
         if found == "tar":
-            _check_keys(plain.path, entries, sink)
-        return Source(plain.path, found, entries, stack.pop_all())
+            _check_keys(path, entries, sink)
+        return Source(path, found, entries, stack.pop_all())
 
 
-def _recognised(stream: IO[bytes]) -> tuple[Kind, _Unpack | None]:
+def _recognised(stream: IO[bytes]) -> tuple[Kind, _Unpacker | None]:
     """What the first bytes say it is, and what unpacks it."""
     head = stream.read(tarfile.BLOCKSIZE)
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return "zip", None
-    for magic, unpack in _UNPACKERS:
-        if re.match(magic, head):
-            stream.seek(0)
-            with suppress(*_DAMAGE, OSError):
-                head = unpack(stream).read(tarfile.BLOCKSIZE)
-            return "tar" if _is_tar(head) else "gzip", unpack
-    return "tar" if _is_tar(head) else "file", None
-
-
-def _is_tar(head: bytes) -> bool:
+    unpack = next((unpack for magic, unpack in _UNPACKERS if re.match(magic, head)), None)
+    if unpack:
+        stream.seek(0)
+        with suppress(*_DAMAGE, OSError):
+            head = unpack(stream).read(tarfile.BLOCKSIZE)
     with suppress(tarfile.TarError, ValueError):
         tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
-        return True
-    return False
+        return "tar", unpack
+    return "gzip" if unpack else "file", unpack
 
 
-def _single(stream: IO[bytes], unpack: _Unpack) -> IO[bytes]:
+def _single(stream: IO[bytes], unpack: _Unpacker) -> IO[bytes]:
     stream.seek(0)
-    opened: Any = unpack(stream)
+    opened = unpack(stream)
     if any(re.match(magic, opened.peek(10)) for magic, _ in _UNPACKERS):
-        raise ValueError("it is packed twice")
-    return opened  # type: ignore[no-any-return]
+        raise ValueError("packed twice")
+    return io.BufferedReader(opened)
 
 
-def _inflated(stream: IO[bytes], unpack: _Unpack, path: str, cap: int, stack: ExitStack) -> IO[bytes]:
-    spool = stack.enter_context(tempfile.SpooledTemporaryFile(_SPOOL))
-    stream.seek(0)
+def _inflated(stack: ExitStack, unpack: _Unpacker, cap: int, stream: IO[bytes], path: str) -> IO[bytes]:
+    spool = stack.enter_context(tempfile.SpooledTemporaryFile(_SPOOL))  # noqa: SIM115
     with unpack(stream) as opened:
         while chunk := opened.read(_CHUNK):
-            if spool.tell() + len(chunk) > cap:
-                raise InvalidData(_excess(path, f"unpacks to more than {cap:,} bytes"))
             spool.write(chunk)
+            if spool.tell() > cap:
+                raise InvalidData(_finding("SAF105", path, f"Unpacks to more than {cap:,} bytes"))
+    spool.seek(0)
     return spool
-
-
-# Archives: what they say of their members, and which of these are safe
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
+    """What an archive says of one member."""
+
     raw: str
-    name: str
     mode: int
     size: int
     packed: int
     offset: int
     start: Callable[[], IO[bytes] | None]
     locked: bool = False
+
+    @property
+    def name(self) -> str:
+        return "/".join(part for part in self.raw.split("/") if part not in ("", "."))
 
 
 class _Bounded:
@@ -444,47 +437,42 @@ class _Bounded:
     def read(self, size: int = -1) -> bytes:
         data = self._stream.read(min(size, self._most + 1) if size >= 0 else self._most + 1)
         if len(data) > self._most:
-            raise InvalidData(_excess(self._path, f"has headers longer than {self._most:,} bytes"))
+            raise InvalidData(
+                _finding("SAF105", self._path, f"Has headers of more than {self._most:,} bytes")
+            )
         return data
 
 
-def _zip_members(body: Callable[[], IO[bytes]], path: str) -> Iterator[_Member]:
-    bounded: Any = _Bounded(body(), path, _ZIP_TABLE)
+def _zip_members(stream: IO[bytes], path: str) -> Iterator[_Member]:
+    bounded: Any = _Bounded(stream, path, _ZIP_HEADERS)
     archive = zipfile.ZipFile(bounded)
     for info in archive.infolist():
-        raw, start = _zip_name(info), partial(archive.open, info)
+        name = info.orig_filename
+        if not info.flag_bits & 0x800:  # many programs store UTF-8 without saying so
+            with suppress(UnicodeError):
+                name = name.encode("cp437").decode("utf-8")
         mode = stat.S_IFDIR if info.is_dir() else info.external_attr >> 16
         sizes = info.file_size, info.compress_size, info.header_offset
-        yield _Member(raw, _tidy(raw), mode, *sizes, start, bool(info.flag_bits & 1))
+        yield _Member(name, mode, *sizes, partial(archive.open, info), bool(info.flag_bits & 1))
 
 
-def _zip_name(info: zipfile.ZipInfo) -> str:
-    """The member's name; many programs store UTF-8 without saying so."""
-    if info.flag_bits & 0x800 == 0:
-        with suppress(UnicodeError):
-            return info.orig_filename.encode("cp437").decode("utf-8")
-    return info.orig_filename
-
-
-def _tar_members(body: Callable[[], IO[bytes]], path: str) -> Iterator[_Member]:
-    stream = body()
+def _tar_members(
+    stream: IO[bytes], path: str, inflate: Callable[[IO[bytes], str], IO[bytes]] | None
+) -> Iterator[_Member]:
     stream.seek(0)
-    bounded: Any = _Bounded(stream, path, _TAR_HEADER)
+    body = inflate(stream, path) if inflate else stream
+    bounded: Any = _Bounded(body, path, _TAR_HEADER)
     archive = tarfile.TarFile(fileobj=bounded, encoding="utf-8", errors="surrogateescape")
     last = -1
     while info := archive.next():
-        if info.offset <= last or info.size < 0:  # would loop for ever (CVE-2025-8194)
-            raise tarfile.ReadError("its headers overlap")
+        if info.offset <= last or info.size < 0:  # tarfile would go round for ever (CVE-2025-8194)
+            raise tarfile.ReadError("headers overlap")
         last, start = info.offset, partial(archive.extractfile, info)
         mode = _TAR_MODES.get(info.type, stat.S_IFREG) | stat.S_IMODE(info.mode)
-        yield _Member(info.name, _tidy(info.name), mode, info.size, info.size, info.offset, start)
-    stream.seek(archive.offset)  # tarfile takes a damaged header for the end
-    if stream.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
-        raise tarfile.ReadError("it ends without an end mark")
-
-
-def _tidy(name: str) -> str:
-    return "/".join(part for part in name.split("/") if part not in ("", "."))
+        yield _Member(info.name, mode, info.size, info.size, info.offset, start)
+    body.seek(archive.offset)  # tarfile takes a damaged header for the end
+    if body.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+        raise tarfile.ReadError("no end mark")
 
 
 def _collected(members: Iterable[_Member], path: str, sink: Sink, limits: Limits) -> list[_Member]:
@@ -494,95 +482,89 @@ def _collected(members: Iterable[_Member], path: str, sink: Sink, limits: Limits
         with _guard(path):
             for member in members:
                 if len(known) == limits.members:
-                    raise InvalidData(_excess(path, f"holds more than {limits.members:,} members"))
+                    raise InvalidData(_finding("SAF105", path, f"Holds more than {limits.members:,} members"))
                 known.append(member)
     except InvalidData as error:
         sink(error.finding)
     return known
 
 
-def _admitted(members: list[_Member], path: str, owner: IO[bytes], sink: Sink, limits: Limits) -> Iterator[Entry]:
+def _admitted(
+    members: list[_Member], path: str, owner: IO[bytes], sink: Sink, limits: Limits
+) -> Iterator[Entry]:
     """The members that are safe to read; a finding for each of the others."""
     links = {member.name for member in members if stat.S_ISLNK(member.mode)}
     first: dict[str, _Member] = {}
     left = limits.total_bytes
     for member in members:
-        place, cap = f"{path}!/{member.raw}", limits.unpacked(member.packed, limits.file_bytes)
+        name, place = member.name, f"{path}!/{member.raw}"
+        cap = limits.unpacked(member.packed, limits.file_bytes)
         if finding := _unsafe(member, place, links):
             sink(finding)
-        elif stat.S_ISDIR(member.mode) or any(_hidden(part) for part in member.name.split("/")):
+        elif stat.S_ISDIR(member.mode) or any(_hidden(part) for part in name.split("/")):
             continue
-        elif finding := _flawed(member, place, first.get(member.name), cap, limits):
+        elif finding := _flawed(member, place, first.get(name), cap, limits):
             sink(finding)
         elif member.size > left:
-            sink(_excess(path, f"unpacks to more than {limits.total_bytes:,} bytes: {printable(member.name)} and on"))
+            sink(
+                _finding("SAF105", place, f"Brings the archive to over {limits.total_bytes:,} bytes unpacked")
+            )
             return
         else:
             left -= member.size
-            first[member.name] = member
+            first[name] = member
             _check_bits(place, member.mode, sink)
-            yield Entry(f"{path}!/{member.name}", member.name, member.size, cap, None, member.start, owner)
+            yield Entry(f"{path}!/{name}", name, member.size, cap, None, member.start, owner)
 
 
 def _unsafe(member: _Member, place: str, links: set[str]) -> Finding | None:
-    if why := _way_out(member.raw):
-        what = f"{why}: unpacked, it would be written outside the folder; it is not read"
-        return _finding("SAF101", place, what)
-    if stat.S_ISLNK(member.mode) or (links and any(str(p) in links for p in PurePosixPath(member.name).parents)):
-        what = "is a link" if stat.S_ISLNK(member.mode) else "lies beneath a link"
-        return _finding("SAF102", place, f"{what}: unpacked, it could lead anywhere on the disk; it is not read")
+    flat = member.raw.replace("\\", "/")
+    if flat.startswith("/") or re.match("[A-Za-z]:", flat):
+        return _finding("SAF101", place, "The name is absolute")
+    if any(part.strip() == ".." for part in flat.split("/")):
+        return _finding("SAF101", place, "The name climbs with '..'")
+    if "\0" in flat or not (member.name or stat.S_ISDIR(member.mode)):
+        return _finding("SAF101", place, "The name is empty or hides its end")
+    if stat.S_ISLNK(member.mode):
+        return _finding("SAF102", place, "A link")
+    if links and any(str(parent) in links for parent in PurePosixPath(member.name).parents):
+        return _finding("SAF102", place, "Lies beneath a link")
     if stat.S_IFMT(member.mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
         return _special(place, member.mode)
     return None
 
 
-def _way_out(name: str) -> str:
-    """Why a member of this name could leave the folder it is unpacked in; empty if it cannot."""
-    flat = name.replace("\\", "/")
-    if flat.startswith("/"):
-        return "has an absolute name"
-    if re.match("[A-Za-z]:", flat):
-        return "has a name with a drive letter"
-    if "\0" in name:
-        return "has a name that hides its end behind a NUL"
-    return "climbs out with '..'" if any(part.strip() == ".." for part in flat.split("/")) else ""
-
-
 def _flawed(member: _Member, place: str, first: _Member | None, cap: int, limits: Limits) -> Finding | None:
     if first:
-        what = " and ".join(f"{plural(m.size, 'byte')} at offset {m.offset:,}" for m in (first, member))
-        return _finding("SAF104", place, f"is there twice ({what}): unpacked, the last wins; here the first is read")
+        both = " and ".join(f"{plural(m.size, 'byte')} at offset {m.offset:,}" for m in (first, member))
+        return _finding("SAF104", place, f"There twice ({both})")
     if member.locked:
-        return _finding("SAF107", place, "is encrypted and cannot be read")
+        return _finding("SAF107", place, "Encrypted")
     if len(member.name) > limits.name_chars:
-        return _excess(place, f"has a name of more than {limits.name_chars:,} characters")
+        return _finding("SAF105", place, f"The name has {len(member.name):,} characters")
     if member.size > cap:
-        return _excess(place, f"unpacks from {member.packed:,} to {member.size:,} bytes, more than {cap:,}")
+        return _finding("SAF105", place, f"Unpacks to {member.size:,} bytes, from {member.packed:,}")
     return None
 
 
-# Folders
-
-
-def _walk(root: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
-    shown = "" if root in (".", "./") else root.rstrip("/") + "/"
-    top = os.path.realpath(root)
-    count, todo = 0, [("", top, (top,))]
+def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
+    shown = "" if root in (".", "./") else root.rstrip("/" + os.sep) + "/"
+    count, todo = 0, [("", top, frozenset([top]))]
     while todo:
         prefix, folder, above = todo.pop()
         for item in _listing(folder, shown + prefix):
             name, path = prefix + item.name, shown + prefix + item.name
             real, mode, size = _resolved(item, path, top, sink)
             if len(name) > limits.name_chars:
-                sink(_excess(path, f"has a name of more than {limits.name_chars:,} characters"))
+                sink(_finding("SAF105", path, f"The name has {len(name):,} characters"))
             elif stat.S_ISDIR(mode) and real in above:
-                sink(_bad_link(path, "loops"))
+                sink(_finding("SAF108", path, "The link loops"))
             elif stat.S_ISDIR(mode):
-                todo.append((name + "/", real, (*above, real)))
+                todo.append((name + "/", real, above | {real}))
             elif mode and not stat.S_ISREG(mode):
                 sink(_special(path, mode))
             elif mode and count == limits.members:
-                sink(_excess(root, f"holds more than {limits.members:,} files"))
+                sink(_finding("SAF105", root, f"Holds more than {count:,} files"))
                 return
             elif mode:
                 count += 1
@@ -599,29 +581,35 @@ def _listing(folder: str, path: str) -> list[os.DirEntry[str]]:
 
 
 def _resolved(item: os.DirEntry[str], path: str, top: str, sink: Sink) -> tuple[str, int, int]:
-    """Real path, mode and size of what stands in a folder, links followed; mode 0 for a bad link."""
-    real = item.path
+    """Real path, mode and size of what stands in a folder; mode 0 for a bad link."""
     try:
         state = item.stat(follow_symlinks=False)
-        if stat.S_ISLNK(state.st_mode):
-            real = os.path.realpath(item.path, strict=True)
-            state = os.stat(real)
     except OSError as error:
-        if not item.is_symlink() or error.errno not in (errno.ELOOP, errno.ENOENT, errno.ENOTDIR):
+        raise _failure(path, error) from error
+    if not stat.S_ISLNK(state.st_mode):
+        return item.path, state.st_mode, state.st_size
+    real, mode, size = _followed(item.path, path, sink)
+    if mode and not (real + os.sep).startswith(top.rstrip(os.sep) + os.sep):
+        sink(_finding("SAF108", path, "The link leads out of the folder"))
+        mode = 0
+    return real, mode, size
+
+
+def _followed(link: str, path: str, sink: Sink) -> tuple[str, int, int]:
+    """Real path, mode and size of what *link* leads to; mode 0 if it leads nowhere."""
+    try:
+        state = os.stat(link)
+    except OSError as error:
+        if not os.path.islink(link) or error.errno not in (errno.ELOOP, errno.ENOENT, errno.ENOTDIR):
             raise _failure(path, error) from error
-        sink(_bad_link(path, "loops" if error.errno == errno.ELOOP else "leads nowhere"))
-        return real, 0, 0
-    if real is not item.path and not f"{real}/".startswith(f"{top.rstrip('/')}/"):
-        sink(_bad_link(path, "leads out of the folder"))
-        return real, 0, 0
-    return real, state.st_mode, state.st_size
+        deed = "loops" if error.errno == errno.ELOOP else "leads nowhere"
+        sink(_finding("SAF108", path, f"The link {deed}"))
+        return link, 0, 0
+    return os.path.realpath(link), state.st_mode, state.st_size
 
 
 def _hidden(name: str) -> bool:
-    return name[0] == "." or name in SKIPPED
-
-
-# Names and mode bits
+    return name.startswith(".") or name in SKIPPED
 
 
 def _checked(entries: Iterable[Entry], sink: Sink) -> tuple[Entry, ...]:
@@ -629,53 +617,44 @@ def _checked(entries: Iterable[Entry], sink: Sink) -> tuple[Entry, ...]:
     ordered = tuple(sorted(entries, key=attrgetter("name")))
     alike: dict[str, list[Entry]] = {}
     for entry in ordered:
-        if why := _awkward(entry.name):
-            sink(_finding("SAF109", entry.path, f"has a name that {why}"))
+        if fault := _name_fault(entry.name):
+            sink(_finding("SAF109", entry.path, f"The name {fault}"))
         alike.setdefault(unicodedata.normalize("NFC", entry.name).casefold(), []).append(entry)
     for same in alike.values():
         if len(same) > 1:
-            names = listed([repr(entry.name) for entry in same])
-            what = f"{names} differ only in case or Unicode form: on macOS and Windows they are one file"
+            names = listed([ascii(entry.name) for entry in same])
+            what = f"{names} differ only in case or Unicode form"
             sink(_finding("SAF109", same[-1].path, what))
     return ordered
 
 
-def _awkward(name: str) -> str:
-    """Why a file of this name fails on other systems; empty if it does not."""
+def _name_fault(name: str) -> str | None:
     if printable(name) != name:
-        foreign = any("\ud800" <= character <= "\udfff" for character in name)
-        return "is not UTF-8" if foreign else "holds control, invisible or text-reversing characters"
-    if len(name) > 63 and any(len(part.encode()) > 255 for part in name.split("/")):
-        return "is longer than 255 bytes, the most that file systems take"
-    if not (found := _FOREIGN.search(name)):
-        return ""
-    if found["device"]:
-        return f"Windows keeps for a device ({found['device']})"
-    return f"holds {found[0]}, which Windows forbids" if found["character"] else "ends in a dot or space, which Windows drops"
+        broken = any("\ud800" <= character <= "\udfff" for character in name)
+        return "is not UTF-8" if broken else "holds control, invisible or text-reversing characters"
+    if any(len(part.encode()) > 255 for part in name.split("/")):
+        return "is longer than 255 bytes"
+    return next((fault for fault, pattern in _ON_WINDOWS.items() if pattern.search(name)), None)
 
 
 def _check_bits(path: str, mode: int, sink: Sink) -> None:
     if mode & (stat.S_ISUID | stat.S_ISGID):
-        what = "is marked to run with its owner's rights (setuid or setgid), which no data file needs"
-        sink(_finding("SAF106", path, what))
+        sink(_finding("SAF106", path, "Has the setuid or setgid bit"))
 
 
 def _check_keys(path: str, entries: Iterable[Entry], sink: Sink) -> None:
     names = [entry.name for entry in entries if entry.name.rpartition("/")[2].count(".") > 1]
     if names:
-        what = f"{plural(len(names), 'member')} with more than one dot ({listed(names)}): WebDataset takes"
-        sink(_finding("SAF111", path, f"holds {what} what stands before the first as the key of the sample"))
-
-
-# Writing
+        what = f"More than one dot in {plural(len(names), 'name')} ({listed(names)})"
+        sink(_finding("SAF111", path, what))
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A binary stream whose bytes replace the file at *path* when the block ends well.
+    """A binary stream whose bytes replace the file at *path* once the block ends well.
 
     At any time, through kills and full disks, the file is the old one or the whole new one. It keeps its mode
-    (a new file gets the umask's), a link is written through, and nothing is left behind on an error.
+    (a new file gets the umask's), a link is written through, and an error leaves nothing behind.
 
     Raises:
         UsageError: the folder does not exist, or *path* is no regular file.
@@ -684,13 +663,13 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = _target(os.fspath(path))
     folder = os.path.dirname(target)
     _sweep(folder)
-    temp = os.path.join(folder, f"{_temp_prefix()}{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    temp = os.path.join(folder, f"{_prefix()}{os.getpid()}-{os.urandom(4).hex()}.tmp")
     try:
         handle = _create(temp, target)
         try:
             with open(handle, "wb", closefd=False) as stream:
                 yield stream
-            _sync(handle)
+            os.fsync(handle)
         finally:
             os.close(handle)
         os.replace(temp, target)
@@ -704,7 +683,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write *data* by :func:`atomic_write`, raising what it raises."""
+    """Write *data* by :func:`atomic_write`, raising what that raises."""
     with atomic_write(path) as stream:
         stream.write(data)
 
@@ -719,26 +698,18 @@ def _target(path: str) -> str:
 
 
 def _create(temp: str, target: str) -> int:
-    """A new file with the owner and mode of *target*; under the umask if there is none yet."""
+    """A new file with the owner and mode of *target*, if there is one."""
     try:
         old = os.stat(target)
     except FileNotFoundError:
         return os.open(temp, _WRITE, 0o666)
     handle = os.open(temp, _WRITE, 0o600)
-    if hasattr(os, "fchown"):
+    if hasattr(os, "fchmod"):
         with suppress(OSError):
             os.fchown(handle, old.st_uid, old.st_gid)
-        os.fchmod(handle, old.st_mode & 0o777)
-    return handle
-
-
-def _sync(handle: int) -> None:
-    if sys.platform == "darwin":
-        import fcntl
-
         with suppress(OSError):
-            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
-    os.fsync(handle)
+            os.fchmod(handle, old.st_mode & 0o777)
+    return handle
 
 
 def _sync_folder(folder: str) -> None:
@@ -748,31 +719,32 @@ def _sync_folder(folder: str) -> None:
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a file system that does not know how
             raise
     finally:
         os.close(handle)
 
 
 @lru_cache(maxsize=1)
-def _temp_prefix() -> str:
-    """Of the temporary files this machine writes; process numbers mean nothing on another."""
-    return f".seldio-tmp-{zlib.crc32(platform.node().encode()):08x}-"
+def _prefix() -> str:
+    """What this machine's temporary files begin with; process numbers mean nothing on another."""
+    host = os.uname().nodename if hasattr(os, "uname") else ""
+    return f".seldio-tmp-{zlib.crc32(host.encode()):08x}-"
 
 
 @lru_cache(maxsize=4096)
 def _sweep(folder: str) -> None:
-    """Remove what killed processes left in *folder*; once per folder, since each look reads it whole."""
-    prefix = _temp_prefix()
+    """Remove what killed processes left; once per folder and process, since it lists the whole folder."""
     with suppress(OSError), os.scandir(folder) as items:
         for item in items:
-            if item.name.startswith(prefix) and _is_dead(item.name[len(prefix) :].partition("-")[0]):
+            owner = item.name.removeprefix(_prefix()).partition("-")[0]
+            if item.name.startswith(_prefix()) and _is_dead(owner):
                 with suppress(OSError):
                     os.unlink(item.path)
 
 
 def _is_dead(pid: str) -> bool:
-    if os.name == "nt" or not pid.isdecimal():  # there, signal 0 is Ctrl-C
+    if os.name == "nt" or not pid.isdecimal():  # Windows takes signal 0 for Ctrl-C
         return False
     try:
         os.kill(int(pid), 0)

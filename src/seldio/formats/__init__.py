@@ -7,10 +7,12 @@ from functools import cache
 
 from seldio.errors import UnknownFormat
 from seldio.formats.base import Format, Part, Place, Reading, TextFile
+from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.dialects import DIALECTS
+from seldio.formats.parquet import PARQUET
 
 #: Every label format. Their order is that of ``seldio formats`` and decides between equals.
-FORMATS: tuple[Format, ...] = (*DIALECTS,)
+FORMATS: tuple[Format, ...] = (*DIALECTS, DCASE2026, PARQUET)
 
 
 @cache

@@ -7,12 +7,15 @@ import dataclasses
 import re
 
 from seldio.findings import Finding, Severity
-from seldio.formats.grammar import KINDS
+from seldio.formats.grammar import KINDS, cell_pattern
 from seldio.text import clipped, printable
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
-_PATTERNS = {name: re.compile(kind.pattern.decode()) for name, kind in KINDS.items()}
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+_PATTERNS = {kind: cell_pattern(kind) for kind in KINDS}
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -51,7 +54,7 @@ def wordy(cell: str) -> bool:
 
 def encoding_problem(path: str, data: bytes) -> Finding | None:
     """Why the file is not text in UTF-8; None where it is."""
-    if data.startswith(_UTF16) and not data.startswith(codecs.BOM_UTF8):
+    if data.startswith(_UTF16):
         return Finding("SYN102", ERROR, "the file is UTF-16, not UTF-8", path, 1, 1,
                        hint="save it as UTF-8 without BOM (in a spreadsheet: CSV UTF-8)")  # fmt: skip
     if (position := data.find(b"\0")) >= 0:
@@ -72,12 +75,13 @@ def encoding_problem(path: str, data: bytes) -> Finding | None:
 
 
 def _at(data: bytes, position: int) -> tuple[int, int, str]:
-    """Line, column and line text of a byte position."""
-    start = data.rfind(b"\n", 0, position) + 1
-    end = data.find(b"\n", position)
-    line = data.count(b"\n", 0, position) + 1
-    excerpt = data[start : end if end >= 0 else len(data)].decode(errors="replace")
-    return line, len(data[start:position].decode(errors="replace")) + 1, excerpt
+    """Line, column and line text of a byte position; a byte order mark is no character of line 1."""
+    before = data[:position].removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    start = before.rfind(b"\n") + 1
+    rest = re.compile(rb"[^\r\n]*+").match(data, position)
+    assert rest is not None
+    line = before[start:].decode(errors="replace")
+    return before.count(b"\n") + 1, len(line) + 1, line + rest.group().decode(errors="replace")
 
 
 def control_character(cell: str) -> Problem | None:
@@ -95,11 +99,15 @@ def problem(cell: str, kind: str, field: str, first: bool) -> Problem | None:
     Spaces before a number are legal behind a comma, not at the start of a row (*first*).
     """
     text = cell.strip()
+    if _fits(kind, text):
+        return _spaces(cell, text, first) if text != cell else None
     shift = len(cell) - len(cell.lstrip())
-    if _PATTERNS[kind].fullmatch(text):
-        return _spaces(cell, text, first)
     found = control_character(cell) or _other(text, kind, field)
     return found if found.code == "SAF201" else dataclasses.replace(found, shift=shift)
+
+
+def _fits(kind: str, text: str) -> bool:
+    return _PATTERNS[kind].fullmatch(text.encode()) is not None
 
 
 def _spaces(cell: str, text: str, first: bool) -> Problem | None:
@@ -117,7 +125,7 @@ def _other(text: str, kind: str, field: str) -> Problem:
         return Problem("SYN135", f"{field} is empty", text, f"every cell of a row holds {expected}")
     if len(text) > 1 and text[0] == text[-1] == '"':
         inside = text[1:-1].strip()
-        clean = inside if _PATTERNS[kind].fullmatch(inside) else None
+        clean = inside if _fits(kind, inside) else None
         return Problem("SYN122", f"{field} is in quotes: {shown}", text, "numbers stand without quotes",
                        repaired=clean, fixable=clean is not None)  # fmt: skip
     if kind == "flag":
@@ -133,12 +141,12 @@ def _number(text: str, kind: str, field: str, shown: str, expected: str) -> Prob
     if re.fullmatch(r"[+-]?(nan|inf|infinity)", text, re.IGNORECASE):
         return Problem("SYN133", f"{field} is {shown}, which is no place", text,
                        "leave the row out where nothing was detected")  # fmt: skip
-    if re.fullmatch(r"[+-]?[0-9]{10,}(\.[0-9]*)?|[+-]?[0-9]+\.[0-9]{41,}", text):
+    if re.fullmatch(r"[+-]?[0-9]{10,}(\.[0-9]*)?", text):
         return Problem("SYN134", f"{field} has {len(text):,} digits: {clipped(text, 20)}", text,
                        "no frame, class or angle needs more than nine")  # fmt: skip
     plain = text.removeprefix("+")
-    if plain != text and _PATTERNS[kind].fullmatch(plain):
-        return Problem("SYN131", f"{field} is written with a plus sign: {shown}", text,
+    if plain != text and _fits(kind, plain):
+        return Problem("SYN137", f"{field} is written with a plus sign: {shown}", text,
                        "write numbers as plain decimals", WARNING, repaired=plain, fixable=True)  # fmt: skip
     if kind in ("int", "flag") and (match := re.fullmatch(r"(-?[0-9]{1,9})\.([0-9]*)", text)):
         whole = match[1] if not match[2].strip("0") else None

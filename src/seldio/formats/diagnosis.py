@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from seldio.formats.label_csv import Dialect
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+Ints = np.ndarray[Any, np.dtype[np.int64]]
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+_BLANKS = re.compile(rb"(?:[ \t\v\f]*+\n)*+")
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
 
 
@@ -34,17 +36,19 @@ class Cleaned:
     """The rows of a file that can be read.
 
     Args:
-        body: the rows, each with its line feed.
-        lines: physical line of each row; None where row i is line ``i + 1 + skipped``.
+        body: the rows, each with its line feed, cells separated by bare commas.
+        lines: physical line of each row.
         skipped: lines before the first row.
+        delimiter: what separates the cells in the file.
         readable: False where the file could not be read at all.
         newline: the line end that most lines have.
         final_newline: whether the last line has one.
     """
 
     body: bytes = b""
-    lines: np.ndarray[Any, np.dtype[np.int64]] | None = None
+    lines: Ints = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
     skipped: int = 0
+    delimiter: str = ","
     readable: bool = False
     newline: str = "\n"
     final_newline: bool = True
@@ -63,7 +67,19 @@ def delimiter_of(line: str, columns: int) -> str:
     """What separates the cells of *line*: a comma unless another sign does so better."""
     if line.count(",") == columns - 1:
         return ","
-    return next((sign for sign in _DELIMITERS if line.strip().count(sign) == columns - 1), ",")
+    signs = (sign for sign in _DELIMITERS if line.strip().count(sign) == columns - 1)
+    return next((sign for sign in signs if sign != " " or ", " not in line), ",")
+
+
+def with_commas(text: bytes, delimiter: str) -> bytes:
+    """*text* with commas between its cells and points in its numbers; nothing moves."""
+    if delimiter == ",":
+        return text
+    text = text.replace(b",", b".")
+    return _LONE_SPACE.sub(b",", text) if delimiter == " " else text.replace(delimiter.encode(), b",")
+
+
+_LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
 
 
 def clean(file: TextFile, dialect: Dialect, sink: Sink) -> Cleaned:
@@ -72,11 +88,14 @@ def clean(file: TextFile, dialect: Dialect, sink: Sink) -> Cleaned:
 
 
 class _Cleaner:
+    """The state of one pass: ``shown`` is the text with LF, ``text`` the same with commas between cells."""
+
     def __init__(self, file: TextFile, dialect: Dialect, sink: Sink) -> None:
         self.file, self.dialect, self.sink = file, dialect, sink
         self.width = len(dialect.columns)
-        self.rows: list[bytes] = []  # spans of good text
-        self.numbers: list[np.ndarray[Any, Any]] = []  # their physical lines
+        self.shown = self.text = b""
+        self.rows: list[bytes] = []  # runs of good rows
+        self.runs: list[tuple[int, int]] = []  # the physical line at which each begins, and its length
 
     def run(self) -> Cleaned:
         data = self.file.data
@@ -89,27 +108,39 @@ class _Cleaner:
             data = data[len(_BOM) :]
         newline = self.line_ends(data)
         self.final_newline = data[-1:] in (b"\n", b"\r", b"")
-        text = _normalised(data)
-        if text and not text.endswith(b"\n"):
-            text += b"\n"
-        first = text[: text.find(b"\n") + 1] if text else b""
-        text = self.delimiter(text, first)
-        skipped = self.header(text)
-        if skipped is None:
+        self.shown = self.text = _normalised(data) + (b"" if self.final_newline else b"\n")
+        start = self.blanks(0, 1)
+        delimiter = self.delimiter(start)
+        self.text = with_commas(self.shown, delimiter)
+        begin = self.header(start)
+        readable = begin is not None and self.same_width(begin)
+        if begin is None or not readable:
             return Cleaned(newline=newline, final_newline=self.final_newline)
-        if not self.same_width(text, skipped):
-            return Cleaned(newline=newline, final_newline=self.final_newline)
-        self.scan(text, skipped)
+        self.scan(begin)
         body = b"".join(self.rows)
-        lines = np.concatenate(self.numbers) if self.numbers else np.zeros(0, np.int64)
-        return Cleaned(body, lines, skipped, True, newline, self.final_newline)
+        body = re.sub(rb", ++", b",", body) if b", " in body else body
+        skipped = self.text.count(b"\n", 0, begin)
+        return Cleaned(body, _counted(self.runs), skipped, delimiter, True, newline, self.final_newline)
 
     def report(
-        self, code: str, severity: Severity, message: str, line: int, column: int = 1, value: str | None = None,
-        hint: str | None = None, fixable: bool = False, excerpt: str | None = None,
+        self, code: str, severity: Severity, message: str, line: int, hint: str | None = None, fixable: bool = False
+    ) -> None:
+        """Something wrong with the file as a whole, or with whole lines, first seen in *line*."""
+        self.sink(Finding(code, severity, message, self.file.path, line, 1, None, None, hint, fixable))
+
+    def report_at(
+        self, start: int, code: str, severity: Severity, message: str, line: int, column: int = 1,
+        width: int | None = None, hint: str | None = None, fixable: bool = False,
     ) -> None:  # fmt: skip
-        end = column + len(value) if value is not None else None
+        """Something wrong with *width* characters of the line that begins at *start*; with all of it by default."""
+        excerpt = self.line_at(self.shown, start)
+        value = excerpt[column - 1 :] if width is None else excerpt[column - 1 : column - 1 + width]
+        end = column + len(value)
         self.sink(Finding(code, severity, message, self.file.path, line, column, end, value, hint, fixable, excerpt))
+
+    @staticmethod
+    def line_at(text: bytes, start: int) -> str:
+        return text[start : text.find(b"\n", start)].decode()
 
     # --- the file as a whole -----------------------------------------------------------------------
 
@@ -141,167 +172,173 @@ class _Cleaner:
                 return number
         return 1
 
-    def delimiter(self, text: bytes, first: bytes) -> bytes:
-        """Report another delimiter than the comma once, and read on as if it were commas."""
-        line = first.rstrip(b"\n").decode()
-        sign = delimiter_of(line, self.width)
-        if sign == "," or not line.strip():
-            return text
-        decimal_commas = b"," in text
-        message = f"cells are separated by {_DELIMITERS[sign]}, not commas"
-        if decimal_commas:
-            message += ", and decimals are written with a comma"
-        self.report("SYN120", ERROR, message, 1, line.index(sign) + 1, sign, excerpt=line, fixable=True,
-                    hint="write 1,2.5,3: commas between cells, points in numbers")  # fmt: skip
-        return text.replace(b",", b".").replace(sign.encode(), b",") if sign != " " else _comma_spaced(text)
+    def blanks(self, start: int, line: int) -> int:
+        """Report the blank lines that begin at *start*, if any; return where they end."""
+        match = _BLANKS.match(self.text, start)
+        assert match is not None
+        if count := match.group().count(b"\n"):
+            self.report("SYN110", ERROR, "blank line" if count == 1 else f"{count:,} blank lines", line, fixable=True,
+                        hint="remove it: the official loaders stop at a blank line")  # fmt: skip
+        return match.end()
 
-    def header(self, text: bytes) -> int | None:
-        """How many lines to skip before the rows; None where the header makes the rows meaningless."""
-        line = text[: text.find(b"\n")].decode() if text else ""
-        names = [name.strip() for name in line.split(",")]
-        titled = bool(line) and not any(cells.numeric(name) for name in names) and cells.wordy(names[0])
+    def delimiter(self, start: int) -> str:
+        """What separates the cells; reported once where it is not a comma."""
+        line = self.line_at(self.shown, start)
+        sign = delimiter_of(line, self.width)
+        if sign != ",":
+            message = f"cells are separated by {_DELIMITERS[sign]}, not commas"
+            if b"," in self.shown:
+                message += ", and decimals are written with a comma"
+            number = self.shown.count(b"\n", 0, start) + 1
+            column = len(line) - len(line.lstrip(" ")) + line.strip(" ").index(sign) + 1
+            self.report_at(start, "SYN120", ERROR, message, number, column, 1, fixable=True,
+                           hint="write 1,2.5,3: commas between cells, points in numbers")  # fmt: skip
+        return sign
+
+    def header(self, start: int) -> int | None:
+        """Where the rows begin; None where the header makes them meaningless."""
+        if start == len(self.text):
+            return start
+        line, end = self.line_at(self.text, start), self.text.find(b"\n", start) + 1
+        number = self.text.count(b"\n", 0, end)
+        names = [name.strip().strip('"') for name in line.split(",")]
+        titled = not any(map(cells.numeric, names)) and cells.wordy(names[0])
         expected = self.dialect.header
         if expected is None:
-            named = any(part.kind == "name" for part in self.dialect.columns)
-            if not titled or named:
-                return 0
-            self.odd_header(line, names, text)
-            return 1
+            if titled:
+                self.odd_header(start, names, number)
+            return end if titled else start
         if [name.lower() for name in names] == expected.split(","):
-            return 1
-        if not text:
-            return 0
+            return end
         if titled and len(names) > 1:
-            self.report("SYN113", ERROR, f"the header is not that of {self.dialect.name}", 1, 1, line, excerpt=line,
-                        hint=f"expected {expected}; columns in another order would be misread")  # fmt: skip
+            self.report_at(start, "SYN113", ERROR, f"the header is not that of {self.dialect.name}", number,
+                           hint=f"expected {expected}; columns in another order would be misread")  # fmt: skip
             return None
-        self.report("SYN112", ERROR, "the header line is missing", 1, excerpt=line, fixable=True,
-                    hint=f"put {expected} first: the official loader drops line 1 whatever it holds")  # fmt: skip
-        return 0
+        self.report_at(start, "SYN112", ERROR, "the header line is missing", number, fixable=True,
+                       hint=f"put {expected} first: the official loader drops line 1 whatever it holds")  # fmt: skip
+        return start
 
-    def odd_header(self, line: str, names: list[str], text: bytes) -> None:
-        twice = next((name for name in names if names.count(name) > 1), None)
-        self.report("SYN111", ERROR, f"a header line where {self.dialect.name} has none", 1, 1, line, excerpt=line,
-                    fixable=True, hint="remove it: the official loaders call int() on the first cell")  # fmt: skip
-        if twice is not None:
-            column = line.index(twice, line.index(twice) + 1) + 1
-            self.report("SYN113", ERROR, f"the header names {clipped(twice)} twice", 1, column, twice, excerpt=line,
-                        hint="readers that go by name keep only one of the two columns")  # fmt: skip
-        second = text.split(b"\n", 2)[1:2]
-        if second and second[0] and second[0].count(b",") + 1 != len(names):
-            self.report("SYN113", ERROR, f"the header names {len(names)} columns, line 2 has "
-                        f"{second[0].count(b',') + 1}", 1, 1, line, excerpt=line,
-                        hint="pandas takes the first column for an index then, and shifts all others")  # fmt: skip
+    def odd_header(self, start: int, names: list[str], number: int) -> None:
+        line, end = self.line_at(self.text, start), self.text.find(b"\n", start) + 1
+        self.report_at(start, "SYN111", ERROR, f"a header line where {self.dialect.name} has none", number,
+                       fixable=True, hint="remove it: the official loaders call int() on the first cell")  # fmt: skip
+        for index, (name, cell) in enumerate(zip(names, line.split(","), strict=True)):
+            if name and name in names[:index]:
+                column = sum(len(before) + 1 for before in line.split(",")[:index]) + cell.index(name) + 1
+                self.report_at(start, "SYN113", ERROR, f"the header names {clipped(name)} twice", number, column,
+                               len(name), hint="readers that go by name keep only one of the two columns")  # fmt: skip
+                break
+        second = self.line_at(self.text, end)
+        if second.strip() and (width := second.count(",") + 1) != len(names):
+            self.report_at(start, "SYN113", ERROR, f"the header names {len(names)} columns, the next line has {width}",
+                           number, hint="pandas takes the first column for an index then, and shifts all others")  # fmt: skip
 
-    def same_width(self, text: bytes, skipped: int) -> bool:
+    def same_width(self, start: int) -> bool:
         """False, with one finding, where all rows have the same wrong number of cells."""
-        widths = {line.count(b",") + 1 for line in _complete(text, skipped, self.final_newline) if line.strip()}
-        if len(widths) != 1 or widths == {self.width} or b'"' in text:
+        found: tuple[int, int] | None = None  # the first row and its number of cells
+        for begin, line in _lines(self.text, start, self.final_newline):
+            width = line.count(b",") + 1
+            if line.strip() and (width == self.width or (found is not None and width != found[1])):
+                return True
+            if line.strip() and found is None:
+                found = begin, width
+        if found is None or b'"' in self.text:
             return True
         from seldio.formats.detect import explain_width  # the table of dialects needs this module first
 
-        found = explain_width(self.file, self.dialect, widths.pop())
-        number = next(i for i, line in enumerate(text.split(b"\n"), 1) if line.strip() and i > skipped)
-        excerpt = text.split(b"\n", number)[number - 1].decode()
-        self.report(found.code, ERROR, found.message, number, 1, excerpt, hint=found.hint, excerpt=excerpt)
+        why = explain_width(self.file, self.dialect, found[1])
+        number = self.text.count(b"\n", 0, found[0]) + 1
+        self.report_at(found[0], why.code, ERROR, why.message, number, hint=why.hint)
         return False
 
     # --- line by line ------------------------------------------------------------------------------
 
-    def scan(self, text: bytes, skipped: int) -> None:
+    def scan(self, start: int) -> None:
         """Keep runs of good rows; look at each line between them."""
-        position = 0
-        for _ in range(skipped):
-            position = text.index(b"\n", position) + 1
-        line, match = skipped + 1, self.dialect.pattern.match
-        while position < len(text):
-            end = match(text, position).end()
-            if end > position:
-                count = text.count(b"\n", position, end)
-                self.keep(text[position:end], np.arange(line, line + count))
-                position, line = end, line + count
-                continue
-            end = text.find(b"\n", position)
-            end, count = self.look(text, position, end, line)
-            position, line = end + 1, line + count
+        text, line = self.text, self.text.count(b"\n", 0, start) + 1
+        match = self.dialect.patterns[b", " in text].match
+        while start < len(text):
+            end = match(text, start).end()
+            if end > start:
+                count = text.count(b"\n", start, end)
+                self.keep(text[start:end], line, count)
+            else:
+                end, count = self.look(start, line)
+            start, line = end, line + count
 
-    def keep(self, rows: bytes, numbers: np.ndarray[Any, Any]) -> None:
+    def keep(self, rows: bytes, line: int, count: int) -> None:
         self.rows.append(rows)
-        self.numbers.append(numbers)
+        self.runs.append((line, count))
 
-    def look(self, text: bytes, start: int, end: int, line: int) -> tuple[int, int]:
-        """Report what is wrong in a line; return where it ends and how many lines it spans."""
-        row = text[start:end]
-        if not row.strip():
-            stop = start
-            while text.startswith((b"\n", b" ", b"\t"), stop) and not text[stop : text.find(b"\n", stop)].strip():
-                stop = text.find(b"\n", stop) + 1
-            count = text.count(b"\n", start, stop)
-            self.report("SYN110", ERROR, "blank line" if count == 1 else f"{count} blank lines", line, fixable=True,
-                        hint="remove it: the official loaders stop at a blank line", excerpt="")  # fmt: skip
-            return stop - 1, count
-        if row.count(b'"') % 2:
-            return self.open_quote(text, start, end, line)
-        last = end == len(text) - 1 and not self.final_newline
-        repaired = self.row(row.decode(), line, last)
+    def look(self, start: int, line: int) -> tuple[int, int]:
+        """Report what is wrong in a line; return where the next one begins and how many lines that is."""
+        if (end := self.blanks(start, line)) > start:
+            return end, self.text.count(b"\n", start, end)
+        row, end = self.line_at(self.text, start), self.text.find(b"\n", start) + 1
+        if row.count('"') % 2:
+            return self.open_quote(start, row, line)
+        last = end == len(self.text) and not self.final_newline
+        repaired = self.row(start, row, line, last)
         if repaired is not None:
-            self.keep(repaired.encode() + b"\n", np.array([line]))
+            self.keep(repaired.encode() + b"\n", line, 1)
         return end, 1
 
-    def open_quote(self, text: bytes, start: int, end: int, line: int) -> tuple[int, int]:
+    def open_quote(self, start: int, row: str, line: int) -> tuple[int, int]:
         """A quote that does not close on its line: it closes on a later one, or never."""
-        row = text[start:end].decode()
         column = row.rindex('"') + 1
-        close = text.find(b'"', end)
+        close = self.text.find(b'"', self.text.find(b"\n", start))
+        end = self.text.find(b"\n", close) + 1 if close >= 0 else len(self.text)
+        count = self.text.count(b"\n", start, end)
         if close < 0:
-            self.report("SYN122", ERROR, "a quote is opened and never closed: the rest of the file is inside it", line,
-                        column, row[column - 1 :], excerpt=row, hint="cells are plain numbers: remove the quotes")  # fmt: skip
-            return len(text) - 1, text.count(b"\n", start)
-        stop = text.find(b"\n", close)
-        count = text.count(b"\n", start, stop) + 1
-        self.report("SYN122", ERROR, f"a quoted cell runs over {count} lines", line, column, row[column - 1 :],
-                    excerpt=row, hint="a row is one line; cells are plain numbers without quotes")  # fmt: skip
-        return stop, count
+            self.report_at(start, "SYN122", ERROR, "a quote is opened and never closed: the rest of the file is inside "
+                           "it", line, column, hint="cells are plain numbers: remove the quotes")  # fmt: skip
+        else:
+            self.report_at(start, "SYN122", ERROR, f"a quoted cell runs over {count} lines", line, column,
+                           hint="a row is one line; cells are plain numbers without quotes")  # fmt: skip
+        return end, count
 
-    def row(self, text: str, line: int, last: bool) -> str | None:
+    def row(self, start: int, text: str, line: int, last: bool) -> str | None:
         """Report each bad cell of a row; return the row repaired, or None where it has no one meaning."""
         parts = text.split(",")
         if len(parts) != self.width:
-            self.ragged(text, parts, line, last)
+            self.ragged(start, text, len(parts), line, last)
             return None
-        column, repaired, meaningful = 1, [], True
-        for part, cell in zip(self.dialect.columns, parts, strict=True):
-            problem = cells.problem(cell, part.kind, part.field, first=column == 1)
+        column, meaningful = 1, True
+        for index, part in enumerate(self.dialect.columns):
+            cell = parts[index]
+            problem = cells.problem(cell, part.kind, part.field, first=index == 0)
             if problem is not None:
-                self.report(problem.code, problem.severity, problem.message, line, column + problem.shift,
-                            problem.value, problem.hint, problem.fixable, text)  # fmt: skip
+                self.report_at(start, problem.code, problem.severity, problem.message, line, column + problem.shift,
+                               len(problem.value), problem.hint, problem.fixable)  # fmt: skip
                 meaningful = meaningful and problem.repaired is not None
-                repaired.append(problem.repaired or "")
-            else:
-                repaired.append(cell)
+                parts[index] = problem.repaired or ""
             column += len(cell) + 1
-        return ",".join(repaired) if meaningful else None
+        return ",".join(parts) if meaningful else None
 
-    def ragged(self, text: str, parts: Sequence[str], line: int, last: bool) -> None:
-        if last and len(parts) < self.width:
-            self.report("SYN108", ERROR, f"the last row is torn: {plural(len(parts), 'cell')} of {self.width} and no "
-                        "line end", line, 1, text, excerpt=text, fixable=True,
-                        hint="the file was cut off while it was written: write it again")  # fmt: skip
-            return
-        if control := cells.control_character(text):
-            self.report("SAF201", ERROR, control.message, line, control.shift + 1, control.value, control.hint,
-                        excerpt=text)  # fmt: skip
-            return
-        names = ", ".join(part.field for part in self.dialect.columns)
-        self.report("SYN121", ERROR, f"{plural(len(parts), 'cell')} in a row of {self.width} columns", line, 1, text,
-                    excerpt=text, hint=f"{self.dialect.name} rows are {names}")  # fmt: skip
+    def ragged(self, start: int, text: str, width: int, line: int, last: bool) -> None:
+        if last and width < self.width:
+            self.report_at(start, "SYN108", ERROR, f"the last row is torn: {plural(width, 'cell')} of {self.width} and "
+                           "no line end", line, fixable=True,
+                           hint="the file was cut off while it was written: write it again")  # fmt: skip
+        elif control := cells.control_character(text):
+            self.report_at(start, "SAF201", ERROR, control.message, line, control.shift + 1, 1, control.hint)
+        else:
+            names = ", ".join(part.field for part in self.dialect.columns)
+            self.report_at(start, "SYN121", ERROR, f"{plural(width, 'cell')} in a row of {self.width} columns", line,
+                           hint=f"{self.dialect.name} rows are {names}")  # fmt: skip
 
 
-def _complete(text: bytes, skipped: int, final_newline: bool) -> Iterator[bytes]:
-    """The lines behind the header, without a last one that may be torn (unless it is the only one)."""
-    lines = text.split(b"\n")[skipped:-1]
-    yield from lines if final_newline or len(lines) == 1 else lines[:-1]
+def _lines(text: bytes, start: int, final_newline: bool) -> Iterator[tuple[int, bytes]]:
+    """Lines with where they begin, without a last one that may be torn (unless it is the only one)."""
+    first = start
+    while start < len(text):
+        end = text.find(b"\n", start)
+        if final_newline or end < len(text) - 1 or start == first:
+            yield start, text[start:end]
+        start = end + 1
 
 
-def _comma_spaced(text: bytes) -> bytes:
-    return re.sub(rb"(?<=[^ \n]) (?=[^ \n])", b",", text)
+def _counted(runs: Sequence[tuple[int, int]]) -> Ints:
+    """The numbers first, first + 1, … of each (first, count), one run after another."""
+    firsts, counts = np.array(runs, np.int64).reshape(-1, 2).T
+    return np.repeat(firsts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())

@@ -50,9 +50,18 @@ def _text(values: Any) -> pa.Array:
     return pa.array(values, pa.string())
 
 
-_INT = rb"-?+[0-9]{1,9}+"
-_DECIMAL = rb"-?+[0-9]{1,40}+(?:\.[0-9]{0,40}+)?+"
-_REAL = _DECIMAL + rb"(?:e[-+]?+[0-9]{1,2}+)?+"
+# At most nine digits of value, which an int32 holds; leading zeros do not count.
+_DIGITS = rb"(?:[0-9]{1,9}+|0++[0-9]{0,9}+)"
+_INT = rb"-?+" + _DIGITS
+_DECIMAL = rb"-?+(?:" + _DIGITS + rb"(?:\.[0-9]*+)?+|\.[0-9]++)"
+# No exponent that could lead out of the floats: such a number is always finite.
+_REAL = _DECIMAL + rb"(?:e(?:-[0-9]{1,3}+|\+?+[0-9]{1,2}+))?+"
+# Characters that hide or reorder text, as UTF-8: C1 controls, soft hyphen, marks of direction, zero widths.
+_HIDDEN = (
+    rb"(?:\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe1\xa0\x8e|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]"
+    rb"|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb]|\xf3\xa0[\x80\x81])"
+)
+_NAME = rb'(?![ =+@-])(?:(?!' + _HIDDEN + rb')[^,"\x00-\x1f\x7f])++(?<! )'
 
 KINDS: dict[str, Kind] = {
     "int": Kind(_INT, "a whole number", _whole),
@@ -61,17 +70,36 @@ KINDS: dict[str, Kind] = {
     "real3": Kind(_REAL, "a decimal number", _real3),
     "real3inf": Kind(rb"(?:" + _REAL + rb"|-?+inf)", "a decimal number, inf or -inf", _real3),
     "flag": Kind(rb"[01]", "0 or 1", _whole),
-    "name": Kind(rb'[^,"\x00-\x1f]++', "a class name", _text),
+    "name": Kind(_NAME, "a class name", _text),
     "zero": Kind(_REAL, "0", _real),
 }
+#: The value that numbers stay below.
+LIMIT = 1e9
 
 
-def row_pattern(kinds: Sequence[str]) -> re.Pattern[bytes]:
-    """The grammar of a run of rows: cells joined by commas, spaces allowed after a comma."""
-    cells = rb", *+".join(KINDS[kind].pattern for kind in kinds)
+def row_pattern(kinds: Sequence[str], spaced: bool = True) -> re.Pattern[bytes]:
+    """The grammar of a run of rows: cells joined by commas, if *spaced* with spaces allowed after a comma."""
+    cells = (rb", *+" if spaced else rb",").join(KINDS[kind].pattern for kind in kinds)
     return re.compile(rb"(?:" + cells + rb"\n)*+")
 
 
 def cell_pattern(kind: str) -> re.Pattern[bytes]:
     """The grammar of one cell, to be matched whole."""
     return re.compile(KINDS[kind].pattern)
+
+
+_MANTISSA = re.compile(rb"(?:\A|[,\n])" + _DECIMAL + rb"\Z")
+_EXPONENT = re.compile(rb"e(?=(?:-[0-9]{1,3}|[0-9]{1,2})(?:[,\r\n]|\Z))")
+
+
+def plain_exponents(data: bytes) -> bool:
+    """Whether the numbers of *data* that have an exponent (after a lower-case e) are in the grammar.
+
+    May say no to very long ones that are.
+    """
+    count = 0
+    for match in _EXPONENT.finditer(data):
+        count += 1
+        if not _MANTISSA.search(data, max(0, match.start() - 40), match.start()):
+            return False
+    return count == data.count(b"e")

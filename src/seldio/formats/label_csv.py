@@ -9,6 +9,7 @@ do not match it are looked at one by one (``diagnosis.py``).
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -22,7 +23,7 @@ from seldio import angles
 from seldio.findings import Sink
 from seldio.formats import diagnosis
 from seldio.formats.base import Format, Part, Place, Reading, TextFile, assembled
-from seldio.formats.grammar import KINDS, row_pattern
+from seldio.formats.grammar import KINDS, LIMIT, plain_exponents, row_pattern
 from seldio.schema.events import ClipFile
 from seldio.vocabularies import spelling, vocabulary
 
@@ -85,9 +86,10 @@ class Dialect(Format):
         return next((part.kind for part in self.columns if part.field == field), None)
 
     @cached_property
-    def pattern(self) -> Any:
-        """The compiled grammar: a run of whole rows, each with its line end."""
-        return row_pattern([part.kind for part in self.columns])
+    def patterns(self) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
+        """The grammar of a run of whole rows: with bare commas, and with spaces allowed after them."""
+        kinds = [part.kind for part in self.columns]
+        return row_pattern(kinds, spaced=False), row_pattern(kinds)
 
     def read(self, files: Sequence[TextFile], sink: Sink) -> Reading:
         """See :meth:`Format.read`."""
@@ -121,13 +123,14 @@ class CsvPart(Part):
         self.headed = not head or bool(self.skipped)
         #: physical line of each row, where that is not simply counted on
         self.lines: np.ndarray[Any, np.dtype[np.int64]] | None = None
+        self.delimiter = ","
         super().__init__(file, ClipFile(file.clip, file.name, final_newline=file.data[-1:] in (b"\n", b"")))
 
     def clean(self, sink: Sink) -> None:
         """Keep the rows that the grammar accepts; everything else becomes a finding."""
         cleaned = diagnosis.clean(self.file, self.dialect, sink)
         self.body, self.lines, self.skipped = cleaned.body, cleaned.lines, cleaned.skipped
-        self.readable, self.headed = cleaned.readable, True
+        self.readable, self.delimiter = cleaned.readable, cleaned.delimiter
         self.origin = dataclasses.replace(
             self.origin, newline=cleaned.newline, final_newline=cleaned.final_newline
         )
@@ -144,17 +147,15 @@ class CsvPart(Part):
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`Part.place`."""
         line = self.line(row)
-        text = self.text[line - 1].decode(errors="replace")
-        index = self.dialect.index(field)
+        raw = self.text[line - 1]
+        text, index = raw.decode(), self.dialect.index(field)
         if index is None:
             return Place(line, 1, len(text) + 1, text, text)
-        delimiter = diagnosis.delimiter_of(text, len(self.dialect.columns))
-        cells = text.split(delimiter)
-        start = sum(len(cell) + 1 for cell in cells[:index])
-        cell = cells[index] if index < len(cells) else ""
-        value = cell.strip()
-        start += len(cell) - len(cell.lstrip())
-        return Place(line, start + 1, start + 1 + len(value), value, text)
+        cells = diagnosis.with_commas(raw, self.delimiter).decode().split(",")
+        cell = cells[index]
+        start = sum(len(before) + 1 for before in cells[:index]) + len(cell) - len(cell.lstrip())
+        end = start + len(cell.strip())
+        return Place(line, start + 1, end + 1, text[start:end], text)
 
 
 # --- parsing ---------------------------------------------------------------------------------------
@@ -167,29 +168,40 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False
 
     Sets the number of rows of each part. With *checked*, the bodies have passed the grammar.
     """
-    if not checked and not all(part.headed or not part.file.data for part in parts):
-        return None
-    named = any(part.kind == "name" for part in dialect.columns)
     bodies = [part.body if part.body[-1:] in (b"\n", b"") else part.body + b"\n" for part in parts]
     joined = b"".join(bodies)
-    extra = b"" if named else bytes(set(joined.translate(None, _PLAIN)))
-    if not checked and (named or not set(extra) <= _allowed(dialect)):
+    extra = bytes(set(joined.translate(None, _PLAIN)))
+    if not (checked or _plain(dialect, parts, joined, extra)):
         return None
     if not joined:
         return pa.table({part.field: pa.array([], _type(part.kind, False)) for part in dialect.columns})
-    if b"\r" in extra and not _all_crlf(parts, joined):
-        return None
-    table = _parse(dialect, joined, decimals=bool(set(extra) & set(b".e")))
-    if table is None:
+    decimals = bool(set(extra) & set(b".e"))
+    table = _parse(dialect, joined, decimals, 1 << 20)
+    if table is None and checked:  # a row may be longer than a block
+        table = _parse(dialect, joined, decimals, len(joined))
+    if table is None or not (checked or all(map(_small, table.columns))):
         return None
     _count_rows(parts, bodies)
     return table if sum(part.rows for part in parts) == table.num_rows else None
 
 
-def _allowed(dialect: Dialect) -> set[int]:
-    """Bytes beside digits, comma, minus and line feed that the fast path may meet."""
-    decimals = b"" if all(part.kind in ("int", "flag") for part in dialect.columns) else b".e"
-    return set(decimals + (b"\r" if dialect.newline == "\r\n" else b""))
+def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes, extra: bytes) -> bool:
+    """Whether pyarrow accepts in *joined* what the grammar does, large numbers aside.
+
+    Args:
+        extra: the bytes that occur beside digits, commas, minus and line feeds.
+    """
+    kinds = {part.kind for part in dialect.columns}
+    allowed = b"\r" if dialect.newline == "\r\n" else b""
+    if not kinds <= {"int", "flag"}:
+        allowed += b"." if "whole" in kinds else b".e"
+    return (
+        "name" not in kinds
+        and set(extra) <= set(allowed)
+        and all(part.headed or not part.file.data for part in parts)
+        and (b"e" not in extra or plain_exponents(joined))
+        and (b"\r" not in extra or _all_crlf(parts, joined))
+    )
 
 
 def _all_crlf(parts: Sequence[CsvPart], joined: bytes) -> bool:
@@ -206,40 +218,32 @@ def _all_crlf(parts: Sequence[CsvPart], joined: bytes) -> bool:
 
 
 def _type(kind: str, decimals: bool) -> pa.DataType:
-    if kind in ("int", "flag"):
+    if kind == "whole" and not decimals:
         return pa.int32()
-    if kind == "name":
-        return pa.string()
-    return pa.float64() if decimals or kind != "whole" else pa.int32()
+    return {"int": pa.int32(), "flag": pa.bool_(), "name": pa.string()}.get(kind, pa.float64())
 
 
-def _parse(dialect: Dialect, data: bytes, decimals: bool) -> pa.Table | None:
+def _parse(dialect: Dialect, data: bytes, decimals: bool, block: int) -> pa.Table | None:
     """One pyarrow parse; None where it meets anything that it cannot take exactly."""
     types = {part.field: _type(part.kind, decimals) for part in dialect.columns}
+    csv = pyarrow.csv
     try:
-        table = pyarrow.csv.read_csv(
+        return csv.read_csv(
             pa.BufferReader(data),
-            read_options=pyarrow.csv.ReadOptions(column_names=list(types), use_threads=len(data) > 1 << 20),
-            parse_options=pyarrow.csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=types, null_values=[], strings_can_be_null=False
+            csv.ReadOptions(column_names=list(types), use_threads=len(data) > 1 << 20, block_size=block),
+            csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
+            csv.ConvertOptions(
+                column_types=types, null_values=[], strings_can_be_null=False, true_values=["1"], false_values=["0"]
             ),
         )
     except pa.ArrowInvalid:
         return None
-    flags = [part.field for part in dialect.columns if part.kind == "flag"]
-    exact = all(_finite(table[part.field]) for part in dialect.columns if part.kind != "real3inf")
-    return table if exact and all(_zero_or_one(table[field]) for field in flags) else None
 
 
-def _finite(column: pa.ChunkedArray) -> bool:
-    return not pa.types.is_floating(column.type) or all(
-        bool(np.isfinite(chunk.to_numpy()).all()) for chunk in column.chunks
-    )
-
-
-def _zero_or_one(column: pa.ChunkedArray) -> bool:
-    return not len(column) or (pc.min(column).as_py() >= 0 and pc.max(column).as_py() <= 1)
+def _small(column: pa.ChunkedArray) -> bool:
+    """Whether all numbers are below the grammar's limit (and so neither infinite nor NaN)."""
+    chunks = [] if pa.types.is_boolean(column.type) else [chunk.to_numpy() for chunk in column.chunks]
+    return all(chunk.max() < LIMIT and chunk.min() > -LIMIT for chunk in chunks if len(chunk))
 
 
 def _count_rows(parts: Sequence[CsvPart], bodies: Sequence[bytes]) -> None:
@@ -268,7 +272,7 @@ def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> Readin
             del columns["distance"]
     if dialect.kind("elevation") == "real3inf":
         columns |= _hemispheres(columns["elevation"])
-    for field, kind in (("azimuth", pa.float64()), ("elevation", pa.float64()), ("onscreen", pa.bool_())):
+    for field, kind in (("azimuth", pa.float64()), ("elevation", pa.float64())):
         if field in columns:
             columns[field] = columns[field].cast(kind)
     ordered = {field: columns[field] for field in _ORDER if field in columns}

@@ -48,7 +48,7 @@ def fit(line: str, column: int, end_column: int | None, room: int) -> Excerpt:
     first = max(start - room, 0)
     pieces = [_shown(character) for character in line[first : start + room]]
     widths = [cells(piece) for piece in pieces]
-    low, high = _window(widths, start - first, room, whole=len(widths) == len(line))
+    low, high = _window(widths, start - first, end - first, room, whole=len(widths) == len(line))
     head, tail = ELLIPSIS * (first + low > 0), ELLIPSIS * (first + high < len(line))
     start, end = _base(widths, start - first, low), min(end - first, high)
     before, marked = head + "".join(pieces[low:start]), "".join(pieces[start:end])
@@ -67,12 +67,13 @@ def _base(widths: list[int], start: int, low: int) -> int:
     return start
 
 
-def _window(widths: list[int], start: int, room: int, *, whole: bool) -> tuple[int, int]:
-    """Which pieces to show: all when they fit, otherwise some before *start* and the more behind it."""
+def _window(widths: list[int], start: int, end: int, room: int, *, whole: bool) -> tuple[int, int]:
+    """Which pieces to show: all, or the line's beginning, or some before *start* and more behind it."""
     if whole and sum(widths) <= room:
         return 0, len(widths)
     room -= 2 * len(ELLIPSIS)
-    low = start - _fitting(reversed(widths[:start]), room // 3)
+    context = room // 3
+    low = 0 if sum(widths[:end]) + context <= room else start - _fitting(reversed(widths[:start]), context)
     high = low + _fitting(widths[low:], room)
     return (high - _fitting(reversed(widths[:high]), room) if high == len(widths) else low), high
 

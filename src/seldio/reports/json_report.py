@@ -46,7 +46,7 @@ def filled(document: dict[str, Any], items: Iterable[str], margin: str) -> Itera
     yield f"{'' if opening == ',' else opening}{closing}{tail}\n"
 
 
-def render_json(report: Report, options: Options) -> Iterator[str]:
+def render_json(report: Report, _options: Options) -> Iterator[str]:
     """``report.as_dict()``, indented by two."""
     document = {"version": 1, "summary": report.summary(), "findings": []}
     return filled(document, map(_indented, report.findings), margin="  ")
@@ -58,7 +58,7 @@ def _indented(finding: Finding) -> str:
     return f"{{{inner}{flat[1:-1]}\n    }}"
 
 
-def render_jsonl(report: Report, options: Options) -> Iterator[str]:
+def render_jsonl(report: Report, _options: Options) -> Iterator[str]:
     """One finding a line; the last line has the version and the summary in place of a finding."""
     for finding in report.findings:
         yield dumps(finding.as_dict()) + "\n"

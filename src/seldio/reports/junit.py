@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from seldio.findings import Finding, Report, Severity
 from seldio.reports.common import Catalogue, Options, name_of, one_line, summary_line
@@ -21,15 +21,15 @@ _NOT_XML = re.compile("[\ufffe\uffff]")
 
 def render_junit(report: Report, options: Options) -> Iterator[str]:
     """One ``testsuites`` document."""
-    root = ElementTree.Element("testsuites", name="seldio")
+    root = ET.Element("testsuites", name="seldio")
     for path, findings in _grouped(report.findings, "path").items():
         root.append(_suite(path, findings, options.catalogue))
     if not report.findings:
         root.append(_clean(report, options.catalogue))
     _count(root)
-    ElementTree.indent(root)
+    ET.indent(root)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
-    yield ElementTree.tostring(root, encoding="unicode") + "\n"
+    yield ET.tostring(root, encoding="unicode") + "\n"
 
 
 def _grouped(findings: Sequence[Finding], key: str) -> dict[str, list[Finding]]:
@@ -39,27 +39,27 @@ def _grouped(findings: Sequence[Finding], key: str) -> dict[str, list[Finding]]:
     return groups
 
 
-def _suite(path: str, findings: Sequence[Finding], catalogue: Catalogue) -> ElementTree.Element:
-    suite = ElementTree.Element("testsuite", name=_xml(path))
+def _suite(path: str, findings: Sequence[Finding], catalogue: Catalogue) -> ET.Element:
+    suite = ET.Element("testsuite", name=_xml(path))
     for code, same in _grouped(findings, "code").items():
         suite.append(_case(code, same, catalogue))
     _count(suite)
     return suite
 
 
-def _case(code: str, findings: Sequence[Finding], catalogue: Catalogue) -> ElementTree.Element:
+def _case(code: str, findings: Sequence[Finding], catalogue: Catalogue) -> ET.Element:
     first, path = findings[0], _xml(findings[0].path)
     name = _xml(f"{code} {name_of(code, catalogue)}".rstrip())
-    case = ElementTree.Element("testcase", name=name, classname=path, file=path)
+    case = ET.Element("testcase", name=name, classname=path, file=path)
     if first.line is not None:
         case.set("line", str(first.line))
     message, listing = _message(findings), "\n".join(map(_listed, findings))
     severity = min((finding.severity for finding in findings), key=lambda severity: severity.rank)
     if severity is Severity.ERROR:
-        ElementTree.SubElement(case, "failure", type="error", message=message).text = listing
+        ET.SubElement(case, "failure", type="error", message=message).text = listing
     else:
-        ElementTree.SubElement(case, "skipped", type=severity.value, message=message)
-        ElementTree.SubElement(case, "system-out").text = listing
+        ET.SubElement(case, "skipped", type=severity.value, message=message)
+        ET.SubElement(case, "system-out").text = listing
     return case
 
 
@@ -73,14 +73,14 @@ def _listed(finding: Finding) -> str:
     return f"{finding.severity.value}: {_xml(one_line(finding))}{hint}"
 
 
-def _clean(report: Report, catalogue: Catalogue) -> ElementTree.Element:
-    suite = ElementTree.Element("testsuite", name="seldio")
-    ElementTree.SubElement(suite, "testcase", name=summary_line(report, catalogue), classname="seldio")
+def _clean(report: Report, catalogue: Catalogue) -> ET.Element:
+    suite = ET.Element("testsuite", name="seldio")
+    ET.SubElement(suite, "testcase", name=summary_line(report, catalogue), classname="seldio")
     _count(suite)
     return suite
 
 
-def _count(element: ElementTree.Element) -> None:
+def _count(element: ET.Element) -> None:
     tags = {"tests": "testcase", "failures": "failure", "skipped": "skipped"}
     for name, tag in tags.items():
         element.set(name, str(sum(1 for _ in element.iter(tag))))

@@ -24,7 +24,7 @@ _DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 _PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
 
 
-def render_github(report: Report, options: Options) -> Iterator[str]:
+def render_github(report: Report, _options: Options) -> Iterator[str]:
     """A workflow command for every finding; GitHub shows it beside the line it is about."""
     for finding in report.findings:
         properties = ",".join(f"{name}={value}" for name, value in _properties(finding).items())

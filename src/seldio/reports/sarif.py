@@ -22,6 +22,7 @@ from seldio.reports.json_report import dumps, filled
 from seldio.text import printable
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+HOME = "https://github.com/seldio/seldio"
 FINGERPRINT = "seldioFinding/v1"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _DRIVE = re.compile("[A-Za-z]:/")
@@ -49,22 +50,23 @@ def render_sarif(report: Report, options: Options) -> Iterator[str]:
 
 
 def _driver(codes: dict[str, int], catalogue: Catalogue) -> dict[str, Any]:
-    driver: dict[str, Any] = {"name": "seldio", "rules": [_rule(code, catalogue) for code in codes]}
+    driver: dict[str, Any] = {"name": "seldio", "informationUri": HOME}
     with suppress(PackageNotFoundError):  # not installed: run from a source tree
         driver["version"] = version("seldio")
-    return driver
+    return driver | {"rules": [_rule(code, catalogue) for code in codes]}
 
 
 def _rule(code: str, catalogue: Catalogue) -> dict[str, Any]:
     if code not in catalogue:
         return {"id": code}
     rule = catalogue[code]
+    page = rule.explanation or rule.summary
     described = {
         "id": code,
         "name": rule.name,
         "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": rule.explanation[:_FULL_DESCRIPTION]},
-        "help": {"text": rule.explanation, "markdown": rule.explanation},
+        "fullDescription": {"text": page[:_FULL_DESCRIPTION]},
+        "help": {"text": page, "markdown": page},
         "defaultConfiguration": {"level": _LEVELS[Severity(rule.severity)]},
     }
     return described | ({"helpUri": rule.url} if rule.url else {})

@@ -114,6 +114,7 @@ def _excerpt(finding: Finding, line: str, gutter: int, width: int) -> Text:
 def _statistics(report: Report, options: Options) -> Text:
     block = Text()
     for count, code, mark, name in statistics_rows(report, options.catalogue):
-        block.append(f"{count}  ").append(code, "bold").append(mark, "green")
-        block.append(f"  {name}".rstrip() + "\n")
+        row = Text.assemble(f"{count}  ", (code, "bold"), (mark, "green"), f"  {name}")
+        row.rstrip()
+        block.append_text(row).append("\n")
     return block

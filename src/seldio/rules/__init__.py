@@ -1,0 +1,40 @@
+"""All rules, in one explicit catalogue; the documentation and the command line are made from it."""
+
+from __future__ import annotations
+
+from seldio.errors import UsageError
+from seldio.rules import labels, layout, misreadings, package, safety, submissions, syntax
+from seldio.rules.base import Labels, Rule
+
+#: Rules that look at label tables; misreadings first, since they account for values out of range.
+LABEL_RULES: tuple[Rule, ...] = tuple(r for r in (*misreadings.RULES, *labels.RULES) if r.check is not None)
+
+#: Rules that look at all label files of one system or folder together.
+SET_RULES: tuple[Rule, ...] = submissions.RULES
+#: Rules for the zip that goes to the challenge.
+PACKAGE_RULES: tuple[Rule, ...] = package.RULES
+#: Rules for the folders of a data set.
+TREE_RULES: tuple[Rule, ...] = layout.RULES
+
+_FAMILIES = (syntax, safety, labels, misreadings, submissions, package, layout)
+
+#: Every rule by its code, codes sorted.
+CATALOGUE: dict[str, Rule] = {
+    rule.code: rule
+    for rule in sorted((rule for family in _FAMILIES for rule in family.RULES), key=lambda rule: rule.code)
+}
+
+
+def get(code: str) -> Rule:
+    """The rule with this code, in any case.
+
+    Raises:
+        UsageError: there is none.
+    """
+    try:
+        return CATALOGUE[code.upper()]
+    except KeyError:
+        raise UsageError(f"no rule {code!r}; seldio rule --all lists them") from None
+
+
+__all__ = ["CATALOGUE", "LABEL_RULES", "PACKAGE_RULES", "SET_RULES", "TREE_RULES", "Labels", "Rule", "get"]

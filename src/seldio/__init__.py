@@ -1,0 +1,67 @@
+"""Read, check, fix, convert and score sound event localization and audio question answering data.
+
+The public names are resolved on first use, so that ``import seldio`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from seldio.api import convert as convert
+    from seldio.api import read as read
+    from seldio.api import write as write
+    from seldio.errors import InvalidData as InvalidData
+    from seldio.errors import LossError as LossError
+    from seldio.errors import SeldioError as SeldioError
+    from seldio.errors import UnknownFormat as UnknownFormat
+    from seldio.errors import UsageError as UsageError
+    from seldio.findings import Finding as Finding
+    from seldio.findings import Report as Report
+    from seldio.findings import Severity as Severity
+    from seldio.schema.events import Event as Event
+    from seldio.schema.events import from_events as from_events
+    from seldio.schema.events import to_events as to_events
+    from seldio.schema.spans import spans as spans
+    from seldio.validate import validate as validate
+
+_HOMES = {
+    "read": "seldio.api",
+    "write": "seldio.api",
+    "convert": "seldio.api",
+    "validate": "seldio.validate",
+    "spans": "seldio.schema.spans",
+    "Event": "seldio.schema.events",
+    "to_events": "seldio.schema.events",
+    "from_events": "seldio.schema.events",
+    "Finding": "seldio.findings",
+    "Report": "seldio.findings",
+    "Severity": "seldio.findings",
+    "SeldioError": "seldio.errors",
+    "UsageError": "seldio.errors",
+    "UnknownFormat": "seldio.errors",
+    "InvalidData": "seldio.errors",
+    "LossError": "seldio.errors",
+}
+
+__all__ = [  # noqa: PLE0604 - resolved by __getattr__
+    *_HOMES,
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("seldio")
+    if name in _HOMES:
+        # a module of the same name (seldio.validate) is replaced by the function on first use
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'seldio' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*_HOMES, "__version__"]

@@ -1,0 +1,5 @@
+"""``python -m seldio``."""
+
+from seldio.cli import main
+
+main()

@@ -1,0 +1,64 @@
+"""``seldio info``, ``seldio formats`` and ``seldio schema``."""
+
+from __future__ import annotations
+
+import typer
+
+from seldio.cli.guard import guarded
+from seldio.errors import ExitCode, UsageError
+
+
+def _print_json(value: object) -> None:
+    import json
+
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+@guarded
+def command(
+    path: str = typer.Argument(help="A file, folder, archive, or - for standard input."),
+    format: str = typer.Option(None, "--format", "-f", help="The layout; found from the content if not given."),
+    json: bool = typer.Option(False, "--json", help="Print json."),
+) -> ExitCode:
+    """What is here: layout and why, clips, events, classes, overlaps, splits."""
+    from seldio.info import as_text, describe
+
+    description = describe(path, format)
+    _print_json(description) if json else typer.echo(as_text(description))
+    return ExitCode.CLEAN
+
+
+@guarded
+def formats(
+    name: str = typer.Argument(None, help="One format, by name or alias."),
+    json: bool = typer.Option(False, "--json", help="Print json."),
+) -> ExitCode:
+    """List the formats, or explain one: columns, units, what it carries and what it cannot."""
+    from seldio.formats import FORMATS, get
+    from seldio.info import format_page, format_record
+
+    chosen = [get(name)] if name else list(FORMATS)
+    if json:
+        _print_json([format_record(format) for format in chosen])
+    elif name:
+        typer.echo(format_page(chosen[0]))
+    else:
+        width = max(len(format.name) for format in chosen)
+        for format in chosen:
+            typer.echo(f"{format.name:<{width}}  {format.title}")
+    return ExitCode.CLEAN
+
+
+@guarded
+def schema(name: str = typer.Argument(None, help="event or report; without a name, the list.")) -> ExitCode:
+    """Print a JSON Schema (2020-12)."""
+    from seldio.schemas import SCHEMAS
+
+    if name is None:
+        for known in SCHEMAS:
+            typer.echo(known)
+    elif name not in SCHEMAS:
+        raise UsageError(f"no schema {name!r}; there are {', '.join(SCHEMAS)}")
+    else:
+        _print_json(SCHEMAS[name]())
+    return ExitCode.CLEAN

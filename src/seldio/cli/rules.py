@@ -1,0 +1,59 @@
+"""``seldio rule``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from seldio.cli.guard import guarded
+from seldio.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from seldio.rules import Rule
+
+
+@guarded
+def command(
+    code: str = typer.Argument(None, help="A code like LAB103, or the beginning of several."),
+    all_rules: bool = typer.Option(False, "--all", help="List all rules."),
+    json: bool = typer.Option(False, "--json", help="Print json."),
+) -> ExitCode:
+    """Explain a rule: what it checks, why it matters, an example, the fix, the reference."""
+    from seldio.rules import CATALOGUE, get
+
+    if code is None and not all_rules:
+        raise UsageError("name a rule (seldio rule LAB103), or list all of them (seldio rule --all)")
+    matching = [rule for key, rule in CATALOGUE.items() if code and key.startswith(code.upper())]
+    chosen = list(CATALOGUE.values()) if all_rules else matching or [get(code)]
+    if json:
+        import json as encoder
+
+        typer.echo(encoder.dumps([as_dict(rule) for rule in chosen], indent=2, ensure_ascii=False))
+    elif len(chosen) == 1:
+        typer.echo(page(chosen[0]))
+    else:
+        for rule in chosen:
+            mark = {"none": "  ", "safe": "✓ ", "unsafe": "? "}[rule.fix]
+            typer.echo(f"{rule.code}  {rule.severity.value:<7} {mark}{rule.summary}")
+        typer.echo("\n✓ repaired by --fix   ? by --unsafe-fixes   seldio rule CODE explains one")
+    return ExitCode.CLEAN
+
+
+def as_dict(rule: Rule) -> dict[str, str]:
+    """The rule's record for json."""
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "severity": rule.severity.value,
+        "fix": rule.fix,
+        "summary": rule.summary,
+        "explanation": rule.explanation,
+    }
+
+
+def page(rule: Rule) -> str:
+    """The rule's page as text."""
+    fix = {"none": "by hand", "safe": "seldio validate --fix", "unsafe": "seldio validate --unsafe-fixes"}[rule.fix]
+    head = f"{rule.code}  {rule.name}  ({rule.severity.value}; repaired {fix})"
+    return f"{head}\n\n{rule.summary}\n\n{rule.explanation}"

@@ -1,0 +1,140 @@
+"""``seldio validate``."""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from seldio.cli.guard import guarded
+from seldio.errors import ExitCode
+
+if TYPE_CHECKING:
+    from seldio.findings import Report
+    from seldio.rules.collection import Reference
+    from seldio.settings import Settings
+    from seldio.validate import Examined
+
+
+class Output(enum.StrEnum):
+    """How the report is written."""
+
+    TEXT = "text"
+    CONCISE = "concise"
+    JSON = "json"
+    JSONL = "jsonl"
+    SARIF = "sarif"
+    GITHUB = "github"
+    JUNIT = "junit"
+    MARKDOWN = "markdown"
+
+
+@guarded
+def command(
+    paths: list[str] = typer.Argument(help="Files, folders, archives (zip, tar), or - for standard input."),
+    format: str = typer.Option(None, "--format", "-f", help="The layout; found from the content if not given."),
+    reference: str = typer.Option(
+        None, help="The clips to expect: a folder of recordings or labels, mix001..mix079, or starss23:dev-test."
+    ),
+    output: Output = typer.Option(Output.TEXT, "--output", help="How to write the report."),
+    json: bool = typer.Option(False, "--json", help="The same as --output json."),
+    out: Path = typer.Option(None, "-o", help="Write the report to this file."),
+    select: str = typer.Option(None, help="Only these rules: prefixes of codes, comma separated."),
+    ignore: str = typer.Option(None, help="Not these rules: prefixes of codes, comma separated."),
+    fail_on: str = typer.Option(None, help="error (default), warning or info: what ends with exit code 1."),
+    statistics: bool = typer.Option(False, "--statistics", help="Add a table of counts by rule."),
+    max_per_rule: int = typer.Option(20, help="Findings shown for each rule; counts are always whole. 0: all."),
+    fix: bool = typer.Option(False, "--fix", help="Repair what is safe to repair."),
+    unsafe_fixes: bool = typer.Option(False, "--unsafe-fixes", help="Repair what is a good guess as well."),
+    diff: bool = typer.Option(False, "--diff", help="Show what --fix would change, and change nothing."),
+    baseline: Path = typer.Option(None, help="Leave out the findings that this file lists."),
+    write_baseline: Path = typer.Option(None, help="List all findings in this file as known."),
+    config: Path = typer.Option(None, help="Settings, instead of the closest seldio.toml or pyproject.toml."),
+) -> ExitCode:
+    """Check labels, submissions and data sets: what is wrong, where, why it matters, what to do."""
+    from seldio.settings import write_baseline as save
+    from seldio.validate import examine
+
+    settings = _settings(config, select, ignore, fail_on, baseline)
+    expected = _reference(reference)
+
+    def check() -> list[Examined]:
+        return [examine(path, format=format, reference=expected, settings=settings) for path in paths]
+
+    examined = check()
+    if diff:
+        return _show_repairs(examined, unsafe_fixes)
+    if fix or unsafe_fixes:
+        from seldio.repair import repair
+
+        done, examined = repair(examined, unsafe_fixes, check)
+        typer.echo(done, err=True)
+    report = _joined(examined)
+    if write_baseline is not None:
+        typer.echo(f"{save(write_baseline, report.findings):,} findings listed in {write_baseline}", err=True)
+        return ExitCode.CLEAN
+    _print(report, "json" if json else output.value, out, statistics, max_per_rule or None)
+    return ExitCode.FINDINGS if report.reaches(settings.fail_on) else ExitCode.CLEAN
+
+
+def _settings(
+    config: Path | None, select: str | None, ignore: str | None, fail_on: str | None, baseline: Path | None
+) -> Settings:
+    """The settings of the project, with what the command line says on top."""
+    import dataclasses
+
+    from seldio import settings
+
+    chosen = settings.load_file(config) if config is not None else settings.load()
+    if select is not None:
+        chosen = dataclasses.replace(chosen, select=settings.codes(select, "--select"))
+    if ignore is not None:
+        chosen = dataclasses.replace(chosen, ignore=(*chosen.ignore, *settings.codes(ignore, "--ignore")))
+    if fail_on is not None:
+        chosen = dataclasses.replace(chosen, fail_on=settings.severity(fail_on, "--fail-on"))
+    if baseline is not None:
+        chosen = dataclasses.replace(chosen, baseline=settings.read_baseline(baseline))
+    return chosen
+
+
+def _reference(text: str | None) -> Reference | None:
+    if text is None:
+        return None
+    from seldio.reference import load
+
+    return load(text)
+
+
+def _joined(examined: list[Examined]) -> Report:
+    from seldio.findings import Report
+
+    whole = Report(files=sum(one.report.files for one in examined))
+    whole.add(finding for one in examined for finding in one.report.findings)
+    return whole
+
+
+def _show_repairs(examined: list[Examined], unsafe: bool) -> ExitCode:
+    """Print what a repair would change; findings if there is anything."""
+    from seldio.repair import repairs
+
+    lines = [line for fixed in repairs(examined, unsafe) for line in fixed.diff()]
+    typer.echo("\n".join(lines) or "Nothing to repair.")
+    return ExitCode.FINDINGS if lines else ExitCode.CLEAN
+
+
+def _print(report: Report, output: str, out: Path | None, statistics: bool, most: int | None) -> None:
+    import sys
+
+    from seldio.reports import render, write
+    from seldio.rules import CATALOGUE
+
+    if out is None:
+        write(report, sys.stdout, output, catalogue=CATALOGUE, max_per_rule=most, statistics=statistics)
+        return
+    from seldio.files import atomic_write
+
+    with atomic_write(out) as stream:
+        for piece in render(report, output, catalogue=CATALOGUE, max_per_rule=most, statistics=statistics):
+            stream.write(piece.encode("utf-8", "backslashreplace"))

@@ -1,0 +1,294 @@
+"""Event tables as Parquet: many clips in one file, nothing left out, the same bytes each time.
+
+The columns are those of ``schema.events`` under their own names. The table's origin (format, class
+list, files with their names and line ends, clips without any row) is in the file's metadata under
+``seldio``, so that the label files come back as they were. A row group ends at a clip boundary, after
+100 clips or a million rows: readers can fetch single clips. Pages carry checksums, so that bits that
+flip on a disk are noticed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from types import NoneType
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from seldio.errors import UsageError
+from seldio.findings import Finding, Severity, Sink
+from seldio.formats.base import Format, Part, Place, Reading, TextFile
+from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
+from seldio.text import clipped, listed, plural
+from seldio.vocabularies import vocabulary
+
+MAGIC = b"PAR1"
+#: What a file may ask of this machine.
+MAX_ROWS = 100_000_000
+MAX_BYTES = 16 * 2**30
+#: When a row group ends.
+GROUP_CLIPS = 100
+GROUP_ROWS = 1_000_000
+_ORIGIN = b"seldio"
+#: A table whose clip column has another dictionary than its files' clips in their order says so here.
+_CLIPS = b"seldio.clips"
+
+# What pyarrow raises on damaged files. OSError is one of them: it has no file, only bytes.
+_DAMAGE = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError)
+
+
+def write_parquet(table: pa.Table, stream: BinaryIO) -> None:
+    """Write an event table with its origin to *stream*; one table gives the same bytes every time.
+
+    Raises:
+        UsageError: the table has columns that no event table has, or two clips of one name.
+    """
+    if unknown := sorted(set(table.column_names) - set(COLUMNS)):
+        raise UsageError(f"not columns of an event table: {', '.join(unknown)}")
+    if "clip" not in table.column_names or table["clip"].null_count:
+        raise UsageError("every row of an event table has a clip")
+    origin = origin_of(table)
+    codes, names = clip_codes(table)
+    if len(set(names)) < len(names) or len({file.clip for file in origin.files}) < len(origin.files):
+        raise UsageError("two clips of the table have the same name: they could not be told apart again")
+    metadata = {**(table.schema.metadata or {}), _ORIGIN: origin.to_json()}
+    if names != [file.clip for file in origin.files]:
+        metadata[_CLIPS] = json.dumps(names).encode()
+    schema = pa.schema([(name, COLUMNS[name]) for name in COLUMNS if name in table.column_names], metadata)
+    clip = pa.DictionaryArray.from_arrays(codes, pa.array(names, pa.string()))
+    plain = table.set_column(table.column_names.index("clip"), "clip", clip).select(schema.names).cast(schema)
+    with pq.ParquetWriter(stream, schema, write_page_checksum=True) as writer:
+        for start, stop in _groups(codes):
+            writer.write_table(plain.slice(start, stop - start), row_group_size=max(1, stop - start))
+
+
+def _groups(codes: np.ndarray[Any, np.dtype[np.int32]]) -> Iterator[tuple[int, int]]:
+    """Row ranges of the row groups: whole runs of clips, up to GROUP_CLIPS of them or GROUP_ROWS rows."""
+    ends = [*(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
+    start, clips = 0, 0
+    for end, following in zip(ends, [*ends[1:], None], strict=True):
+        clips += 1
+        if following is None or clips == GROUP_CLIPS or following - start > GROUP_ROWS:
+            yield start, end
+            start, clips = end, 0
+
+
+def read_parquet(data: bytes, path: str, sink: Sink) -> pa.Table | None:
+    """The event table in *data*, equal to the one that was written; None after a finding.
+
+    A file that is damaged or too large is ``SYN301``; columns that no event table has, or of other
+    types, are ``SYN302``. Types that hold the same values (64-bit numbers, plain strings) are cast.
+    """
+    try:
+        found = _read(data)
+    except _DAMAGE as error:
+        reason = clipped(" ".join(str(error).split()) or type(error).__name__, 160)
+        found = _Wrong("SYN301", f"the Parquet file is damaged: {reason}", "write or fetch the file again")
+    if isinstance(found, _Wrong):
+        sink(Finding(found.code, Severity.ERROR, found.message, path, hint=found.hint))
+        return None
+    return found
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Wrong:
+    """Why a file cannot be read."""
+
+    code: str
+    message: str
+    hint: str
+
+
+def _read(data: bytes) -> pa.Table | _Wrong:
+    # Extension types stay what they are stored as: no code of theirs runs.
+    source = pa.BufferReader(data)
+    file = pq.ParquetFile(source, page_checksum_verification=True, arrow_extensions_enabled=False)
+    wrong = _too_large(file.metadata) or _unknown_columns(file.schema_arrow)
+    if wrong:
+        return wrong
+    table = file.read(use_threads=True)
+    table.validate(full=True)
+    return _conformed(table)
+
+
+def _too_large(metadata: Any) -> _Wrong | None:
+    groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
+    size = sum(group.total_byte_size for group in groups)
+    hint = "split it into files of fewer clips"
+    if metadata.num_rows > MAX_ROWS:
+        return _Wrong("SYN301", f"{metadata.num_rows:,} rows, more than {MAX_ROWS:,}", hint)
+    if size > MAX_BYTES:
+        return _Wrong("SYN301", f"{size:,} bytes unpacked, more than {MAX_BYTES:,}", hint)
+    return None
+
+
+_HINT = "an event table has columns of these: " + ", ".join(COLUMNS)
+
+
+def _unknown_columns(schema: pa.Schema) -> _Wrong | None:
+    if unknown := [name for name in schema.names if name not in COLUMNS]:
+        return _Wrong("SYN302", f"{plural(len(unknown), 'unknown column')}: {listed(unknown)}", _HINT)
+    if len(set(schema.names)) < len(schema.names):
+        return _Wrong("SYN302", "a column stands twice", _HINT)
+    if "clip" not in schema.names:
+        return _Wrong("SYN302", "the column clip is missing", _HINT)
+    wrong = [f"{field.name} ({field.type})" for field in schema if not _fits(field.type, COLUMNS[field.name])]
+    if wrong:
+        return _Wrong("SYN302", f"columns of another type than in an event table: {listed(wrong)}", _HINT)
+    return None
+
+
+def _fits(given: pa.DataType, wanted: pa.DataType) -> bool:
+    """Whether values of one type can be values of another: whole numbers, numbers, flags, text, lists."""
+    if pa.types.is_dictionary(given):
+        given = given.value_type
+    if pa.types.is_dictionary(wanted) or pa.types.is_string(wanted):
+        return bool(pa.types.is_string(given) or pa.types.is_large_string(given) or pa.types.is_null(given))
+    if pa.types.is_list(wanted):
+        return bool(given.equals(wanted))
+    if pa.types.is_floating(wanted) and not pa.types.is_boolean(wanted):
+        return bool(pa.types.is_floating(given) or pa.types.is_integer(given) or pa.types.is_null(given))
+    kind = pa.types.is_boolean if pa.types.is_boolean(wanted) else pa.types.is_integer
+    return bool(kind(given) or pa.types.is_null(given))
+
+
+def _conformed(table: pa.Table) -> pa.Table | _Wrong:
+    """*table* with the types of an event table, its clip dictionary and its origin as they were written."""
+    names = [name for name in COLUMNS if name in table.column_names]
+    metadata = table.schema.metadata or {}
+    clips = table["clip"].cast(pa.string()).combine_chunks()
+    if clips.null_count:
+        return _Wrong("SYN302", f"{plural(clips.null_count, 'row')} without a clip", _HINT)
+    try:
+        columns = {name: table[name].cast(COLUMNS[name]) for name in names if name != "clip"}
+    except pa.ArrowInvalid as error:
+        return _Wrong("SYN302", f"values that no event table holds: {clipped(str(error), 120)}", _HINT)
+    if "extra" in columns and not all(map(_is_object, columns["extra"].unique().to_pylist())):
+        return _Wrong("SYN302", "the column extra holds more than json objects", _HINT)
+    try:
+        order, origin = _kept(metadata, clips)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return _Wrong("SYN302", "its seldio metadata cannot be read", "write the file again: seldio convert")
+    columns["clip"] = pa.DictionaryArray.from_arrays(pc.index_in(clips, order), order)
+    others = {key: value for key, value in metadata.items() if key not in (_ORIGIN, _CLIPS, b"ARROW:schema")}
+    return with_origin(pa.table({name: columns[name] for name in names}, metadata=others), origin)
+
+
+def _is_object(text: str | None) -> bool:
+    """Whether a text is a json object; an absent one counts."""
+    try:
+        return text is None or isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+def _kept(metadata: Mapping[bytes, bytes], clips: pa.Array) -> tuple[pa.Array, Origin]:
+    """The clip names in their order and the origin, as *metadata* holds them.
+
+    Raises:
+        ValueError, LookupError, TypeError, AttributeError: the metadata is not what seldio writes.
+    """
+    found = clips.unique()
+    origin = Origin.from_json(metadata[_ORIGIN]) if _ORIGIN in metadata else None
+    if origin is None:
+        origin = origin_of(pa.table({"clip": found}))
+    names = json.loads(metadata[_CLIPS]) if _CLIPS in metadata else [file.clip for file in origin.files]
+    vocabulary(origin.vocabulary)
+    format: Any = origin.format
+    sound = isinstance(format, str) and all(map(_is_sound, origin.files))
+    order = pa.array(names, pa.string())
+    if not sound or len(set(names)) < len(names) or not pc.all(pc.is_in(found, order), min_count=0).as_py():
+        raise ValueError
+    return order, origin
+
+
+def _is_sound(file: ClipFile) -> bool:
+    """Whether a file's record can be used; whether its name is safe is seen where it is written."""
+    record: dict[str, Any] = dataclasses.asdict(file)
+    kinds: dict[str, Any] = {
+        "clip": str,
+        "name": str,
+        "final_newline": bool,
+        "frames": (int, NoneType),
+        "extra": (str, NoneType),
+    }
+    return (
+        all(isinstance(record[name], kind) for name, kind in kinds.items())
+        and record["newline"] in ("\n", "\r\n")
+        and 0 <= (record["frames"] or 0) <= MAX_ROWS
+        and _is_object(record["extra"])
+    )
+
+
+# --- as one of the formats -------------------------------------------------------------------------
+
+
+class ParquetPart(Part):
+    """The rows of one clip; the line of a place is the number of its row in the whole table."""
+
+    def __init__(self, path: str, table: pa.Table, origin: ClipFile, first: int, rows: int) -> None:
+        super().__init__(TextFile(path, origin.name, origin.clip, b""), origin)
+        self.table, self.first, self.rows = table, first, rows
+
+    def place(self, row: int, field: str | None) -> Place:
+        """See :meth:`Part.place`."""
+        number = self.first + row
+        shown = self.table[field][number].as_py() if field in self.table.column_names else ""
+        return Place(number + 1, 1, 1, str(shown), "")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ParquetFormat(Format):
+    """Event tables as Parquet."""
+
+    def read(self, files: Sequence[TextFile], sink: Sink) -> Reading:
+        """See :meth:`Format.read`; a part is a clip.
+
+        Raises:
+            UsageError: there is more than one file.
+        """
+        if len(files) != 1:
+            raise UsageError("Parquet tables are read one file at a time: each holds many clips")
+        table = read_parquet(files[0].data, files[0].path, sink)
+        if table is None:
+            table = with_origin(pa.table({"clip": pa.array([], COLUMNS["clip"])}), Origin("", "starss"))
+        return Reading(self, table, _parts(files[0].path, table))
+
+    def write(self, table: pa.Table, file: ClipFile) -> bytes:  # noqa: ARG002
+        """The whole table, whatever *file* says."""
+        stream = io.BytesIO()
+        write_parquet(table, stream)
+        return stream.getvalue()
+
+
+def _parts(path: str, table: pa.Table) -> list[ParquetPart]:
+    """A part for each run of rows of one clip, and one without rows for each silent clip."""
+    codes, names = clip_codes(table)
+    files = {file.clip: file for file in origin_of(table).files}
+    bounds = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
+    parts = []
+    for start, end in pairwise(bounds):
+        clip = names[codes[start]]
+        file = files.get(clip) or ClipFile(clip, f"{clip}.csv")
+        parts.append(ParquetPart(path, table, file, start, end - start))
+    heard = {part.origin.clip for part in parts}
+    silent = [file for file in files.values() if file.clip not in heard]
+    return [*parts, *(ParquetPart(path, table, file, len(codes), 0) for file in silent)]
+
+
+PARQUET = ParquetFormat(
+    name="parquet",
+    title="event tables of many clips in one Parquet file, nothing left out",
+    role="table",
+    suffix=".parquet",
+    carries=tuple(COLUMNS),
+    needs=("clip",),
+    note="Row groups end at clip boundaries; names, line ends and silent clips come back with the table.",
+)

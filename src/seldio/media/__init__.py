@@ -1,0 +1,1 @@
+"""Sound and pictures: the homes of soundfile and PyAV."""

@@ -1,0 +1,234 @@
+"""What a rule is, and the label tables that rules look at."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow.compute as pc
+
+from seldio.findings import Finding, Severity
+from seldio.formats.base import Reading
+from seldio.formats.label_csv import Dialect
+from seldio.text import clipped
+
+Fix = Literal["none", "safe", "unsafe"]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
+
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """One thing that seldio checks.
+
+    Args:
+        code: family prefix and number; it never changes.
+        name: for people, e.g. ``azimuth-range``.
+        severity: the default one.
+        fix: whether ``--fix`` (safe), ``--unsafe-fixes`` or nothing can repair it.
+        summary: one line.
+        explanation: the page behind ``seldio rule CODE``.
+        check: the generator of findings; None for what readers report themselves.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    fix: Fix
+    summary: str
+    explanation: str
+    check: Callable[..., Iterator[Finding]] | None = None
+    url: str | None = None
+
+
+def rule(code: str, severity: Severity, fix: Fix = "none") -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
+    """Make a rule of a generator function; its name and docstring are the rule's name and page.
+
+    The function takes what it looks at and ``found``, which makes a finding with code, severity and
+    fixability filled in.
+    """
+
+    def decorate(check: Callable[..., Iterator[Finding]]) -> Rule:
+        return dataclasses.replace(_documented(code, severity, fix, check), check=check)
+
+    return decorate
+
+
+def reported(code: str, severity: Severity, fix: Fix = "none") -> Callable[[Callable[[], None]], Rule]:
+    """A rule that a reader reports while it reads; the function holds nothing but its page."""
+    return lambda page: _documented(code, severity, fix, page)
+
+
+def _documented(code: str, severity: Severity, fix: Fix, function: Callable[..., Any]) -> Rule:
+    page = inspect.cleandoc(function.__doc__ or "")
+    summary, _, explanation = page.partition("\n")
+    return Rule(code, function.__name__.replace("_", "-"), severity, fix, summary, explanation.strip())
+
+
+#: Frames with more rows than this are compared by sorting instead of pair by pair.
+CROWDED = 16
+_IDENTITY = ("class_id", "class_name", "source")
+POSITION = ("azimuth", "elevation", "distance", "x", "y", "z")
+
+
+class Labels:
+    """A reading with its columns as arrays, and what many rules ask of them, computed once.
+
+    Args:
+        reading: the table and the files it came from.
+        told: whether the user named the format; otherwise it was found from the content.
+        lengths: label frames of each clip, where a reference knows them.
+    """
+
+    def __init__(self, reading: Reading, told: bool = False, lengths: dict[str, int] | None = None) -> None:
+        self.reading = reading
+        self.told = told
+        self.lengths = lengths or {}
+        self.format = reading.format
+        self.dialect = reading.format if isinstance(reading.format, Dialect) else None
+        self._explained: dict[str, Bools] = {}
+
+    def __len__(self) -> int:
+        return int(self.reading.table.num_rows)
+
+    def has(self, *fields: str) -> bool:
+        """Whether the table has all of *fields*, and any row."""
+        return len(self) > 0 and all(field in self.reading.table.column_names for field in fields)
+
+    def column(self, field: str) -> Any:
+        """A column as a numpy array; unknown values are NaN (floats) or -1 (whole numbers)."""
+        if field not in self.__dict__.setdefault("_columns", {}):
+            chunk = self.reading.table[field].combine_chunks()
+            if chunk.null_count and not str(chunk.type).startswith("double"):
+                chunk = pc.fill_null(chunk, -1)
+            self.__dict__["_columns"][field] = chunk.to_numpy(zero_copy_only=False)
+        return self.__dict__["_columns"][field]
+
+    @property
+    def parts(self) -> Sequence[Any]:
+        """The files of the reading."""
+        return self.reading.parts
+
+    @cached_property
+    def filled(self) -> list[int]:
+        """The numbers of the parts that have rows."""
+        return [number for number, part in enumerate(self.parts) if part.rows]
+
+    @cached_property
+    def starts(self) -> Ints:
+        """The first row of each part that has rows."""
+        return np.array([self.parts[number].first for number in self.filled], dtype=np.int64)
+
+    def low(self, field: str) -> Any:
+        """The smallest value of *field* in each part that has rows."""
+        return np.minimum.reduceat(self.column(field), self.starts)
+
+    def high(self, field: str) -> Any:
+        """The largest value of *field* in each part that has rows."""
+        return np.maximum.reduceat(self.column(field), self.starts)
+
+    def rows_of(self, index: int) -> slice:
+        """The rows of the *index*-th part that has rows."""
+        part = self.parts[self.filled[index]]
+        return slice(part.first, part.first + part.rows)
+
+    # --- rows of one frame -------------------------------------------------------------------------
+
+    @cached_property
+    def unsorted(self) -> Ints:
+        """Rows whose frame number is smaller than that of the row before, in the same file."""
+        falls = np.flatnonzero(np.diff(self.column("frame")) < 0) + 1
+        return np.setdiff1d(falls, self.starts, assume_unique=True)
+
+    @cached_property
+    def order(self) -> Ints | None:
+        """The rows by file and frame, file order inside a frame; None where they stand so already."""
+        if not len(self.unsorted):
+            return None
+        part = np.repeat(np.arange(len(self.filled)), np.diff(np.append(self.starts, len(self))))
+        return np.lexsort((self.column("frame"), part))
+
+    def ordered(self, field: str) -> Any:
+        """A column in frame order."""
+        return self.column(field) if self.order is None else self.column(field)[self.order]
+
+    def row(self, position: int) -> int:
+        """The table row at a position of the frame order."""
+        return int(position if self.order is None else self.order[position])
+
+    @cached_property
+    def frame_starts(self) -> Ints:
+        """Positions (in frame order) at which a new frame begins, and the number of rows at the end."""
+        new = np.empty(len(self) + 1, dtype=bool)
+        new[0] = new[-1] = True
+        frame = self.ordered("frame")
+        np.not_equal(frame[1:], frame[:-1], out=new[1:-1])
+        new[self.starts] = True
+        return np.flatnonzero(new)
+
+    @cached_property
+    def twins(self) -> tuple[Ints, Ints]:
+        """Pairs of positions (in frame order) with one frame, class and source, the earlier one first.
+
+        In crowded frames only pairs that are next to each other in value are listed: every row that
+        has a twin is in a pair all the same.
+        """
+        sizes = np.diff(self.frame_starts)
+        small, pairs = self.frame_starts[:-1][sizes <= CROWDED], [_crowded(self, sizes)]
+        sizes = sizes[sizes <= CROWDED]
+        keys = [self.ordered(field) for field in _IDENTITY if field in self.reading.table.column_names]
+        for shift in range(1, int(sizes.max(initial=0))):
+            small, sizes = small[sizes > shift], sizes[sizes > shift]
+            counts = sizes - shift
+            before = np.concatenate(([0], np.cumsum(counts)[:-1]))
+            first = np.repeat(small - before, counts) + np.arange(counts.sum())
+            for key in keys:
+                first = first[key[first] == key[first + shift]]
+            pairs.append((first, first + shift))
+        return np.concatenate([pair[0] for pair in pairs]), np.concatenate([pair[1] for pair in pairs])
+
+    # --- findings ----------------------------------------------------------------------------------
+
+    def explain(self, rows: slice, *fields: str) -> None:
+        """Say that a misreading accounts for the values of *fields* in *rows*: no range findings there."""
+        for field in fields:
+            self._explained.setdefault(field, np.zeros(len(self), dtype=bool))[rows] = True
+
+    def where(self, field: str, wrong: Bools) -> Iterable[int]:
+        """The rows where *wrong* holds and no misreading has explained *field*."""
+        if field in self._explained:
+            wrong = wrong & ~self._explained[field]
+        return np.flatnonzero(wrong).tolist()
+
+    def finding(self, rule: Rule, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
+        """A finding of *rule* at *field* of table row *row*."""
+        return self.reading.finding(rule.code, rule.severity, message, row, field, hint, rule.fix != "none")
+
+    def text(self, row: int, field: str) -> str:
+        """What stands in the file for *field* of *row*."""
+        part = self.reading.part_of(row)
+        return clipped(part.place(row - part.first, field).value, 30)
+
+
+def _crowded(labels: Labels, sizes: Ints) -> tuple[Ints, Ints]:
+    """The twins of frames with more than ``CROWDED`` rows."""
+    starts = labels.frame_starts[:-1][sizes > CROWDED]
+    lengths = sizes[sizes > CROWDED]
+    if not len(starts):
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    rows = np.concatenate([np.arange(a, a + n) for a, n in zip(starts.tolist(), lengths.tolist(), strict=True)])
+    names = [name for name in (*POSITION, *_IDENTITY) if name in labels.reading.table.column_names]
+    keys = [np.unique(labels.ordered(name)[rows], return_inverse=True)[1] for name in names]
+    frame = np.repeat(np.arange(len(starts)), lengths)
+    order = np.lexsort((*keys, frame))
+    same = np.diff(frame[order]) == 0
+    for key in keys[-sum(name in _IDENTITY for name in names) :]:
+        same &= np.diff(key[order]) == 0
+    pairs = np.stack((rows[order[:-1]], rows[order[1:]]))[:, same]
+    return pairs.min(axis=0), pairs.max(axis=0)

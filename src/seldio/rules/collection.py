@@ -1,0 +1,95 @@
+"""A source as a whole: what its files are called, what they hold together, what was expected."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from seldio.findings import Finding
+from seldio.formats.base import Reading
+from seldio.rules.base import Rule
+
+
+class Entry(Protocol):
+    """A file of a source, as rules see it."""
+
+    @property
+    def path(self) -> str:
+        """As shown to people."""
+
+    @property
+    def name(self) -> str:
+        """POSIX path below the source's root."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+
+    def read(self) -> bytes:
+        """Its content."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Reference:
+    """What a submission is held against.
+
+    Args:
+        path: what the user named.
+        clips: the expected clips, each with its number of label frames where the reference tells it.
+    """
+
+    path: str
+    clips: Mapping[str, int | None]
+
+
+@dataclasses.dataclass(frozen=True)
+class Collection:
+    """What the rules for submissions, packages and trees look at.
+
+    Args:
+        path: the source as the user named it.
+        kind: file, folder, zip, tar, gzip or stdin.
+        entries: all its files, labels or not, sorted by name.
+        readings: the label tables read from them, one for each group of one format.
+        reference: what was expected, if the user said so.
+    """
+
+    path: str
+    kind: str
+    entries: Sequence[Entry]
+    readings: Sequence[Reading]
+    reference: Reference | None = None
+
+    @property
+    def clips(self) -> dict[str, str]:
+        """The path of the label file of each clip."""
+        return {part.origin.clip: part.file.path for reading in self.readings for part in reading.parts}
+
+    @property
+    def submitted(self) -> bool:
+        """Whether the label files are a system's results, not labels."""
+        return bool(self.readings) and all(r.format.role in ("submission", "output") for r in self.readings)
+
+
+Found = Callable[..., Finding]
+
+
+def finder(rule: Rule) -> Found:
+    """Makes findings of *rule*: ``found(path, message, hint=…, line=…, column=…, value=…, excerpt=…)``."""
+
+    def found(
+        path: str,
+        message: str,
+        hint: str | None = None,
+        line: int | None = None,
+        column: int | None = None,
+        value: str | None = None,
+        excerpt: str | None = None,
+    ) -> Finding:
+        end = column + len(value) if column is not None and value is not None else None
+        return Finding(
+            rule.code, rule.severity, message, path, line, column, end, value, hint, rule.fix != "none", excerpt
+        )
+
+    return found

@@ -1,0 +1,382 @@
+"""LAB1 and LAB2: values out of range, and rows that do not go together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from seldio.findings import Finding
+from seldio.rules.base import ERROR, POSITION, WARNING, Labels, rule
+from seldio.text import plural
+from seldio.vocabularies import vocabulary
+
+Found = Callable[..., Finding]
+
+#: Recordings have up to six overlapping events, says the task page; more are a system gone wrong.
+MOST_OVERLAPS = 6
+#: No room of any data set is larger (metres).
+FARTHEST = 100.0
+
+
+@rule("LAB101", ERROR)
+def frame_range(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Frame number below 0.
+
+    Frames count from 0, 100 ms each. The official scorers drop negative frames without a word.
+
+    Example:
+        -1,1,0,-50,30
+
+    Fix:
+        Count frames from 0; shift all of them if the whole file is off by one.
+
+    Reference: DCASE 2023 Task 3, "Frame, class, and source enumeration begins at 0".
+    """
+    if labels.has("frame") and labels.column("frame").min() < 0:
+        for row in labels.where("frame", labels.column("frame") < 0):
+            yield found(row, "frame", f"frame {labels.text(row, 'frame')} is before the recording begins",
+                        "frames count from 0")  # fmt: skip
+
+
+@rule("LAB102", ERROR)
+def class_range(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Class outside the vocabulary.
+
+    Class numbers count from 0. The official scorers never check them: a class beyond the last one
+    vanishes from the score, and its events count as missed.
+
+    Example:
+        7,13,0,-50,30  (STARSS has classes 0 to 12)
+
+    Fix:
+        Use the numbers of the vocabulary; ``seldio formats`` names it for each format.
+
+    Reference: DCASE 2023 Task 3, class descriptions.
+    """
+    if not labels.has("class_id"):
+        return
+    classes, ids = vocabulary(labels.format.vocabulary), labels.column("class_id")
+    named = "class_name" in labels.reading.table.column_names
+    if ids.min() >= 0 and ids.max() < len(classes):
+        return
+    for row in labels.where("class_id", (ids < 0) | (ids >= len(classes))):
+        if named:
+            if labels.format.name != "seld-studio":
+                yield found(row, "class_name", f"{labels.text(row, 'class_name')} is no class of {classes.name}",
+                            f"the classes are {', '.join(names[0] for names in classes.classes)}")  # fmt: skip
+            continue
+        yield found(row, "class_id", f"class {labels.text(row, 'class_id')} is not in 0 to {len(classes) - 1}",
+                    f"{classes.name} has {len(classes)} classes, numbered from 0")  # fmt: skip
+
+
+@rule("LAB103", ERROR, fix="unsafe")
+def azimuth_range(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Azimuth outside -180 to 180 degrees.
+
+    Azimuth counts counter-clockwise from the front: +90 is left, -90 is right, and both -180 and
+    180 (behind) are legal. In 2025's stereo layout it is folded into -90 to 90. Training code that
+    bins or normalises angles puts other values somewhere else.
+
+    Example:
+        7,1,0,270,30
+
+    Fix:
+        ``--unsafe-fixes`` wraps it: 270 becomes -90.
+
+    Reference: DCASE 2023 Task 3, "azimuth in [-180, 180]"; DCASE 2025 Task 3 (stereo).
+    """
+    if not labels.has("azimuth"):
+        return
+    limit = 90 if labels.dialect is not None and labels.dialect.folded else 180
+    azimuth = labels.column("azimuth")
+    if azimuth.min() >= -limit and azimuth.max() <= limit:
+        return
+    for row in labels.where("azimuth", np.abs(azimuth) > limit):
+        yield found(row, "azimuth", f"azimuth {labels.text(row, 'azimuth')} is outside -{limit} to {limit}",
+                    "counter-clockwise from the front, +90 is left")  # fmt: skip
+
+
+@rule("LAB104", ERROR)
+def elevation_range(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Elevation outside -90 to 90 degrees.
+
+    Elevation is up positive from the horizon; nothing is beyond straight up or down.
+
+    Example:
+        7,1,0,-50,91
+
+    Fix:
+        Look at the order of columns: azimuth stands before elevation (but not in 2019's labels).
+
+    Reference: DCASE 2023 Task 3, "elevation in [-90, 90]".
+    """
+    if labels.has("elevation") and np.abs(labels.column("elevation")).max() > 90:
+        for row in labels.where("elevation", np.abs(labels.column("elevation")) > 90):
+            yield found(row, "elevation", f"elevation {labels.text(row, 'elevation')} is outside -90 to 90",
+                        "elevation is the column behind azimuth, up positive")  # fmt: skip
+
+
+@rule("LAB105", ERROR)
+def distance_range(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Distance below 0 or beyond 100 m.
+
+    Distances are centimetres in labels and submissions, metres in 2024's outputs and in
+    SpatialScaper's labels; only SO-Dataset has a mark for an unknown distance (-1).
+
+    Example:
+        7,1,0,-50,30,-5
+
+    Fix:
+        Write the distance in the unit of the layout; leave the column away where none is known, by
+        choosing a layout without it.
+
+    Reference: DCASE 2024 Task 3; ``seldio formats``.
+    """
+    if not labels.has("distance"):
+        return
+    distance = labels.column("distance")
+    if np.nanmin(distance, initial=0) >= 0 and np.nanmax(distance, initial=0) <= FARTHEST:
+        return
+    for row in labels.where("distance", (distance < 0) | (distance > FARTHEST)):
+        yield found(row, "distance", f"distance {labels.text(row, 'distance')} ({distance[row]:g} m) is impossible",
+                    "0 to 100 m, in the unit of the layout")  # fmt: skip
+
+
+@rule("LAB106", WARNING)
+def source_range(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Source number below 0.
+
+    Sources count from 0; 0 is what is no actor, a loudspeaker for example. In 2020's submissions the
+    track is free, and -1 is common there.
+
+    Example:
+        7,1,-2,-50,30
+
+    Fix:
+        Number the sources from 0.
+
+    Reference: DCASE 2023 Task 3, "Independent sources that are not actors get a 0 identifier".
+    """
+    fills = labels.dialect.fills if labels.dialect else {}
+    if labels.has("source") and "source" not in fills and labels.column("source").min() < 0:
+        for row in labels.where("source", labels.column("source") < 0):
+            yield found(row, "source", f"source {labels.text(row, 'source')} is below 0", "sources count from 0")
+
+
+@rule("LAB107", WARNING)
+def no_direction(labels: Labels, found: Found) -> Iterator[Finding]:
+    """A vector of length 0, which points nowhere.
+
+    In Cartesian outputs the length of (x, y, z) is the activity. A zero vector has no direction;
+    the official scorers take it for azimuth 0, elevation 0: straight ahead.
+
+    Example:
+        7,1,0,0.0,0.0,0.0
+
+    Fix:
+        Leave the row out: nothing was detected.
+
+    Reference: arctan2(0, 0) = 0 in the official conversion to polar coordinates.
+    """
+    if labels.has("x", "y", "z"):
+        x, y, z = (labels.column(axis) for axis in "xyz")
+        for row in labels.where("x", (x == 0) & (y == 0) & (z == 0)):
+            yield found(row, "x", "the vector is 0: it points nowhere, and is scored as straight ahead",
+                        "leave the row out if nothing was detected")  # fmt: skip
+
+
+@rule("LAB108", ERROR)
+def vector_length(labels: Labels, found: Found) -> Iterator[Finding]:
+    """A vector longer than 3, where directions of length up to about 1 are meant.
+
+    Systems write vectors whose length is an activity, from 0.5 to about 1.5. Longer ones are
+    positions in metres, or columns in another order.
+
+    Example:
+        7,1,0,-150.0,30.0,181.0
+
+    Fix:
+        Check the columns: x (front), y (left), z (up).
+
+    Reference: ACCDOA outputs of the official baselines; 12 real systems stay below 1.6.
+    """
+    if not labels.has("x", "y", "z") or (labels.dialect is not None and labels.dialect.header):
+        return
+    squares = sum(labels.column(axis) ** 2 for axis in "xyz")
+    if squares.max() > 9:
+        for row in labels.where("x", squares > 9):
+            yield found(row, "x", f"the vector has length {squares[row] ** 0.5:.1f}, an activity is near 1",
+                        "columns are x (front), y (left), z (up)")  # fmt: skip
+
+
+@rule("LAB109", ERROR)
+def event_times(labels: Labels, found: Found) -> Iterator[Finding]:
+    """An event that ends before it begins, or begins before the recording.
+
+    Example:
+        cough,2.5,1.2,0,30,1
+
+    Fix:
+        start_time stands before end_time, both in seconds.
+
+    Reference: TAU Spatial Sound Events 2019, metadata.
+    """
+    if labels.has("onset", "offset"):
+        onset, offset = labels.column("onset"), labels.column("offset")
+        for row in labels.where("onset", (onset < 0) | (offset < onset)):
+            yield found(row, "onset", f"the event lasts from {onset[row]:g} s to {offset[row]:g} s",
+                        "the start stands before the end, and not before 0")  # fmt: skip
+
+
+@rule("LAB201", WARNING, fix="safe")
+def frame_order(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Frames that do not ascend.
+
+    The official files are ordered by frame. The scorers do not mind; soundata splits an event in
+    two where the order breaks, and people cannot read the file.
+
+    Example:
+        5,1,0,0,0
+        1,1,0,0,0
+
+    Fix:
+        ``--fix`` sorts the rows by frame and keeps their order inside a frame.
+
+    Reference: DCASE 2023 Task 3, the example sequence.
+    """
+    if not labels.has("frame") or not len(labels.unsorted):
+        return
+    rows, counts = labels.unsorted, np.zeros(len(labels.filled), dtype=int)
+    owners = np.searchsorted(labels.starts, rows, side="right") - 1
+    np.add.at(counts, owners, 1)
+    for owner in np.unique(owners).tolist():
+        row = int(rows[np.searchsorted(owners, owner)])
+        yield found(row, "frame", f"frame {labels.text(row, 'frame')} stands behind frame "
+                    f"{labels.text(row - 1, 'frame')}: the order breaks {plural(int(counts[owner]), 'time')}",
+                    "sort the rows by frame")  # fmt: skip
+
+
+@rule("LAB202", WARNING, fix="unsafe")
+def duplicate_row(labels: Labels, found: Found) -> Iterator[Finding]:
+    """The same row twice.
+
+    A repeated row counts as a second source: in a reference it is one more event to find, in a
+    submission one more false alarm. Real STARSS22 labels have 883 of them.
+
+    Example:
+        7,1,0,-50,30
+        7,1,0,-50,30
+
+    Fix:
+        ``--unsafe-fixes`` keeps the first of them. Two sources at one place are possible, so look.
+
+    Reference: measured on the STARSS22 development labels (fold3_room21_mix023 and two others).
+    """
+    if not labels.has("frame"):
+        return
+    first, second = labels.twins
+    for field in POSITION:
+        if labels.has(field):
+            values = labels.ordered(field)
+            keep = (values[first] == values[second]) | (np.isnan(values[first]) & np.isnan(values[second]))
+            first, second = first[keep], second[keep]
+    repeated, at = np.unique(second, return_index=True)
+    for position, original in zip(repeated.tolist(), first[at].tolist(), strict=True):
+        row, before = labels.row(position), labels.row(original)
+        part = labels.reading.part_of(before)
+        line = part.place(before - part.first, None).line
+        yield found(row, None, f"the same row as line {line}", "a repeated row counts as a second source")
+
+
+@rule("LAB203", WARNING)
+def source_in_two_places(labels: Labels, found: Found) -> Iterator[Finding]:
+    """One source of one class in two places in the same frame.
+
+    A source number stands for one person or thing. Two positions of it in one frame mean that two
+    sources got one number, or that one event was written twice.
+
+    Example:
+        7,1,2,0,0
+        7,1,2,90,0
+
+    Fix:
+        Give the second source a number of its own.
+
+    Reference: DCASE 2023 Task 3, "a unique integer for each source in the scene".
+    """
+    if not labels.has("frame", "source", "azimuth") or (labels.dialect and "source" in labels.dialect.fills):
+        return
+    first, second = labels.twins
+    apart = np.zeros(len(first), dtype=bool)
+    for field in POSITION:
+        if labels.has(field):
+            apart |= labels.ordered(field)[first] != labels.ordered(field)[second]
+    repeated, at = np.unique(second[apart], return_index=True)
+    for position, original in zip(repeated.tolist(), first[apart][at].tolist(), strict=True):
+        row, before = labels.row(position), labels.row(original)
+        part = labels.reading.part_of(before)
+        line = part.place(before - part.first, None).line
+        yield found(row, "azimuth", f"source {labels.text(row, 'source')} is somewhere else in line {line}, "
+                    "in the same frame", "two sources need two numbers")  # fmt: skip
+
+
+@rule("LAB204", WARNING)
+def overlaps(labels: Labels, found: Found) -> Iterator[Finding]:
+    """More than six events in one frame.
+
+    Up to three at a time are common in the recordings, six are rare, and more do not occur. In a
+    submission this is a threshold set too low: each row too many is a false alarm.
+
+    Example:
+        seven rows that begin with the same frame number
+
+    Fix:
+        Raise the detection threshold, or merge detections of one source.
+
+    Reference: DCASE 2023 Task 3, "higher numbers of overlapping events (up to 6) can occur but are rare".
+    """
+    if labels.has("frame"):
+        sizes = np.diff(labels.frame_starts)
+        for number in np.flatnonzero(sizes > MOST_OVERLAPS).tolist():
+            row = labels.row(int(labels.frame_starts[number]) + MOST_OVERLAPS)
+            yield found(row, "frame", f"frame {labels.text(row, 'frame')} has {sizes[number]} events",
+                        "no recording has more than six at a time")  # fmt: skip
+
+
+@rule("LAB205", WARNING, fix="unsafe")
+def decimal_angle(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Decimals where whole numbers are asked for.
+
+    Angles are whole degrees and distances whole centimetres, rounded to the closest. The official
+    scorers read decimals too; loaders that call int() stop, or turn a whole table into floats.
+
+    Example:
+        7,1,0,-50.4,30
+
+    Fix:
+        ``--unsafe-fixes`` rounds to the closest whole number. Never cut the decimals off: that moves
+        every source towards the front.
+
+    Reference: DCASE 2023 Task 3, "[azimuth (int)], [elevation (int)]".
+    """
+    for field in ("azimuth", "elevation", "distance"):
+        if labels.dialect is None or labels.dialect.kind(field) != "whole" or not labels.has(field):
+            continue
+        values = labels.column(field)
+        if field == "distance":
+            values = np.round(values * (labels.dialect.metre or 1), 9)
+        wrong = np.array(labels.where(field, (values != np.rint(values)) & ~np.isnan(values)), dtype=np.int64)
+        for rows in np.split(wrong, np.searchsorted(wrong, labels.starts[1:])) if len(wrong) else ():
+            total = labels.reading.part_of(int(rows[0])).rows if len(rows) else 0
+            throughout = len(rows) > max(20, total // 2)
+            count = f" ({len(rows):,} of {total:,} rows)" if throughout else ""
+            for row in rows[: 1 if throughout else None].tolist():
+                yield found(row, field, f"{field} {labels.text(row, field)} has decimals{count}",
+                            "round to the closest whole number, do not cut off")  # fmt: skip
+
+
+RULES = (
+    frame_range, class_range, azimuth_range, elevation_range, distance_range, source_range, no_direction,
+    vector_length, event_times, frame_order, duplicate_row, source_in_two_places, overlaps, decimal_angle,
+)  # fmt: skip

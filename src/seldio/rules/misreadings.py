@@ -1,0 +1,356 @@
+"""LAB3: files that are well formed and mean something else, found from the file as a whole.
+
+These run before the range rules: where a misreading accounts for a column, the range rules say
+nothing more about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from seldio.findings import Finding
+from seldio.rules.base import ERROR, INFO, WARNING, Labels, reported, rule
+from seldio.text import plural
+from seldio.vocabularies import vocabulary
+
+Found = Callable[..., Finding]
+
+#: Fewer rows than this prove nothing about a whole file.
+ENOUGH = 10
+#: The longest STARSS recording has 9 minutes; baselines pad a little beyond it.
+LONGEST = 6000
+
+
+@rule("LAB301", ERROR, fix="unsafe")
+def radians(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Angles in radians.
+
+    Every azimuth lies within ±3.15 and every elevation within ±1.58, with decimals. Read as degrees,
+    all sources stand within three degrees of the front, and nearly every event is scored as a miss.
+
+    Example:
+        10,1,1,-0.873,0.524
+
+    Fix:
+        ``--unsafe-fixes`` multiplies by 180/π and rounds as the layout asks.
+
+    Reference: angles are in degrees in every layout since 2019.
+    """
+    if not labels.has("azimuth", "elevation") or labels.has("x"):
+        return
+    azimuth, elevation = labels.column("azimuth"), labels.column("elevation")
+    small = np.maximum(labels.high("azimuth"), -labels.low("azimuth"))
+    flat = np.maximum(labels.high("elevation"), -labels.low("elevation"))
+    for index in np.flatnonzero((small <= 3.15) & (flat <= 1.58) & (small > 0.3)).tolist():
+        rows = labels.rows_of(index)
+        values = azimuth[rows]
+        decimals = np.mean(values != np.rint(values))
+        wide = np.ptp(values) > 2 or len(labels.filled) > 1 and small.max() <= 3.15
+        if len(values) < ENOUGH or decimals < 0.8 or not wide:
+            continue
+        labels.explain(rows, "azimuth", "elevation")
+        yield found(rows.start, "azimuth", f"azimuths stay within ±{small[index]:.2f} and elevations within "
+                    f"±{np.abs(elevation[rows]).max():.2f}: these are radians, not degrees",
+                    "multiply by 180/π")  # fmt: skip
+
+
+@rule("LAB302", ERROR)
+def cartesian(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Cartesian coordinates where angles are due.
+
+    The angle and distance columns hold vectors of length about 1. The 6-column output of 2020 to
+    2022 (x, y, z) and a STARSS23 label (azimuth, elevation, distance) have the same number of
+    columns; read as the other, every direction is within a degree of the front.
+
+    Example:
+        22,7,0,-0.344,-0.276,0.007  (given as starss23)
+
+    Fix:
+        Name the layout: ``--format dcase2020-output``, or convert with ``seldio convert``.
+
+    Reference: six columns have four meanings (``seldio formats``).
+    """
+    if labels.dialect is None or not labels.has("azimuth", "elevation", "distance") or labels.has("x"):
+        return
+    third = labels.column("distance") * (labels.dialect.metre or 1)
+    norm = np.sqrt(labels.column("azimuth") ** 2 + labels.column("elevation") ** 2 + third**2)
+    longest = np.maximum.reduceat(np.nan_to_num(norm, nan=9.0), labels.starts)
+    for index in np.flatnonzero(longest < 1.8).tolist():
+        rows = labels.rows_of(index)
+        values = labels.column("azimuth")[rows]
+        if len(values) < 3 or np.mean(values != np.rint(values)) < 0.8:
+            continue
+        labels.explain(rows, "azimuth", "elevation", "distance")
+        yield found(rows.start, "azimuth", f"the last three columns are vectors of length {norm[rows].min():.2f} to "
+                    f"{norm[rows].max():.2f}: Cartesian coordinates, not angles and a distance",
+                    "read the file as --format dcase2020-output")  # fmt: skip
+
+
+@rule("LAB303", ERROR, fix="unsafe")
+def azimuth_0_to_360(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Azimuths from 0 to 360.
+
+    No azimuth is below 0 and some are above 180. Angular distances come out right all the same, but
+    anything that bins, normalises or draws azimuths puts the right half of the scene elsewhere.
+
+    Example:
+        10,1,1,310,30
+
+    Fix:
+        ``--unsafe-fixes`` subtracts 360 from azimuths above 180.
+
+    Reference: DCASE 2023 Task 3, "azimuth in [-180, 180]".
+    """
+    if not labels.has("azimuth"):
+        return
+    low, high = labels.low("azimuth"), labels.high("azimuth")
+    azimuth = labels.column("azimuth")
+    for index in np.flatnonzero((low >= 0) & (high > 180) & (high <= 360)).tolist():
+        rows = labels.rows_of(index)
+        beyond = int((azimuth[rows] > 180).sum())
+        row = rows.start + int(np.argmax(azimuth[rows] > 180))
+        if beyond < 2 and rows.stop - rows.start > 2:
+            continue
+        labels.explain(rows, "azimuth")
+        yield found(row, "azimuth", f"azimuths go from {low[index]:g} to {high[index]:g}: they count from 0 to 360 "
+                    f"({plural(beyond, 'row')} above 180)", "subtract 360 from those above 180")  # fmt: skip
+
+
+@rule("LAB304", ERROR, fix="unsafe")
+def swapped_angles(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Azimuth and elevation in each other's column.
+
+    The elevation column goes beyond ±90, which no elevation can, and the azimuth column does not.
+    2019's labels do have elevation first; its outputs, and every layout since, have azimuth first.
+
+    Example:
+        10,1,1,30,-150
+
+    Fix:
+        ``--unsafe-fixes`` swaps the two columns.
+
+    Reference: seld-dcase2019, labels (ele, azi) against outputs (azi, ele).
+    """
+    if not labels.has("azimuth", "elevation") or labels.has("x"):
+        return
+    wide = np.maximum(labels.high("elevation"), -labels.low("elevation"))
+    narrow = np.maximum(labels.high("azimuth"), -labels.low("azimuth"))
+    elevation = labels.column("elevation")
+    for index in np.flatnonzero((wide > 90) & (wide <= 180) & (narrow <= 90)).tolist():
+        rows = labels.rows_of(index)
+        beyond = np.abs(elevation[rows]) > 90
+        if beyond.sum() < max(2, 0.02 * len(beyond)):
+            continue
+        labels.explain(rows, "azimuth", "elevation")
+        yield found(rows.start + int(np.argmax(beyond)), "elevation", f"elevations go up to ±{wide[index]:g} and "
+                    f"azimuths only to ±{narrow[index]:g}: the two columns are swapped",
+                    "azimuth stands before elevation")  # fmt: skip
+
+
+@rule("LAB305", ERROR, fix="unsafe")
+def classes_from_one(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Classes that count from 1.
+
+    Class 0 never occurs in any file, and the number behind the last class does. The task page
+    numbers its class list from 1, the files from 0; shifted by one, every class is scored as
+    another.
+
+    Example:
+        classes 1 to 13, where STARSS has 0 to 12
+
+    Fix:
+        ``--unsafe-fixes`` subtracts 1 from every class.
+
+    Reference: DCASE 2023 Task 3, "class enumeration begins at 0".
+    """
+    if not labels.has("class_id") or labels.has("class_name"):
+        return
+    ids, classes = labels.column("class_id"), len(vocabulary(labels.format.vocabulary))
+    beyond = ids == classes
+    if ids.min() != 1 or ids.max() != classes or len(ids) < ENOUGH:
+        return
+    labels.explain(slice(None), "class_id")
+    yield found(int(np.argmax(beyond)), "class_id", f"classes go from 1 to {classes} in all files: they count from 1, "
+                f"and {labels.format.vocabulary} counts from 0", "subtract 1 from every class")  # fmt: skip
+
+
+@rule("LAB306", INFO)
+def frames_from_one(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Frames that seem to count from 1.
+
+    No file has a frame 0, and many begin with frame 1: an event that sounds from the very start of a
+    recording is in frame 0. Real STARSS22 labels look like this too (42 of 121 begin at frame 1), so
+    it is a hint and no more; frames that go one beyond the end of the recording make it certain.
+
+    Example:
+        1,1,0,-50,30  as first row of most files
+
+    Fix:
+        Check one recording by ear, then subtract 1 from every frame.
+
+    Reference: DCASE 2023 Task 3, "Frame enumeration begins at 0"; seld-dcase2022 issue 6.
+    """
+    if not labels.has("frame"):
+        return
+    first = labels.low("frame")
+    ones = int((first == 1).sum())
+    if first.min() < 1 or len(first) < 3 or ones < max(3, len(first) // 4):
+        return
+    last = [labels.lengths.get(labels.parts[number].origin.clip) for number in labels.filled]
+    certain = any(n is not None and n == top for n, top in zip(last, labels.high("frame").tolist(), strict=True))
+    yield found(int(labels.starts[np.argmax(first == 1)]), "frame", f"no file has a frame 0 and {ones} of {len(first)} "
+                f"begin at frame 1: frames {'count' if certain else 'may count'} from 1",
+                "an event at the very start of a recording is in frame 0")  # fmt: skip
+
+
+@rule("LAB307", WARNING)
+def other_hop(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Frames of another length than 100 ms.
+
+    Either every frame number is a multiple of 2, 5, … (frames were renumbered, not resampled), or
+    the numbers go far beyond the longest recording (frames of 10 or 20 ms). Every event then lies at
+    the wrong time.
+
+    Example:
+        0,1,… 5,1,… 10,1,… 15,1,…
+
+    Fix:
+        Resample the detections to frames of 100 ms before writing.
+
+    Reference: DCASE 2023 Task 3, "Frames correspond to a temporal resolution of 100msec".
+    """
+    if not labels.has("frame") or labels.format.hop.denominator != 10:
+        return
+    limit = labels.format.clip_frames
+    last = labels.high("frame")
+    for index in np.flatnonzero(last >= (limit * 3 // 2 if limit else LONGEST)).tolist():
+        rows = labels.rows_of(index)
+        longest = f"its clips have {limit}" if limit else "the longest recording has 5,400"
+        yield found(rows.stop - 1, "frame", f"frames go up to {last[index]:,} and {longest}: "
+                    "frames of 10 or 20 ms, not 100", "resample to 100 ms")  # fmt: skip
+    for index in range(len(labels.filled)):
+        rows = labels.rows_of(index)
+        step = _step(labels.column("frame")[rows])
+        if step > 1:
+            yield found(rows.start, "frame", f"every frame number is a multiple of {step}: frames of {step * 100} ms "
+                        "were renumbered, or rows are missing", "write one row for each 100 ms")  # fmt: skip
+
+
+def _step(frames: np.ndarray) -> int:
+    """The number that all of many different frame numbers are a multiple of; 0 where there are few."""
+    if len(frames) < 2 * ENOUGH or (np.diff(frames[: 4 * ENOUGH]) == 1).any():
+        return 0
+    distinct = np.unique(frames)
+    return int(np.gcd.reduce(distinct)) if len(distinct) >= 2 * ENOUGH else 0
+
+
+@rule("LAB308", ERROR, fix="unsafe")
+def distance_unit(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Metres where centimetres are due, or the other way round.
+
+    Labels and submissions hold centimetres, 2024's outputs and SpatialScaper's labels metres. The
+    official 2024 scorer converts references only: labels given as predictions are 99 m off.
+
+    Example:
+        7,1,0,-50,30,2  (2 cm from the microphone)
+
+    Fix:
+        ``--unsafe-fixes`` multiplies by 100; ``seldio convert`` changes between layouts.
+
+    Reference: DCASE 2024 Task 3 baseline, loader and writer; SpatialScaper issue 66.
+    """
+    metre = labels.dialect.metre if labels.dialect is not None else None
+    if metre is None or not labels.has("distance"):
+        return
+    high = np.fmax.reduceat(labels.column("distance"), labels.starts)
+    if metre == 100:
+        suspects = np.flatnonzero((high > 0) & (high < 0.25))
+        unit, meant = "centimetres", "metres"
+    else:
+        suspects = np.flatnonzero(high > 40)
+        unit, meant = "metres", "centimetres"
+    if len(suspects) * 2 < len(high):
+        return
+    for index in suspects.tolist():
+        rows = labels.rows_of(index)
+        if rows.stop - rows.start < ENOUGH:
+            continue
+        labels.explain(rows, "distance")
+        yield found(rows.start, "distance", f"distances go up to {high[index] * metre:g} {unit}: these are {meant}",
+                    f"{labels.format.name} holds {unit}")  # fmt: skip
+
+
+@reported("LAB309", ERROR)
+def label_as_submission() -> None:
+    """A label file given as a submission.
+
+    Labels have a source (and a distance); submissions of 2022 and 2023 do not. The official loader
+    of 2023 takes five and six columns for labels, and passes them through a conversion for Cartesian
+    outputs that stops with an IndexError.
+
+    Example:
+        10,1,1,-50,30,181  (given as dcase2023-submission)
+
+    Fix:
+        ``seldio convert FILE --to dcase2023-submission --allow-loss source,distance``
+
+    Reference: DCASE 2023 Task 3, Submission.
+    """
+
+
+@reported("LAB310", ERROR)
+def submission_of_another_year() -> None:
+    """The submission or output of another year than the one that is due.
+
+    2024 added the distance as a fifth column. Read by the loader of 2023, which takes five columns
+    for frame, class, source, azimuth, elevation, the azimuth becomes the source, the elevation the
+    azimuth and the distance the elevation: a real system scored F 0.84 % in place of 26.7 %.
+
+    Example:
+        36,9,7,-9,46  (given as dcase2023-submission)
+
+    Fix:
+        ``seldio convert FILE --to dcase2023-submission --allow-loss distance``
+
+    Reference: measured with the official scorer on real predictions of 54 clips.
+    """
+
+
+@rule("LAB311", WARNING)
+def angles_cut_off(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Angles cut off instead of rounded.
+
+    Cutting decimals off (int() in Python, %i in printf) moves every source towards the front, by
+    half a degree on average, and puts all of -0.99 to 0.99 into 0: azimuth 0 is then twice as
+    frequent as its neighbours, and ±180 never occurs. It cost a real system 0.27 points of F.
+
+    Example:
+        int(-160.8) is -160; the closest whole number is -161
+
+    Fix:
+        Write round(azimuth).
+
+    Reference: measured on a published system: 1,466 azimuths of 0, between 677 and 881 of 1 to 4.
+    """
+    if not labels.has("azimuth") or labels.dialect is None or labels.dialect.kind("azimuth") != "whole":
+        return
+    azimuth = labels.column("azimuth")
+    near = np.array([np.count_nonzero(azimuth == degree) for degree in (-4, -3, -2, -1, 1, 2, 3, 4)])
+    zero = np.count_nonzero(azimuth == 0)
+    mean = near.mean()
+    # the count at 0 must be about double, by far more than chance, and its neighbours alike
+    if mean < 100 or not 1.6 * mean < zero < 2.5 * mean or near.max() > 1.6 * near.min():
+        return
+    if np.count_nonzero(np.abs(azimuth) == 180):
+        return
+    yield found(int(np.argmax(azimuth == 0)), "azimuth", f"azimuth 0 occurs {zero:,} times, its neighbours "
+                f"{mean:,.0f} times on average, and ±180 never: angles were cut off, not rounded",
+                "write round(azimuth), not int(azimuth)")  # fmt: skip
+
+
+RULES = (
+    radians, cartesian, azimuth_0_to_360, swapped_angles, classes_from_one, frames_from_one, other_hop,
+    distance_unit, label_as_submission, submission_of_another_year, angles_cut_off,
+)  # fmt: skip

@@ -1,0 +1,219 @@
+"""SUB1: a submission as a whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from seldio.findings import Finding
+from seldio.rules.base import ERROR, INFO, WARNING, rule
+from seldio.rules.collection import Collection, Found
+from seldio.text import listed, plural, printable
+
+#: How data sets name their clips.
+CLIP_NAME = re.compile(
+    r"mix\d{3}|fold\d+_room\d+_mix\d{3}(_ov\d|_deg-?\d+_start\d+)?|split\d_ir\d_ov\d_\d+", re.IGNORECASE
+)
+
+
+@rule("SUB101", ERROR)
+def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
+    """A clip of the reference has no result file.
+
+    Every recording needs a file; an empty one says that nothing was detected. The official scorer
+    goes through the files that are there and leaves the others out of the count: the score comes out
+    too high, and the organisers reject the submission.
+
+    Example:
+        mix001.csv … mix078.csv, and no mix079.csv
+
+    Fix:
+        Write an empty file for a recording without detections.
+
+    Reference: seld-dcase2023, cls_compute_seld_results.py: the loop is over the predicted files.
+    """
+    if collection.reference is not None:
+        missing = sorted(set(collection.reference.clips) - set(collection.clips))
+        for clip in missing:
+            yield found(collection.path, f"no result for {printable(clip)}",
+                        f"{clip}.csv is expected by {printable(collection.reference.path)}; empty if nothing was detected")  # fmt: skip
+
+
+@rule("SUB102", ERROR)
+def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
+    """A result file for a clip that the reference does not have.
+
+    The official scorer stops with a KeyError at a file without reference.
+
+    Example:
+        mix080.csv, where the evaluation set ends with mix079
+
+    Fix:
+        Remove the file, or give it the name of its recording.
+
+    Reference: seld-dcase2023, cls_compute_seld_results.py.
+    """
+    if collection.reference is not None:
+        for clip, path in sorted(collection.clips.items()):
+            if clip not in collection.reference.clips:
+                yield found(path, f"{printable(clip)} is no clip of {printable(collection.reference.path)}",
+                            "file names are those of the recordings, with .csv")  # fmt: skip
+
+
+@rule("SUB103", WARNING)
+def clip_name(collection: Collection, found: Found) -> Iterator[Finding]:
+    """A file name unlike those of the other result files.
+
+    Each result file has the name of its recording. A file that is called otherwise (a copy, a backup,
+    a summary) is taken for one more recording by scripts that read the whole folder.
+
+    Example:
+        mix001.csv, mix002.csv, mix002 (copy).csv
+
+    Fix:
+        Remove it or rename it.
+
+    Reference: DCASE 2023 Task 3, Submission.
+    """
+    clips = collection.clips
+    odd = sorted(clip for clip in clips if not CLIP_NAME.fullmatch(clip.rsplit("/", 1)[-1]))
+    if collection.reference is None and 0 < len(odd) < len(clips) / 2:
+        for clip in odd:
+            yield found(clips[clip], f"{printable(clip)} is not named like the other {len(clips) - len(odd)} clips",
+                        "a result file has the name of its recording, like mix001.csv")  # fmt: skip
+
+
+@rule("SUB104", ERROR)
+def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
+    """Frames behind the end of the recording.
+
+    A clip of 60 s has frames 0 to 599. Baselines pad all clips to the longest one, and their outputs
+    then go on behind the end; the official scorers ignore such rows or count them as false alarms,
+    depending on where in the last second they are.
+
+    Example:
+        frame 600 in a clip of 60 s
+
+    Fix:
+        Cut the output at the length of the recording before writing.
+
+    Reference: seld-dcase2023, train_seldnet.py pads; 7 to 35 of 54 real files go past the last label.
+    """
+    lengths = collection.reference.clips if collection.reference is not None else {}
+    for reading in collection.readings:
+        if not reading.table.num_rows or "frame" not in reading.table.column_names:
+            continue
+        frames = reading.table["frame"].to_numpy()
+        for part in reading.parts:
+            limit = lengths.get(part.origin.clip) or reading.format.clip_frames
+            if limit is None or not part.rows:
+                continue
+            beyond = np.flatnonzero(frames[part.first : part.first + part.rows] >= limit)
+            if len(beyond):
+                place = part.place(int(beyond[0]), "frame")
+                yield found(part.file.path, f"frame {place.value} is behind the end of the clip ({limit} label frames, "
+                            f"{limit / 10:g} s); {plural(len(beyond), 'row')} in all", "cut the output at the length "
+                            "of the recording", place.line, place.column, place.value, place.excerpt)  # fmt: skip
+
+
+@rule("SUB105", ERROR)
+def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
+    """Every result file is empty.
+
+    An empty file is legal: nothing was detected in that recording. Nothing in any recording is a
+    system that did not run, or a threshold no activity ever reaches.
+
+    Example:
+        79 files of 0 bytes
+
+    Fix:
+        Look at the activities before the threshold.
+
+    Reference: 49 of 100 real files of a weak 2020 baseline are empty, never all of them.
+    """
+    parts = [part for reading in collection.readings for part in reading.parts]
+    if len(parts) > 1 and not any(part.file.data.strip() for part in parts):
+        yield found(collection.path, f"all {len(parts)} files are empty", "did the system run, and is its threshold right?")
+
+
+@rule("SUB106", ERROR)
+def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
+    """One file for all clips.
+
+    Results are one file for each recording. In a single file whose frame numbers start over again and
+    again, nothing tells which recording a row belongs to.
+
+    Example:
+        submission.csv with frames 0 … 599, 0 … 599, 0 … 599
+
+    Fix:
+        Write one file for each recording, with the recording's name.
+
+    Reference: DCASE 2023 Task 3, "collected in individual CSV files".
+    """
+    parts = [(reading, part) for reading in collection.readings for part in reading.parts]
+    if len(parts) != 1 or not parts[0][1].rows or "frame" not in parts[0][0].table.column_names:
+        return
+    reading, part = parts[0]
+    frames = reading.table["frame"].to_numpy()
+    falls = np.flatnonzero((np.diff(frames) < 0) & (frames[1:] < 100))
+    expected = collection.reference.clips if collection.reference is not None else {}
+    alone = len(expected) > 1 and part.origin.clip not in expected
+    if alone or (len(falls) > 2 and not CLIP_NAME.fullmatch(part.origin.clip)):
+        starts = f": its frame numbers start over {plural(len(falls), 'time')}" if len(falls) else ""
+        yield found(part.file.path, f"one file for all clips{starts}", "one file for each recording is expected")
+
+
+@rule("SUB107", ERROR)
+def clip_twice(collection: Collection, found: Found) -> Iterator[Finding]:
+    """Two files for one clip in the same folder tree.
+
+    Scripts that go by file name keep one of them, whichever comes last.
+
+    Example:
+        run1/mix001.csv and run2/mix001.csv in one submission
+
+    Fix:
+        Keep one system in a folder; validate the folders one by one.
+
+    Reference: the official loaders index clips by file name.
+    """
+    if not collection.submitted:
+        return
+    seen: dict[str, list[str]] = {}
+    for reading in collection.readings:
+        for part in reading.parts:
+            seen.setdefault(part.file.name.rsplit("/", 1)[-1].lower(), []).append(part.file.path)
+    twice = {name: paths for name, paths in seen.items() if len(paths) > 1}
+    if len(twice) * 2 < len(seen) and twice:
+        for paths in twice.values():
+            yield found(paths[1], f"another file of the same name: {listed(paths[:1])}", "one file for each recording")
+
+
+@rule("SUB108", INFO)
+def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
+    """Files of different layouts in one submission.
+
+    Most files have one layout and some another: a scorer reads all of them in one way.
+
+    Example:
+        78 files with 5 columns and one with 6
+
+    Fix:
+        Write all files with the same program.
+
+    Reference: the official 2024 loader decides by the columns of the last row of each file.
+    """
+    if not collection.submitted:
+        return
+    ranked = sorted((r for r in collection.readings if r.parts), key=lambda reading: -len(reading.parts))
+    for reading in ranked[1:]:
+        yield found(reading.parts[0].file.path, f"{plural(len(reading.parts), 'file')} of layout {reading.format.name} "
+                    f"among {len(ranked[0].parts)} of {ranked[0].format.name}", "write all files in one layout")  # fmt: skip
+
+
+RULES = (
+    missing_clip, surplus_clip, clip_name, frame_past_end, all_empty, one_file_for_all, clip_twice, several_formats,
+)  # fmt: skip

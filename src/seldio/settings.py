@@ -1,0 +1,185 @@
+"""Which rules count, and how much: ``[tool.seldio]`` in pyproject.toml, or ``seldio.toml``."""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from seldio.errors import SeldioError, UsageError
+from seldio.files import write_bytes
+from seldio.findings import Finding, Severity
+from seldio.text import printable
+
+#: The least severity that makes ``seldio validate`` end with exit code 1.
+FAIL_ON = Severity.ERROR
+
+
+@dataclasses.dataclass(frozen=True)
+class Settings:
+    """What to do with findings.
+
+    Args:
+        select: prefixes of codes to keep; all if empty.
+        ignore: prefixes of codes to drop.
+        severity: other severities, by prefix of code; the longest prefix decides.
+        per_file_ignores: prefixes to drop, by pattern of path (``*`` matches ``/`` as well).
+        fail_on: the least severity that fails the run.
+        baseline: known findings, counted by fingerprint, to be left out.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: Mapping[str, Severity] = dataclasses.field(default_factory=dict)
+    per_file_ignores: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    fail_on: Severity = FAIL_ON
+    baseline: Mapping[str, int] = dataclasses.field(default_factory=dict)
+
+    def applied(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """The findings that count, with their severities."""
+        known = Counter(self.baseline)
+        for finding in findings:
+            if not self._wanted(finding):
+                continue
+            mark = fingerprint(finding) if known else ""
+            if known[mark] > 0:
+                known[mark] -= 1
+                continue
+            level = self._severity_of(finding.code)
+            yield finding if level is None else dataclasses.replace(finding, severity=level)
+
+    def _wanted(self, finding: Finding) -> bool:
+        code = finding.code
+        if self.select and not code.startswith(self.select):
+            return False
+        if self.ignore and code.startswith(self.ignore):
+            return False
+        return not any(
+            fnmatch.fnmatchcase(finding.path, pattern) or fnmatch.fnmatchcase(finding.path, f"*/{pattern}")
+            for pattern, prefixes in self.per_file_ignores.items()
+            if code.startswith(prefixes)
+        )
+
+    def _severity_of(self, code: str) -> Severity | None:
+        prefixes = [prefix for prefix in self.severity if code.startswith(prefix)]
+        return self.severity[max(prefixes, key=len)] if prefixes else None
+
+
+def fingerprint(finding: Finding) -> str:
+    """What stays the same of a finding when lines above it come or go: code, file and offending text."""
+    return f"{finding.code} {finding.path} {finding.value or finding.message}"
+
+
+def load(start: Path | None = None) -> Settings:
+    """The settings of the closest ``seldio.toml`` or ``pyproject.toml`` with ``[tool.seldio]``, going up.
+
+    Raises:
+        UsageError: the file is no TOML, or a key or value is not known.
+    """
+    folder = (start or Path.cwd()).resolve()
+    for place in (folder, *folder.parents):
+        for name in ("seldio.toml", "pyproject.toml"):
+            file = place / name
+            if file.is_file():
+                if name == "seldio.toml" or "seldio" in _table(file).get("tool", {}):
+                    return load_file(file)
+    return Settings()
+
+
+def load_file(file: Path) -> Settings:
+    """The settings of *file*: a pyproject.toml or a file like seldio.toml."""
+    table = _table(file)
+    section = table.get("tool", {}).get("seldio", {}) if file.name == "pyproject.toml" else table
+    return parse(section, str(file))
+
+
+def _table(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{printable(str(file))} is not valid TOML: {error}") from None
+    except OSError as error:
+        raise SeldioError(f"cannot read {printable(str(file))}: {error.strerror}") from error
+
+
+def parse(section: Mapping[str, Any], path: str) -> Settings:
+    """Settings from a TOML table; *path* is for messages.
+
+    Raises:
+        UsageError: a key or value is not known.
+    """
+    known = {"select", "ignore", "severity", "per-file-ignores", "fail-on", "baseline"}
+    if unknown := sorted(set(section) - known):
+        raise UsageError(f"{printable(path)}: unknown key {unknown[0]!r}; there are {', '.join(sorted(known))}")
+    baseline = section.get("baseline")
+    return Settings(
+        codes(section.get("select", []), path),
+        codes(section.get("ignore", []), path),
+        {prefix: severity(level, path) for prefix, level in _mapping(section, "severity", path).items()},
+        {pattern: codes(c, path) for pattern, c in _mapping(section, "per-file-ignores", path).items()},
+        severity(section.get("fail-on", FAIL_ON), path),
+        read_baseline(Path(path).parent / baseline) if isinstance(baseline, str) else {},
+    )
+
+
+def _mapping(section: Mapping[str, Any], key: str, path: str) -> Mapping[str, Any]:
+    value = section.get(key, {})
+    if not isinstance(value, dict):
+        raise UsageError(f"{printable(path)}: {key} must be a table")
+    return value
+
+
+def codes(value: Any, where: str) -> tuple[str, ...]:
+    """Prefixes of codes, upper case, from a list or a comma-separated string.
+
+    Raises:
+        UsageError: no rule has such a code.
+    """
+    from seldio.rules import CATALOGUE
+
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, list | tuple) or not all(isinstance(item, str) for item in items):
+        raise UsageError(f"{printable(where)}: expected codes, got {value!r}")
+    prefixes = tuple(item.strip().upper() for item in items if item.strip())
+    for prefix in prefixes:
+        if not any(code.startswith(prefix) for code in CATALOGUE):
+            raise UsageError(f"{printable(where)}: no rule begins with {prefix!r}; seldio rule --all lists them")
+    return prefixes
+
+
+def severity(value: Any, path: str) -> Severity:
+    """A severity by name; *path* is for messages.
+
+    Raises:
+        UsageError: it is none.
+    """
+    try:
+        return Severity(value)
+    except ValueError:
+        raise UsageError(f"{printable(path)}: severity is error, warning or info, not {value!r}") from None
+
+
+def read_baseline(file: Path) -> dict[str, int]:
+    """The known findings that a baseline file lists.
+
+    Raises:
+        UsageError: there is no such file, or it is no baseline.
+    """
+    try:
+        data = json.loads(file.read_bytes())
+        return {str(mark): int(count) for mark, count in data["findings"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise UsageError(f"{printable(str(file))} is no baseline; --write-baseline makes one") from None
+
+
+def write_baseline(file: Path, findings: Iterable[Finding]) -> int:
+    """Write the findings of a run as known; return how many there are."""
+    counts = Counter(fingerprint(finding) for finding in findings)
+    record = {"version": 1, "findings": dict(sorted(counts.items()))}
+    write_bytes(file, (json.dumps(record, indent=1, ensure_ascii=True) + "\n").encode())
+    return sum(counts.values())

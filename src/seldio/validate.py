@@ -1,0 +1,156 @@
+"""Check files: from a path to a report that counts everything and stops at nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from seldio import rules
+from seldio.files import Source, open_source, read_entries
+from seldio.findings import Finding, Report, Sink
+from seldio.formats import Format, Reading, TextFile, get
+from seldio.formats.dcase_json import looks_like
+from seldio.formats.recognise import SUFFIXES, Recognised, clip_names, read_files
+from seldio.formats.trees import read_tree
+from seldio.rules.base import Labels, Rule
+from seldio.rules.collection import Collection, Reference, finder
+from seldio.rules.package import Package, is_package, systems
+from seldio.settings import Settings
+
+Path = str | os.PathLike[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class Examined:
+    """What was found, and the tables it was found in.
+
+    Args:
+        report: every finding, sorted by file, line and column, and the number of files read.
+        recognised: the label files by layout, read.
+        local: the files on disk behind shown paths; members of archives are not among them.
+    """
+
+    report: Report
+    recognised: tuple[Recognised, ...]
+    local: Mapping[str, str]
+
+
+def validate(
+    path: Path,
+    *,
+    format: str | None = None,
+    reference: Reference | None = None,
+    settings: Settings | None = None,
+) -> Report:
+    """Check a file, folder, archive or standard input (``-``).
+
+    Args:
+        path: what to check.
+        format: the layout of all label files; found from their content if not given.
+        reference: the clips to expect, as :func:`seldio.reference.load` gives them.
+        settings: which rules count, and how much; all of them by default.
+
+    Returns:
+        Every finding, sorted by file, line and column, with the number of files read.
+
+    Raises:
+        UsageError: nothing has that name, or no such format exists.
+        SeldioError: the disk fails.
+    """
+    return examine(path, format=format, reference=reference, settings=settings).report
+
+
+def examine(
+    path: Path,
+    *,
+    format: str | None = None,
+    reference: Reference | None = None,
+    settings: Settings | None = None,
+) -> Examined:
+    """Like :func:`validate`, and keep the tables that were read."""
+    found: list[Finding] = []
+    told = get(format) if format is not None else None
+    with open_source(path, found.append) as source:
+        recognised, count = _check(source, told, reference, found.append)
+        local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
+    report = Report(files=count)
+    report.add((settings or Settings()).applied(dict.fromkeys(found)))
+    return Examined(report, tuple(recognised), local)
+
+
+def _check(
+    source: Source, told: Format | None, reference: Reference | None, sink: Sink
+) -> tuple[list[Recognised], int]:
+    """Check an open source; return what was recognised, and how many files were read."""
+    package = systems(_collection(source, (), reference)) if is_package(source.entries) else None
+    labels = _label_files(source, told, sink)
+    groups = _by_system(labels, package) if package is not None else [labels]
+    every: list[Recognised] = []
+    for group in groups:
+        recognised = read_files(group, sink, told)
+        every += recognised
+        for item in recognised:
+            check_labels(item.reading, sink, told=item.told, reference=reference)
+        collection = _collection(source, recognised, reference)
+        for rule in rules.SET_RULES:
+            _run(rule, sink, collection, finder(rule))
+    if package is None:
+        _check_tree(source, _collection(source, every, reference), sink)
+        return every, len(labels)
+    for rule in rules.PACKAGE_RULES:
+        _run(rule, sink, package, finder(rule))
+    return every, len(labels) + sum(system.meta is not None for system in package.systems)
+
+
+def _collection(source: Source, recognised: Sequence[Recognised], reference: Reference | None) -> Collection:
+    return Collection(source.path, source.kind, source.entries, [item.reading for item in recognised], reference)
+
+
+def _label_files(source: Source, told: Format | None, sink: Sink) -> list[TextFile]:
+    """The files that hold labels: in a folder those with the right suffix, a single file in any case."""
+    alone = len(source.entries) == 1 and source.kind in ("file", "gzip", "stdin")
+    wanted = (told.suffix,) if told is not None else SUFFIXES
+    entries = [entry for entry in source if alone or entry.name.lower().endswith(wanted)]
+    chosen = Source(source.path, source.kind, tuple(entries))
+    clips = dict(zip((entry.name for entry in entries), clip_names([entry.name for entry in entries]), strict=True))
+    files = [TextFile(entry.path, entry.name, clips[entry.name], data) for entry, data in read_entries(chosen, sink)]
+    if told is not None or alone:
+        return files
+    return [file for file in files if not file.name.lower().endswith(".json") or looks_like(file.data)]
+
+
+def _by_system(files: Sequence[TextFile], package: Package) -> list[list[TextFile]]:
+    """The label files of each system of a package; others are left to the package rules."""
+    owners = {entry.name: number for number, system in enumerate(package.systems) for entry in system.outputs}
+    groups: dict[int, list[TextFile]] = {}
+    for file in files:
+        if file.name in owners:
+            groups.setdefault(owners[file.name], []).append(file)
+    return list(groups.values())
+
+
+def check_labels(
+    reading: Reading, sink: Sink, *, told: bool = True, reference: Reference | None = None
+) -> None:
+    """Run all label rules over a table that was read."""
+    lengths = {clip: n for clip, n in reference.clips.items() if n is not None} if reference is not None else {}
+    labels = Labels(reading, told, lengths)
+    for rule in rules.LABEL_RULES:
+        _run(rule, sink, labels, partial(labels.finding, rule))
+
+
+def _run(rule: Rule, sink: Sink, *arguments: object) -> None:
+    assert rule.check is not None
+    for finding in rule.check(*arguments):
+        sink(finding)
+
+
+def _check_tree(source: Source, collection: Collection, sink: Sink) -> None:
+    if source.kind in ("file", "gzip", "stdin"):
+        return
+    tree = read_tree([entry.name for entry in source.entries])
+    for rule in rules.TREE_RULES:
+        _run(rule, sink, collection, tree, finder(rule))
+

@@ -1,0 +1,299 @@
+"""Writing under kills, full disks and rivals: the file is the old one or the whole new one, and nothing else is left."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import seldio
+from seldio import files
+from seldio.errors import SeldioError, UsageError
+from seldio.files import atomic_write, write_bytes
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills, limits and modes are those of POSIX")
+
+OLD = b"old\n" * 1000
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(*seldio.__path__).parent), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def python(code: str, *args: object, before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """Run *code* in a child, which has imported write_bytes and finds *args* in sys.argv."""
+    prelude = "import sys; from seldio.files import write_bytes; from seldio.errors import SeldioError\n"
+    command = [*before, sys.executable, "-c", prelude + code, *map(str, args)]
+    return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=20, check=False)
+
+
+REPORT = (
+    "try:\n    write_bytes(sys.argv[1], b'new' * 10**6)\nexcept SeldioError as error:\n    print(error)\n"
+)
+
+
+def temps(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.name.startswith(".seldio-tmp")]
+
+
+def dead_pid() -> int:
+    with subprocess.Popen(["true"]) as child:
+        child.wait()
+    return child.pid
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    path = tmp_path / "out.csv"
+    path.write_bytes(OLD)
+    return path
+
+
+# ---------------------------------------------------------------------------------- what goes well
+
+
+def test_a_new_file(tmp_path: Path) -> None:
+    write_bytes(tmp_path / "a.csv", b"new")
+    assert (tmp_path / "a.csv").read_bytes() == b"new"
+    assert temps(tmp_path) == []
+
+
+def test_the_old_file_stays_until_the_block_ends(target: Path) -> None:
+    with atomic_write(target) as stream:
+        stream.write(b"new" * 100_000)
+        stream.flush()
+        assert target.read_bytes() == OLD
+    assert target.read_bytes() == b"new" * 100_000
+
+
+def test_the_stream_may_be_closed_within_the_block(target: Path) -> None:
+    with atomic_write(target) as stream:
+        stream.write(b"new")
+        stream.close()
+    assert target.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o077, 0o002])
+def test_a_new_file_gets_the_mode_of_the_umask(umask: int, tmp_path: Path) -> None:
+    old = os.umask(umask)
+    try:
+        write_bytes(tmp_path / "a.csv", b"")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((tmp_path / "a.csv").stat().st_mode) == 0o666 & ~umask
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o600, 0o755, 0o666])
+def test_an_old_file_keeps_its_mode(mode: int, target: Path) -> None:
+    target.chmod(mode)
+    write_bytes(target, b"new")
+    assert stat.S_IMODE(target.stat().st_mode) == mode
+
+
+def test_an_old_file_keeps_its_owner(target: Path) -> None:
+    if os.geteuid():
+        pytest.skip("only root may give files away")
+    os.chown(target, 12345, 12346)
+    write_bytes(target, b"new")
+    assert (target.stat().st_uid, target.stat().st_gid) == (12345, 12346)
+
+
+def test_a_link_is_written_through(target: Path) -> None:
+    folder = target.parent / "links"
+    folder.mkdir()
+    (folder / "link.csv").symlink_to("../out.csv")
+    (folder / "new.csv").symlink_to("../new.csv")
+    write_bytes(folder / "link.csv", b"new")
+    write_bytes(folder / "new.csv", b"newer")
+    assert (folder / "link.csv").is_symlink()
+    assert target.read_bytes() == b"new"
+    assert (target.parent / "new.csv").read_bytes() == b"newer"
+    assert temps(folder) == temps(target.parent) == []
+
+
+def test_names_may_be_as_long_as_the_system_allows(tmp_path: Path) -> None:
+    write_bytes(tmp_path / ("x" * 255), b"new")
+    with pytest.raises(SeldioError, match=r"cannot write .*name too long"):
+        write_bytes(tmp_path / ("x" * 256), b"new")
+    assert temps(tmp_path) == []
+
+
+# ---------------------------------------------------------------------------------- what fails
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_an_error_leaves_the_old_file(error: type[BaseException], target: Path) -> None:
+    with pytest.raises(error), atomic_write(target) as stream:  # noqa: PT012
+        stream.write(b"half")
+        raise error
+    assert target.read_bytes() == OLD
+    assert temps(target.parent) == []
+
+
+@pytest.mark.parametrize("name", ["nowhere/a.csv", "out.csv/a.csv", "", ".", "loop", "pipe"])
+def test_what_cannot_be_written_is_wrong_usage(name: str, target: Path) -> None:
+    (target.parent / "loop").symlink_to("loop")
+    os.mkfifo(target.parent / "pipe")
+    before = sorted(target.parent.iterdir())
+    with pytest.raises(UsageError, match="cannot write"):
+        write_bytes(target.parent / name, b"new")
+    assert sorted(target.parent.iterdir()) == before
+
+
+def test_devices_are_not_replaced() -> None:
+    with pytest.raises(UsageError, match="not a regular file"):
+        write_bytes("/dev/null", b"new")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_folder_that_may_not_be_written(target: Path) -> None:
+    target.parent.chmod(0o500)
+    try:
+        if os.access(target.parent, os.W_OK):
+            pytest.skip("this user may write everywhere (root)")
+        with pytest.raises(SeldioError, match=r"cannot write .*Permission denied"):
+            write_bytes(target, b"new")
+    finally:
+        target.parent.chmod(0o700)
+    assert target.read_bytes() == OLD
+
+
+def test_a_file_over_the_limit_of_the_process(target: Path) -> None:
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+    done = python(limit + REPORT, target)
+    assert (done.stdout, done.returncode) == (f"cannot write {target}: File too large\n", 0)
+    assert target.read_bytes() == OLD
+    assert temps(target.parent) == []
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    mount = (
+        "unshare",
+        "-rm",
+        "sh",
+        "-c",
+        'mount -t tmpfs -o size=256k none "$0" && exec "$@"',
+        str(tmp_path),
+    )
+    try:
+        subprocess.run([*mount, "true"], check=True, capture_output=True, timeout=10)
+    except (OSError, subprocess.SubprocessError) as error:
+        pytest.skip(f"a small disk cannot be mounted here: {error}")
+    write_old = "import os; write_bytes(sys.argv[1], b'old' * 10_000)\n"
+    look = (
+        "print(open(sys.argv[1], 'rb').read() == b'old' * 10_000, os.listdir(os.path.dirname(sys.argv[1])))"
+    )
+    done = python(write_old + REPORT + look, tmp_path / "a.csv", before=mount)
+    assert done.stdout == f"cannot write {tmp_path}/a.csv: No space left on device\nTrue ['a.csv']\n", (
+        done.stderr
+    )
+
+
+@cache
+def strace_fails() -> str:
+    """Why system calls cannot be watched here; empty if they can."""
+    if not shutil.which("strace"):
+        return "strace is not installed"
+    done = subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True, text=True, check=False)
+    return f"strace may not trace here: {done.stderr}" if done.returncode else ""
+
+
+@pytest.mark.parametrize(
+    ("fault", "says", "left"),
+    [
+        ("fsync:error=ENOSPC:when=1", "No space left on device", "old"),
+        ("fsync:error=EIO:when=1", "Input/output error", "old"),
+        ("rename:error=EXDEV", "Invalid cross-device link", "old"),
+        ("rename:error=EACCES", "Permission denied", "old"),
+        ("fsync:error=EIO:when=2", "Input/output error", "new"),  # of the folder: the new file is there
+        ("fsync:error=EINVAL:when=2", "", "new"),  # a file system that knows no fsync of folders
+        ("fchmod:error=EPERM", "", "new"),  # a file system that knows no modes
+    ],
+)
+def test_failing_system_calls(fault: str, says: str, left: str, target: Path) -> None:
+    if strace_fails():
+        pytest.skip(strace_fails())
+    call = fault.partition(":")[0]
+    done = python(
+        REPORT,
+        target,
+        before=("strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={fault}"),
+    )
+    assert done.stdout == (f"cannot write {target}: {says}\n" if says else ""), done.stderr
+    assert target.read_bytes() == (OLD if left == "old" else b"new" * 10**6)
+    assert temps(target.parent) == []
+
+
+def test_the_data_is_on_disk_before_the_name(target: Path) -> None:
+    if strace_fails():
+        pytest.skip(strace_fails())
+    log = target.parent / "log"
+    python(
+        REPORT + "print('done')",
+        target,
+        before=("strace", "-qq", "-y", "-o", str(log), "-e", "trace=write,fsync,rename"),
+    )
+    lines = [line for line in log.read_text().splitlines() if str(target.parent) in line or "done" in line]
+    order = [re.match(r"(\w+)\(\d*<?([^>]*)", line) for line in lines]
+    calls = [(match[1], Path(match[2]).name[:11]) for match in order if match]
+    assert calls[0] == ("write", ".seldio-tmp")
+    last = [call for call, before in zip(calls, [None, *calls], strict=False) if call != before]
+    assert [call for call, _ in last] == ["write", "fsync", "rename", "fsync", "write"]
+    assert last[1][1] == ".seldio-tmp"
+    assert last[3][1] == target.parent.name[:11]
+
+
+# ---------------------------------------------------------------------------------- kills and rivals
+
+
+def test_kills_at_any_time(target: Path) -> None:
+    foreign = [
+        "foreign.tmp",
+        ".seldio-tmp",
+        ".seldio-tmp-00000000-1-00.tmp",
+        f"{files._prefix()}{os.getpid()}-0.tmp",
+        f"{files._prefix()}x-0.tmp",
+    ]
+    for name in foreign:
+        (target.parent / name).touch()
+    stale = target.parent / f"{files._prefix()}{dead_pid()}-00.tmp"
+    stale.touch()
+    loop = (
+        "data = sys.argv[2].encode() * 500_000\nprint(flush=True)\nwhile True: write_bytes(sys.argv[1], data)"
+    )
+    prelude = "import sys; from seldio.files import write_bytes\n"
+    whole = {OLD} | {bytes([65 + i]) * 500_000 for i in range(20)}
+    chance = random.Random(13)
+    for i in range(20):
+        command = [sys.executable, "-c", prelude + loop, str(target), chr(65 + i)]
+        with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE) as child:
+            assert child.stdout
+            child.stdout.readline()
+            time.sleep(chance.uniform(0, 0.02))
+            child.send_signal(signal.SIGKILL)
+        assert target.read_bytes() in whole
+    assert python("write_bytes(sys.argv[1], b'last')", target).returncode == 0
+    assert target.read_bytes() == b"last"
+    assert sorted(path.name for path in target.parent.iterdir()) == sorted([target.name, *foreign])
+
+
+def test_writers_at_the_same_time(target: Path) -> None:
+    code = "import sys; from seldio.files import write_bytes\nfor _ in range(10): write_bytes(sys.argv[1], sys.argv[2].encode() * 300_000)"
+    writers = [
+        subprocess.Popen([sys.executable, "-c", code, str(target), letter], env=ENVIRONMENT)
+        for letter in "ABCDEFGH"
+    ]
+    seen = set()
+    while any(writer.poll() is None for writer in writers):
+        seen.add(target.read_bytes())
+    assert [writer.wait() for writer in writers] == [0] * 8
+    seen.add(target.read_bytes())
+    assert seen <= {OLD} | {letter.encode() * 300_000 for letter in "ABCDEFGH"}
+    assert list(target.parent.iterdir()) == [target]

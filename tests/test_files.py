@@ -1,0 +1,882 @@
+"""Sources: what is read, what is refused, and that nothing hangs, fills the memory or leaves the folder."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import random
+import signal
+import socket
+import stat
+import sys
+import tarfile
+import time
+import unicodedata
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from seldio import files
+from seldio.errors import InvalidData, SeldioError, UsageError
+from seldio.files import Limits, open_source, read_entries
+from seldio.findings import Finding, Severity, raise_errors
+
+SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
+GENERATED = SHARED / "corpora" / "generated"
+ROWS = b"0,1,0,-50,30\n"
+
+
+@pytest.fixture(autouse=True)
+def no_hang() -> Iterator[None]:
+    """A test that blocks, as on a named pipe, fails after 20 seconds."""
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def give_up(*_: object) -> None:
+        raise TimeoutError("the test hangs")
+
+    old = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(20)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, old)
+
+
+def read(path: str | Path, limits: Limits = files.DEFAULTS) -> tuple[dict[str, bytes], list[Finding]]:
+    """What can be read of a source, by name, and everything found."""
+    found: list[Finding] = []
+    with open_source(path, found.append, limits) as source:
+        return {entry.name: data for entry, data in read_entries(source, found.append)}, found
+
+
+def codes(found: list[Finding]) -> list[str]:
+    return sorted(finding.code for finding in found)
+
+
+def make_zip(path: Path, *members: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # duplicate names
+        for name, data in members:
+            archive.writestr(name, data, compress_type=zipfile.ZIP_DEFLATED)
+    return path
+
+
+def zip_info(name: str, mode: int) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    info.create_system, info.external_attr = 3, mode << 16
+    return info
+
+
+def tar_info(name: str, **fields: object) -> tarfile.TarInfo:
+    info = tarfile.TarInfo(name)
+    for key, value in fields.items():
+        setattr(info, key, value)
+    return info
+
+
+def make_tar(path: Path, *members: tuple[str | tarfile.TarInfo, bytes], mode: str = "w") -> Path:
+    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]
+        for name, data in members:
+            info = tarfile.TarInfo(name) if isinstance(name, str) else name
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return path
+
+
+# ---------------------------------------------------------------------------------- what can be read
+
+
+def test_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(ROWS)
+    with open_source(path, raise_errors) as source:
+        assert (source.kind, source.path) == ("file", str(path))
+        (entry,) = source
+        assert (entry.name, entry.path, entry.size, entry.local) == ("a.csv", str(path), len(ROWS), path)
+        assert entry.read() == entry.read() == ROWS
+        with entry.open() as stream:
+            assert stream.seekable()
+            assert stream.read() == ROWS
+
+
+def test_empty_file(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").touch()
+    assert read(tmp_path / "a.csv") == ({"a.csv": b""}, [])
+
+
+def test_folder_is_walked_in_the_order_of_names(tmp_path: Path) -> None:
+    names = ["b.csv", "a/z.csv", "a/b/c.csv", "a-b.csv", "Z.csv", "é.csv", "10.csv", "9.csv"]
+    for name in random.Random(3).sample(names, len(names)):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(name.encode())
+    with open_source(tmp_path, raise_errors) as source:
+        assert source.kind == "folder"
+        assert [entry.name for entry in source] == sorted(names, key=str.encode)
+        for entry in source:
+            assert entry.read() == entry.name.encode()
+            assert entry.path == f"{tmp_path}/{entry.name}"
+            assert entry.local == tmp_path / entry.name
+
+
+@pytest.mark.parametrize(("given", "shown"), [(".", "a.csv"), ("./", "a.csv"), ("../x/", "../x/a.csv")])
+def test_paths_are_shown_as_the_user_named_them(given: str, shown: str, tmp_path: Path, monkeypatch) -> None:
+    folder = tmp_path / "x"
+    folder.mkdir()
+    (folder / "a.csv").write_bytes(ROWS)
+    monkeypatch.chdir(folder)
+    with open_source(given, raise_errors) as source:
+        (entry,) = source
+        monkeypatch.chdir("/")
+        assert (entry.path, entry.read()) == (shown, ROWS)
+
+
+HIDDEN = [
+    ".a.csv",
+    "..csv",
+    ".git/x.csv",
+    "__pycache__/x.csv",
+    "d/.DS_Store",
+    "Thumbs.db",
+    "__MACOSX/._a.csv",
+]
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip", "tar"])
+def test_hidden_names_are_skipped(kind: str, tmp_path: Path) -> None:
+    members = [(name, ROWS) for name in [*HIDDEN, "a.csv"]]
+    path = tmp_path / "source"
+    if kind == "folder":
+        for name, data in members:
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_bytes(data)
+    else:
+        (make_zip if kind == "zip" else make_tar)(path, *members)
+    assert read(path) == ({"a.csv": ROWS}, [])
+
+
+def test_a_hidden_file_named_by_the_user_is_read(tmp_path: Path) -> None:
+    (tmp_path / ".a.csv").write_bytes(ROWS)
+    assert read(tmp_path / ".a.csv") == ({".a.csv": ROWS}, [])
+
+
+PACKED: dict[str, Callable[..., Path]] = {
+    "zip": make_zip,
+    **{
+        f"tar {mode}": lambda path, *m, mode=mode: make_tar(path, *m, mode=mode)
+        for mode in ("w", "w:gz", "w:bz2", "w:xz")
+    },
+}
+
+
+@pytest.mark.parametrize("make", PACKED.values(), ids=PACKED)
+def test_archives_are_told_by_content_and_read_in_place(make: Callable[..., Path], tmp_path: Path) -> None:
+    contents = {f"d/{i:02}.csv": bytes([i]) * i * 100 for i in range(30)}
+    shuffled = random.Random(1).sample(list(contents.items()), len(contents))
+    path = make(tmp_path / "no-suffix", *shuffled, ("./top.csv", ROWS))
+    with open_source(path, raise_errors) as source:
+        assert source.kind in ("zip", "tar")
+        assert [entry.name for entry in source] == [*contents, "top.csv"]
+        for entry in source:
+            assert entry.read() == contents.get(entry.name, ROWS)
+            assert (entry.path, entry.local) == (f"{path}!/{entry.name}", None)
+            assert entry.size == len(contents.get(entry.name, ROWS))
+            with entry.open() as stream:
+                assert stream.read(3) == contents.get(entry.name, ROWS)[:3]
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(SeldioError, match="closed"):
+        source.entries[0].read()
+
+
+@pytest.mark.parametrize(("module", "suffix"), [(gzip, ".gz"), (bz2, ".bz2"), (lzma, ".XZ")])
+def test_a_single_packed_file(module, suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"x.csv{suffix}"
+    path.write_bytes(module.compress(ROWS) + module.compress(ROWS))
+    with open_source(path, raise_errors) as source:
+        assert source.kind == "gzip"
+        (entry,) = source
+        assert (entry.name, entry.path, entry.size, entry.local) == ("x.csv", str(path), -1, None)
+        assert entry.read() == entry.read() == ROWS * 2
+
+
+def test_plain_text_with_the_suffix_of_an_archive_is_a_file(tmp_path: Path) -> None:
+    for name in ("a.csv.gz", "a.zip", "a.tar"):
+        (tmp_path / name).write_bytes(ROWS * 60)
+        assert read(tmp_path / name) == ({name: ROWS * 60}, [])
+
+
+def test_a_compressed_tar_is_not_inflated_again_for_each_member(tmp_path: Path) -> None:
+    def seconds(count: int) -> float:
+        noise = random.Random(5)
+        members = [(f"{i:04}.csv", noise.randbytes(4000)) for i in range(count)]
+        path = make_tar(tmp_path / f"{count}.tgz", *reversed(members), mode="w:gz")
+        start = time.perf_counter()
+        assert read(path) == (dict(members), [])
+        return time.perf_counter() - start
+
+    seconds(50)
+    assert seconds(800) < 8 * 10 * seconds(100)  # quadratic would be 64 times
+
+
+def test_a_large_compressed_tar_goes_through_a_nameless_file(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(files, "_SPOOL", 1000)
+    path = make_tar(tmp_path / "x.tgz", ("a.csv", ROWS), ("b.csv", ROWS), mode="w:gz")
+    assert read(path) == ({"a.csv": ROWS, "b.csv": ROWS}, [])
+
+
+def with_stdin(monkeypatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+def test_stdin(monkeypatch) -> None:
+    with_stdin(monkeypatch, ROWS)
+    with open_source("-", raise_errors) as source:
+        assert (source.kind, source.path) == ("stdin", "<stdin>")
+        (entry,) = source
+        assert (entry.path, entry.size, entry.local) == ("<stdin>", len(ROWS), None)
+        assert entry.read() == entry.read() == ROWS
+
+
+def test_stdin_may_be_an_archive(monkeypatch, tmp_path: Path) -> None:
+    with_stdin(monkeypatch, make_zip(tmp_path / "x", ("a.csv", ROWS)).read_bytes())
+    with open_source("-", raise_errors) as source:
+        assert [(entry.path, entry.read()) for entry in source] == [("<stdin>!/a.csv", ROWS)]
+
+
+def test_stdin_over_the_limit(monkeypatch) -> None:
+    with_stdin(monkeypatch, b"x" * 11)
+    contents, found = read("-", Limits(file_bytes=10))
+    assert (contents, codes(found)) == ({}, ["SAF105"])
+    with_stdin(monkeypatch, b"x" * 10)
+    assert read("-", Limits(file_bytes=10)) == ({"<stdin>": b"x" * 10}, [])
+
+
+def test_closed_stdin(monkeypatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(SeldioError, match="closed"):
+        open_source("-", raise_errors)
+
+
+def test_a_file_that_hides_its_size() -> None:
+    if not Path("/proc/self/status").exists():
+        pytest.skip("there is no /proc here")
+    contents, found = read("/proc/self/status")
+    assert b"Pid:" in contents["status"]
+    assert found == []
+
+
+# ---------------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../a.csv",
+        "a/../../b.csv",
+        "/tmp/a.csv",
+        "//server/share/a.csv",
+        "C:/a.csv",
+        "c:a.csv",
+        "..\\a.csv",
+        "a\\..\\..\\b",
+        "\\\\server\\a",
+        "\\a",
+        ".. /a.csv",
+        "x/..",
+        "../.hidden",
+    ],
+)
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+def test_saf101_names_that_leave_the_folder(make, name: str, tmp_path: Path) -> None:
+    path = make(tmp_path / "x", (name, ROWS), ("ok.csv", ROWS))
+    contents, found = read(path)
+    assert (contents, codes(found)) == ({"ok.csv": ROWS}, ["SAF101"])
+    assert found[0].path == f"{path}!/{name}"
+    assert found[0].severity is Severity.ERROR
+    assert found[0].hint
+    with pytest.raises(InvalidData, match="SAF101"):
+        open_source(path, raise_errors)
+
+
+def test_saf101_a_name_that_hides_its_end(tmp_path: Path) -> None:
+    data = make_zip(tmp_path / "x", ("a.csv_.exe", ROWS)).read_bytes()
+    (tmp_path / "x").write_bytes(data.replace(b"a.csv_.exe", b"a.csv\0.exe"))
+    assert codes(read(tmp_path / "x")[1]) == ["SAF101"]
+
+
+def test_saf101_an_empty_name(tmp_path: Path) -> None:
+    assert codes(read(make_tar(tmp_path / "x", (".", ROWS)))[1]) == ["SAF101"]
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])
+def test_saf102_links_in_a_tar_and_what_lies_beneath(kind: bytes, tmp_path: Path) -> None:
+    link = tar_info("d", type=kind, linkname="/tmp")
+    path = make_tar(tmp_path / "x", ("d/e/evil.csv", ROWS), (link, b""), ("ok.csv", ROWS))
+    contents, found = read(path)
+    assert (contents, codes(found)) == ({"ok.csv": ROWS}, ["SAF102", "SAF102"])
+
+
+def test_saf102_links_in_a_zip(tmp_path: Path) -> None:
+    path = make_zip(tmp_path / "x", (zip_info("d", stat.S_IFLNK | 0o777), b"/tmp"), ("d/evil.csv", ROWS))
+    contents, found = read(path)
+    assert (contents, codes(found)) == ({}, ["SAF102", "SAF102"])
+
+
+@pytest.mark.parametrize("kind", [tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE])
+def test_saf103_devices_in_a_tar(kind: bytes, tmp_path: Path) -> None:
+    contents, found = read(make_tar(tmp_path / "x", (tar_info("zero", type=kind), b""), ("ok.csv", ROWS)))
+    assert (contents, codes(found)) == ({"ok.csv": ROWS}, ["SAF103"])
+
+
+@pytest.mark.parametrize("mode", [stat.S_IFCHR, stat.S_IFIFO, stat.S_IFSOCK])
+def test_saf103_devices_in_a_zip(mode: int, tmp_path: Path) -> None:
+    contents, found = read(make_zip(tmp_path / "x", (zip_info("zero", mode | 0o644), b""), ("ok.csv", ROWS)))
+    assert (contents, codes(found)) == ({"ok.csv": ROWS}, ["SAF103"])
+
+
+def test_saf103_pipes_and_sockets_on_disk(tmp_path: Path, monkeypatch) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("no named pipes on this system")
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.chdir(tmp_path)  # the names of sockets may not be long
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("socket")
+        assert codes(read(tmp_path)[1]) == ["SAF103", "SAF103"]
+        for name in ("pipe", "socket"):
+            contents, found = read(name)
+            assert (contents, codes(found), found[0].path) == ({}, ["SAF103"], name)
+
+
+def test_saf103_a_pipe_named_by_its_descriptor() -> None:
+    if not Path("/dev/fd").exists():
+        pytest.skip("there is no /dev/fd here")
+    reading, writing = os.pipe()
+    try:
+        assert codes(read(f"/dev/fd/{reading}")[1]) == ["SAF103"]  # as in: seldio validate <(command)
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/tty"])
+def test_saf103_devices_named_by_the_user(device: str) -> None:
+    if not Path(device).exists():
+        pytest.skip(f"there is no {device} here")
+    contents, found = read(device)
+    assert (contents, codes(found)) == ({}, ["SAF103"])
+
+
+def test_saf103_a_pipe_that_takes_the_place_of_a_file(tmp_path: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("no named pipes on this system")
+    (tmp_path / "a.csv").write_bytes(ROWS)
+    with open_source(tmp_path, raise_errors) as source:
+        (tmp_path / "a.csv").unlink()
+        os.mkfifo(tmp_path / "a.csv")
+        found: list[Finding] = []
+        assert list(read_entries(source, found.append)) == []
+        assert codes(found) == ["SAF103"]
+
+
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+def test_saf104_the_first_of_two_members_is_read(make, tmp_path: Path) -> None:
+    path = make(tmp_path / "x", ("d/a.csv", b"first"), ("./d//a.csv", b"the second"))
+    contents, found = read(path)
+    assert (contents, codes(found)) == ({"d/a.csv": b"first"}, ["SAF104"])
+    assert "5 bytes at offset 0" in found[0].message
+    assert "10 bytes at offset" in found[0].message
+
+
+def test_saf105_a_member_that_is_packed_too_well(tmp_path: Path) -> None:
+    contents, found = read(make_zip(tmp_path / "x", ("bomb.csv", bytes(3 * 2**20)), ("ok.csv", bytes(2**20))))
+    assert (list(contents), codes(found)) == (["ok.csv"], ["SAF105"])  # up to 1 MiB any ratio will do
+
+
+def test_saf105_a_file_that_is_packed_too_well(tmp_path: Path) -> None:
+    (tmp_path / "x.gz").write_bytes(gzip.compress(bytes(3 * 2**20)))
+    with open_source(tmp_path / "x.gz", raise_errors) as source:
+        (entry,) = source
+        with pytest.raises(InvalidData, match="SAF105"):
+            entry.read()
+        with entry.open() as stream, pytest.raises(InvalidData, match="SAF105"):
+            list(iter(lambda: stream.read(1000), b""))
+
+
+@pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])
+def test_saf105_a_tar_that_is_packed_too_well(mode: str, tmp_path: Path, monkeypatch) -> None:
+    path = make_tar(tmp_path / "x", ("bomb.csv", bytes(9 * 2**20)), mode=mode)
+    assert read(path)[1] == []  # many small files alike pack well, too
+    monkeypatch.setattr(files, "_SPOOL", 2**20)
+    assert read(path)[1][0].code == "SAF105"
+
+
+def test_saf105_large_files(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"x" * 11)
+    (tmp_path / "b.csv").write_bytes(b"x" * 10)
+    contents, found = read(tmp_path, Limits(file_bytes=10))
+    assert (list(contents), codes(found)) == (["b.csv"], ["SAF105"])
+    assert found[0].path == f"{tmp_path}/a.csv"
+    with (
+        open_source(tmp_path, raise_errors, Limits(file_bytes=10)) as source,
+        source.entries[0].open() as stream,
+    ):
+        assert len(stream.read()) == 11  # a stream fills no memory
+
+
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+def test_saf105_large_archives(make, tmp_path: Path) -> None:
+    members = [(f"{i}.csv", ROWS) for i in range(5)]
+    path = make(tmp_path / "x", *members)
+    for limits in (Limits(members=3), Limits(total_bytes=3 * len(ROWS))):
+        contents, found = read(path, limits)
+        assert (contents, codes(found)) == (dict(members[:3]), ["SAF105"])
+    assert codes(read(path, Limits(file_bytes=5))[1]) == ["SAF105"] * 5
+    assert codes(read(path, Limits(name_chars=4))[1]) == ["SAF105"] * 5
+
+
+def test_saf105_large_folders(tmp_path: Path) -> None:
+    for name in "dbcae":
+        (tmp_path / name).touch()
+    contents, found = read(tmp_path, Limits(members=3))
+    assert (list(contents), codes(found)) == (["a", "b", "c"], ["SAF105"])
+    (tmp_path / "long name").mkdir()
+    (tmp_path / "long name" / "f").touch()
+    assert codes(read(tmp_path, Limits(name_chars=3))[1]) == ["SAF105"]
+
+
+def test_saf105_headers_that_would_fill_the_memory(tmp_path: Path) -> None:
+    info = tar_info("a.csv", pax_headers={"comment": "x" * 2**21})
+    assert codes(read(make_tar(tmp_path / "x", (info, ROWS)))[1]) == ["SAF105"]
+
+
+def test_saf107_a_zip_that_lies_about_its_size(tmp_path: Path) -> None:
+    bomb = make_zip(tmp_path / "x", ("a.csv", bytes(2**20))).read_bytes()
+    true, lie = (2**20).to_bytes(4, "little"), (10).to_bytes(4, "little")
+    (tmp_path / "x").write_bytes(bomb.replace(true, lie))
+    contents, found = read(tmp_path / "x")
+    assert (contents, codes(found)) == ({}, ["SAF107"])
+
+
+@pytest.mark.parametrize("bit", [stat.S_ISUID, stat.S_ISGID])
+def test_saf106_set_user_and_group(bit: int, tmp_path: Path) -> None:
+    tar = make_tar(tmp_path / "x.tar", (tar_info("a.csv", mode=0o755 | bit), ROWS))
+    packed = make_zip(tmp_path / "x.zip", (zip_info("a.csv", stat.S_IFREG | 0o755 | bit), ROWS))
+    (tmp_path / "folder").mkdir()
+    plain = tmp_path / "folder" / "a.csv"
+    plain.write_bytes(ROWS)
+    plain.chmod(0o755 | bit)
+    if not plain.stat().st_mode & bit:
+        pytest.skip("this file system keeps no setuid bits")
+    for path in (tar, packed, plain, plain.parent):
+        contents, found = read(path)
+        assert (contents, codes(found)) == ({"a.csv": ROWS}, ["SAF106"])
+        assert found[0].severity is Severity.WARNING
+
+
+def test_saf106_is_not_about_other_bits(tmp_path: Path) -> None:
+    assert read(make_tar(tmp_path / "x", (tar_info("a.csv", mode=0o1777), ROWS)))[1] == []
+
+
+NOISE = random.Random(7).randbytes(3000)
+
+
+def damaged() -> dict[str, tuple[Callable[..., Path], Callable[[bytes], bytes]]]:
+    def tgz(path: Path, *members: tuple[str, bytes]) -> Path:
+        return make_tar(path, *members, mode="w:gz")
+
+    def gz(path: Path, *members: tuple[str, bytes]) -> Path:
+        path.write_bytes(gzip.compress(members[0][1]))
+        return path
+
+    def twice(path: Path, *members: tuple[str, bytes]) -> Path:
+        path.write_bytes(gzip.compress(bz2.compress(ROWS)))
+        return path
+
+    def flip(data: bytes) -> bytes:
+        return data[:1500] + bytes([data[1500] ^ 1]) + data[1501:]
+
+    return {
+        "zip cut short": (make_zip, lambda data: data[:-30]),
+        "zip with a wrong byte": (make_zip, flip),
+        "zip without its end": (make_zip, lambda data: data[:1000]),
+        "zip with a password": (
+            make_zip,
+            lambda data: data.replace(b"PK\1\2\x14\3\x14\0\0", b"PK\1\2\x14\3\x14\0\1"),
+        ),
+        "zip of an unknown method": (
+            make_zip,
+            lambda data: data.replace(b"\x14\0\0\0\x08\0", b"\x14\0\0\0\x63\0"),
+        ),
+        "tar cut within a member": (make_tar, lambda data: data[:2000]),
+        "tar cut between members": (make_tar, lambda data: data[: 512 + 3072]),
+        "tar with a damaged header": (make_tar, lambda data: data[:3600] + b"!" + data[3601:]),
+        "tar.gz cut short": (tgz, lambda data: data[:-1000]),
+        "tar.gz with a wrong byte": (tgz, flip),
+        "gz cut short": (gz, lambda data: data[:-10]),
+        "gz with a wrong checksum": (gz, lambda data: data[:-8] + bytes(4) + data[-4:]),
+        "gz with rubbish behind": (gz, lambda data: data + b"rubbish"),
+        "bz2 in gz": (twice, lambda data: data),
+    }
+
+
+@pytest.mark.parametrize(("make", "damage"), damaged().values(), ids=damaged())
+def test_saf107_damaged_archives(make, damage, tmp_path: Path) -> None:
+    whole = make(tmp_path / "x", ("a.csv", NOISE), ("b.csv", ROWS)).read_bytes()
+    (tmp_path / "x").write_bytes(damage(whole))
+    contents, found = read(tmp_path / "x")
+    assert set(codes(found)) == {"SAF107"}
+    assert found[0].severity is Severity.ERROR
+    for name, data in contents.items():
+        assert data == {"a.csv": NOISE, "b.csv": ROWS}[name]
+
+
+def test_forged_tar_offsets_do_not_loop(tmp_path: Path) -> None:
+    """CVE-2025-8194: a negative size sends tarfile back to where it was."""
+    info = tarfile.TarInfo("a.csv")
+    header = bytearray(info.tobuf(tarfile.GNU_FORMAT))
+    header[124:136] = b"\xff" * 8 + (-1024 & 0xFFFFFFFF).to_bytes(4, "big")
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    (tmp_path / "x").write_bytes(tarfile.TarInfo("z").tobuf() * 2 + bytes(header) + bytes(1024))
+    assert codes(read(tmp_path / "x")[1])[-1:] == ["SAF107"]
+
+
+def test_mutated_archives_end_in_findings_only(tmp_path: Path) -> None:
+    """Nothing but findings and our own errors may come out of a forged archive."""
+    chance = random.Random(11)
+    members = [("a.csv", ROWS * 20), ("d/b.csv", NOISE[:200]), ("é" * 60 + ".csv", ROWS)]
+    seeds = [make(tmp_path / "seed", *members).read_bytes() for make in PACKED.values()]
+    seeds.append(gzip.compress(ROWS * 50))
+    path, small = tmp_path / "x", Limits(file_bytes=2**20, total_bytes=2**22)
+    for _ in range(1500):
+        data = bytearray(chance.choice(seeds))
+        for _ in range(chance.randint(1, 6)):
+            data[chance.choice((chance.randrange(len(data)), chance.randrange(min(len(data), 600))))] = (
+                chance.randrange(256)
+            )
+        path.write_bytes(data[: len(data) - chance.choice((0, 0, 0, chance.randrange(len(data))))])
+        for finding in read(path, small)[1]:
+            assert finding.code.startswith("SAF1")
+
+
+def test_saf108_links_in_a_folder(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    (root / "sub").mkdir(parents=True)
+    (root / "sub" / "a.csv").write_bytes(ROWS)
+    (tmp_path / "root-2").mkdir()
+    (tmp_path / "root-2" / "secret.csv").write_bytes(b"secret")
+    for name, target in {
+        "good.csv": "sub/a.csv",
+        "good": "sub",
+        "dangling.csv": "nowhere.csv",
+        "through.csv": "sub/a.csv/x",
+        "loop": "loop",
+        "dirloop": ".",
+        "sub/up": "..",
+        "escape.csv": "../root-2/secret.csv",
+        "escape": "../root-2",
+        "absolute.csv": "/etc/hostname",
+        "chain.csv": "escape.csv",
+    }.items():
+        (root / name).symlink_to(target)
+    contents, found = read(root)
+    assert contents == {"good.csv": ROWS, "good/a.csv": ROWS, "sub/a.csv": ROWS}
+    assert set(codes(found)) == {"SAF108"}
+    refused = {finding.path.removeprefix(f"{root}/") for finding in found}
+    loops = {"loop", "dirloop", "sub/up", "good/up"}
+    assert refused == loops | {
+        "dangling.csv",
+        "through.csv",
+        "escape.csv",
+        "escape",
+        "absolute.csv",
+        "chain.csv",
+    }
+
+
+def test_links_that_multiply_are_bounded(tmp_path: Path) -> None:
+    for i in range(12):
+        (tmp_path / f"{i:02}").mkdir()
+        (tmp_path / f"{i:02}" / "f.csv").touch()
+        if i:
+            for name in "ab":
+                (tmp_path / f"{i - 1:02}" / name).symlink_to(f"../{i:02}")
+    assert codes(read(tmp_path, Limits(members=500))[1]) == ["SAF105"]
+
+
+def test_saf108_links_named_by_the_user(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.csv").write_bytes(ROWS)
+    for name, target in {
+        "good.csv": "folder/a.csv",
+        "good": "folder",
+        "loop": "loop",
+        "dangling": "x",
+    }.items():
+        (tmp_path / name).symlink_to(target)
+    assert read(tmp_path / "good.csv") == ({"good.csv": ROWS}, [])
+    assert read(tmp_path / "good") == ({"a.csv": ROWS}, [])
+    with open_source(tmp_path / "good.csv", raise_errors) as source:
+        assert source.entries[0].local == tmp_path / "folder" / "a.csv"
+    for name in ("loop", "dangling"):
+        contents, found = read(tmp_path / name)
+        assert (contents, codes(found), found[0].path) == ({}, ["SAF108"], str(tmp_path / name))
+
+
+AWKWARD = {
+    "CON.csv": "device",
+    "d/nul": "device",
+    "lpt1.csv": "device",
+    "a ": "ends in",
+    "d./a.csv": "ends in",
+    "10:30.csv": "forbids",
+    "a\\b.csv": "forbids",
+    "new\nline.csv": "control",
+    "\x1b]0;owned\x07.csv": "control",
+    "\u202etxt.csv": "control",
+    "\u200bzero.csv": "control",
+    "not-utf8-\udcff.csv": "UTF-8",
+}
+HARMLESS = [
+    "-rf.csv",
+    "--help.csv",
+    "[bold]x[/].csv",
+    " leading.csv",
+    "in side .csv",
+    "a'b\".csv",
+    "a,b;c.csv",
+    "%s%n.csv",
+    "$(touch x).csv",
+    "=cmd.csv",
+    "~.csv",
+    "🐶.csv",
+    "конь.csv",
+    "icon.csv",
+    "console",
+    "com.csv",
+]
+
+
+@pytest.mark.parametrize(("name", "word"), AWKWARD.items(), ids=[ascii(name) for name in AWKWARD])
+def test_saf109_names_that_fail_elsewhere(name: str, word: str, tmp_path: Path) -> None:
+    contents, found = read(make_tar(tmp_path / "x.tar", (name, ROWS)))
+    assert (contents, codes(found)) == ({name: ROWS}, ["SAF109"])
+    assert word in found[0].message
+    assert found[0].severity is Severity.WARNING
+    path = tmp_path / "folder" / name
+    path.parent.mkdir(parents=True)
+    try:
+        path.write_bytes(ROWS)
+    except (OSError, UnicodeError) as error:
+        pytest.skip(f"this file system refuses the name: {error}")
+    assert codes(read(tmp_path / "folder")[1]) == ["SAF109"]
+    if "/" not in name:
+        assert codes(read(path)[1]) == ["SAF109"]
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_harmless_names(name: str, tmp_path: Path) -> None:
+    for make in (make_zip, make_tar):
+        assert read(make(tmp_path / "x", (name, ROWS))) == ({name: ROWS}, [])
+
+
+def test_saf109_long_names(tmp_path: Path) -> None:
+    name = "é" * 126 + ".csv"
+    assert read(make_tar(tmp_path / "x", (name[1:], ROWS)))[1] == []
+    assert codes(read(make_tar(tmp_path / "x", (name, ROWS)))[1]) == ["SAF109"]
+
+
+@pytest.mark.parametrize("other", ["A.csv", "a.CSV"])
+@pytest.mark.parametrize("make", [make_zip, make_tar])
+def test_saf109_names_that_differ_in_case(make, other: str, tmp_path: Path) -> None:
+    contents, found = read(make(tmp_path / "x", ("a.csv", ROWS), (other, b"other"), ("b.csv", ROWS)))
+    assert (len(contents), codes(found)) == (3, ["SAF109"])
+    assert "'a.csv'" in found[0].message
+    assert repr(other) in found[0].message
+
+
+def test_saf109_names_that_differ_in_unicode_form(tmp_path: Path) -> None:
+    one, two = (unicodedata.normalize(form, "café.csv") for form in ("NFC", "NFD"))
+    contents, found = read(make_tar(tmp_path / "x", (one, ROWS), (two, ROWS)))
+    assert (len(contents), codes(found)) == (2, ["SAF109"])
+    assert ascii(one) in found[0].message
+    assert ascii(two) in found[0].message
+
+
+def test_zip_names_in_utf8_without_the_flag(tmp_path: Path) -> None:
+    data = make_zip(tmp_path / "x", ("\N{CYRILLIC SMALL LETTER SHORT I}.csv", ROWS)).read_bytes()
+    (tmp_path / "x").write_bytes(data.replace(b"\x14\0\0\x08", b"\x14\0\0\0"))
+    assert read(tmp_path / "x") == ({"\N{CYRILLIC SMALL LETTER SHORT I}.csv": ROWS}, [])
+
+
+def test_saf111_webdataset_keys(tmp_path: Path) -> None:
+    members = [("a.b.wav", ROWS), ("d.e/c.wav", ROWS), ("f.json", ROWS)]
+    _, found = read(make_tar(tmp_path / "x", *members))
+    assert codes(found) == ["SAF111"]
+    assert "a.b.wav" in found[0].message
+    assert "c.wav" not in found[0].message
+    assert read(make_zip(tmp_path / "x", *members))[1] == []  # shards of WebDataset are tars
+
+
+def test_severities_and_hints_are_complete() -> None:
+    assert set(files._SEVERITY) == set(files._WHY) == set(files._HINTS)
+
+
+# ---------------------------------------------------------------------------------- what cannot work
+
+
+@pytest.mark.parametrize("name", ["nowhere", "a.csv/b", "nowhere/a.csv", "nul\0.csv", ""])
+def test_what_does_not_exist_is_wrong_usage(name: str, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").touch()
+    with pytest.raises(UsageError, match="no such file or folder"):
+        open_source(name, raise_errors)
+
+
+def test_a_name_too_long_for_the_system(tmp_path: Path) -> None:
+    with pytest.raises(SeldioError, match=r"cannot read .*name too long"):
+        open_source(tmp_path / ("x" * 5000), raise_errors)
+
+
+def test_a_file_that_vanishes(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(ROWS)
+    with open_source(tmp_path, raise_errors) as source:
+        (tmp_path / "a.csv").unlink()
+        for deed in (source.entries[0].read, source.entries[0].open):
+            with pytest.raises(SeldioError, match=r"a\.csv vanished") as caught:
+                deed()
+            assert not isinstance(caught.value, InvalidData)
+
+
+def test_a_link_that_takes_the_place_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(ROWS)
+    with open_source(tmp_path, raise_errors) as source:
+        (tmp_path / "a.csv").unlink()
+        (tmp_path / "a.csv").symlink_to("/etc/passwd")
+        with pytest.raises(SeldioError, match="cannot read"):
+            source.entries[0].read()
+
+
+def test_a_file_that_grows_and_shrinks(tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(ROWS)
+    monkeypatch.setattr(files, "_open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 5))
+    assert files._read_regular(str(path), "a.csv", 100) == ROWS
+    with pytest.raises(InvalidData, match="SAF105"):
+        files._read_regular(str(path), "a.csv", 12)
+    monkeypatch.setattr(files, "_open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 50))
+    assert files._read_regular(str(path), "a.csv", 100) == ROWS
+
+
+def test_files_that_may_not_be_read(tmp_path: Path) -> None:
+    (tmp_path / "locked").mkdir()
+    (tmp_path / "locked" / "a.csv").touch(mode=0)
+    if os.access(tmp_path / "locked" / "a.csv", os.R_OK):
+        pytest.skip("this user may read everything (root)")
+    with open_source(tmp_path, raise_errors) as source, pytest.raises(SeldioError, match="Permission denied"):
+        source.entries[0].read()
+    (tmp_path / "locked").chmod(0)
+    try:
+        for path in (tmp_path, tmp_path / "locked", tmp_path / "locked" / "a.csv"):
+            with pytest.raises(SeldioError, match="Permission denied"):
+                open_source(path, raise_errors)
+    finally:
+        (tmp_path / "locked").chmod(0o700)
+
+
+def test_a_failing_disk_is_no_finding(tmp_path: Path, monkeypatch) -> None:
+    make_zip(tmp_path / "x", ("a.csv", ROWS))
+    found: list[Finding] = []
+    with open_source(tmp_path / "x", found.append) as source:
+
+        def fail(*_: object) -> bytes:
+            raise OSError(5, "Input/output error")
+
+        monkeypatch.setattr(zipfile.ZipExtFile, "read", fail)
+        with pytest.raises(SeldioError, match=r"cannot read .*Input/output error") as caught:
+            list(read_entries(source, found.append))
+        assert not isinstance(caught.value, InvalidData)
+        assert found == []
+
+
+# ---------------------------------------------------------------------------------- the shared corpora
+
+
+def manifest(folder: str) -> list[tuple[str, str]]:
+    """Path and expectation of each case of a folder of the generated corpus."""
+    try:
+        lines = (GENERATED / "MANIFEST.jsonl").read_text("utf-8").splitlines()
+    except OSError:
+        return []
+    cases = [json.loads(line) for line in lines]
+    return [(case["path"], case["expect"]) for case in cases if case["path"].startswith(folder)]
+
+
+FITTING = {
+    "slip": "SAF101",
+    "abs.": "SAF101",
+    "symlink": "SAF102",
+    "hardlink": "SAF102",
+    "device": "SAF103",
+    "fifo": "SAF103",
+    "dup": "SAF104",
+    "bomb": "SAF105",
+    "line_bomb": "SAF105",
+    "setuid": "SAF106",
+    "double": "SAF107",
+    "truncated": "SAF107",
+    "wds_names": "SAF111",
+}
+
+
+@pytest.mark.skipif(
+    not GENERATED.exists(), reason=f"the shared corpora are not at {SHARED} (set SELDIO_SHARED)"
+)
+class TestCorpora:
+    @pytest.mark.parametrize(("path", "expect"), manifest("archives/"))
+    def test_archives(self, path: str, expect: str) -> None:
+        contents, found = read(GENERATED / path)
+        fitting = next(code for start, code in FITTING.items() if Path(path).name.startswith(start))
+        assert fitting in codes(found)
+        if expect == "reject":
+            assert any(finding.severity is Severity.ERROR for finding in found)
+            assert set(contents) <= {"ok.csv"}
+
+    def test_names(self, tmp_path: Path) -> None:
+        made = 0
+        for case, expect in manifest("names/"):
+            name = case.removeprefix("names/").replace("\\xff", "\udcff")
+            try:
+                (tmp_path / name).write_bytes(ROWS)
+            except OSError:
+                continue  # a file system that refuses it
+            made += 1
+            contents, found = read(tmp_path / name)
+            assert (contents, expect) == ({name: ROWS}, "ok")
+            assert all(finding.severity is Severity.WARNING for finding in found)
+        contents, found = read(tmp_path)
+        assert made
+        assert len(contents) == sum(not path.name.startswith(".") for path in tmp_path.iterdir())
+        assert set(codes(found)) == {"SAF109"}
+
+    @pytest.mark.parametrize(
+        ("path", "target"),
+        [
+            ("links/loop", "loop"),
+            ("links/dangling.csv", "nowhere.csv"),
+            ("links/escape.csv", "/etc/hostname"),
+            ("links/dirloop", "."),
+        ],
+    )
+    def test_links(self, path: str, target: str, tmp_path: Path) -> None:
+        assert (path, "finding") in manifest("links/")
+        (tmp_path / Path(path).name).symlink_to(target)
+        contents, found = read(tmp_path)
+        assert (contents, codes(found)) == ({}, ["SAF108"])
