@@ -189,6 +189,7 @@ def test_archives_are_told_by_content_and_read_in_place(make: Callable[..., Path
             assert (entry.path, entry.local) == (f"{path}!/{entry.name}", None)
             assert entry.size == len(contents.get(entry.name, ROWS))
             with entry.open() as stream:
+                assert stream.seekable()
                 assert stream.read(3) == contents.get(entry.name, ROWS)[:3]
     assert list(tmp_path.iterdir()) == [path]
     with pytest.raises(SeldioError, match="closed"):
@@ -222,7 +223,7 @@ def test_a_compressed_tar_is_not_inflated_again_for_each_member(tmp_path: Path) 
         return time.perf_counter() - start
 
     seconds(50)
-    assert seconds(800) < 8 * 10 * seconds(100)  # quadratic would be 64 times
+    assert seconds(1600) < 64 * seconds(100)  # linear is 16 times, quadratic 256 times
 
 
 def test_a_large_compressed_tar_goes_through_a_nameless_file(tmp_path: Path, monkeypatch) -> None:
@@ -405,8 +406,8 @@ def test_saf105_a_file_that_is_packed_too_well(tmp_path: Path) -> None:
         (entry,) = source
         with pytest.raises(InvalidData, match="SAF105"):
             entry.read()
-        with entry.open() as stream, pytest.raises(InvalidData, match="SAF105"):
-            list(iter(lambda: stream.read(1000), b""))
+        with pytest.raises(InvalidData, match="SAF105"):
+            entry.open()
 
 
 @pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])

@@ -168,7 +168,7 @@ class Entry:
     size: int
     _cap: int = field(repr=False)
     _real: str | None = field(default=None, repr=False)
-    _start: Callable[[], IO[bytes] | None] = field(default=io.BytesIO, repr=False)
+    _start: Callable[[], Any] = field(default=io.BytesIO, repr=False)
     _owner: IO[bytes] | None = field(default=None, repr=False)
 
     @property
@@ -185,22 +185,25 @@ class Entry:
         """
         if self._real is not None:
             return _read_regular(self._real, self.path, self._cap)
-        with self.open() as stream:
-            return b"".join(iter(partial(stream.read, _CHUNK), b""))
+        if self._owner is not None and self._owner.closed:
+            raise SeldioError(f"{printable(self.path)} belongs to a source that is closed")
+        data = io.BytesIO()
+        with _guard(self.path), self._start() as stream:
+            while chunk := stream.read(_CHUNK):  # counted here, whatever the headers say
+                data.write(chunk)
+                if data.tell() > self._cap:
+                    raise InvalidData(_finding("SAF105", self.path, f"Unpacks to over {self._cap:,} bytes"))
+        return data.getvalue()
 
     def open(self) -> BinaryIO:
-        """A stream of the content, to be closed by the caller; raises what :meth:`read` raises.
+        """A seekable stream of the content, to be closed by the caller; raises what :meth:`read` raises.
 
-        A real file gives a plain seekable file of any size, since a stream fills no memory. In an archive the
-        stream only goes forward, keeps the limits, and is not to be shared between threads.
+        A real file may have any size, since a stream of it fills no memory; what comes out of an archive is
+        held in memory.
         """
         if self._real is not None:
             return os.fdopen(_open_regular(self._real, self.path)[0], "rb")
-        if self._owner is not None and self._owner.closed:
-            raise SeldioError(f"{printable(self.path)} belongs to a source that is closed")
-        with _guard(self.path):
-            stream = self._start() or io.BytesIO()
-        return io.BufferedReader(_Measured(stream, self.path, self._cap), _CHUNK)
+        return io.BytesIO(self.read())
 
 
 def _open_regular(real: str, path: str) -> tuple[int, int]:
@@ -233,29 +236,6 @@ def _read_regular(real: str, path: str, cap: int) -> bytes:
     if total > cap:
         raise InvalidData(_finding("SAF105", path, f"Holds more than {cap:,} bytes"))
     return b"".join(parts)
-
-
-class _Measured(io.RawIOBase):
-    """A stream out of an archive that counts what really comes out, whatever the headers say."""
-
-    def __init__(self, stream: IO[bytes], path: str, cap: int) -> None:
-        self._stream, self._path, self._cap, self._count = stream, path, cap, 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        with _guard(self._path):
-            data = self._stream.read(min(len(buffer), _CHUNK))
-        self._count += len(data)
-        if self._count > self._cap:
-            raise InvalidData(_finding("SAF105", self._path, f"Unpacks to more than {self._cap:,} bytes"))
-        buffer[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,7 +297,7 @@ def open_source(path: str | os.PathLike[str], sink: Sink, limits: Limits = DEFAU
     return Source(given, "file", ())
 
 
-def read_entries(source: Source, sink: Sink) -> Iterator[tuple[Entry, bytes]]:
+def read_entries(source: Iterable[Entry], sink: Sink) -> Iterator[tuple[Entry, bytes]]:
     """Each entry with its content; one that is damaged or over a limit goes to *sink* instead.
 
     Raises:
@@ -391,12 +371,12 @@ def _recognised(stream: IO[bytes]) -> tuple[Kind, _Unpacker | None]:
     return "gzip" if unpack else "file", unpack
 
 
-def _single(stream: IO[bytes], unpack: _Unpacker) -> IO[bytes]:
+def _single(stream: IO[bytes], unpack: _Unpacker) -> Any:
     stream.seek(0)
     opened = unpack(stream)
     if any(re.match(magic, opened.peek(10)) for magic, _ in _UNPACKERS):
         raise ValueError("packed twice")
-    return io.BufferedReader(opened)
+    return opened
 
 
 def _inflated(stack: ExitStack, unpack: _Unpacker, cap: int, stream: IO[bytes], path: str) -> IO[bytes]:
@@ -419,7 +399,7 @@ class _Member:
     size: int
     packed: int
     offset: int
-    start: Callable[[], IO[bytes] | None]
+    start: Callable[[], Any]
     locked: bool = False
 
     @property

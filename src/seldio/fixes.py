@@ -1,6 +1,6 @@
 """Repair label files: what is safe, and, if asked, what is a good guess.
 
-A fix works on the text of a file, row by row, and only for rules that found something in it. What no
+A fix works on the text of a file, line by line, and only for rules that found something in it. What no
 fix touches stays byte for byte as it is; fixing twice changes nothing.
 """
 
@@ -9,18 +9,25 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import math
+import re
 from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 
 from seldio import angles
 from seldio.formats import cells
-from seldio.formats.diagnosis import delimiter_of, physical_lines
+from seldio.formats.diagnosis import delimiter_of, with_commas
+from seldio.formats.grammar import cell_pattern
 from seldio.formats.label_csv import Dialect
 from seldio.rules import CATALOGUE
 from seldio.text import printable
 
 Row = list[str]
+
+_MARK = "\ufeff"
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_PLAIN = cell_pattern("real")
+_LINE_ENDS = {"SYN105", "SYN106", "SYN107"}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -33,14 +40,32 @@ class Fixed:
     codes: tuple[str, ...]
 
     def diff(self) -> Iterator[str]:
-        """A unified diff, safe to print."""
-        old, new = (data.decode("utf-8", "backslashreplace") for data in (self.before, self.after))
-        lines = difflib.unified_diff(
-            old.splitlines(keepends=True), new.splitlines(keepends=True), self.path, self.path, n=1
-        )
-        for line in lines:
-            end = "␍␊" if line.endswith("\r\n") else "␍" if line.endswith("\r") else ""
-            yield printable(line.rstrip("\r\n")) + end
+        """A unified diff, safe to print; line ends other than LF are shown."""
+        old, new = (_LINE.findall(data.decode()) for data in (self.before, self.after))
+        for line in difflib.unified_diff(old, new, self.path, self.path, n=1, lineterm="\n"):
+            text = line.rstrip("\r\n")
+            yield printable(text) + {"\r\n": "␍␊", "\r": "␍"}.get(line[len(text) :], "")
+            if text == line:
+                yield r"\ No newline at end of file"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Line:
+    """A line and how it ends: LF, CR LF, CR, or not at all."""
+
+    text: str
+    end: str
+
+    @staticmethod
+    def of(line: str) -> Line:
+        """*line* with its end taken off."""
+        text = line.rstrip("\r\n")
+        return Line(text, line[len(text) :])
+
+    @property
+    def cells(self) -> Row:
+        """What stands between the commas."""
+        return self.text.split(",")
 
 
 def fixable(codes: Collection[str], unsafe: bool) -> list[str]:
@@ -56,66 +81,111 @@ def fixable(codes: Collection[str], unsafe: bool) -> list[str]:
 def fix(path: str, data: bytes, dialect: Dialect, codes: Collection[str], unsafe: bool = False) -> Fixed:
     """Repair a file of *dialect* in which rules *codes* found something."""
     todo = fixable(codes, unsafe)
-    text = _text(data, dialect, todo)
-    lines = [line.decode() for line in text.split(b"\n")]
-    final = lines.pop() if lines else ""
-    if final:
-        lines.append(final)
-    lines = _headed(lines, dialect, todo)
-    head, body = (lines[:1], lines[1:]) if dialect.header and lines[:1] == [dialect.header] else ([], lines)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:  # no fix for that, and none without it
+        return Fixed(path, data, data, ())
+    mark = _MARK if text.startswith(_MARK) else ""
+    lines = map(Line.of, _LINE.findall(text[len(mark) :]))
+    fixed = "".join(line.text + line.end for line in _fixed(list(lines), dialect, todo))
+    after = (("" if "SYN103" in todo else mark) + fixed).encode()
+    return Fixed(path, data, after, tuple(todo) if after != data else ())
+
+
+def _fixed(lines: list[Line], dialect: Dialect, todo: list[str]) -> list[Line]:
+    newline = next((line.end for line in lines if line.end), dialect.newline)
+    if "SYN108" in todo:
+        lines = _without_torn(lines, dialect)
+    if "SYN110" in todo:
+        lines = [line for line in lines if line.text.strip()]
+    final = not lines or bool(lines[-1].end)
+    lines = [Line(line.text, line.end or newline) for line in lines]
+    head, body = _parted(lines, dialect, todo, newline)
     for code in todo:
         if code in _ROWS:
             body = _by_row(body, dialect, _ROWS[code])
         elif code in _BODIES:
             body = _BODIES[code](body, dialect)
-    end = "\n" if not final else ""
-    newline = _newline(data, dialect, todo)
-    after = newline.join([*head, *body]) + (newline if (end or "SYN108" in todo) and (head or body) else "")
-    encoded = after.encode()
-    return Fixed(path, data, encoded, tuple(todo)) if encoded != data else Fixed(path, data, data, ())
+    lines = [*head, *body]
+    if _LINE_ENDS & set(todo):
+        lines = [Line(line.text, dialect.newline) for line in lines]
+    return lines if final or not lines else [*lines[:-1], Line(lines[-1].text, "")]
 
 
-# --- the file as a whole ---------------------------------------------------------------------------
+# --- lines -----------------------------------------------------------------------------------------
 
 
-def _text(data: bytes, dialect: Dialect, todo: list[str]) -> bytes:
-    """The lines with LF; the byte order mark kept unless it is to go; commas between the cells."""
-    mark = b"\xef\xbb\xbf" if data.startswith(b"\xef\xbb\xbf") and "SYN103" not in todo else b""
-    text = b"\n".join(physical_lines(data))
+def _without_torn(lines: list[Line], dialect: Dialect) -> list[Line]:
+    """All but a last row without a line end and with too few cells."""
+    torn = lines and not lines[-1].end and lines[-1].text.count(",") + 1 < len(dialect.columns)
+    return lines[:-1] if torn else lines
+
+
+def _parted(
+    lines: list[Line], dialect: Dialect, todo: list[str], newline: str
+) -> tuple[list[Line], list[Line]]:
+    """The header and the rows, with commas between their cells; blank lines before a header count to it."""
     if "SYN120" in todo:
-        first = next((line for line in text.split(b"\n") if line.strip()), b"").decode()
-        sign = delimiter_of(first, len(dialect.columns))
-        if sign == " ":
-            text = b"\n".join(b",".join(line.split()) for line in text.split(b"\n"))
-        elif sign != ",":
-            text = text.replace(b",", b".").replace(sign.encode(), b",")
-    return mark + text
+        lines = _separated(lines, dialect)
+    at = next((number for number, line in enumerate(lines) if line.text.strip()), len(lines))
+    names = [name.strip().strip('"').lower() for name in lines[at].text.split(",")] if at < len(lines) else []
+    if dialect.header is None:
+        titled = names and not any(map(cells.numeric, names)) and cells.wordy(names[0])
+        return [], lines[:at] + lines[at + 1 :] if titled and "SYN111" in todo else lines
+    if names == dialect.header.split(","):
+        return lines[: at + 1], lines[at + 1 :]
+    return [Line(dialect.header, newline)] if names and "SYN112" in todo else [], lines
 
 
-def _newline(data: bytes, dialect: Dialect, todo: list[str]) -> str:
-    """The dialect's line end where that is to be repaired, else the one the file has."""
-    if {"SYN105", "SYN106", "SYN107"} & set(todo):
-        return dialect.newline
-    if b"\r\n" in data:
-        return "\r\n"
-    return "\r" if b"\r" in data else "\n"
+def _separated(lines: list[Line], dialect: Dialect) -> list[Line]:
+    """Commas in place of the sign that the first line has between its cells."""
+    width = len(dialect.columns)
+    sign = delimiter_of(next((line.text for line in lines if line.text.strip()), ""), width)
+    return [
+        Line(with_commas(line.text.encode(), sign).decode(), line.end)
+        if delimiter_of(line.text, width) == sign or "," not in line.text
+        else line
+        for line in lines
+    ]
 
 
-def _headed(lines: list[str], dialect: Dialect, todo: list[str]) -> list[str]:
-    if "SYN111" in todo and lines and dialect.header is None:
-        return lines[1:]
-    if "SYN112" in todo and dialect.header is not None and lines[:1] != [dialect.header]:
-        return [dialect.header, *lines]
-    return lines
+def _sorted(lines: list[Line], dialect: Dialect) -> list[Line]:
+    """Rows by frame, in file order inside a frame; left alone where a row has no frame number."""
+    at = dialect.index("frame") or 0
+    keys = [_number(line.cells[at]) if len(line.cells) == len(dialect.columns) else None for line in lines]
+    frames = [key for key in keys if key is not None]
+    if len(frames) < len(lines):
+        return lines
+    return [lines[number] for number in sorted(range(len(lines)), key=frames.__getitem__)]
+
+
+def _without_duplicates(lines: list[Line], dialect: Dialect) -> list[Line]:
+    """The first of rows whose numbers are equal."""
+    seen: set[tuple[float | str, ...]] = set()
+    kept = []
+    for line in lines:
+        key = tuple(cell.strip() if (value := _number(cell)) is None else value for cell in line.cells)
+        if key not in seen or len(key) != len(dialect.columns):
+            kept.append(line)
+        seen.add(key)
+    return kept
+
+
+_BODIES: dict[str, Callable[[list[Line], Dialect], list[Line]]] = {
+    "LAB201": _sorted,
+    "LAB202": _without_duplicates,
+}
 
 
 # --- rows ------------------------------------------------------------------------------------------
 
 
-def _by_row(lines: list[str], dialect: Dialect, change: Callable[[Row, Dialect], Row]) -> list[str]:
+def _by_row(lines: list[Line], dialect: Dialect, change: Callable[[Row, Dialect], Row]) -> list[Line]:
     """*change* applied to the cells of each row with the right number of them."""
     return [
-        ",".join(change(row, dialect)) if len(row := line.split(",")) == len(dialect.columns) else line
+        Line(",".join(change(line.cells, dialect)), line.end)
+        if len(line.cells) == len(dialect.columns)
+        else line
         for line in lines
     ]
 
@@ -129,7 +199,7 @@ def _repaired(code: str) -> Callable[[Row, Dialect], Row]:
             for number, (cell, part) in enumerate(zip(row, dialect.columns, strict=True))
         ]
         return [
-            problem.repaired if problem is not None and problem.code == code and problem.repaired is not None else cell
+            (problem.repaired if problem is not None and problem.code == code else None) or cell
             for cell, problem in zip(row, problems, strict=True)
         ]
 
@@ -137,7 +207,8 @@ def _repaired(code: str) -> Callable[[Row, Dialect], Row]:
 
 
 def _number(cell: str) -> float | None:
-    return float(cell) if cells.numeric(cell) else None
+    text = cell.strip()
+    return float(text) if _PLAIN.fullmatch(text.encode()) else None
 
 
 def _written(value: float, kind: str) -> str:
@@ -148,14 +219,15 @@ def _written(value: float, kind: str) -> str:
 
 
 def _on(field: str, change: Callable[[float, Dialect], float]) -> Callable[[Row, Dialect], Row]:
-    """A change of the number in one column."""
+    """A change of the number in one column; spaces before it stay."""
 
     def changed(row: Row, dialect: Dialect) -> Row:
         at = dialect.index(field)
         value = _number(row[at]) if at is not None else None
         if at is None or value is None or (new := change(value, dialect)) == value:
             return row
-        return [*row[:at], _written(new, dialect.columns[at].kind), *row[at + 1 :]]
+        space = row[at][: len(row[at]) - len(row[at].lstrip())]
+        return [*row[:at], space + _written(new, dialect.columns[at].kind), *row[at + 1 :]]
 
     return changed
 
@@ -169,16 +241,20 @@ def _both(*changes: Callable[[Row, Dialect], Row]) -> Callable[[Row, Dialect], R
     return changed
 
 
+def _degrees(radians: float, _: Dialect) -> float:
+    return math.degrees(radians)
+
+
 def _wrapped(azimuth: float, dialect: Dialect) -> float:
     return float(angles.fold(azimuth) if dialect.folded else angles.wrap(azimuth))
 
 
 def _swapped(row: Row, dialect: Dialect) -> Row:
     azimuth, elevation = dialect.index("azimuth"), dialect.index("elevation")
-    assert azimuth is not None and elevation is not None
-    row = list(row)
-    row[azimuth], row[elevation] = row[elevation], row[azimuth]
-    return row
+    if azimuth is None or elevation is None:
+        return row
+    swapped = {azimuth: row[elevation], elevation: row[azimuth]}
+    return [swapped.get(number, cell) for number, cell in enumerate(row)]
 
 
 def _scaled(value: float, dialect: Dialect) -> float:
@@ -186,14 +262,10 @@ def _scaled(value: float, dialect: Dialect) -> float:
 
 
 def _rounded(row: Row, dialect: Dialect) -> Row:
-    return [
-        _written(value, "whole") if part.kind == "whole" and (value := _number(cell)) is not None and value % 1 else cell
-        for cell, part in zip(row, dialect.columns, strict=True)
-    ]
-
-
-def _degrees(value: float, dialect: Dialect) -> float:
-    return math.degrees(value)
+    for part in dialect.columns:
+        if part.kind == "whole":
+            row = _on(part.field, lambda value, _: float(np.rint(value)))(row, dialect)
+    return row
 
 
 _ROWS: dict[str, Callable[[Row, Dialect], Row]] = {
@@ -208,45 +280,4 @@ _ROWS: dict[str, Callable[[Row, Dialect], Row]] = {
     "LAB304": _swapped,
     "LAB305": _on("class_id", lambda value, _: value - 1),
     "LAB308": _on("distance", _scaled),
-}
-
-
-# --- lines -----------------------------------------------------------------------------------------
-
-
-def _without_blanks(lines: list[str], dialect: Dialect) -> list[str]:
-    return [line for line in lines if line.strip()]
-
-
-def _without_torn(lines: list[str], dialect: Dialect) -> list[str]:
-    return lines[:-1] if lines and lines[-1].count(",") + 1 < len(dialect.columns) else lines
-
-
-def _sorted(lines: list[str], dialect: Dialect) -> list[str]:
-    """Rows by frame, in file order inside a frame; left alone where a row has no frame number."""
-    at = dialect.index("frame")
-    frames = [_number(row[at]) if at is not None and len(row := line.split(",")) > at else None for line in lines]
-    if any(frame is None for frame in frames):
-        return lines
-    order = sorted(range(len(lines)), key=lambda number: frames[number] or 0.0)
-    return [lines[number] for number in order]
-
-
-def _without_duplicates(lines: list[str], dialect: Dialect) -> list[str]:
-    """The first of rows whose numbers are equal."""
-    seen: set[tuple[float | str, ...]] = set()
-    kept = []
-    for line in lines:
-        key = tuple(cell if (value := _number(cell)) is None else value for cell in line.split(","))
-        if key not in seen:
-            kept.append(line)
-        seen.add(key)
-    return kept
-
-
-_BODIES: dict[str, Callable[[list[str], Dialect], list[str]]] = {
-    "SYN108": _without_torn,
-    "SYN110": _without_blanks,
-    "LAB201": _sorted,
-    "LAB202": _without_duplicates,
 }

@@ -68,12 +68,17 @@ def examine(
     format: str | None = None,
     reference: Reference | None = None,
     settings: Settings | None = None,
+    changed: Mapping[str, bytes] | None = None,
 ) -> Examined:
-    """Like :func:`validate`, and keep the tables that were read."""
+    """Like :func:`validate`, and keep the tables that were read.
+
+    Args:
+        changed: contents to take in place of those on disk, by shown path.
+    """
     found: list[Finding] = []
     told = get(format) if format is not None else None
     with open_source(path, found.append) as source:
-        recognised, count = _check(source, told, reference, found.append)
+        recognised, count = _check(source, told, reference, found.append, changed or {})
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
     report = Report(files=count)
     report.add((settings or Settings()).applied(dict.fromkeys(found)))
@@ -81,11 +86,11 @@ def examine(
 
 
 def _check(
-    source: Source, told: Format | None, reference: Reference | None, sink: Sink
+    source: Source, told: Format | None, reference: Reference | None, sink: Sink, changed: Mapping[str, bytes]
 ) -> tuple[list[Recognised], int]:
     """Check an open source; return what was recognised, and how many files were read."""
     package = systems(_collection(source, (), reference)) if is_package(source.entries) else None
-    labels = _label_files(source, told, sink)
+    labels = _label_files(source, told, sink, changed)
     groups = _by_system(labels, package) if package is not None else [labels]
     every: list[Recognised] = []
     for group in groups:
@@ -108,26 +113,30 @@ def _collection(source: Source, recognised: Sequence[Recognised], reference: Ref
     return Collection(source.path, source.kind, source.entries, [item.reading for item in recognised], reference)
 
 
-def _label_files(source: Source, told: Format | None, sink: Sink) -> list[TextFile]:
+def _label_files(
+    source: Source, told: Format | None, sink: Sink, changed: Mapping[str, bytes]
+) -> list[TextFile]:
     """The files that hold labels: in a folder those with the right suffix, a single file in any case."""
     alone = len(source.entries) == 1 and source.kind in ("file", "gzip", "stdin")
     wanted = (told.suffix,) if told is not None else SUFFIXES
     entries = [entry for entry in source if alone or entry.name.lower().endswith(wanted)]
     chosen = Source(source.path, source.kind, tuple(entries))
     clips = dict(zip((entry.name for entry in entries), clip_names([entry.name for entry in entries]), strict=True))
-    files = [TextFile(entry.path, entry.name, clips[entry.name], data) for entry, data in read_entries(chosen, sink)]
+    files = [
+        TextFile(entry.path, entry.name, clips[entry.name], changed.get(entry.path, data))
+        for entry, data in read_entries(chosen, sink)
+    ]
     if told is not None or alone:
         return files
     return [file for file in files if not file.name.lower().endswith(".json") or looks_like(file.data)]
 
 
 def _by_system(files: Sequence[TextFile], package: Package) -> list[list[TextFile]]:
-    """The label files of each system of a package; others are left to the package rules."""
+    """The label files of each system of a package, and those that belong to none."""
     owners = {entry.name: number for number, system in enumerate(package.systems) for entry in system.outputs}
     groups: dict[int, list[TextFile]] = {}
     for file in files:
-        if file.name in owners:
-            groups.setdefault(owners[file.name], []).append(file)
+        groups.setdefault(owners.get(file.name, -1), []).append(file)
     return list(groups.values())
 
 
@@ -150,7 +159,7 @@ def _run(rule: Rule, sink: Sink, *arguments: object) -> None:
 def _check_tree(source: Source, collection: Collection, sink: Sink) -> None:
     if source.kind in ("file", "gzip", "stdin"):
         return
-    tree = read_tree([entry.name for entry in source.entries])
+    tree = read_tree([entry.name for entry in source.entries], source.path)
     for rule in rules.TREE_RULES:
         _run(rule, sink, collection, tree, finder(rule))
 

@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from seldio.cli import convert, info, rules, validate
+from seldio.cli import convert, demo, info, rules, validate
 
 app = typer.Typer(
     name="seldio",
@@ -42,6 +42,7 @@ app.command("info")(info.command)
 app.command("formats")(info.formats)
 app.command("rule")(rules.command)
 app.command("schema")(info.schema)
+app.command("demo")(demo.command)
 
 
 def main() -> None:

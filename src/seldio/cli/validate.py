@@ -12,7 +12,10 @@ from seldio.cli.guard import guarded
 from seldio.errors import ExitCode
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from seldio.findings import Report
+    from seldio.repair import Check
     from seldio.rules.collection import Reference
     from seldio.settings import Settings
     from seldio.validate import Examined
@@ -60,12 +63,14 @@ def command(
     settings = _settings(config, select, ignore, fail_on, baseline)
     expected = _reference(reference)
 
-    def check() -> list[Examined]:
-        return [examine(path, format=format, reference=expected, settings=settings) for path in paths]
+    def check(changed: Mapping[str, bytes]) -> list[Examined]:
+        return [
+            examine(path, format=format, reference=expected, settings=settings, changed=changed) for path in paths
+        ]
 
-    examined = check()
+    examined = check({})
     if diff:
-        return _show_repairs(examined, unsafe_fixes)
+        return _show_repairs(examined, unsafe_fixes, check)
     if fix or unsafe_fixes:
         from seldio.repair import repair
 
@@ -115,11 +120,11 @@ def _joined(examined: list[Examined]) -> Report:
     return whole
 
 
-def _show_repairs(examined: list[Examined], unsafe: bool) -> ExitCode:
+def _show_repairs(examined: list[Examined], unsafe: bool, check: Check) -> ExitCode:
     """Print what a repair would change; findings if there is anything."""
     from seldio.repair import repairs
 
-    lines = [line for fixed in repairs(examined, unsafe) for line in fixed.diff()]
+    lines = [line for fixed in repairs(examined, unsafe, check) for line in fixed.diff()]
     typer.echo("\n".join(lines) or "Nothing to repair.")
     return ExitCode.FINDINGS if lines else ExitCode.CLEAN
 

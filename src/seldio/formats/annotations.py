@@ -31,11 +31,12 @@ _USEFUL = {
     "instance_id": "the official training code stops without it; the scorer does not look at it",
     "distance": "the official scorer takes a missing distance for 0, an error of 100 %",
 }
-_TYPES = {dict: "an object", list: "an array", str: "a string", bool: "true or false", type(None): "null"}
 _POINTS = "a segmentation is [[[x, y, energy], ...], ...] on a picture of 360 x 180"
 
+_OPTIONAL = ("score", *_USEFUL)  # labels have no score
+
 Pointer = tuple[str | int, ...]
-Problem = tuple[str, Severity, str, Pointer, str | None]
+Problem = tuple[str, str, Pointer, str | None]
 
 
 def triplets(segmentations: Sequence[Any]) -> pa.Array | None:
@@ -63,9 +64,10 @@ class Checker:
         #: the whole document
         self.top: dict[str, Any] = {}
 
-    def report(self, problem: Problem) -> None:
-        """Send a problem to the sink."""
-        code, severity, message, pointer, hint = problem
+    def report(
+        self, code: str, message: str, pointer: Pointer, hint: str | None, severity: Severity = Severity.ERROR
+    ) -> None:
+        """Send a finding about the value at *pointer* to the sink."""
         self.sink(self.document.finding(code, severity, message, pointer, hint=hint))
 
     def annotations(self) -> dict[int, dict[str, Any]] | None:
@@ -78,23 +80,34 @@ class Checker:
         good = {}
         for number, row in enumerate(given):
             problems = list(_problems(row, plain))
-            for code, severity, message, pointer, hint in problems:
-                self.report((code, severity, message, ("annotations", number, *pointer), hint))
-            if all(severity is not Severity.ERROR for _, severity, *_ in problems):
+            for code, message, pointer, hint in problems:
+                self.report(code, message, ("annotations", number, *pointer), hint)
+            if not problems:
                 good[number] = row
+        self._report_absent(good)
         return good
+
+    def _report_absent(self, rows: dict[int, dict[str, Any]]) -> None:
+        """A warning for each useful key that annotations lack, at the first of them."""
+        for key, effect in _USEFUL.items():
+            lacking = [number for number, row in rows.items() if key not in row]
+            if lacking:
+                message = f"{key} is missing" + (
+                    f" in {len(lacking):,} annotations" if len(lacking) > 1 else ""
+                )
+                self.report("SYN211", message, ("annotations", lacking[0]), effect, Severity.WARNING)
 
     def _list(self) -> list[Any] | None:
         """What stands under the key annotations, or None after a finding."""
         value = self.document.value
         hint = 'a file of this layout is {"annotations": [...]}'
         if not isinstance(value, dict):
-            self.report(("SYN213", Severity.ERROR, f"the file holds {_kind(value)}, not an object", (), hint))
+            self.report("SYN213", f"the file holds {_kind(value)}, not an object", (), hint)
         elif "annotations" not in value:
-            self.report(("SYN213", Severity.ERROR, "the key annotations is missing", (), hint))
+            self.report("SYN213", "the key annotations is missing", (), hint)
         elif not isinstance(value["annotations"], list):
             message = f"annotations is {_kind(value['annotations'])}, not an array"
-            self.report(("SYN213", Severity.ERROR, message, ("annotations",), hint))
+            self.report("SYN213", message, ("annotations",), hint)
         else:
             self.top = value
             return value["annotations"]
@@ -102,18 +115,21 @@ class Checker:
 
 
 def _kind(value: Any) -> str:
-    """The type of a value in words, the value itself for numbers."""
-    return _TYPES.get(type(value)) or repr(value)
+    """A value in words: the type of containers, else the value as JSON writes it."""
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "an array"
+    return clipped(json.dumps(value, ensure_ascii=False), 40)
 
 
 def _problems(row: Any, plain: bool) -> Iterator[Problem]:
     """What is wrong with an annotation; *plain*: its segmentation is known to be well formed."""
     if not isinstance(row, dict):
-        yield "SYN212", Severity.ERROR, f"an annotation is {_kind(row)}, not an object", (), None
+        yield "SYN212", f"an annotation is {_kind(row)}, not an object", (), None
         return
     for key in KEYS:
         if key not in row:
-            yield from _missing(key)
+            if key not in _OPTIONAL:
+                yield "SYN211", f"{key} is missing", (), f"an annotation has {', '.join(KEYS)}"
         elif key in _WHOLE:
             yield from _not_whole(key, row[key])
         elif key != "segmentation":
@@ -122,34 +138,23 @@ def _problems(row: Any, plain: bool) -> Iterator[Problem]:
         yield from _malformed(row["segmentation"])
 
 
-def _missing(key: str) -> Iterator[Problem]:
-    if key in _USEFUL:
-        yield "SYN211", Severity.WARNING, f"{key} is missing", (), _USEFUL[key]
-    elif key != "score":  # labels have none
-        yield "SYN211", Severity.ERROR, f"{key} is missing", (), f"an annotation has {', '.join(KEYS)}"
-
-
 def _not_whole(key: str, value: Any) -> Iterator[Problem]:
     if type(value) is int and -(2**31) <= value < 2**31:
         return
-    hint = None
-    if type(value) is float:
-        hint = "write it without a decimal point" if value.is_integer() else "it counts from 0 in steps of 1"
-    shown = f"the string {clipped(value, 40)}" if isinstance(value, str) else _kind(value)
+    hint = "write it without a decimal point" if type(value) is float and value.is_integer() else None
     size = " of at most 32 bits" if type(value) is int else ""
-    yield "SYN212", Severity.ERROR, f"{key} is {shown}, and must be a whole number{size}", (key,), hint
+    yield "SYN212", f"{key} is {_kind(value)}, and must be a whole number{size}", (key,), hint
 
 
 def _not_number(key: str, value: Any) -> Iterator[Problem]:
     if type(value) not in (int, float):
-        shown = f"the string {clipped(value, 40)}" if isinstance(value, str) else _kind(value)
-        yield "SYN212", Severity.ERROR, f"{key} is {shown}, and must be a number", (key,), None
+        yield "SYN212", f"{key} is {_kind(value)}, and must be a number", (key,), None
 
 
 def _malformed(segmentation: Any) -> Iterator[Problem]:
     """The first flaw of a segmentation."""
     for pointer, what in _flaws(segmentation):
-        yield "SYN214", Severity.ERROR, f"malformed segmentation: {what}", ("segmentation", *pointer), _POINTS
+        yield "SYN214", f"malformed segmentation: {what}", ("segmentation", *pointer), _POINTS
         return
 
 

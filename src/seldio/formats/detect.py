@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from seldio import timeline
 from seldio.formats.base import Format, TextFile
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.evidence import Column, Sample, look
@@ -23,6 +24,10 @@ from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
 MARGIN = 2.0
+#: Rows from which on what all of them have in common is no accident.
+ENOUGH = 30
+#: With fewer rows than this, an angle out of range may be a slip as well as another layout.
+FEW = 5
 #: Points at which a candidate is out of the question.
 OUT = -100.0
 
@@ -107,12 +112,16 @@ def _marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
     yield from _header_marks(dialect, sample)
     for number, (part, seen) in enumerate(zip(dialect.columns, sample.columns, strict=False), 1):
         if part.kind == "name":
-            yield (OUT, f"column {number} holds numbers") if len(seen.values) else (3, "class names")
+            yield (OUT, f"column {number} holds numbers") if len(seen.values) > seen.words else (3, "class names")
+        elif seen.words > len(seen.values):
+            yield OUT, f"column {number} holds words"
         elif len(seen.values):
             yield from _number_marks(part.kind, seen, f"column {number}")
             yield from _FIELDS[part.field](dialect, seen, f"column {number}")
     if dialect.columns[-1].field == "z" or "x" in dialect.carries:
         yield from _norm_marks(dialect, sample)
+    if dialect.hop == timeline.HOP_2019:
+        yield from _grid_marks(dialect, sample)
     if dialect.newline == "\r\n":
         yield (1, "CR LF line ends") if sample.crlf else (-1, "LF line ends")
     yield from _name_marks(dialect, sample)
@@ -146,47 +155,60 @@ def _number_marks(kind: str, seen: Column, where: str) -> Iterator[Mark]:
         yield -3, f"{where} has no decimals"
 
 
+def _share(seen: Column) -> float:
+    """How much what the values have in common tells: few rows tell little."""
+    return min(1.0, len(seen.values) / ENOUGH)
+
+
+def _range(seen: Column) -> str:
+    """``only 3``, or ``0 to 3``."""
+    low, high = seen.values.min(), seen.values.max()
+    return f"only {_number(low)}" if low == high else f"{_number(low)} to {_number(high)}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}".rstrip("0").rstrip(".")
+
+
 def _frame(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
     if dialect.clip_frames and seen.values.max() >= dialect.clip_frames:
-        yield -3, f"frames up to {seen.values.max():.0f}, its clips have {dialect.clip_frames}"
+        yield -3, f"frames go up to {_number(seen.values.max())}, its clips have {dialect.clip_frames}"
 
 
 def _class(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
     highest, classes = seen.values.max(), len(vocabulary(dialect.vocabulary))
     if highest >= classes:
-        yield -3, f"class {highest:.0f}, its vocabulary has {classes}"
+        yield -3, f"class numbers go up to {_number(highest)}, its classes to {classes - 1}"
 
 
 def _source(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
     low, high = seen.values.min(), seen.values.max()
     if low < -1 or high > 60:
-        yield OUT, f"{where} goes from {low:.0f} to {high:.0f}: no source numbers"
+        yield OUT, f"{where} holds {_range(seen)}: no source numbers"
     elif low < 0:
         track = dialect.fills.get("source") == low
-        yield (2, f"tracks are {low:.0f}") if track else (-2, f"{where} holds {low:.0f}")
+        yield (2, f"tracks are {_number(low)}") if track else (-2, f"{where} holds {_number(low)}")
     elif high <= 15:
-        yield 2, f"{where} holds {_range(low, high)}: source numbers"
+        yield 2 * _share(seen), f"{where} holds {_range(seen)}: source numbers"
 
 
 def _azimuth(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
     low, high = seen.values.min(), seen.values.max()
     if max(-low, high) > 360:
-        yield OUT, f"{where} goes up to {max(-low, high):.0f}: no azimuth"
+        yield OUT, f"{where} holds {_range(seen)}: no azimuths"
     elif low >= 0 and high <= 15 and seen.whole and dialect.index("source") is None:
-        yield -2, f"{where} holds {_range(low, high)}: hardly azimuths"
+        yield -2 * _share(seen), f"{where} holds {_range(seen)}: hardly azimuths"
     elif max(-low, high) <= 1.75 and seen.decimals:
-        yield -2, f"{where} stays within ±{max(-low, high):.2f}"
+        yield -2 * _share(seen), f"{where} stays within ±{_number(max(-low, high))}"
     elif max(-low, high) > 90 and not dialect.folded:
-        yield 1, f"{where} goes from {low:.0f} to {high:.0f}: azimuths"
-    if dialect.hop.denominator == 50 and not (seen.values % 10 == 0).all():
-        yield -4, f"{where} is not on the 10° grid of 2019"
+        yield 1, f"{where} holds {_range(seen)}: azimuths"
 
 
 def _elevation(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
     outside = 1 - seen.share(-90, 90)
-    finite = seen.values[np.isfinite(seen.values)]
     if outside:
-        yield (-6 if outside > 0.05 else -1), f"{where} goes from {finite.min():.0f} to {finite.max():.0f}: no elevations"
+        many = outside > 0.05 and len(seen.values) >= FEW
+        yield (-6 if many else -3 if outside > 0.05 else -1), f"{where} holds {_range(seen)}: no elevations"
     elif seen.values.min() < 0:
         yield 1, f"{where} has values below 0 and within ±90: elevations"
 
@@ -194,27 +216,33 @@ def _elevation(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
 def _distance(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
     low, high = seen.values.min(), seen.values.max()
     if dialect.kind("distance") == "zero":
-        yield (3, f"{where} is the constant 0") if not seen.values.any() else (OUT, f"{where} is not constant 0")
-        return
-    unknown = dialect.unknown_distance
-    if low < 0 and (unknown is None or low != unknown):
-        yield OUT, f"{where} goes down to {low:.0f}: no distances"
-    elif not seen.values.any() and len(seen.values) > 1:
-        yield -2, f"{where} is 0 throughout"
+        zero = (1, f"{where} is always 0") if seen.decimals else (3, f"{where} is the constant 0")
+        yield zero if not seen.values.any() else (OUT, f"{where} is not constant 0")
+    elif low < 0 and low != dialect.unknown_distance:
+        yield OUT, f"{where} goes down to {_number(low)}: no distances"
     elif dialect.metre == 1 and high > 40:
-        yield -6, f"{where} goes up to {high:.0f}: no metres"
+        yield -6, f"{where} goes up to {_number(high)}: no metres"
+    elif dialect.metre == 100 and 0 <= low and high <= 1:
+        # what a system puts out may be 0 here and there
+        doubt = 1 if dialect.role == "label" else _share(seen)
+        yield -1 - 3 * doubt, f"{where} holds {_range(seen)}: hardly centimetres"
     elif dialect.metre == 100:
-        yield (1, f"{where} goes up to {high:.0f}: centimetres") if high > 40 else (-1, f"{where} stays below {high + 1:.0f}")
+        yield (1, f"{where} goes up to {_number(high)}: centimetres") if high > 40 else (
+            -1, f"{where} goes up to {_number(high)} only: few centimetres"
+        )  # fmt: skip
+    elif not seen.values.any():
+        yield -2 * _share(seen), f"{where} is always 0"
 
 
 def _axis(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
-    limit = 3 if dialect.header is None else 100
-    if np.abs(seen.values).max() > limit:
-        yield OUT, f"{where} goes up to {np.abs(seen.values).max():.0f}: no unit vectors"
+    if dialect.header is None and np.abs(seen.values).max() > 3:
+        yield OUT, f"{where} holds {_range(seen)}: no unit vectors"
 
 
 def _onscreen(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
-    if not np.isin(seen.values, (0, 1)).all():
+    if np.isin(seen.values, (0, 1)).all():
+        yield 1 + _share(seen), f"{where} holds {_range(seen)}: in the picture or not"
+    else:
         yield -6, f"{where} is not 0 or 1"
 
 
@@ -237,9 +265,20 @@ def _norm_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
     axes = [column.values for column in sample.columns[at : at + 3]]
     if len({len(axis) for axis in axes}) == 1 and len(axes[0]):
         norm = np.sqrt(sum(axis * axis for axis in axes))
-        yield (2, f"columns {at + 1} to {at + 3} are vectors of norm {norm.min():.2f} to {norm.max():.2f}") if (
-            norm.max() < 3
-        ) else (OUT, f"columns {at + 1} to {at + 3} have norms up to {norm.max():.0f}")
+        where = f"columns {at + 1} to {at + 3}"
+        if norm.max() < 3:
+            yield 2, f"{where} are vectors of norm {norm.min():.2f} to {norm.max():.2f}"
+        else:
+            yield OUT, f"{where} have norms up to {_number(norm.max())}: no unit vectors"
+
+
+def _grid_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
+    """In 2019 all directions were multiples of 10°."""
+    angles = [sample.columns[at].values for at in map(dialect.index, ("azimuth", "elevation")) if at is not None]
+    if not all((values % 10 == 0).all() for values in angles):
+        yield -4, "directions are not on the 10° grid of 2019"
+    elif steps := len(np.unique(angles[0])):
+        yield min(3.0, steps / 3), "directions are on the 10° grid of 2019"
 
 
 #: What names say: pattern, the formats it speaks for, points, sentence.
@@ -286,17 +325,15 @@ def explain_width(file: TextFile, given: Dialect, width: int) -> Mismatch:
     """Every row has *width* cells, and *given* has another number of columns: what is the file?"""
     message = f"every row has {plural(width, 'cell')}, {given.name} has {len(given.columns)} columns"
     found = detect([file])
-    names = [candidate.format for candidate in found.candidates]
-    if found.format is None and not names:
-        return Mismatch("SYN121", message, "no layout that seldio knows has these columns")
-    best = names[0]
-    hint = f"read it as --format {best.name}: {found.candidates[0]}; or convert it with seldio convert"
-    if given.role == "submission" and all(name.role == "label" for name in names[:1]):
+    names = [candidate.format.name for candidate in found.candidates[:4]]
+    if found.format is None:
+        seems = f"it may be {' or '.join(names)}" if names else "no layout that seldio knows has these columns"
+        return Mismatch("SYN121", message, f"{seems}; seldio formats lists the layouts")
+    best = found.format
+    evidence = f" ({'; '.join(found.candidates[0].evidence)})" if found.candidates[0].evidence else ""
+    hint = f"read it with --format {best.name}{evidence}, or convert it with seldio convert"
+    if given.role == "submission" and best.role == "label":
         return Mismatch("LAB309", f"{message}: this is a label file ({best.name}), not a submission", hint)
-    if given.role == "submission" and best.role in ("submission", "output"):
+    if given.role == "submission":
         return Mismatch("LAB310", f"{message}: this is {best.title.split(':')[0]}", hint)
-    return Mismatch("SYN121", f"{message}; it looks like {' or '.join(name.name for name in names)}", hint)
-
-
-def _range(low: float, high: float) -> str:
-    return f"only {low:.0f}" if low == high else f"{low:.0f} to {high:.0f}"
+    return Mismatch("SYN121", f"{message}; it looks like {best.name}", hint)

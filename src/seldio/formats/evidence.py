@@ -21,10 +21,11 @@ _HEAD = 1 << 16
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """One file column of the sample: its numbers, and how they are written."""
+    """One file column of the sample: its numbers, whether any is written with decimals, and how many words."""
 
     values: np.ndarray[Any, np.dtype[np.float64]]
     decimals: bool
+    words: int
 
     @property
     def whole(self) -> bool:
@@ -114,7 +115,7 @@ def _header(line: str) -> tuple[str, ...]:
 
 def _split(line: str) -> list[str]:
     """The cells of a line, by the delimiter it seems to use."""
-    if ";" in line:
+    if line.count(";") > 1:
         return [cell.replace(",", ".") for cell in line.split(";")]
     if "," in line:
         return line.split(",")
@@ -126,5 +127,8 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?
 
 
 def _column(texts: Sequence[str]) -> Column:
-    numbers = [text for cell in texts if _NUMBER.fullmatch(text := cell.strip().strip('"')) and len(text) < 60]
-    return Column(np.array([float(n) for n in numbers]), any("." in n or "e" in n.lower() for n in numbers))
+    found = [cell.strip().strip('"') for cell in texts]
+    numbers = [text for text in found if _NUMBER.fullmatch(text) and len(text) < 60]
+    words = sum(cells.wordy(text) and text.lower() not in ("nan", "inf", "na", "none", "null") for text in found)
+    decimals = any("." in text or "e" in text.lower() for text in numbers)
+    return Column(np.array([float(text) for text in numbers]), decimals, words)

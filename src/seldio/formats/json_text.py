@@ -17,6 +17,8 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
@@ -124,6 +126,8 @@ class JsonDocument:
             if start not in self._members:  # each container is scanned once
                 self._members[start] = _members(text, start)
             names, offsets = self._members[start]
+            if isinstance(names, dict) != isinstance(step, str):
+                raise KeyError(step)
             place = 4 * names[step]
             key_start, key_end, start, end = offsets[place : place + 4]
             if key and depth == len(pointer) and isinstance(step, str):
@@ -232,8 +236,10 @@ class _Reader:
         message = f"byte 0x{error.object[error.start]:02x} is not UTF-8"
         hint = "save the file as UTF-8; Latin-1 looks like this"
         problem = _Problem("SYN101", start, start + 1, message, hint)
-        cut = torn and error.reason == "unexpected end of data"
-        self.sink(source.finding(_torn(source) if cut else problem))
+        if torn and error.reason == "unexpected end of data":
+            self.sink(source.finding(_torn(source)))
+        else:  # as its value, the byte in Latin-1: it is no character
+            self.sink(replace(source.finding(problem), value=chr(error.object[error.start])))
 
     def array(self, document: JsonDocument) -> bool:
         """Whether a line holds an array, which is a finding."""
@@ -244,14 +250,14 @@ class _Reader:
 
     def one_document(self) -> bool:
         """Whether the file is an array on a line, or JSON over several lines: one finding for it all."""
-        body = self.data.lstrip()
-        line = self.data.count(b"\n", 0, len(self.data) - len(body)) + 1
+        start = self.data.rfind(b"\n", 0, len(self.data) - len(self.data.lstrip())) + 1
+        line = self.data.count(b"\n", 0, start) + 1
+        body = self.data[start:]
         first = body.partition(b"\n")[0]
         try:
             value = self.strict(first, first.decode())
         except ValueError:
-            source = _Source(body.decode(errors="replace"), self.path, line)
-            return body[:1] in (b"[", b"{") and self.spread(source)
+            return self.spread(_Source(body.decode(errors="replace"), self.path, line))
         return self.array(JsonDocument(value, _Source(first.decode(), self.path, line)))
 
     def spread(self, source: _Source) -> bool:
@@ -261,14 +267,15 @@ class _Reader:
         """
         first, _, rest = source.text.partition("\n")
         second = rest.lstrip().partition("\n")[0]
-        if not second or _break(first) is None:
+        start = _skip(first, 0)
+        if not second or not first.startswith(("[", "{"), start) or _break(first) is None:
             return False
         place = _break(source.text)
         if place is not None and (place <= len(first) or _break(second) is None):
             return False
-        code, what = ("SYN207", "array") if first[0] == "[" else ("SYN201", "object")
+        code, what = ("SYN207", "array") if first[start] == "[" else ("SYN201", "object")
         message = f"a JSON {what} that runs over several lines, in place of one record a line"
-        self.sink(source.finding(_Problem(code, 0, len(first), message, _NOT_LINES)))
+        self.sink(source.finding(_Problem(code, start, len(first), message, _NOT_LINES)))
         return True
 
 
@@ -279,9 +286,7 @@ _WIDE = {
     "UTF-16": re.compile(rb"\xff\xfe|\xfe\xff|(?s:[^\0]\0[^\0]\0|\0[^\0]\0[^\0])"),
 }
 _ONE_DIGIT = bytes.maketrans(b"123456789E", b"000000000e")
-_LONG_NUMBER = re.compile(rb"0{19}0*")
 _BIG_EXPONENT = re.compile(rb"0e\+?000")
-_ESCAPED_BACKSLASH = re.compile(rb"\\\\")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 # Half of a surrogate pair, in masked text.
 _LONE = re.compile(
@@ -289,7 +294,7 @@ _LONE = re.compile(
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD])[c-fC-F][0-9a-fA-F]{2})"
 )
 _SAME_BRACKETS = bytes.maketrans(b"{}", b"[]")
-_NO_STRUCTURE = bytes(set(range(256)) - set(b'"[]{}'))
+_PROSE = bytes(set(range(256)) - set(b'"[]{}\\/bfnrtu'))  # all but brackets, quotes and escapes
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
@@ -310,27 +315,25 @@ def _torn(source: _Source) -> _Problem:
 
 
 def _large_numbers(data: bytes) -> bool:
-    """Whether some digits may be a number that leaves 64 bits: 19 of them, or 3 in an exponent."""
+    """Whether there are 19 digits that follow no point, or 3 in an exponent: these may leave 64 bits."""
     digits = data.translate(_ONE_DIGIT)
-    if _BIG_EXPONENT.search(digits):
-        return True
-    starts = (match.start() for match in _LONG_NUMBER.finditer(digits))
-    return any(digits[start - 1 : start] != b"." for start in starts)  # not digits of a fraction
+    heads = digits.split(b"0" * 19)[:-1]
+    return any(not head.endswith(b".") for head in heads) or _BIG_EXPONENT.search(digits) is not None
 
 
 def _too_deep(raw: bytes) -> bool:
-    """Whether brackets nest deeper than MAX_DEPTH, or do not pair up."""
+    """Whether brackets nest deeper than MAX_DEPTH; exact up to the first break of the syntax."""
+    raw = raw.translate(None, _PROSE)
     if raw.count(b"[") + raw.count(b"{") <= MAX_DEPTH:
         return False
-    if _ESCAPED_BACKSLASH.search(raw):
-        raw = raw.replace(b"\\\\", b"")
-    structure = raw.replace(b'\\"', b"").translate(_SAME_BRACKETS, _NO_STRUCTURE).replace(b'""', b"")
+    if b"\\" in raw:
+        raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
+    structure = raw.translate(_SAME_BRACKETS, b"/bfnrtu\\").replace(b'""', b"")
     structure = b"".join(structure.split(b'"')[::2])  # without the brackets in strings
+    left = structure
     for _ in range(MAX_DEPTH):
-        structure = structure.replace(b"[]", b"")  # takes the innermost level away
-        if not structure:
-            return False
-    return True
+        left = left.replace(b"[]", b"")  # takes the innermost level away
+    return bool(left) and max(accumulate(ord("[") + 1 - byte for byte in structure)) > MAX_DEPTH
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -412,6 +415,8 @@ class _Walk:
     def __init__(self, source: _Source, *, lines: bool = False) -> None:
         self.source, self.text, self.lines = source, source.text, lines
         self.halves = _LONE.search(_masked(self.text)) is not None
+        # Whether to leap over arrays and objects without fault.
+        self.leap = not self.halves and not _too_deep(self.text.encode())
         self.pos = 0
         self.wanted = _VALUE
         self.comma = -1  # where it stands, if the last token was one
@@ -445,6 +450,9 @@ class _Walk:
             except json.JSONDecodeError as error:
                 return "broken", error.pos, error.msg
             return "string", end, value
+        if character in ("[", "{") and self.leap:
+            with suppress(ValueError):
+                return "word", _CAREFUL.raw_decode(self.text, self.pos)[1], ""
         if not character or character in "[]{},:":
             return character or "nothing", self.pos + 1, character
         match = _ATOM.match(self.text, self.pos)
@@ -466,7 +474,8 @@ class _Walk:
         for match in _LONE.finditer(_masked(self.text[self.pos : end])) if self.halves else ():
             start, stop = (self.pos + offset for offset in match.span())
             message = f"{match.group()} is half of a surrogate pair, and no character"
-            found.append(_Problem("SYN205", start, stop, message, "write the character itself, or both halves"))
+            hint = "write the character itself, or both halves"
+            found.append(_Problem("SYN205", start, stop, message, hint))
         if self.wanted in (_KEY, _MEMBER) and value in self.open[-1][1]:
             first = self.source.place(self.open[-1][1][value])
             message = f'the key "{clipped(value)}" stands twice in its object: first in {first}'

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from seldio import angles
+from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats import diagnosis
 from seldio.formats.base import Format, Part, Place, Reading, TextFile, assembled
@@ -311,7 +312,7 @@ def _classes(dialect: Dialect, names: pa.ChunkedArray) -> dict[str, Any]:
     known = [indices.get(spelling(name)) for name in encoded.dictionary.to_pylist()]
     class_id = pa.array(known, pa.int32()).take(encoded.indices)
     canonical = [
-        None if index is not None and vocabulary(dialect.vocabulary).label(index) == name else name
+        None if index is not None and _spelled(vocabulary(dialect.vocabulary).label(index)) == name else name
         for index, name in zip(known, encoded.dictionary.to_pylist(), strict=True)
     ]
     return {"class_id": class_id, "class_name": pa.array(canonical, pa.string()).take(encoded.indices)}
@@ -340,11 +341,16 @@ def _rows(dialect: Dialect, table: pa.Table) -> list[str]:
     return pc.binary_join_element_wise(*cells, ",").to_pylist() if table.num_rows else []
 
 
+_DAY = 864_000  # label frames
+
+
 def _silent_rows(dialect: Dialect, table: pa.Table, frames: int | None) -> list[str]:
     """All rows, with a row of zeros for each frame of the clip in which nothing sounds."""
     rows = _rows(dialect, table)
     numbers = table["frame"].to_pylist()
     total = max(frames or 0, max(numbers, default=-1) + 1)
+    if total > _DAY:
+        raise DataError(f"frame {total - 1:,} is over a day into the clip: not one row for each silent frame before it")
     silent = sorted(set(range(total)) - set(numbers))
     empty = [f"{frame},{dialect.silence},0,0,0" for frame in silent]
     merged = sorted(zip(numbers + silent, rows + empty, strict=True), key=lambda pair: pair[0])
@@ -395,5 +401,9 @@ def _name_cells(dialect: Dialect, table: pa.Table) -> pa.Array:
     ids = table["class_id"].to_pylist() if "class_id" in table.column_names else [None] * table.num_rows
     given = table["class_name"].to_pylist() if "class_name" in table.column_names else [None] * len(ids)
     names = [name if name is not None else labels.label(index) for name, index in zip(given, ids, strict=True)]
-    # commas separate cells: this layout joins the halves of a class name with _and_
-    return pa.array([name.replace(", ", "_and_").replace(" ", "_") if "," in name else name for name in names])
+    return pa.array(map(_spelled, names), pa.string())
+
+
+def _spelled(name: str) -> str:
+    """A class name as it stands in a cell: commas separate cells, so the halves are joined with _and_."""
+    return re.sub(", *", "_and_", name).replace(" ", "_") if "," in name else name

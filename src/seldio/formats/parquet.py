@@ -13,7 +13,7 @@ import dataclasses
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from types import NoneType
 from typing import Any, BinaryIO
 
@@ -22,12 +22,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from seldio import vocabularies
 from seldio.errors import UsageError
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats.base import Format, Part, Place, Reading, TextFile
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
 from seldio.text import clipped, listed, plural
-from seldio.vocabularies import vocabulary
 
 MAGIC = b"PAR1"
 #: What a file may ask of this machine.
@@ -37,6 +37,7 @@ MAX_BYTES = 16 * 2**30
 GROUP_CLIPS = 100
 GROUP_ROWS = 1_000_000
 _ORIGIN = b"seldio"
+_ARROW, _NO_ARROW = b"ARROW:schema", b"ARROW-schema"
 #: A table whose clip column has another dictionary than its files' clips in their order says so here.
 _CLIPS = b"seldio.clips"
 
@@ -71,9 +72,9 @@ def write_parquet(table: pa.Table, stream: BinaryIO) -> None:
 
 def _groups(codes: np.ndarray[Any, np.dtype[np.int32]]) -> Iterator[tuple[int, int]]:
     """Row ranges of the row groups: whole runs of clips, up to GROUP_CLIPS of them or GROUP_ROWS rows."""
-    ends = [*(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
+    ends = [*(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
     start, clips = 0, 0
-    for end, following in zip(ends, [*ends[1:], None], strict=True):
+    for end, following in zip_longest(ends, ends[1:]):
         clips += 1
         if following is None or clips == GROUP_CLIPS or following - start > GROUP_ROWS:
             yield start, end
@@ -107,15 +108,25 @@ class _Wrong:
 
 
 def _read(data: bytes) -> pa.Table | _Wrong:
-    # Extension types stay what they are stored as: no code of theirs runs.
-    source = pa.BufferReader(data)
-    file = pq.ParquetFile(source, page_checksum_verification=True, arrow_extensions_enabled=False)
+    file = pq.ParquetFile(pa.BufferReader(data), metadata=_metadata(data), page_checksum_verification=True)
     wrong = _too_large(file.metadata) or _unknown_columns(file.schema_arrow)
     if wrong:
         return wrong
-    table = file.read(use_threads=True)
+    table = file.read()
     table.validate(full=True)
     return _conformed(table)
+
+
+def _metadata(data: bytes) -> Any:
+    """The file's metadata without its Arrow schema.
+
+    So columns are read as what they are stored as: an extension type would run code of its own.
+    """
+    length = int.from_bytes(data[-8:-4], "little")
+    footer = data[-8 - length : -8].replace(_ARROW, _NO_ARROW)
+    return pq.ParquetFile(
+        pa.BufferReader(MAGIC + footer + data[-8:]), arrow_extensions_enabled=False
+    ).metadata
 
 
 def _too_large(metadata: Any) -> _Wrong | None:
@@ -177,7 +188,7 @@ def _conformed(table: pa.Table) -> pa.Table | _Wrong:
     except (ValueError, LookupError, TypeError, AttributeError):
         return _Wrong("SYN302", "its seldio metadata cannot be read", "write the file again: seldio convert")
     columns["clip"] = pa.DictionaryArray.from_arrays(pc.index_in(clips, order), order)
-    others = {key: value for key, value in metadata.items() if key not in (_ORIGIN, _CLIPS, b"ARROW:schema")}
+    others = {key: value for key, value in metadata.items() if key not in (_ORIGIN, _CLIPS, _NO_ARROW)}
     return with_origin(pa.table({name: columns[name] for name in names}, metadata=others), origin)
 
 
@@ -200,9 +211,12 @@ def _kept(metadata: Mapping[bytes, bytes], clips: pa.Array) -> tuple[pa.Array, O
     if origin is None:
         origin = origin_of(pa.table({"clip": found}))
     names = json.loads(metadata[_CLIPS]) if _CLIPS in metadata else [file.clip for file in origin.files]
-    vocabulary(origin.vocabulary)
     format: Any = origin.format
-    sound = isinstance(format, str) and all(map(_is_sound, origin.files))
+    sound = (
+        isinstance(format, str)
+        and origin.vocabulary in vocabularies.names()
+        and all(map(_is_sound, origin.files))
+    )
     order = pa.array(names, pa.string())
     if not sound or len(set(names)) < len(names) or not pc.all(pc.is_in(found, order), min_count=0).as_py():
         raise ValueError

@@ -1,0 +1,46 @@
+"""Label files for the benchmarks, made with a seed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from seldio.formats import TextFile
+
+
+def text_files(number: int, rows: int, seed: int = 7) -> list[TextFile]:
+    """*number* clean STARSS23 label files with *rows* rows in all, up to six sources at a time."""
+    rng = np.random.default_rng(seed)
+    return [_file(index, rows // number, rng) for index in range(number)]
+
+
+def _file(index: int, rows: int, rng: np.random.Generator) -> TextFile:
+    overlap = rng.integers(1, 7, rows)
+    columns = [
+        np.repeat(np.arange(rows), overlap)[:rows],
+        rng.integers(0, 13, rows),
+        (np.arange(overlap.sum()) - np.repeat(np.cumsum(overlap) - overlap, overlap))[:rows],
+        rng.integers(-180, 181, rows),
+        rng.integers(-60, 61, rows),
+        rng.integers(50, 600, rows),
+    ]
+    text = "\n".join(",".join(map(str, row)) for row in zip(*(column.tolist() for column in columns), strict=True))
+    name = f"fold3_room{index % 16}_mix{index:03d}"
+    return TextFile(f"{name}.csv", f"{name}.csv", name, (text + "\n").encode())
+
+
+def spoiled(file: TextFile, every: int) -> TextFile:
+    """*file* with one row in *every* made bad: letters, a cell too many, a class or angle out of range."""
+    lines = file.data.split(b"\n")
+    for count, number in enumerate(range(0, len(lines) - 1, every)):
+        cells = lines[number].split(b",")
+        match count % 4:
+            case 0:
+                cells[1] = b"x" + cells[1]
+            case 1:
+                cells.append(b"1")
+            case 2:
+                cells[3] = b"999"
+            case _:
+                cells[1] = b"77"
+        lines[number] = b",".join(cells)
+    return TextFile(file.path, file.name, file.clip, b"\n".join(lines))

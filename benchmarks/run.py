@@ -1,0 +1,178 @@
+"""Speed as ratios, side by side in one run: ``make bench``.
+
+Each row is timed in turn with what it is compared to (A, B, A, B, …); the ratio is that of the medians.
+Nothing here passes or fails: the last column is the limit that the project has set itself.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from statistics import median
+
+import data
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+
+from seldio.findings import Finding
+from seldio.formats import TextFile, get
+from seldio.validate import check_labels
+
+COLUMNS = ["frame", "class", "source", "azimuth", "elevation", "distance"]
+STARSS23 = get("starss23")
+
+
+def side_by_side(
+    name: str, ours: Callable[[], object], other: Callable[[], object], what: str, limit: float, rounds: int = 9
+) -> None:
+    """Time *ours* and *other* in turn and print the ratio; *limit* below 1 means so much faster."""
+    ours(), other()
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(rounds):
+        for run, kept in ((ours, times[0]), (other, times[1])):
+            start = time.perf_counter()
+            run()
+            kept.append(time.perf_counter() - start)
+    a, b = median(times[0]), median(times[1])
+    target = f"at most {limit:g} x" if limit >= 1 else f"at most 1/{1 / limit:.0f}"
+    ratio = f"{a / b:.2f} x" if a / b > 0.2 else f"1/{b / a:.1f}"
+    print(f"{name:<46} {a * 1e3:9.1f} ms   {what:<34} {b * 1e3:9.1f} ms   {ratio:>8}   {target}", flush=True)
+
+
+def main() -> None:
+    """Run everything."""
+    reading()
+    checking()
+    start_up()
+
+
+def reading() -> None:
+    """168 files with 700,000 rows into one event table."""
+    files = data.text_files(168, 700_000)
+    joined = b"".join(file.data for file in files)
+    rows = STARSS23.read(files, reject).table.num_rows
+    name = f"read {len(files)} files, {rows:,} rows"
+    side_by_side(name, lambda: STARSS23.read(files, reject), lambda: bare_parse(joined), "bare pyarrow.csv, joined", 1.4)
+    side_by_side(name, lambda: STARSS23.read(files, reject), lambda: line_by_line(files), "line by line", 1 / 12, 3)
+
+
+def checking() -> None:
+    """One million clean rows through all rules; the same with 1 % bad rows."""
+    clean = data.text_files(200, 1_000_000)
+    joined = b"".join(file.data for file in clean)
+    bad = [data.spoiled(file, every=100) for file in clean]
+    assert not check(clean), "the clean file is not clean"
+    found = len(check(bad))
+    side_by_side("read and check 1,000,000 clean rows", lambda: check(clean), lambda: bare_parse(joined),
+                 "bare pyarrow.csv", 3.5)  # fmt: skip
+    side_by_side(f"the same, 1 % bad rows ({found:,} found)", lambda: check(bad), lambda: check(clean),
+                 "the clean rows", 3.0, 5)  # fmt: skip
+    side_by_side("read and check 1,000,000 clean rows", lambda: check(clean), pandera_check(joined, len(clean)),
+                 "pandas + pandera, same checks", 1 / 2, 3)  # fmt: skip
+    side_by_side("read and check 1,000,000 clean rows", lambda: check(clean), frictionless_check(joined),
+                 "frictionless", 1 / 60, 1)  # fmt: skip
+
+
+def start_up() -> None:
+    """The time until the help is on the screen."""
+    seldio = [sys.executable, "-m", "seldio", "--help"]
+    bare = [sys.executable, "-c", "import typer, rich.console"]
+    side_by_side("seldio --help", lambda: quiet(seldio), lambda: quiet(bare), "import typer, rich.console", 1.5, 15)
+
+
+def quiet(command: list[str]) -> None:
+    """Run a command and throw its output away."""
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def reject(finding: Finding) -> None:
+    """A sink for files that have no findings."""
+    raise AssertionError(finding)
+
+
+def check(files: list[TextFile]) -> list[Finding]:
+    """Read and run all label rules."""
+    found: list[Finding] = []
+    check_labels(STARSS23.read(files, found.append), found.append)
+    return found
+
+
+def bare_parse(content: bytes) -> pa.Table:
+    """The least that reading can cost."""
+    return pyarrow.csv.read_csv(
+        pa.BufferReader(content), read_options=pyarrow.csv.ReadOptions(column_names=COLUMNS)
+    )
+
+
+def line_by_line(files: list[TextFile]) -> list[dict[int, list[list[float]]]]:
+    """What a loader does that reads a row at a time into a dictionary of frames."""
+    found = []
+    for file in files:
+        frames: dict[int, list[list[float]]] = {}
+        for line in file.data.decode().splitlines():
+            cells = line.strip().split(",")
+            row = [int(cells[1]), int(cells[2]), float(cells[3]), float(cells[4]), float(cells[5])]
+            frames.setdefault(int(cells[0]), []).append(row)
+        found.append(frames)
+    return found
+
+
+def pandera_check(content: bytes, files: int) -> Callable[[], object]:
+    """The same checks with pandas and pandera: types, ranges, order, duplicates, overlaps."""
+    import pandera.pandas as pandera
+
+    def bounded(low: int, high: int) -> pandera.Column:
+        return pandera.Column(int, pandera.Check.in_range(low, high))
+
+    schema = pandera.DataFrameSchema(
+        {
+            "frame": bounded(0, 10**7),
+            "class": bounded(0, 12),
+            "source": bounded(0, 1000),
+            "azimuth": bounded(-180, 180),
+            "elevation": bounded(-90, 90),
+            "distance": bounded(0, 10_000),
+        },
+        checks=[
+            pandera.Check(lambda df: (df["frame"].diff() >= 0) | (df["clip"].diff() != 0)),
+            pandera.Check(lambda df: ~df.duplicated()),
+            pandera.Check(lambda df: ~df.duplicated(["clip", "frame", "class", "source"])),
+            pandera.Check(lambda df: df.groupby(["clip", "frame"])["class"].transform("size") <= 6),
+        ],
+    )
+
+    def run() -> object:
+        table = pd.read_csv(pa.BufferReader(content), names=COLUMNS)
+        table["clip"] = np.repeat(np.arange(files), len(table) // files)
+        return schema.validate(table, lazy=True)
+
+    return run
+
+
+def frictionless_check(content: bytes) -> Callable[[], object]:
+    """Types and ranges with frictionless."""
+    from frictionless import Dialect, Resource, Schema, fields
+
+    limits = dict(zip(COLUMNS, [(0, 10**7), (0, 12), (0, 1000), (-180, 180), (-90, 90), (0, 10_000)], strict=True))
+    schema = Schema(
+        fields=[
+            fields.IntegerField(name=name, constraints={"minimum": low, "maximum": high})
+            for name, (low, high) in limits.items()
+        ]
+    )
+
+    def run() -> object:
+        report = Resource(data=content, format="csv", schema=schema, dialect=Dialect(header=False)).validate()
+        assert report.valid, report
+        return report
+
+    return run
+
+
+if __name__ == "__main__":
+    np.seterr(all="raise")
+    main()

@@ -1,0 +1,164 @@
+"""Write what the documentation takes from the code: rules, formats, the command line, the schemas.
+
+``python docs/generate.py`` rewrites the files, ``--check`` says which are out of step, ``--schemas``
+writes the schemas only.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer.main
+
+from seldio.cli import app
+from seldio.formats import FORMATS
+from seldio.formats.label_csv import Dialect
+from seldio.info import format_record
+from seldio.rules import CATALOGUE
+from seldio.rules.base import Rule
+from seldio.schema.events import COLUMNS, Event
+from seldio.schemas import SCHEMAS
+from seldio.vocabularies import names, vocabulary
+
+ROOT = Path(__file__).resolve().parent.parent
+FAMILIES = {
+    "SYN": "Syntax: bytes, lines and cells",
+    "LAB": "Labels: values, rows and misreadings",
+    "SUB": "Submissions and packages",
+    "LAY": "Layout of data set folders",
+    "SAF": "Safety: archives, names and terminals",
+}
+MADE = "<!-- made from the code by docs/generate.py -->"
+
+
+def pages() -> dict[str, str]:
+    """Every generated file with its content."""
+    found = {
+        "docs/rules.md": rules_page(),
+        "docs/formats.md": formats_page(),
+        "docs/cli.md": cli_page(),
+        "docs/schema.md": schema_page(),
+    }
+    return found | schema_files()
+
+
+def schema_files() -> dict[str, str]:
+    """The JSON Schemas."""
+    return {
+        f"schemas/{name}.schema.json": json.dumps(make(), indent=2, ensure_ascii=False) + "\n"
+        for name, make in SCHEMAS.items()
+    }
+
+
+def rules_page() -> str:
+    """All rules by family."""
+    lines = ["# Rules", "", MADE, "", "`seldio rule CODE` prints one of these pages.", ""]
+    for prefix, title in FAMILIES.items():
+        chosen = [rule for code, rule in CATALOGUE.items() if code.startswith(prefix)]
+        lines += [f"## {title}", "", "| code | severity | repaired by | what |", "| --- | --- | --- | --- |"]
+        repair = {"none": "", "safe": "`--fix`", "unsafe": "`--unsafe-fixes`"}
+        lines += [
+            f"| [{r.code}](#{r.code.lower()}-{r.name}) | {r.severity.value} | {repair[r.fix]} | {_cell(r.summary)} |"
+            for r in chosen
+        ]
+        for rule in chosen:
+            lines += ["", *_rule(rule)]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _rule(rule: Rule) -> Iterator[str]:
+    yield from (f"### {rule.code} {rule.name}", "", rule.summary)
+    for paragraph in rule.explanation.split("\n\n"):
+        yield ""
+        head, _, rest = paragraph.partition("\n")
+        if head in ("Example:", "Fix:") and rest:
+            yield from (f"**{head}**", "")
+            body = [line[4:] if line.startswith("    ") else line for line in rest.split("\n")]
+            yield from (["```text", *body, "```"] if head == "Example:" else body)
+        else:
+            yield paragraph.replace("``", "`")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("``", "`")
+
+
+def formats_page() -> str:
+    """All formats, and what each can and cannot carry."""
+    lines = ["# Formats", "", MADE, "", "`seldio formats NAME` prints one of these.", ""]
+    lines += ["| name | years | columns | suffix |", "| --- | --- | --- | --- |"]
+    for format in FORMATS:
+        columns = ", ".join(part.field for part in format.columns) if isinstance(format, Dialect) else format.title
+        lines.append(f"| [{format.name}](#{format.name}) | {format.years} | {_cell(columns)} | `{format.suffix}` |")
+    for format in FORMATS:
+        record = format_record(format)
+        lines += ["", f"## {format.name}", "", f"{format.title[:1].upper()}{format.title[1:]}.", "", _cell(format.note), ""]
+        unit = f"; distance in {record['distance_unit']}" if record["distance_unit"] else ""
+        lines.append(f"- frames of {record['hop_seconds'] * 1000:g} ms{unit}; vocabulary `{format.vocabulary}`")
+        lines.append(f"- carries {', '.join(format.carries)}")
+        lines.append(f"- cannot carry {', '.join(name for name in COLUMNS if name not in format.carries) or 'nothing less'}")
+        if format.aliases:
+            lines.append(f"- also called {', '.join(format.aliases)}")
+        if format.source:
+            lines.append(f"- source: <{format.source}>")
+    return "\n".join([*lines, ""])
+
+
+def cli_page() -> str:
+    """All commands with their options."""
+    command = typer.main.get_command(app)
+    lines = ["# Command line", "", MADE, ""]
+    lines += ["Exit codes: 0 clean, 1 findings, 2 usage, 3 could not work.", ""]
+    for name, sub in command.commands.items():  # type: ignore[attr-defined]
+        lines += [f"## seldio {name}", "", (sub.help or "").strip(), "", "| argument | what |", "| --- | --- |"]
+        for parameter in sub.params:
+            shown = " ".join(parameter.opts) if parameter.param_type_name == "option" else parameter.name.upper()
+            lines.append(f"| `{shown}` | {_cell(getattr(parameter, 'help', None) or '')} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def schema_page() -> str:
+    """The columns of an event table and the vocabularies."""
+    lines = ["# The event table", "", MADE, "", "One row for each active source in each label frame. A table has the"]
+    lines += ["columns its files carry; `seldio schema event` prints the JSON Schema of a row.", ""]
+    lines += ["| column | Arrow type | what |", "| --- | --- | --- |"]
+    for name, kind in COLUMNS.items():
+        lines.append(f"| {name} | `{kind}` | {_cell(Event.model_fields[name].description or _MEANING[name])} |")
+    lines += ["", "## Vocabularies", ""]
+    for name in names():
+        words = vocabulary(name)
+        lines += [f"### {name}", "", f"{words.title}. Source: <{words.source}>", ""]
+        lines += [f"{number}. {spellings[0]}" for number, spellings in enumerate(words.classes) if spellings]
+        lines.append("")
+    return "\n".join(lines)
+
+
+_MEANING = {
+    "onset": "Seconds at which an event begins.",
+    "azimuth": "Degrees, counter-clockwise, +90 is left.",
+    "elevation": "Degrees, up positive.",
+    "distance": "Metres.",
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Write the files, or compare them."""
+    wanted = schema_files() if "--schemas" in arguments else pages()
+    stale = [name for name, text in wanted.items() if not (ROOT / name).is_file() or (ROOT / name).read_text("utf-8") != text]
+    if "--check" in arguments:
+        print("\n".join(f"out of step: {name}" for name in stale) or "all in step")
+        return bool(stale)
+    for name in stale:
+        (ROOT / name).parent.mkdir(exist_ok=True)
+        (ROOT / name).write_text(wanted[name], "utf-8")
+        print(f"written: {name}")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

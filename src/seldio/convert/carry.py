@@ -1,0 +1,180 @@
+"""Carry an event table over to another format: classes, times, directions, columns, names of files.
+
+Each function takes a table and gives a table. What gets lost on the way is worked out before, in
+``losses.py``; nothing here checks it again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import posixpath
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import ValidationError
+
+from seldio import angles
+from seldio.convert.columns import class_keys, has, with_column
+from seldio.convert.frames import with_times
+from seldio.errors import UnknownFormat, UsageError
+from seldio.formats import Format, get
+from seldio.formats.dcase_json import JsonFormat, clip_name
+from seldio.formats.label_csv import Dialect
+from seldio.schema.events import COLUMNS, ClipFile, Event, Origin, origin_of, with_origin
+from seldio.vocabularies import Vocabulary, spelling, vocabulary
+
+#: Columns that ``--fill`` can set: one number or flag for every row that has none.
+FILLABLE = ("class_id", "source", "azimuth", "elevation", "distance", "onscreen", "hemisphere", "score")
+
+
+def resolved(source: Format, table: pa.Table) -> Format:
+    """The label format of *table*: for a table read from Parquet, the one that its rows came from."""
+    if source.role != "table":
+        return source
+    origin = origin_of(table)
+    try:
+        return dataclasses.replace(get(origin.format), vocabulary=origin.vocabulary)
+    except UnknownFormat:
+        return dataclasses.replace(source, vocabulary=origin.vocabulary)
+
+
+# --- values that the caller gives ------------------------------------------------------------------
+
+
+def filled(table: pa.Table, target: Format, fill: Mapping[str, Any]) -> pa.Table:
+    """*table* with the values of *fill* wherever a field is unknown.
+
+    Raises:
+        UsageError: a field cannot be filled, *target* does not have it, or the value is no such field.
+    """
+    for field, value in fill.items():
+        if field not in FILLABLE:
+            raise UsageError(f"--fill {field}: only {', '.join(FILLABLE)} can be filled")
+        if field not in target.carries:
+            raise UsageError(f"--fill {field}: {target.name} does not have this field")
+        scalar = _scalar(field, value)
+        if field in table.column_names:
+            table = with_column(table, field, pc.fill_null(table[field], scalar))
+        else:
+            table = with_column(table, field, pa.repeat(scalar, table.num_rows))
+    return table
+
+
+def _scalar(field: str, value: Any) -> pa.Scalar:
+    """*value*, perhaps given as text, as a value of *field*."""
+    try:
+        scalar = pa.scalar(value).cast(COLUMNS[field])
+        Event.model_validate({"clip": "-", field: scalar.as_py()})
+    except (pa.ArrowException, ValidationError):
+        raise UsageError(f"--fill {field}={value}: not a value of {field}") from None
+    return scalar
+
+
+# --- classes ---------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Classes:
+    """The classes of a table in the target's list.
+
+    Args:
+        ids: the target's class of each row; null where it has none.
+        names: for targets that write names, how a class is spelled where its id does not say it.
+        kept: rows whose class the target can hold.
+        lost: rows of each class that it cannot hold.
+        foreign: rows of each class that it can hold by its name alone.
+    """
+
+    ids: pa.Array
+    names: pa.Array
+    kept: Any
+    lost: Mapping[str, int]
+    foreign: Mapping[str, int]
+
+
+def classes(table: pa.Table, source: Format, target: Format) -> Classes:
+    """Find the classes of *table*, which has a number or name for each row, in *target*'s list."""
+    theirs, ours = vocabulary(source.vocabulary), vocabulary(target.vocabulary)
+    keys, rows = class_keys(table)
+    by_name = "class_name" in target.carries
+    found = [_class(number, name, theirs, ours, by_name) for number, name in keys]
+    counts = Counter[int](rows.tolist())
+    lost, foreign = Counter[str](), Counter[str]()
+    for index, (number, name) in enumerate(found):
+        label = keys[index][1] or theirs.label(keys[index][0] or 0)
+        if number is None:
+            (lost if name is None else foreign)[label] += counts[index]
+    ids = pa.array([number for number, _ in found], pa.int32()).take(pa.array(rows))
+    names = pa.array([name for _, name in found], pa.string()).take(pa.array(rows))
+    kept = np.array([pair != (None, None) for pair in found], dtype=bool)[rows]
+    return Classes(ids, names, kept, lost, foreign)
+
+
+def _class(
+    number: int | None, name: str | None, theirs: Vocabulary, ours: Vocabulary, by_name: bool
+) -> tuple[int | None, str | None]:
+    """A class in our list, and how to spell it where the number does not say so; (None, None) if lost."""
+    same = theirs.name == ours.name
+    if number is not None:
+        found = number if same else theirs.mapping(ours).get(number)
+    else:
+        found = ours.indices.get(spelling(name or ""))
+    if not by_name:
+        return found, None
+    if found is None:
+        return None, name or theirs.label(number or 0)
+    return found, name if same else None
+
+
+def with_classes(table: pa.Table, source: Format, target: Format) -> pa.Table:
+    """*table* with the class numbers of *target*, without the rows whose class it does not have."""
+    if not (has(table, "class_id") or has(table, "class_name")):
+        return table
+    found = classes(table, source, target)
+    table = with_column(table, "class_id", found.ids)
+    if found.names.null_count < len(found.names):
+        table = with_column(table, "class_name", found.names)
+    elif "class_name" in table.column_names:
+        table = table.drop_columns(["class_name"])
+    return table if found.kept.all() else table.filter(pa.array(found.kept))
+
+
+# --- columns and files -----------------------------------------------------------------------------
+
+
+def carried(table: pa.Table, source: Format, target: Format) -> pa.Table:
+    """*table* as *target* holds it; its origin names the target's files."""
+    origin = _origin(origin_of(table), source, target)
+    if target.role != "table":
+        table = with_times(with_classes(table, source, target), source, target)
+        if isinstance(target, Dialect) and target.folded and has(table, "azimuth"):
+            table = with_column(table, "azimuth", angles.fold(table["azimuth"].to_numpy()))
+        for field in target.needs:  # writers look for these, and write nothing where they are null
+            if field not in table.column_names:
+                table = with_column(table, field, pa.nulls(table.num_rows))
+    kept = set(table.column_names) & set(target.carries)
+    return with_origin(table.select([name for name in COLUMNS if name in kept]), origin)
+
+
+def _origin(origin: Origin, source: Format, target: Format) -> Origin:
+    if target.role == "table":
+        return origin if origin.format else dataclasses.replace(origin, vocabulary=source.vocabulary)
+    files = origin.files
+    if source.name != target.name:
+        files = tuple(_file(file, source, target) for file in files)
+    return Origin(target.name, target.vocabulary, files)
+
+
+def _file(file: ClipFile, source: Format, target: Format) -> ClipFile:
+    """The file that takes the rows of *file*: its name, but for what the target adds to names."""
+    folder, base = posixpath.split(file.name)
+    stem = clip_name(base) if base.endswith(".json") else base.rpartition(".")[0] or base
+    newline = target.newline if isinstance(target, Dialect) else "\n"
+    if isinstance(target, JsonFormat):
+        stem += "_std" if source.role == "label" else "_inference"
+    name = posixpath.join(folder, stem + target.suffix)
+    return ClipFile(file.clip, name, newline, not isinstance(target, JsonFormat), file.frames)

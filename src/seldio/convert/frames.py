@@ -1,0 +1,104 @@
+"""Events and event frames, and frames of one length as frames of another."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seldio import timeline
+from seldio.convert.columns import Ints, class_keys, has, with_column
+from seldio.formats import Format
+from seldio.schema.events import clip_codes
+from seldio.schema.spans import Spans, spans
+
+
+def are_events(table: pa.Table) -> bool:
+    """Whether rows are whole events (onset and offset) and not event frames."""
+    return has(table, "onset") and not has(table, "frame")
+
+
+def takes_events(target: Format) -> bool:
+    """Whether *target* holds whole events and no frames."""
+    return "onset" in target.carries and "frame" not in target.carries
+
+
+def with_times(table: pa.Table, source: Format, target: Format) -> pa.Table:
+    """*table* with the kind of rows and the frames of *target*."""
+    if target.role == "table" or not table.num_rows:
+        return table
+    if are_events(table):
+        return table if takes_events(target) else frames_of(table, target.hop)
+    return events_of(table, source.hop) if takes_events(target) else rescaled(table, source.hop, target.hop)
+
+
+def frames_of(table: pa.Table, hop: Fraction) -> pa.Table:
+    """An event frame for each frame that an event touches, by clip and frame."""
+    times = zip(table["onset"].to_pylist(), table["offset"].to_pylist(), strict=True)
+    ranges = [timeline.frames_between(start, end, hop) for start, end in times]
+    rows = np.repeat(np.arange(table.num_rows), [len(frames) for frames in ranges])
+    frame = np.array([frame for frames in ranges for frame in frames], np.int64)
+    clips = clip_codes(table)[0]
+    order = np.lexsort((frame, clips[rows]))
+    frames = table.drop_columns(["onset", "offset"]).take(pa.array(rows[order]))
+    return with_column(frames, "frame", frame[order])
+
+
+def grouped(table: pa.Table, hop: Fraction) -> Spans:
+    """The events of event frames; classes without a number are told apart by their names."""
+    rows = class_keys(table)[1]
+    table = with_column(table.select(["clip", "frame"]), "class_id", rows).append_column(
+        "source",
+        pc.fill_null(table["source"], -1) if "source" in table.column_names else pa.repeat(0, len(rows)),
+    )
+    return spans(table, hop=hop)
+
+
+def events_of(table: pa.Table, hop: Fraction) -> pa.Table:
+    """One row for each event: its onset and offset, and what holds in its middle frame."""
+    events = grouped(table, hop)
+    middle = events.rows[(events.starts[:-1] + events.starts[1:] - 1) // 2]
+    rows = table.drop_columns(["frame"]).take(pa.array(middle))
+    rows = with_column(rows, "onset", events.table["onset"])
+    return with_column(rows, "offset", events.table["offset"])
+
+
+def rescaled(table: pa.Table, hop: Fraction, wanted: Fraction) -> pa.Table:
+    """Frames of one length as frames of another: finer ones are repeated, coarser ones keep their first rows.
+
+    Of the rows of one class and source that fall together, those of the first frame are kept.
+    """
+    if hop == wanted:
+        return table
+    frame = table["frame"].to_numpy().astype(np.int64)
+    clips = clip_codes(table)[0]
+    if hop > wanted:
+        times = int(hop / wanted)
+        rows = np.repeat(np.arange(len(frame)), times)
+        finer = frame[rows] * times + np.tile(np.arange(times), len(frame))
+        order = np.lexsort((finer, clips[rows]))
+        return with_column(table.take(pa.array(rows[order])), "frame", finer[order])
+    coarser = frame // int(wanted / hop)
+    kept = _firsts(table, clips, frame, coarser)
+    return with_column(table.take(pa.array(kept)), "frame", coarser[kept])
+
+
+def _firsts(table: pa.Table, clips: Any, frame: Ints, coarser: Ints) -> Ints:
+    """Rows of the first frame of each class and source in a coarser frame, by clip and coarser frame."""
+    source = (
+        pc.fill_null(table["source"], -1).to_numpy()
+        if "source" in table.column_names
+        else np.zeros_like(frame)
+    )
+    rows = class_keys(table)[1]
+    order = np.lexsort((np.arange(len(frame)), frame, source, rows, coarser, clips))
+    new = np.zeros(len(order), dtype=bool)
+    new[:1] = True
+    for key in (clips, coarser, rows, source):
+        new[1:] |= np.diff(key[order]) != 0
+    first = frame[order][np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))]
+    kept = np.sort(order[frame[order] == first])
+    return kept[np.lexsort((coarser[kept], clips[kept]))]

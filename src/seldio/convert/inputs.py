@@ -1,0 +1,115 @@
+"""The tables of a source on disk, whatever it is."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from seldio.errors import UnknownFormat, UsageError
+from seldio.files import Entry, open_source
+from seldio.findings import Finding, Sink, raise_errors
+from seldio.formats import Format, TextFile, get
+from seldio.formats.dcase_json import looks_like
+from seldio.formats.parquet import MAGIC, PARQUET
+from seldio.formats.recognise import SUFFIXES, clip_names, read_files
+from seldio.text import printable
+
+#: Findings that ask for the name of the format.
+_UNDECIDED = ("SYN901", "SYN903")
+
+
+@dataclasses.dataclass(frozen=True)
+class Input:
+    """What was read of a source.
+
+    Args:
+        path: the source as the user named it.
+        tables: one for each layout, with its format.
+        single: whether it is one label file, and no folder, archive or Parquet table.
+        files: files read.
+        skipped: files that are no labels.
+        local: real paths of the files read, or of the archive they are in.
+    """
+
+    path: str
+    tables: list[tuple[pa.Table, Format]]
+    single: bool
+    files: int
+    skipped: int
+    local: list[str]
+
+
+def read_tables(
+    path: str | os.PathLike[str], *, format: Format | str | None = None, sink: Sink = raise_errors
+) -> list[tuple[pa.Table, Format]]:
+    """The event tables of a file, folder, archive, Parquet table or standard input, one for each layout.
+
+    Args:
+        path: what to read.
+        format: the layout of all label files; found from their content if not given.
+        sink: takes what is found wrong.
+
+    Raises:
+        UnknownFormat: the content does not tell the layout; the message names the candidates.
+        UsageError: nothing has that name, or no such format exists.
+        SeldioError: the disk fails.
+    """
+    return read_input(path, format, sink).tables
+
+
+def read_input(path: str | os.PathLike[str], format: Format | str | None, sink: Sink) -> Input:
+    """Like :func:`read_tables`, with what is to be known of the files."""
+    told = get(format) if isinstance(format, str) else format
+    with open_source(path, sink) as source:
+        alone = source.kind in ("file", "gzip", "stdin")
+        entries = [entry for entry in source if alone or _is_label(entry, told)]
+        names = [_name(entry) for entry in entries]
+        files = [
+            TextFile(entry.path, name, clip, entry.read())
+            for entry, name, clip in zip(entries, names, clip_names(names), strict=True)
+        ]
+        local = [str(entry.local) for entry in entries if entry.local is not None]
+    tabular = told is PARQUET or (told is None and alone and files and files[0].data.startswith(MAGIC))
+    if told is None and not alone:
+        files = [file for file in files if not file.name.lower().endswith(".json") or looks_like(file.data)]
+    _check_apart(files)
+    if tabular:
+        readings = [PARQUET.read(files, sink)]
+    else:
+        readings = [item.reading for item in read_files(files, _asking(sink), told)]
+    tables = [(reading.table, reading.format) for reading in readings]
+    skipped = len(source.entries) - len(files)
+    return Input(source.path, tables, alone and not tabular, len(files), skipped, local or [source.path])
+
+
+def _is_label(entry: Entry, told: Format | None) -> bool:
+    return entry.name.lower().endswith(SUFFIXES if told is None else told.suffix)
+
+
+def _name(entry: Entry) -> str:
+    return "stdin.csv" if entry.name == "<stdin>" else entry.name
+
+
+def _check_apart(files: Sequence[TextFile]) -> None:
+    """Raise UsageError where two files describe one clip of one folder."""
+    first: dict[str, TextFile] = {}
+    for file in files:
+        other = first.setdefault(file.clip, file)
+        if other is not file:
+            raise UsageError(
+                f"{printable(other.path)} and {printable(file.path)} are both of clip {printable(file.clip)}"
+            )
+
+
+def _asking(sink: Sink) -> Sink:
+    """A sink that asks for ``--format`` where the content does not tell the layout."""
+
+    def take(finding: Finding) -> None:
+        if finding.code in _UNDECIDED:
+            raise UnknownFormat(f"{printable(finding.path)}: {finding.message}; {finding.hint}")
+        sink(finding)
+
+    return take

@@ -1,0 +1,122 @@
+"""Write tables to disk: to one file, to a folder of files, or to one Parquet file."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from seldio.convert.inputs import Input
+from seldio.errors import InvalidData, SeldioError, UsageError
+from seldio.files import atomic_write, write_bytes
+from seldio.findings import Finding, Severity
+from seldio.formats import Format
+from seldio.formats.parquet import write_parquet
+from seldio.schema.events import ClipFile, clip_codes, origin_of
+from seldio.text import clipped, printable
+
+#: Names that could lead out of the folder they are put in; "" and "." are no names either.
+_ESCAPES = re.compile(r"(^|/)\.{0,2}(/|$)|^[A-Za-z]:|[\\\0]")
+
+Identity = tuple[int, int]
+
+
+def write_tables(tables: Sequence[pa.Table], target: Format, out: str, source: Input) -> tuple[str, ...]:
+    """Write tables that *target* can hold; return the paths written.
+
+    Raises:
+        UsageError: *out* is the source itself or no place for the output, or names collide.
+        InvalidData: the table names files that lead out of the folder.
+        SeldioError: the disk fails.
+    """
+    inputs = {identity for path in source.local if (identity := _identity(Path(path))) is not None}
+    if target.role == "table":
+        path = _new(Path(out), inputs)
+        if len(tables) > 1:
+            raise UsageError(
+                "the files have several layouts, a Parquet table has one: convert them one by one"
+            )
+        with atomic_write(path) as stream:
+            write_parquet(tables[0], stream)
+        return (str(path),)
+    clips = [clip for table in tables for clip in clip_tables(table)]
+    if source.single:
+        folder = Path(out) if out.endswith(os.sep) or Path(out).is_dir() else None
+        name = _safe(clips[0][0].name, source.path)
+        paths = {clips[0][0].name: _new(folder / name if folder else Path(out), inputs)}
+        _make([folder] if folder else [])
+    else:
+        paths = _folder([file for file, _ in clips], Path(out), inputs, source.path)
+    for file, rows in clips:
+        write_bytes(paths[file.name], target.write(rows, file))
+    return tuple(str(path) for path in paths.values())
+
+
+def clip_tables(table: pa.Table) -> Iterator[tuple[ClipFile, pa.Table]]:
+    """The rows of each clip with its file, in the order of the files; silent clips included."""
+    codes, names = clip_codes(table)
+    ends = np.flatnonzero(np.diff(codes)) + 1
+    if len(ends) >= len(np.unique(codes)) > 0:  # a clip stands in several places
+        order = np.argsort(codes, kind="stable")
+        codes, table = codes[order], table.take(pa.array(order))
+        ends = np.flatnonzero(np.diff(codes)) + 1
+    bounds = [0, *ends.tolist(), len(codes)] if len(codes) else [0]
+    rows = {names[codes[start]]: (start, end - start) for start, end in pairwise(bounds)}
+    files = {file.clip: file for file in origin_of(table).files}
+    files |= {clip: ClipFile(clip, f"{clip}.csv") for clip in rows if clip not in files}
+    table = table.combine_chunks()
+    for clip, file in files.items():
+        yield file, table.slice(*rows.get(clip, (0, 0)))
+
+
+def _folder(files: Iterable[ClipFile], out: Path, inputs: set[Identity], source: str) -> dict[str, Path]:
+    """The path of each file below *out*; all are checked before the first folder is made."""
+    paths: dict[str, Path] = {}
+    for file in files:
+        path = _new(out / _safe(file.name, source), inputs)
+        if file.name in paths:
+            raise UsageError(f"two files would be written to {printable(str(path))}")
+        paths[file.name] = path
+    folders = dict.fromkeys([out, *(path.parent for path in paths.values())])
+    for folder in folders:
+        if not folder.resolve().is_relative_to(out.resolve()):
+            raise UsageError(f"{printable(str(folder))} leads out of {printable(str(out))}: it is a link")
+    _make(folders)
+    return paths
+
+
+def _safe(name: str, source: str) -> str:
+    if _ESCAPES.search(name):
+        message = f"the file name {clipped(name)} leads out of the folder"
+        raise InvalidData(Finding("SAF101", Severity.ERROR, message, source))
+    return name
+
+
+def _new(path: Path, inputs: set[Identity]) -> Path:
+    """*path*, unless it is one of the files that are being read."""
+    if _identity(path) in inputs:
+        raise UsageError(f"{printable(str(path))} is the source itself: name another place for the output")
+    return path
+
+
+def _identity(path: Path) -> Identity | None:
+    try:
+        state = path.stat()
+    except (OSError, ValueError):
+        return None
+    return state.st_dev, state.st_ino
+
+
+def _make(folders: Iterable[Path]) -> None:
+    for folder in folders:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise UsageError(f"{printable(str(folder))} is a file, and the output is a folder") from None
+        except OSError as error:
+            raise SeldioError(f"cannot make {printable(str(folder))}: {error.strerror or error}") from error

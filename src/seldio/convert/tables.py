@@ -1,0 +1,75 @@
+"""Convert an event table, or refuse to."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from seldio.convert.carry import FILLABLE, carried, filled, resolved
+from seldio.convert.losses import NOTHING, Plan, plan
+from seldio.errors import LossError, UsageError
+from seldio.formats import Format
+from seldio.schema.events import COLUMNS
+
+#: The name that allows every loss.
+ALL = "all"
+
+
+@dataclasses.dataclass(frozen=True)
+class Converted:
+    """A table as its target holds it, and what that meant for the data."""
+
+    table: pa.Table
+    plan: Plan
+
+
+def convert(
+    table: pa.Table,
+    source: Format,
+    target: Format,
+    *,
+    allow_loss: Collection[str] = (),
+    fill: Mapping[str, Any] = NOTHING,
+) -> Converted:
+    """*table* with the fields, classes, frames and files of *target*, ready for ``target.write``.
+
+    Values are not rounded here: the writer does that.
+
+    Args:
+        table: an event table.
+        source: the format it was read from, or the Parquet format.
+        target: the format to write.
+        allow_loss: fields whose loss is accepted; ``all`` for every one.
+        fill: values for fields that are unknown, by field.
+
+    Raises:
+        LossError: the target cannot carry a field, and its loss is not allowed.
+        UsageError: the target needs a field that the table lacks, or a name or value makes no sense.
+    """
+    check_names(allow_loss)
+    planned = plan(table, source, target, fill)
+    refuse(planned, target, allow_loss)
+    source = resolved(source, table)
+    return Converted(carried(filled(table, target, fill), source, target), planned)
+
+
+def check_names(allow_loss: Collection[str]) -> None:
+    """Raise UsageError unless every name is that of a field, or ``all``."""
+    if unknown := [name for name in allow_loss if name not in COLUMNS and name != ALL]:
+        fields = ", ".join((*COLUMNS, ALL))
+        raise UsageError(f"--allow-loss {','.join(unknown)}: no such field; there are {fields}")
+
+
+def refuse(planned: Plan, target: Format, allow_loss: Collection[str]) -> None:
+    """Raise what stands against a plan: UsageError for missing fields, LossError for losses not allowed."""
+    if planned.missing:
+        reasons = "; ".join(f"{field}: {why}" for field, why in planned.missing.items())
+        fills = " ".join(f"--fill {field}=0" for field in planned.missing if field in FILLABLE)
+        hint = f" To set one value for all: {fills}" if fills else ""
+        raise UsageError(f"{target.name} needs {', '.join(planned.missing)} ({reasons}).{hint}")
+    refused = {field: what for field, what in planned.losses.items() if not {field, ALL} & set(allow_loss)}
+    if refused:
+        raise LossError(target.name, refused)

@@ -1,0 +1,331 @@
+"""Which data set tree is this? From file names alone; nothing here touches the disk."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from seldio.formats.layouts import (
+    PLAIN,
+    Field,
+    Layout,
+    Named,
+    Set,
+    Top,
+    clip_range,
+    expected_clips,
+    kind_of,
+    layout,
+)
+from seldio.schema.clips import Clip
+from seldio.text import plural
+
+__all__ = ["AUDIO", "TYPES", "Holding", "Place", "Tree", "clip_range", "expected_clips", "read_tree"]
+
+#: What files are, by their suffix.
+TYPES: dict[str, Literal["metadata", "audio", "video"]] = {
+    "csv": "metadata",
+    **dict.fromkeys(("wav", "flac", "ogg", "opus", "mp3", "m4a", "aif", "aiff", "w64"), "audio"),
+    **dict.fromkeys(("mp4", "mov", "mkv", "avi", "webm", "m4v"), "video"),
+}
+AUDIO: frozenset[Field] = frozenset({"foa", "mic", "stereo", "audio"})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a file stands in a tree.
+
+    Args:
+        name: as given.
+        stem: its file name up to the last dot.
+        suffix: what stands behind that, without the dot, as written.
+        top: what its top folder holds; None outside of top folders.
+        home: the folders above the top folder (of a file outside: all its folders).
+        below: the folders between the top folder and the file.
+        split: the split folder it is in.
+        inside: whether it is in a folder of the data set.
+        named: what its name says, if the data set calls its clips so.
+    """
+
+    name: str
+    stem: str
+    suffix: str
+    top: Top | None = None
+    home: str = ""
+    below: tuple[str, ...] = ()
+    split: str | None = None
+    inside: bool = False
+    named: Named | None = None
+
+    @property
+    def field(self) -> Field | None:
+        """The field of :class:`Clip` that this file belongs in; None if it is no part of a clip."""
+        kind = TYPES.get(self.suffix.lower()) if self.stem else None
+        if kind is None or not self.is_text:
+            return None
+        if kind == "audio" and self.top is not None and self.top.field in AUDIO:
+            return self.top.field
+        return kind
+
+    @property
+    def set(self) -> Set | None:
+        """Development or evaluation set, where the folders or the name tell."""
+        if self.top is not None and self.top.set is not None:
+            return self.top.set
+        return "dev" if self.split is not None or self.named is not None else None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the name can stand in a table: bytes that are not UTF-8 cannot."""
+        return self.name.isascii() or not any("\ud800" <= character <= "\udfff" for character in self.name)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the name is spelt as the data set spells it."""
+        return self.named is not None and self.named.clip == self.stem
+
+
+@dataclass(slots=True)
+class Holding:
+    """What a tree has of one clip of its data set, whatever the folder: the first file of each field."""
+
+    clip: str
+    set: Set
+    named: Named
+    files: dict[Field, Place] = field(default_factory=dict)
+    splits: dict[str, Place] = field(default_factory=dict)
+    split: str | None = None
+    inside: bool = False
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A data set tree as its file names tell it.
+
+    Args:
+        row: the layout's row of the table.
+        clips: the recordings with their files, sorted by set, split and name.
+        evidence: one sentence on why it is this layout.
+        places: every file, sorted by name.
+    """
+
+    row: Layout
+    clips: tuple[Clip, ...]
+    evidence: str
+    places: tuple[Place, ...]
+
+    @property
+    def layout(self) -> str:
+        """The name of the layout, e.g. ``starss23``; ``loose`` if none is known."""
+        return self.row.name
+
+    @cached_property
+    def holdings(self) -> dict[tuple[Set, str], Holding]:
+        """What there is of each clip that is called as the data set calls its clips."""
+        held: dict[tuple[Set, str], Holding] = {}
+        flat = not any(place.inside for place in self.places)
+        for place in self.places:
+            if place.named is not None and place.set is not None and (place.inside or flat):
+                key = (place.set, place.named.clip)
+                holding = held.setdefault(key, Holding(place.named.clip, place.set, place.named))
+                _hold(self.row, holding, place)
+        return held
+
+
+def _hold(row: Layout, holding: Holding, place: Place) -> None:
+    what = place.field or (place.top.field if place.top is not None else None)
+    if what is not None:
+        holding.files.setdefault(what, place)
+    if place.split is not None:
+        holding.splits.setdefault(place.split, place)
+    holding.split = holding.split or _split(row, place)
+    holding.inside = holding.inside or place.inside
+
+
+# --- which layout ----------------------------------------------------------------------------------
+
+
+class Mark(NamedTuple):
+    """What a path says: the layout, how much that weighs, and a sentence."""
+
+    pattern: re.Pattern[str]
+    layout: str
+    weight: float
+    sentence: str
+
+
+def _mark(pattern: str, layout: str, weight: float, sentence: str) -> Mark:
+    return Mark(re.compile(pattern, re.IGNORECASE), layout, weight, sentence)
+
+
+_ROOMS = "|".join(
+    f"fold{min(split.folds)}_room(?:{'|'.join(map(str, split.rooms))})" for split in layout("starss23").splits
+)
+#: A file speaks for the first layout whose pattern is found in its path.
+MARKS: tuple[Mark, ...] = (
+    _mark(
+        r"_mix\d+_deg-?\d+_start\d+\.|(^|/)stereo_(dev|eval)/", "dcase2025", 1, "2025 clip names or folders"
+    ),
+    _mark(r"(^|/)fold\d+_room\d+_mix\d+_ov\d\.", "dcase2020", 1, "2020 clip names (…_ov1)"),
+    _mark(r"(^|/)split\d_(ir\d_ov\d_)?\d+\.", "dcase2019", 1, "2019 clip names (split…)"),
+    _mark(r"(^|/)(foa|mic)_labels/|_fmt-(foa|mic)_seed-", "spatialscaper", 1, "foa_labels or mic_labels"),
+    _mark(r"(^|/)dev-(train|test)-(sony|tau)/", "starss23", 1, "split folders of sony and tau"),
+    _mark(
+        r"(^|/)dev-(val|test)/fold[56]_room\d+_mix", "dcase2021", 100, "folds 5 and 6 in 2021 split folders"
+    ),
+    _mark(r"(^|/)dev-test/fold4_room\d+_mix", "starss23", 100, "fold 4 in dev-test"),
+    _mark(rf"_dev/([\w-]+/)?({_ROOMS})_mix\d{{3}}", "starss23", 1, "folds and rooms of STARSS23"),
+    _mark(rf"(^|/)dev-[\w-]+/({_ROOMS})_mix\d{{3}}", "starss23", 1, "rooms of STARSS23 in split folders"),
+    _mark(r"(^|/)dev-(train|val)/fold\d_room\d+_mix|_eval/eval-test/", "dcase2021", 1, "2021 split folders"),
+    _mark(r"(^|/)(foa|mic|metadata|video)_(dev|eval)/", "starss23", 0.5, "folders foa_…, mic_…, metadata_…"),
+    _mark(r"(^|/)dev-(train|test)-", "starss23", 0.5, "split folders dev-train-… and dev-test-…"),
+    _mark(rf"(^|/)({_ROOMS})_mix\d{{3}}\.", "starss23", 0.01, "clip names of STARSS23"),
+)
+#: Below this weight only names speak, and then most files must.
+_FOLDERS_SPEAK = 0.5
+_EDITION = re.compile(r"starss[-_ ]?(2[23])|dcase[-_ ]?(?:20)?(2[234])", re.IGNORECASE)
+_NEWER = re.compile(r"(fold3_room1[234]|fold4_room1[56])_mix|(^|/)video_(dev|eval)/", re.IGNORECASE)
+#: This many of the 51 recordings from Tampere in STARSS22, and none of the later rooms: it is STARSS22.
+_MOST_TAU = 20
+
+
+def _decide(root: str, paths: Sequence[str]) -> tuple[Layout, str]:
+    """The layout that the paths of audio, video and label files speak for, and why."""
+    votes: Counter[str] = Counter()
+    weights: defaultdict[str, float] = defaultdict(float)
+    for path in paths:
+        if mark := next((mark for mark in MARKS if mark.pattern.search(path)), None):
+            votes[mark.sentence] += 1
+            weights[mark.layout] += mark.weight
+    best = max(weights, key=lambda name: weights[name], default="loose")
+    spoken = [(mark, votes[mark.sentence]) for mark in MARKS if mark.layout == best and votes[mark.sentence]]
+    few = sum(count for _, count in spoken) * 2 < len(paths)
+    if not spoken or (weights[best] < _FOLDERS_SPEAK and few):
+        return layout("loose"), "no folder or clip name of a known data set"
+    evidence = "; ".join(f"{mark.sentence} ({plural(count, 'file')})" for mark, count in spoken)
+    if best != "starss23":
+        return layout(best), evidence
+    edition, why = _edition(root, paths)
+    return layout(edition), f"{evidence}; {why}"
+
+
+def _edition(root: str, paths: Sequence[str]) -> tuple[str, str]:
+    """STARSS23, or the part of it that is STARSS22."""
+    if any(_NEWER.search(path) for path in paths):
+        return "starss23", "rooms 12 to 16 or video, which STARSS22 does not have"
+    if said := [*_EDITION.finditer(f"{root}/{paths[0]}")]:
+        edition = "starss22" if "22" in said[-1].groups() else "starss23"
+        return edition, f"{said[-1][0]} in the path"
+    names = {path.rpartition("/")[2].rpartition(".")[0] for path in paths}
+    tau = frozenset[str]().union(*(s.clips for s in layout("starss22").splits if s.name.endswith("tau")))
+    if len(names & tau) >= _MOST_TAU:
+        return "starss22", "nothing from rooms 12 to 16, which STARSS23 added"
+    return "starss23", "STARSS22 is a part of it"
+
+
+# --- reading ---------------------------------------------------------------------------------------
+
+_ARCHIVE = re.compile(r"\.(zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
+
+
+def read_tree(names: Sequence[str], root: str = "") -> Tree:
+    """The data set tree that files with these *names* make.
+
+    Args:
+        names: POSIX paths below the root, in any order.
+        root: what the user called the root; ``…/foa_dev/dev-test-tau`` says what is in it.
+    """
+    given = _ARCHIVE.sub("", root.replace("\\", "/").rstrip("/"))
+    above = tuple(part for part in given.split("/") if part not in ("", ".", ".."))[-2:]
+    ordered = sorted(dict.fromkeys(names))
+    media = [name for name in ordered if name.rpartition(".")[2].lower() in TYPES]
+    row, evidence = _decide(given, ["/".join((*above, name)) for name in media])
+    topped = any(_top(row, name.split("/")[:-1]) is not None for name in ("/".join((*above, "-")), *ordered))
+    places = tuple(_place(row, above, name, not topped) for name in ordered)
+    clips = sorted(_clips(row, places), key=lambda clip: (clip.set or "", clip.split or "", clip.clip))
+    return Tree(row, tuple(clips), evidence, places)
+
+
+def _top(row: Layout, folders: Sequence[str]) -> int | None:
+    """The index of the last top folder."""
+    return next((i for i in range(len(folders) - 1, -1, -1) if folders[i].lower() in row.tops), None)
+
+
+def _place(row: Layout, above: Sequence[str], name: str, bare: bool) -> Place:
+    """The place of one file; *bare*: there are no top folders, so that split folders speak alone."""
+    *folders, last = (*above, *name.split("/"))
+    stem, dot, suffix = last.rpartition(".")
+    stem, suffix = (stem, suffix) if dot else (suffix, "")
+    at, top = _top(row, folders), None
+    inside = at is not None
+    if at is not None:
+        top, home, below = row.tops[folders[at].lower()], folders[:at], folders[at + 1 :]
+    elif bare and row.depth and (split := _split_folder(folders)) is not None:
+        inside, home, below = True, folders[:split], folders[split:]
+    else:
+        plain = [folder.lower() for folder in folders if folder.lower() in PLAIN]
+        top = PLAIN[plain[-1]] if plain else None
+        home, below = [folder for folder in folders if folder.lower() not in PLAIN], []
+    set = top.set if at is not None and top is not None else "dev" if row.clip is not None else None
+    split_name = below[0] if below and row.depth and set == "dev" else None
+    named = row.named(set, stem if suffix.lower() in TYPES else last.partition(".")[0]) if set else None
+    if not inside and named is not None and named.clip != stem:
+        named = None
+    return Place(name, stem, suffix, top, "/".join(home), tuple(below), split_name, inside, named)
+
+
+def _split_folder(folders: Sequence[str]) -> int | None:
+    return next((i for i in range(len(folders) - 1, -1, -1) if kind_of(folders[i]) is not None), None)
+
+
+def _clips(row: Layout, places: Iterable[Place]) -> Iterator[Clip]:
+    groups: dict[tuple[str | None, ...], list[Place]] = {}
+    for place in places:
+        if place.field is not None:
+            group = place.top.group if place.top is not None else ""
+            home = None if place.inside else place.home
+            groups.setdefault((place.set, _split(row, place), group, home, place.stem), []).append(place)
+    for together in groups.values():
+        yield from (_clip(row, files) for files in _apart(together))
+
+
+def _apart(places: list[Place]) -> Iterable[list[Place]]:
+    """Files of one name as clips: two that would take the same field are of two clips."""
+    if len({place.field for place in places}) == len(places):
+        return [places]
+    clips: dict[tuple[str, int], list[Place]] = {}
+    taken: Counter[tuple[str, Field | None]] = Counter()
+    for place in places:
+        key = (place.home, place.field)
+        clips.setdefault((place.home, taken[key]), []).append(place)
+        taken[key] += 1
+    return clips.values()
+
+
+def _clip(row: Layout, files: list[Place]) -> Clip:
+    place, named = files[0], files[0].named
+    split = _split(row, place)
+    site = next((name for name in ("sony", "tau") if split is not None and split.endswith(f"-{name}")), None)
+    if site is None and named is not None and place.set == "dev" and row.kinds:
+        owner = row.split_of(named.fold, named.room) or ""
+        site = next((name for name in ("sony", "tau") if owner.endswith(f"-{name}")), None)
+    known = place.inside or named is not None
+    paths = {str(file.field): file.name for file in files}
+    numbers = {} if named is None else {"fold": named.fold, "room": named.room, "mix": named.mix}
+    return Clip.model_validate(
+        {"clip": place.stem, "layout": row.name if known else "loose", "set": place.set,
+         "split": split, "site": site, **numbers, **paths}
+    )  # fmt: skip
+
+
+def _split(row: Layout, place: Place) -> str | None:
+    """The split of a file: its folder, or else where the data set keeps that clip."""
+    if place.set == "eval":
+        return "eval"
+    if place.split is not None or place.named is None:
+        return place.split
+    return row.split_of(place.named.fold, place.named.room)

@@ -1,0 +1,359 @@
+"""YAML as plain values and their places; the one home of PyYAML.
+
+Nothing but the core of YAML is read: null, booleans, numbers, text, lists and mappings. No tag makes an
+object, dates stay text, and limits hold for size, depth and what aliases would grow to. Keys that stand
+twice (SYN403) and a byte order mark (SYN103) are reported and read over; after every other error there is
+no document.
+
+PyYAML refuses tabs before comments and inside a line (yaml/pyyaml#450, #594). YAML allows them and libyaml
+reads them; the organisers' template for Task 3 has them; so they are read here.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from codecs import BOM_UTF8
+from typing import Any, NamedTuple, NoReturn
+
+import yaml
+
+from seldio.findings import Finding, Severity, Sink
+from seldio.formats.cells import encoding_problem
+from seldio.formats.json_text import Span
+from seldio.text import clipped, printable
+
+#: Limits for one document: bytes, values inside each other, values with all aliases written out.
+MAX_BYTES, MAX_DEPTH, MAX_VALUES = 2**18, 32, 20_000
+Pointer = tuple[str | int, ...]
+
+_CLIP = 200
+_MAX_DIGITS = 400  # a longer "number" is text: int() and str() refuse more than some thousand digits
+_CORE = "tag:yaml.org,2002:"
+_MERGE = _CORE + "merge"
+_SCALARS = frozenset(_CORE + name for name in ("null", "bool", "int", "float", "str"))
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE = re.compile(r"[^\r\n]*")
+_TAG = re.compile(r"![^\s,\[\]{}]*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# What PyYAML raises; all but the first are slips of its own.
+_FAILURES = (yaml.YAMLError, ValueError, OverflowError, LookupError, TypeError, AttributeError)
+
+
+class _Problem(NamedTuple):
+    """What is wrong between two offsets."""
+
+    code: str
+    start: int
+    end: int
+    message: str
+    hint: str
+
+
+class _RefusedError(Exception):
+    """Ends the reading."""
+
+    def __init__(self, code: str, start: int, end: int, message: str, hint: str) -> None:
+        self.problem = _Problem(code, start, end, message, hint)
+
+
+class _Source:
+    """A text and where it comes from: offsets become lines and columns."""
+
+    def __init__(self, text: str, path: str) -> None:
+        self.text, self.path = text, path
+        self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
+
+    def line(self, offset: int) -> int:
+        return bisect_right(self._starts, offset)
+
+    def span(self, start: int, end: int) -> Span:
+        """The place between two offsets; it ends with its first line."""
+        number = self.line(start)
+        begin = self._starts[number - 1]
+        match = _LINE.match(self.text, begin)
+        excerpt = match.group() if match else ""
+        text = self.text[start : min(end, begin + len(excerpt), start + _CLIP)]
+        text = text.rstrip() or text
+        column = start - begin + 1
+        return Span(number, column, column + len(text), text, excerpt)
+
+    def finding(self, problem: _Problem) -> Finding:
+        code, start, end, message, hint = problem
+        line, column, end_column, text, excerpt = self.span(start, end)
+        return Finding(
+            code, Severity.ERROR, message, self.path, line, column, end_column, text, hint, excerpt=excerpt
+        )
+
+
+_Members = dict[int, dict[Any, tuple[yaml.Node, yaml.Node]]]
+
+
+class YamlDocument:
+    """A value read from YAML, and where each part of it stands."""
+
+    __slots__ = ("_members", "_root", "_source", "value")
+
+    def __init__(self, value: Any, source: _Source, root: yaml.Node | None, members: _Members) -> None:
+        self.value = value
+        self._source, self._root, self._members = source, root, members
+
+    def locate(self, pointer: Pointer, key: bool = False) -> Span:
+        """The place of the value that keys and indices lead to; with *key*, of the key before it.
+
+        A value of several lines ends with its first one. Of a key that stands twice, the last counts.
+        A pointer that leads nowhere is a KeyError.
+        """
+        name = node = self._root
+        for step in pointer:
+            name, node = self._members[id(node)][step]
+        found = name if key else node
+        if found is None:  # an empty file
+            return self._source.span(0, 0)
+        return self._source.span(found.start_mark.index, found.end_mark.index)
+
+
+def parse(data: bytes, path: str, sink: Sink) -> YamlDocument | None:
+    """Read one YAML document; None, after a finding of severity error, where it cannot be read."""
+    text = _text(data, path, sink)
+    if text is None:
+        return None
+    source = _Source(text, path)
+    builder = _Builder(source)
+    document = builder.run()
+    for problem in builder.problems:
+        sink(source.finding(problem))
+    return document
+
+
+def _text(data: bytes, path: str, sink: Sink) -> str | None:
+    if len(data) > MAX_BYTES:
+        message = f"{len(data):,} bytes of YAML: more than {MAX_BYTES:,} are not read"
+        hint = "a meta file has some 4,000 bytes; is it the right file?"
+        sink(Finding("SYN404", Severity.ERROR, message, path, hint=hint))
+        return None
+    if data.startswith(BOM_UTF8):
+        message, hint = "the file begins with a byte order mark", "save it as UTF-8 without BOM"
+        sink(Finding("SYN103", Severity.ERROR, message, path, 1, 1, 1, "\ufeff", hint, excerpt=""))
+    if (finding := encoding_problem(path, data)) is not None:
+        sink(finding)
+        return None
+    return data.removeprefix(BOM_UTF8).decode()
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML up to nodes, with limits, and with tabs where YAML allows them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.depth = self.count = 0
+
+    def scan_to_next_token(self) -> None:
+        super().scan_to_next_token()
+        while self.peek() == "\t" and (self.flow_level or not self.allow_simple_key):
+            while self.peek() in " \t":
+                self.forward()
+            super().scan_to_next_token()
+
+    def scan_plain_spaces(self, indent: Any, start_mark: Any) -> Any:
+        length = 0
+        while self.peek(length) in " \t":
+            length += 1
+        blanks = self.prefix(length)
+        if "\t" not in blanks:
+            return super().scan_plain_spaces(indent, start_mark)
+        self.forward(length)
+        return super().scan_plain_spaces(indent, start_mark) or [blanks]
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        self.count += 1
+        self.depth += 1
+        if self.depth > MAX_DEPTH or self.count > MAX_VALUES:
+            start = self.peek_event().start_mark.index  # type: ignore[no-untyped-call]  # not typed there
+            what = f"{MAX_DEPTH} levels" if self.depth > MAX_DEPTH else f"{MAX_VALUES:,} values"
+            raise _RefusedError("SYN404", start, start + 1, f"more than {what}: not read any further",
+                           "no meta file is that deep or long; is it the right file?")  # fmt: skip
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+_Loader.yaml_implicit_resolvers = {  # without dates and "=", which are not of the core
+    first: [(tag, pattern) for tag, pattern in patterns if tag in _SCALARS or tag == _MERGE]
+    for first, patterns in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+class _Builder:
+    """Plain values out of nodes; *problems* is what was wrong with them."""
+
+    def __init__(self, source: _Source) -> None:
+        self.source = source
+        self.problems: list[_Problem] = []
+        self.members: _Members = {}
+        self._values: dict[int, Any] = {}
+        self._sizes: dict[int, tuple[int, int]] = {}  # values and levels, aliases written out
+        self._open: set[int] = set()
+
+    def run(self) -> YamlDocument | None:
+        """The document; None where a problem is worse than a key that stands twice."""
+        root: yaml.Node | None = None
+        value: Any = None
+        try:
+            self.loader = _Loader(self.source.text)
+            root = self.loader.get_single_node()
+            if root is not None:
+                value = self.value(root)
+        except _RefusedError as refusal:
+            self.problems.append(refusal.problem)
+        except _FAILURES as error:
+            self.problems.append(self.explain(error))
+        if any(problem.code != "SYN403" for problem in self.problems):
+            return None
+        return YamlDocument(value, self.source, root, self.members)
+
+    def explain(self, error: Exception) -> _Problem:
+        if isinstance(error, yaml.reader.ReaderError):
+            start = error.position
+            what = f"not valid YAML: an invisible control character ({printable(self.source.text[start])})"
+            return _Problem("SYN401", start, start + 1, what, "remove it")
+        if isinstance(error, yaml.MarkedYAMLError):
+            return _explained(error, len(self.source.text))
+        start = self.loader.get_mark().index
+        what = "not valid YAML: an escape or directive out of all bounds"
+        return _Problem("SYN401", start, start + 1, what, "write the character itself")
+
+    def value(self, node: yaml.Node) -> Any:
+        """The value of a node; aliases lead to the same value again."""
+        name = id(node)
+        if name in self._open:
+            self.refuse("SYN404", node, "an alias inside of what it names: this never ends",
+                        "write the value out in place of the alias")  # fmt: skip
+        if name not in self._values:
+            self._open.add(name)
+            self._values[name] = self.content(node)
+            self._open.remove(name)
+            self.measure(node)
+        return self._values[name]
+
+    def content(self, node: yaml.Node) -> Any:
+        """The value of a node met for the first time."""
+        if isinstance(node, yaml.ScalarNode) and node.tag in _SCALARS:
+            return self.scalar(node)
+        if isinstance(node, yaml.SequenceNode) and node.tag == _CORE + "seq":
+            self.members[id(node)] = {place: (item, item) for place, item in enumerate(node.value)}
+            return [self.value(item) for item in node.value]
+        if isinstance(node, yaml.MappingNode) and node.tag == _CORE + "map":
+            self.members[id(node)] = self.pairs(node)
+            return {key: self.value(value) for key, (_, value) in self.members[id(node)].items()}
+        if node.tag == _MERGE:
+            return node.value
+        return self.foreign(node)
+
+    def measure(self, node: yaml.Node) -> None:
+        """Hold a node, with all aliases in it written out, against the limits."""
+        inside = [self._sizes[id(value)] for _, value in self.members.get(id(node), {}).values()]
+        size = 1 + sum(count for count, _ in inside)
+        depth = 1 + max((levels for _, levels in inside), default=0)
+        if size > MAX_VALUES or depth > MAX_DEPTH:
+            message = f"aliases that grow to more than {MAX_VALUES:,} values or {MAX_DEPTH} levels"
+            self.refuse("SYN404", node, message, "write the values out in place of the aliases")
+        self._sizes[id(node)] = size, depth
+
+    def scalar(self, node: yaml.ScalarNode) -> Any:
+        if node.tag == _CORE + "str" or len(node.value) > _MAX_DIGITS:
+            if _SURROGATE.search(node.value):
+                self.refuse("SYN401", node, "not valid YAML: half a surrogate pair, which is no character",
+                            "write the character itself")  # fmt: skip
+            return node.value
+        try:
+            return self.loader.construct_object(node)
+        except (ValueError, LookupError, OverflowError):
+            kind = node.tag.removeprefix(_CORE)
+            self.refuse("SYN401", node, f"not valid YAML: {clipped(node.value, 40)} is no {kind}",
+                        f"remove the tag !!{kind}")  # fmt: skip
+
+    def pairs(self, node: yaml.MappingNode) -> dict[Any, tuple[yaml.Node, yaml.Node]]:
+        """The key and value nodes of a mapping, with what ``<<`` takes over."""
+        own: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
+        taken: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
+        for key_node, value_node in node.value:
+            if key_node.tag == _MERGE:
+                taken = self.merged(value_node) | taken
+                continue
+            key = self.key(key_node)
+            if key in own:
+                line = self.source.line(own[key][0].start_mark.index)
+                message = f"the key {clipped(str(key))} stands twice: first in line {line}"
+                start, end = key_node.start_mark.index, key_node.end_mark.index
+                hint = "remove one of them: the last one wins, without a word"
+                self.problems.append(_Problem("SYN403", start, end, message, hint))
+            own[key] = key_node, value_node
+        return taken | own
+
+    def key(self, node: yaml.Node) -> Any:
+        if not isinstance(node, yaml.ScalarNode):
+            message = "not valid YAML: a key that is a list or mapping"
+            self.refuse("SYN401", node, message, "a key is a word; put text with brackets in quotes")
+        return self.value(node)
+
+    def merged(self, node: yaml.Node) -> dict[Any, tuple[yaml.Node, yaml.Node]]:
+        """The pairs of one mapping or a list of them, the first ones winning."""
+        taken: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
+        for source in node.value if isinstance(node, yaml.SequenceNode) else [node]:
+            if not isinstance(self.value(source), dict):
+                self.refuse("SYN401", node, "not valid YAML: << takes over mappings only", "remove it")
+            taken = self.members[id(source)] | taken
+        return taken
+
+    def foreign(self, node: yaml.Node) -> None:
+        """Report a tag that is not of the core, or stands before the wrong kind of value."""
+        tag = node.tag
+        shown = clipped(f"!!{tag.removeprefix(_CORE)}" if tag.startswith(_CORE) else tag)
+        why = "it is not of YAML's core, and not read"
+        if "python" in tag:
+            why = "it could run code, and is not followed"
+        elif tag in _SCALARS or tag in (_CORE + "seq", _CORE + "map"):
+            why = "this is no such value"
+        match = _TAG.search(self.source.text, node.start_mark.index, node.end_mark.index)
+        start, end = match.span() if match else (node.start_mark.index, node.end_mark.index)
+        hint = "remove the tag; !!null is all a meta file needs"
+        self.problems.append(_Problem("SYN402", start, end, f"the tag {shown}: {why}", hint))
+
+    def refuse(self, code: str, node: yaml.Node, message: str, hint: str) -> NoReturn:
+        raise _RefusedError(code, node.start_mark.index, node.end_mark.index, message, hint)
+
+
+# What PyYAML says, in plain words: pattern, message, hint; the first table points at where it all began.
+_BEGUN = (
+    (r"could not find expected ':'", "a key without a colon", "write key: value, with a space in between"),
+    (r"quoted scalar.*unexpected end", "a quote that is never closed", "close it, or remove it"),
+    (r"expected ',' or '[\]}]', but got '<stream end>'", "a bracket that is never closed", "close it"),
+)
+_SAID = (
+    (r"expected ' ', but found '\\t'", "a tab right behind a tag or anchor", "write a space in its place"),
+    (r"found character '\\t'", "a tab in the indentation", "indent with spaces"),
+    (r"found character '(.+)' that", "{} cannot begin a text", "put the text in quotes"),
+    (r"mapping values are not", "a colon where no key can stand",
+     'indent this line like its neighbours; put text that holds ": " in quotes'),
+    (r"expected ',' or '[\]}]'", "a comma or the closing bracket is missing before this", "write it there"),
+    (r"expected <block end>|expected the node content|expected '<document start>'",
+     "this does not belong where it stands",
+     "indent it like its neighbours; put text with quotes or brackets inside in quotes as a whole"),
+    (r"undefined alias", "an alias for no anchor", "put text that begins with * in quotes"),
+    (r"duplicate anchor", "an anchor that stands twice", "put text that begins with & in quotes"),
+    (r"escape (character|sequence)", "a backslash that begins no escape", "write two, or use single quotes"),
+    (r"single document", "a second document begins here", "a file holds one document: remove this line"),
+    (r"(.*)", "{}", "compare it with the organisers' template"),
+)  # fmt: skip
+
+
+def _explained(error: yaml.MarkedYAMLError, end: int) -> _Problem:
+    said = f"{error.context or ''}: {error.problem or ''}"
+    rows = [(*row, error.context_mark) for row in _BEGUN] + [(*row, error.problem_mark) for row in _SAID]
+    for pattern, message, hint, mark in rows:
+        if match := re.search(pattern, said):
+            detail = clipped(match[match.lastindex or 0].strip(": "), 120)
+            start = end if mark is None else min(mark.index, end)
+            return _Problem("SYN401", start, start + 1, f"not valid YAML: {message.format(detail)}", hint)
+    raise AssertionError(said)

@@ -1,0 +1,338 @@
+"""SUB217 to SUB223: what a meta file says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from seldio.findings import Finding
+from seldio.formats.yaml_text import Pointer
+from seldio.rules.base import ERROR, WARNING, rule
+from seldio.rules.collection import Found
+from seldio.text import clipped, printable
+
+if TYPE_CHECKING:
+    from seldio.rules.package import Meta, Package
+
+Path = tuple[str, ...]
+_AUTHORS = ("submission", "authors")
+_OVERALL = ("results", "development_dataset", "overall")
+#: Characters of an abbreviation.
+_LONGEST = 10
+_UNMARKED = "no author is marked as the corresponding one"
+_PLACE = ("abbreviation", "institute", "department", "location")
+_DESCRIPTION = (
+    "input_format",
+    "input_sampling_rate",
+    "acoustic_features",
+    "data_augmentation",
+    "machine_learning_method",
+)
+_METRICS = ("ER_20", "F_20", "LE_CD", "LR_CD")
+
+# In paths, "*" is each item of a list.
+#: Fields on which all sources agree.
+REQUIRED: tuple[Path, ...] = (
+    ("submission", "label"), ("submission", "name"), ("submission", "abbreviation"), _AUTHORS,
+    (*_AUTHORS, "*", "affiliation"),
+)  # fmt: skip
+#: Fields of Task 3 in 2022; other years may have others.
+EXPECTED: tuple[Path, ...] = (
+    *((*_AUTHORS, "*", name) for name in ("lastname", "firstname", "email")),
+    *((*_AUTHORS, "*", "affiliation", name) for name in _PLACE),
+    *(("system", "description", name) for name in _DESCRIPTION),
+    ("system", "complexity", "total_parameters"),
+    *((*_OVERALL, name) for name in _METRICS),
+)  # fmt: skip
+
+
+def _is_map(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_maps(value: Any) -> bool:
+    return _is_map(value) or (isinstance(value, list) and all(map(_is_map, value)))
+
+
+def _is_text(value: Any) -> bool:
+    return not isinstance(value, list | dict)
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+TYPES: tuple[tuple[Path, Callable[[Any], bool], str], ...] = (
+    *((path, _is_map, "a block of fields, each on a line of its own, indented") for path in (
+        ("submission",), ("system",), ("system", "description"), ("system", "complexity"), ("results",),
+        ("results", "development_dataset"), _OVERALL, (*_AUTHORS, "*"),
+    )),
+    (("submission", "label"), lambda value: isinstance(value, str), "text"),
+    (("submission", "name"), _is_text, "text"),
+    (("submission", "abbreviation"), _is_text, "text"),
+    (_AUTHORS, lambda value: isinstance(value, list), "a list, where each author begins with '- '"),
+    ((*_AUTHORS, "*", "corresponding"), _is_flag, "true or false, without quotes"),
+    ((*_AUTHORS, "*", "affiliation"), _is_maps, "a block of fields, each on a line of its own, indented"),
+    (("system", "complexity", "total_parameters"), _is_count, "a whole number in digits alone, like 713511"),
+    *(((*_OVERALL, name), _is_number, "a number like 49.3, without a unit") for name in _METRICS),
+)  # fmt: skip
+_RANGES = {"ER_20": (0.0, float("inf")), "F_20": (0.0, 100.0), "LE_CD": (0.0, 180.0), "LR_CD": (0.0, 100.0)}
+
+
+@rule("SUB217", ERROR)
+def meta_field_missing(package: Package, found: Found) -> Iterator[Finding]:
+    """A required field of the meta file is missing or empty.
+
+    Label, name, abbreviation, authors and their affiliations make the result tables, and the corresponding
+    author is whom the organisers write to. Their checker refuses a file without them. For a file that
+    cannot be read, findings about its syntax (SYN4) stand in place of this one.
+
+    Example:
+        submission: without abbreviation
+
+    Fix:
+        Fill it in. Mark one author with "corresponding: true".
+
+    Reference: dcase2020_task1_submission_validator, required_fields; real meta files of Task 3, 2022.
+    """
+    yield from package.findings
+    for meta in package.metas:
+        if meta.empty:
+            yield found(meta.path, "the meta file is empty", "fill in the organisers' template")
+        for pointer in _gaps(meta, REQUIRED, strict=True):
+            yield _missing(meta, pointer, found, "it is required")
+        authors = _authors(meta)
+        if authors and not any("corresponding" in author for author in authors):
+            hint = 'add "corresponding: true" to one author'
+            yield found(message=_UNMARKED, hint=hint, **meta.place(_AUTHORS, key=True))
+
+
+@rule("SUB218", WARNING)
+def meta_field_expected(package: Package, found: Found) -> Iterator[Finding]:
+    """A field that meta files of Task 3 have is missing.
+
+    What the templates of all years ask for is not known here, so this is no error. The organisers compare
+    systems by these fields.
+
+    Example:
+        system: without complexity
+
+    Fix:
+        Fill it in; write !!null where it does not apply to your system.
+
+    Reference: real meta files of Task 3, 2022.
+    """
+    for meta in package.metas:
+        required = set(_gaps(meta, REQUIRED, strict=True))
+        for pointer in _gaps(meta, EXPECTED, strict=False):
+            if pointer not in required:
+                yield _missing(meta, pointer, found, "write !!null if it does not apply")
+
+
+@rule("SUB219", ERROR)
+def meta_field_type(package: Package, found: Found) -> Iterator[Finding]:
+    """A field of the meta file holds the wrong kind of value.
+
+    Programs count authors, add up parameters and sort by results. Text in place of a number stops them or
+    is left out of the tables.
+
+    Example:
+        total_parameters: 713k, F_20: 19 %, corresponding: "true", authors: Falcon-Perez
+
+    Fix:
+        Write numbers without units and separators, true and false without quotes, each author as an item of
+        the list.
+
+    Reference: dcase2020_task1_submission_validator: is_int, is_float; real meta files of Task 3, 2022.
+    """
+    for meta in package.metas:
+        if meta.document is not None and not meta.empty and not meta.readable:
+            yield found(message="a meta file is a block of fields: submission, system, results",
+                        hint="fill in the organisers' template", **meta.place(()))  # fmt: skip
+        for path, fits, expected in TYPES:
+            for pointer, value in _values(meta.fields, path):
+                if value is not None and not fits(value):
+                    place = meta.place(pointer)
+                    shown = clipped(place["value"], 40) or "empty"
+                    yield found(message=f"{_named(pointer)} is {shown}", hint=f"write {expected}", **place)
+
+
+@rule("SUB220", ERROR)
+def abbreviation_long(package: Package, found: Found) -> Iterator[Finding]:
+    """An abbreviation of more than ten characters.
+
+    It stands in for the name in result tables where space is tight.
+
+    Example:
+        abbreviation: FOA_rawaugment
+
+    Fix:
+        Shorten it.
+
+    Reference: the organisers' template: "maximum 10 characters"; dcase2020_task1_submission_validator.
+    """
+    for meta in package.metas:
+        for pointer, value in _values(meta.fields, ("submission", "abbreviation")):
+            place = meta.place(pointer)
+            text = value if isinstance(value, str) else place["value"]
+            if _is_text(value) and len(text) > _LONGEST:
+                message = f"the abbreviation has {len(text):,} characters"
+                yield found(message=message, hint=f"shorten it to {_LONGEST}", **place)
+
+
+@rule("SUB221", ERROR)
+def corresponding_author(package: Package, found: Found) -> Iterator[Finding]:
+    """Not exactly one corresponding author.
+
+    The organisers write to the one author marked with "corresponding: true", and the label begins with
+    that author's name. An author without the field counts as not marked.
+
+    Example:
+        corresponding: true for two authors, or false for all
+
+    Fix:
+        Mark one author.
+
+    Reference: dcase2020_task1_submission_validator, validators.py; comment in the organisers' template.
+    """
+    for meta in package.metas:
+        marks = dict(_values(meta.fields, (*_AUTHORS, "*", "corresponding")))
+        if not marks or not all(isinstance(mark, bool | None) for mark in marks.values()):
+            continue  # that says SUB217 or SUB219
+        marked = [pointer for pointer, mark in marks.items() if mark]
+        if not marked:
+            hint = 'write "corresponding: true" for one author'
+            yield found(message=_UNMARKED, hint=hint, **meta.place(_AUTHORS, key=True))
+        elif len(marked) > 1:
+            message = f"{len(marked)} authors are marked as the corresponding one"
+            yield found(message=message, hint="mark one", **meta.place(marked[1]))
+
+
+@rule("SUB222", WARNING)
+def result_unit(package: Package, found: Found) -> Iterator[Finding]:
+    """A result that looks as if it were in the wrong unit.
+
+    F_20 and LR_CD are in percent, ER_20 is a ratio. The baseline's programs print F and recall as fractions;
+    copied as they are, they come out a hundred times too small in the tables.
+
+    Example:
+        F_20: 0.19, LR_CD: 0.38, ER_20: 75
+
+    Fix:
+        Multiply F_20 and LR_CD by 100; divide ER_20 by 100.
+
+    Reference: real meta files of Task 3, 2022: ER_20: 0.75, F_20: 19.0, LE_CD: 49.3, LR_CD: 38.0.
+    """
+    for meta in package.metas:
+        for pointer, value in _results(meta):
+            place, name = meta.place(pointer), pointer[-1]
+            if name in ("F_20", "LR_CD") and 0 < value <= 1:
+                message = f"{name} is {clipped(place['value'], 20)}, and is meant in percent"
+                yield found(message=message, hint=f"if it is a fraction, write {value * 100:g}", **place)
+            elif name == "ER_20" and 10 < value <= 1000:
+                message = f"ER_20 is {clipped(place['value'], 20)}, and is a ratio, not in percent"
+                yield found(message=message, hint=f"if it is in percent, write {value / 100:g}", **place)
+
+
+@rule("SUB223", ERROR)
+def result_range(package: Package, found: Found) -> Iterator[Finding]:
+    """A result that cannot be.
+
+    The error rate has no upper end, but is never negative; F-score and recall lie between 0 and 100 %, the
+    localization error between 0 and 180 degrees.
+
+    Example:
+        LE_CD: 251.8, ER_20: -0.75
+
+    Fix:
+        Correct it; write !!null if there is no such result.
+
+    Reference: the definitions of the metrics, DCASE 2023 Task 3, Evaluation.
+    """
+    for meta in package.metas:
+        for pointer, value in _results(meta):
+            low, high = _RANGES[str(pointer[-1])]
+            if not low <= value <= high or value == float("inf"):
+                place = meta.place(pointer)
+                limits = "0 or more" if high == float("inf") else f"between {low:g} and {high:g}"
+                message = f"{pointer[-1]} is {clipped(place['value'], 20)}, and can only be {limits}"
+                hint = "correct it, or write !!null if there is no such result"
+                yield found(message=message, hint=hint, **place)
+
+
+def _values(value: Any, path: Path, at: Pointer = ()) -> Iterator[tuple[Pointer, Any]]:
+    """The values at *path*, each with the pointer to it; affiliations may be one or a list."""
+    if not path:
+        yield at, value
+    elif isinstance(value, list):
+        rest = path[1:] if path[0] == "*" else path
+        for place, item in enumerate(value):
+            if isinstance(item, dict) or not rest:
+                yield from _values(item, rest, (*at, place))
+    elif isinstance(value, dict) and path[0] in value:
+        yield from _values(value[path[0]], path[1:], (*at, path[0]))
+
+
+def _gaps(meta: Meta, paths: tuple[Path, ...], *, strict: bool) -> list[Pointer]:
+    """Where paths end too early, each place once; *strict*: a field that is there but empty counts too."""
+    gaps: dict[Pointer, None] = {}
+    for path in paths if meta.readable else ():
+        for length, step in enumerate(path):
+            for at, holder in _values(meta.fields, path[:length]):
+                for pointer, fields in _blocks(at, holder) if step != "*" else ():
+                    if step not in fields or (strict and _is_blank(fields[step])):
+                        gaps.setdefault((*pointer, step))
+    return list(gaps)
+
+
+def _blocks(at: Pointer, value: Any) -> Iterator[tuple[Pointer, dict[Any, Any]]]:
+    """*value* if it is a mapping, or the mappings in it if it is a list."""
+    if isinstance(value, dict):
+        yield at, value
+    elif isinstance(value, list):
+        yield from (((*at, place), item) for place, item in enumerate(value) if isinstance(item, dict))
+
+
+def _is_blank(value: Any) -> bool:
+    if isinstance(value, list):
+        return all(item is None for item in value)
+    return value is None or value == {} or (isinstance(value, str) and not value.strip())
+
+
+def _missing(meta: Meta, pointer: Pointer, found: Found, hint: str) -> Finding:
+    """A finding at the field that is empty, or at the block that lacks it."""
+    *above, name = pointer
+    try:
+        return found(message=f"{_named(pointer)} is empty", hint=hint, **meta.place(pointer, key=True))
+    except KeyError:
+        block = _named(tuple(above)) if above else "the meta file"
+        return found(message=f"{block} has no {name}", hint=hint, **meta.place(tuple(above), key=True))
+
+
+def _authors(meta: Meta) -> list[dict[Any, Any]]:
+    return [author for _, author in _values(meta.fields, (*_AUTHORS, "*")) if isinstance(author, dict)]
+
+
+def _results(meta: Meta) -> Iterator[tuple[Pointer, Any]]:
+    """The results that are numbers."""
+    for name in _RANGES:
+        yield from (pair for pair in _values(meta.fields, (*_OVERALL, name)) if _is_number(pair[1]))
+
+
+def _named(pointer: Pointer) -> str:
+    """A field in words: ``submission.authors.2.affiliation``, counting authors from 1."""
+    return printable(".".join(str(step + 1) if isinstance(step, int) else step for step in pointer))
+
+
+RULES = (
+    meta_field_missing, meta_field_expected, meta_field_type, abbreviation_long, corresponding_author,
+    result_unit, result_range,
+)  # fmt: skip

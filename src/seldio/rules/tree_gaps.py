@@ -1,0 +1,305 @@
+"""LAY: what a data set tree lacks; one finding for each split, however many clips."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from seldio.findings import Finding
+from seldio.formats.layouts import Field, Named
+from seldio.formats.trees import AUDIO, Holding, Place, Tree
+from seldio.rules.base import ERROR, INFO, WARNING, rule
+from seldio.rules.collection import Collection, Found
+from seldio.text import listed, plural, printable
+
+
+def spot(collection: Collection, places: Sequence[Place]) -> str:
+    """The path of one file, or of the folder that several have in common."""
+    if not collection.entries:
+        return collection.path
+    base = collection.entries[0].path.removesuffix(collection.entries[0].name)
+    if len(places) == 1:
+        return base + places[0].name
+    folders = [place.name.split("/")[:-1] for place in places]
+    low, high = min(folders), max(folders)
+    pairs = enumerate(zip(low, high, strict=False))
+    same = next((at for at, (one, other) in pairs if one != other), min(len(low), len(high)))
+    return base + "/".join(low[:same]) if same else collection.path
+
+
+class Gap(NamedTuple):
+    """The clips of a split that lack something, among *total* that should have it."""
+
+    split: str
+    clips: list[Holding]
+    total: int
+
+    def __str__(self) -> str:
+        every = "all " if len(self.clips) == self.total > 1 else ""
+        where = f" of {printable(self.split)}" if self.split else ""
+        return f"{every}{plural(len(self.clips), 'recording')}{where}"
+
+    @property
+    def names(self) -> str:
+        """The first few of its clips."""
+        return listed([holding.clip for holding in self.clips])
+
+    def files(self, has: Iterable[Field]) -> list[Place]:
+        """The files of its clips that are there."""
+        wanted = tuple(has)
+        return [next(held.files[field] for field in wanted if field in held.files) for held in self.clips]
+
+
+def _gaps(tree: Tree, set: str, has: AbstractSet[Field], lacks: AbstractSet[Field]) -> Iterator[Gap]:
+    """The clips by split that have a file of *has* and none of *lacks*.
+
+    Nobody has promised what is nowhere: a set without any file of *lacks* has no gaps, nor has a split
+    of the user's own making.
+    """
+    held = [clip for (part, _), clip in tree.holdings.items() if part == set and clip.inside]
+    if not any(clip.files.keys() & lacks for clip in held):
+        return
+    splits: defaultdict[str, list[Holding]] = defaultdict(list)
+    for clip in held:
+        if clip.files.keys() & has:
+            splits[clip.split or ""].append(clip)
+    for split, clips in sorted(splits.items()):
+        gap = sorted((c for c in clips if not c.files.keys() & lacks), key=lambda c: c.clip)
+        promised = split in ("", "eval") or split in tree.row.folders
+        if gap and (promised or len(gap) < len(clips)):
+            yield Gap(split, gap, len(clips))
+
+
+@rule("LAY102", ERROR)
+def recording_without_labels(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    """A recording of the development set has no label file.
+
+    The baselines pair recordings and labels by name. A recording without labels stops training with a
+    FileNotFoundError, often hours in, or counts as silence.
+
+    Example:
+        foa_dev/dev-train-tau/fold3_room4_mix001.wav, and no metadata_dev/dev-train-tau/fold3_room4_mix001.csv
+
+    Fix:
+        Unpack ``metadata_dev.zip`` again; write an empty file for a recording without any event.
+
+    Reference: seld-dcase2023, cls_data_generator.py loads the label file of every feature file.
+    """
+    for gap in _gaps(tree, "dev", AUDIO, {"metadata"}):
+        where = f"metadata_dev/{gap.split}/" if gap.split else "metadata_dev/"
+        yield found(
+            spot(collection, gap.files(AUDIO)),
+            f"no labels for {gap}: {gap.names}",
+            f"expected {printable(where)}{printable(gap.clips[0].clip)}.csv",
+        )
+
+
+@rule("LAY103", WARNING)
+def recording_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    """Labels or a video without their recording.
+
+    Only said where the tree has recordings at all: labels alone are a fine thing to have. Where there
+    are some, labels without a recording mean a download or a copy that broke off, and the 2023
+    baseline stops at them with a KeyError.
+
+    Example:
+        metadata_dev/dev-test-sony/fold4_room23_mix001.csv beside a foa_dev without that recording
+
+    Fix:
+        Unpack ``foa_dev.zip`` or ``mic_dev.zip`` again, or remove what has no recording.
+
+    Reference: seld-dcase2023, cls_feature_class.py, ``_filewise_frames`` of every label file.
+    """
+    has: tuple[tuple[str, AbstractSet[Field]], ...] = (("dev", {"metadata", "video"}), ("eval", {"video"}))
+    for set, fields in has:
+        for gap in _gaps(tree, set, fields, AUDIO):
+            what = "video only, no sound" if set == "eval" else "labels or video, but no sound"
+            yield found(
+                spot(collection, gap.files(sorted(fields))),
+                f"{what}, for {gap}: {gap.names}",
+                "unpack the recordings again",
+            )
+
+
+@rule("LAY104", WARNING)
+def other_format_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    """A recording in one array format that is not there in the other.
+
+    Every recording of these data sets comes as FOA and as MIC. Only said where the tree has both: who
+    has unpacked one format only lacks nothing.
+
+    Example:
+        foa_dev/dev-train-tau/fold3_room4_mix001.wav, and no such file in mic_dev
+
+    Fix:
+        Unpack the archive of the format that lacks it again.
+
+    Reference: DCASE 2023 Task 3, "the dataset is delivered in two spatial recording formats".
+    """
+    pairs: tuple[tuple[Field, Field], ...] = (("foa", "mic"), ("mic", "foa"))
+    for set in ("dev", "eval"):
+        for here, there in pairs:
+            for gap in _gaps(tree, set, {here}, {there}):
+                yield found(
+                    spot(collection, gap.files((here,))),
+                    f"{here.upper()} without {there.upper()}, for {gap}: {gap.names}",
+                    f"expected in {there}_{set}/",
+                )
+
+
+def _never_filmed(tree: Tree, holding: Holding) -> bool:
+    return recording_of(holding.named) in tree.row.without_video
+
+
+def recording_of(named: Named) -> str:
+    """The STARSS recording that a clip is, or was cut from."""
+    return f"fold{named.fold}_room{named.room}_mix{named.mix or 0:03d}"
+
+
+@rule("LAY105", WARNING)
+def video_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    """A recording without video, in a tree that has videos.
+
+    All recordings of STARSS23 were filmed, but for twelve (which LAY115 tells). The audiovisual
+    baselines leave out what has no video, without a word, or stop with a TypeError.
+
+    Example:
+        foa_dev/dev-test-tau/fold4_room2_mix001.wav, and no video_dev/dev-test-tau/fold4_room2_mix001.mp4
+
+    Fix:
+        Unpack ``video_dev.zip`` again.
+
+    Reference: DCASE 2023 Task 3, Audio-visual; DCASE2024_seld_baseline, cls_data_generator.py.
+    """
+    for set in ("dev", "eval"):
+        for gap in _gaps(tree, set, AUDIO, {"video"}):
+            clips = [holding for holding in gap.clips if not _never_filmed(tree, holding)]
+            if clips:
+                gap = gap._replace(clips=clips)
+                yield found(
+                    spot(collection, gap.files(AUDIO)),
+                    f"no video for {gap}: {gap.names}",
+                    f"expected video_{set}/…/{printable(clips[0].clip)}.mp4",
+                )
+
+
+@rule("LAY115", INFO)
+def never_filmed(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    """The recordings of STARSS23 that never had a video.
+
+    Twelve recordings of dev-train-sony were not filmed: fold3_room21_mix001 to mix012. The audio and
+    the audiovisual training split are therefore not the same: 90 recordings and 78.
+
+    Example:
+        foa_dev/dev-train-sony/fold3_room21_mix001.wav
+
+    Fix:
+        Nothing is wrong. Say in your report which recordings you trained on.
+
+    Reference: DCASE 2023 Task 3, "12 audio recordings with missing videos".
+    """
+    for gap in _gaps(tree, "dev", AUDIO, {"video"}):
+        clips = [holding for holding in gap.clips if _never_filmed(tree, holding)]
+        if clips:
+            gap = gap._replace(clips=clips, total=0)
+            yield found(
+                spot(collection, gap.files(AUDIO)),
+                f"no video for {gap}, as published: {gap.names}",
+                "STARSS23 has no video of fold3_room21_mix001 to mix012",
+            )
+
+
+class _Count(NamedTuple):
+    """How much of a split is there."""
+
+    split: str
+    missing: list[str]
+    total: int
+
+    @property
+    def nearly(self) -> bool:
+        """Whether so little is missing that somebody will believe it complete."""
+        return 0 < len(self.missing) <= max(1, self.total // 10)
+
+    @property
+    def part(self) -> bool:
+        """Whether a good deal of it is missing."""
+        return bool(self.missing) and not self.nearly
+
+    @property
+    def there(self) -> int:
+        return self.total - len(self.missing)
+
+
+def _counts(collection: Collection, tree: Tree) -> list[_Count]:
+    """How much there is of each split, where the clips of the data set are counted."""
+    if not tree.row.counted or collection.submitted:
+        return []
+    dev = {clip for (set, clip) in tree.holdings if set == "dev"}
+    tested = {clip for (set, clip) in tree.holdings if set == "eval"}
+    counts = [_Count(split.name, sorted(split.clips - dev), len(split.clips)) for split in tree.row.splits]
+    return [*counts, _Count("eval", sorted(tree.row.evaluation - tested), len(tree.row.evaluation))]
+
+
+@rule("LAY108", WARNING)
+def clip_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    """A few clips are missing from a split that looks complete.
+
+    Scores on 77 of 78 test recordings are not comparable with anybody's, and nothing in the official
+    programs would tell. Said where no more than a tenth of the split is missing; LAY114 tells of
+    larger gaps.
+
+    Example:
+        dev-test-tau with 47 recordings; STARSS23 has 48
+
+    Fix:
+        Unpack the archives again; compare the checksums on Zenodo.
+
+    Reference: the lists in Sony's audio-visual-seld-dcase2023, data_dcase2023_task3/list_dataset.
+    """
+    for count in _counts(collection, tree):
+        if count.nearly:
+            yield found(
+                collection.path,
+                f"{count.split} has {count.there} of {count.total} clips: {listed(count.missing)} "
+                f"{'is' if len(count.missing) == 1 else 'are'} missing",
+                f"{tree.row.title} has {count.total}",
+            )
+
+
+@rule("LAY114", INFO)
+def part_of_data_set(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+    """The tree is a part of the data set: whole splits, or a good deal of them, are absent.
+
+    Fine if it is meant; scores on a part are not comparable with those on the whole.
+
+    Example:
+        metadata_dev with dev-train-tau and dev-test-tau only
+
+    Fix:
+        Nothing, or unpack the other archives into the same folder.
+
+    Reference: DCASE 2023 Task 3, "Volume, duration, and data split".
+    """
+    *dev, evaluation = _counts(collection, tree) or [_Count("eval", [], 0)]
+    parts = [count for count in dev if count.part]
+    shown = any(place.inside and "/" in place.name for place in tree.places)
+    parts = parts if shown and any(count.there for count in dev) else []
+    if evaluation.part and evaluation.there:
+        parts.append(evaluation)
+    if parts:
+        told = ", ".join(f"{part.there or 'none'} of {part.total} clips of {part.split}" for part in parts)
+        yield found(collection.path, f"a part of {tree.row.title}: {told}", "fine if that is meant")
+
+
+RULES = (
+    recording_without_labels,
+    recording_missing,
+    other_format_missing,
+    video_missing,
+    clip_missing,
+    part_of_data_set,
+    never_filmed,
+)

@@ -1,0 +1,62 @@
+"""The clip table: one row for each recording of a data set, with the paths of its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Literal
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field
+
+NotNegative = Annotated[int, Field(ge=0)]
+FilePath = Annotated[str, Field(min_length=1)]
+
+
+class Clip(BaseModel):
+    """One recording and the files that belong to it.
+
+    Paths are POSIX paths below the root of the data set. What the names do not tell is None, and so
+    are files that are not there.
+    """
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    clip: str = Field(min_length=1, description="The recording: its file name without suffix.")
+    layout: str = Field(min_length=1, description="The data set tree, e.g. starss23; loose if none is known.")
+    set: Literal["dev", "eval"] | None = Field(None, description="Development or evaluation set.")
+    split: str | None = Field(None, description="The split, e.g. dev-train-sony.")
+    site: Literal["sony", "tau"] | None = Field(None, description="Who recorded it.")
+    fold: NotNegative | None = Field(None, description="Number of the fold; of the split in 2019.")
+    room: NotNegative | None = Field(None, description="Number of the room; of the impulse response in 2019.")
+    mix: NotNegative | None = Field(None, description="Number of the recording in its room.")
+    foa: FilePath | None = Field(None, description="First-order Ambisonics recording.")
+    mic: FilePath | None = Field(None, description="Tetrahedral microphone array recording.")
+    stereo: FilePath | None = Field(None, description="Stereo recording (2025).")
+    audio: FilePath | None = Field(None, description="A recording whose array format no folder tells.")
+    metadata: FilePath | None = Field(None, description="Labels.")
+    video: FilePath | None = Field(None, description="Video.")
+
+
+_WORD = pa.dictionary(pa.int32(), pa.string())
+_TYPES = {"layout": _WORD, "set": _WORD, "split": _WORD, "site": _WORD}
+_NUMBERS = ("fold", "room", "mix")
+#: Every column of a clip table with its Arrow type, in the order of the fields of :class:`Clip`.
+CLIP_SCHEMA = pa.schema(
+    [(name, pa.int32() if name in _NUMBERS else _TYPES.get(name, pa.string())) for name in Clip.model_fields]
+)
+
+
+def to_clips(table: pa.Table) -> Iterator[Clip]:
+    """The rows of *table* as models, in order; columns it does not have are None.
+
+    Raises:
+        pydantic.ValidationError: a row is no clip, or the table has further columns.
+    """
+    for batch in table.to_batches(max_chunksize=4096):
+        for row in batch.to_pylist():
+            yield Clip.model_validate(row)
+
+
+def from_clips(clips: Iterable[Clip]) -> pa.Table:
+    """A table of *clips* in their order, with all columns of ``CLIP_SCHEMA``."""
+    return pa.Table.from_pylist([clip.model_dump() for clip in clips], schema=CLIP_SCHEMA)

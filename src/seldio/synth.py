@@ -1,0 +1,97 @@
+"""Synthetic scenes: sources that move, pause and overlap as in the real recordings, made with a seed."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+
+from seldio import angles
+from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
+from seldio.vocabularies import vocabulary
+
+#: Clips of a small set: name and split folder, as in STARSS23.
+CLIPS = (
+    ("fold3_room4_mix001", "dev-train-tau"),
+    ("fold3_room21_mix013", "dev-train-sony"),
+    ("fold4_room2_mix001", "dev-test-tau"),
+    ("fold4_room23_mix001", "dev-test-sony"),
+)
+#: Classes that stand still in a room; everything else may walk about.
+_STILL = frozenset({3, 5, 7, 8, 10, 11})
+
+
+@dataclasses.dataclass(frozen=True)
+class Track:
+    """One source while it sounds: its class and number, its first label frame, and its positions.
+
+    Args:
+        class_id: index into the STARSS vocabulary.
+        source: number of the actor, 0 for what is no actor.
+        first: label frame of the first position.
+        positions: metres, shape (frames, 3): front, left, up of the microphone.
+    """
+
+    class_id: int
+    source: int
+    first: int
+    positions: np.ndarray
+
+
+def scene(seed: int, seconds: float = 60.0, tracks: int = 14) -> list[Track]:
+    """*tracks* events in a clip of *seconds*, each on a smooth path through a room of 6 x 5 m."""
+    rng = np.random.default_rng(seed)
+    frames = int(seconds * 10)
+    found: list[Track] = []
+    for _ in range(tracks):
+        class_id = int(rng.integers(len(vocabulary("starss"))))
+        length = int(rng.integers(8, min(120, frames)))
+        first = int(rng.integers(0, frames - length + 1))
+        still = class_id in _STILL
+        source = 0 if still else int(rng.integers(1, 5))
+        if not _busy(found, class_id, source, first, length):
+            found.append(Track(class_id, source, first, _path(rng, length, still)))
+    return sorted(found, key=lambda track: track.first)
+
+
+def _busy(tracks: list[Track], class_id: int, source: int, first: int, length: int) -> bool:
+    """Whether that source already makes that sound at the time."""
+    return any(
+        (track.class_id, track.source) == (class_id, source)
+        and first <= track.first + len(track.positions)
+        and track.first <= first + length
+        for track in tracks
+    )
+
+
+def _path(rng: np.random.Generator, length: int, still: bool) -> np.ndarray:
+    """A walk on an arc around the microphone, at most 1.2 m/s, or one place."""
+    azimuth, distance = rng.uniform(-np.pi, np.pi), rng.uniform(0.8, 2.8)
+    height = rng.uniform(-1.1, 0.5)
+    turn = 0.0 if still else rng.uniform(-1.2, 1.2) / distance / 10
+    bearing = azimuth + turn * np.arange(length)
+    return np.stack((distance * np.cos(bearing), distance * np.sin(bearing), np.full(length, height)), axis=1)
+
+
+def labels(clip: str, tracks: list[Track]) -> pa.Table:
+    """The event table of a scene: whole degrees and centimetres, as STARSS23 has them; rows by frame."""
+    rows = [
+        (track.first + number, track.class_id, track.source, *position)
+        for track in tracks
+        for number, position in enumerate(track.positions.tolist())
+    ]
+    rows.sort(key=lambda row: row[0])
+    frame, class_id, source, x, y, z = (np.array(column) for column in zip(*rows, strict=True))
+    azimuth, elevation = angles.to_polar(x, y, z)
+    columns = {
+        "clip": pa.array([clip] * len(rows), pa.string()).dictionary_encode(),
+        "frame": frame,
+        "class_id": class_id,
+        "source": source,
+        "azimuth": np.rint(azimuth) + 0.0,
+        "elevation": np.rint(elevation) + 0.0,
+        "distance": np.rint(100 * np.sqrt(x * x + y * y + z * z)) / 100,
+    }
+    table = pa.table({name: pa.array(values).cast(COLUMNS[name]) for name, values in columns.items()})
+    return with_origin(table, Origin("starss23", "starss", (ClipFile(clip, f"{clip}.csv"),)))

@@ -1,0 +1,251 @@
+"""The command line as a user meets it: exit codes, streams, reports, settings."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+CLEAN = "10,1,1,-50,30,181\n11,1,1,-50,30,181\n11,1,2,10,-20,243\n"
+BAD = "10,1,1,-50,30,181\n11,99,1,-50,30,181\n11,1,2,10,-20\n"
+
+
+def seldio(
+    *arguments: str | Path, cwd: Path | None = None, stdin: bytes = b"", env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """Run the command in a process of its own, as a user does."""
+    command = [sys.executable, "-m", "seldio", *map(str, arguments)]
+    return subprocess.run(
+        command, cwd=cwd, input=stdin, capture_output=True, check=False, timeout=60, env={**os.environ, **(env or {})}
+    )
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    """A folder with one clean and one bad file."""
+    folder = tmp_path / "labels"
+    folder.mkdir()
+    (folder / "fold3_room4_mix001.csv").write_text(CLEAN)
+    (folder / "fold3_room4_mix002.csv").write_text(BAD)
+    return folder
+
+
+def test_clean_is_0(labels: Path) -> None:
+    done = seldio("validate", labels / "fold3_room4_mix001.csv", "-f", "starss23")
+
+    assert (0, b"All clean: 1 file.\n", b"") == (done.returncode, done.stdout, done.stderr)
+
+
+def test_findings_are_1(labels: Path) -> None:
+    done = seldio("validate", labels, "--output", "concise")
+
+    assert 1 == done.returncode
+    assert b"fold3_room4_mix002.csv:2:4: LAB102" in done.stdout
+    assert b"fold3_room4_mix002.csv:3:1: SYN121" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("validate", "nowhere.csv"),
+        ("validate", "x.csv", "--format", "nonsense"),
+        ("validate", "x.csv", "--output", "nonsense"),
+        ("validate", "x.csv", "--select", "NONSENSE"),
+        ("validate", "x.csv", "--nonsense"),
+        ("rule", "NON999"),
+        ("schema", "nonsense"),
+        ("nonsense",),
+        (),
+    ],
+)
+def test_wrong_usage_is_2(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    (tmp_path / "x.csv").write_text(CLEAN)
+
+    done = seldio(*arguments, cwd=tmp_path)
+
+    assert 2 == done.returncode
+    assert b"Traceback" not in done.stderr
+
+
+def test_what_cannot_work_is_3(labels: Path) -> None:
+    done = seldio("validate", labels, "-o", "/proc/report.json")
+
+    assert 3 == done.returncode
+    assert b"Traceback" not in done.stderr
+    assert 1 == done.stderr.count(b"\n")
+
+
+def test_a_full_standard_output_is_3(labels: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "seldio", "validate", labels], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+
+    assert 3 == done.returncode
+    assert b"Traceback" not in done.stderr
+
+
+def test_a_closed_pipe_is_quiet(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("1,77,0,0,0,10\n" * 20_000)
+    command = f"{sys.executable} -m seldio validate x.csv -f starss23 --output concise | head -1"
+
+    done = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, check=False)
+
+    assert b"" == done.stderr
+    assert 1 == done.stdout.count(b"\n")
+
+
+def test_the_json_report_has_its_shape(labels: Path) -> None:
+    done = seldio("validate", labels, "--output", "json")
+    report = json.loads(done.stdout)
+    schema = json.loads((Path(__file__).parent.parent / "schemas/report.schema.json").read_text())
+
+    jsonschema.validate(report, schema)
+    assert {"files": 2, "errors": 2, "warnings": 0, "infos": 0, "by_rule": {"LAB102": 1, "SYN121": 1}} == report["summary"]
+    assert {
+        "code": "LAB102",
+        "severity": "error",
+        "line": 2,
+        "column": 4,
+        "end_column": 6,
+        "value": "99",
+        "fixable": False,
+    }.items() <= report["findings"][0].items()
+
+
+@pytest.mark.parametrize("output", ["text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown"])
+def test_every_output_goes_to_a_file_or_the_screen(labels: Path, tmp_path: Path, output: str) -> None:
+    shown = seldio("validate", labels, "--output", output)
+    written = seldio("validate", labels, "--output", output, "-o", tmp_path / "report")
+
+    assert (1, 1) == (shown.returncode, written.returncode)
+    assert b"" == written.stdout
+    assert b"LAB102" in shown.stdout
+    assert b"LAB102" in (tmp_path / "report").read_bytes()
+
+
+def test_standard_input_and_archives(labels: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.write(labels / "fold3_room4_mix002.csv", "deep/fold3_room4_mix002.csv")
+
+    piped = seldio("validate", "-", "-f", "starss23", "--output", "concise", stdin=BAD.encode())
+    zipped = seldio("validate", "x.zip", "--output", "concise", cwd=tmp_path)
+
+    assert b"<stdin>:2:4: LAB102" in piped.stdout
+    assert b"x.zip!/deep/fold3_room4_mix002.csv:2:4: LAB102" in zipped.stdout
+
+
+def test_select_ignore_and_fail_on(labels: Path) -> None:
+    selected = seldio("validate", labels, "--select", "LAB", "--output", "concise")
+    ignored = seldio("validate", labels, "--ignore", "LAB,SYN")
+    (labels / "fold3_room4_mix002.csv").write_text(CLEAN + CLEAN.splitlines()[2] + "\n")
+    lenient = seldio("validate", labels)
+    strict = seldio("validate", labels, "--fail-on", "warning")
+
+    assert b"SYN121" not in selected.stdout
+    assert b"LAB102" in selected.stdout
+    assert (1, 0, 0, 1) == (selected.returncode, ignored.returncode, lenient.returncode, strict.returncode)
+
+
+def test_settings_of_the_project(labels: Path) -> None:
+    (labels / "seldio.toml").write_text(
+        'ignore = ["SYN121"]\n[severity]\nLAB102 = "warning"\n[per-file-ignores]\n"*mix001.csv" = ["LAB"]\n'
+    )
+    settled = seldio("validate", ".", "--output", "concise", cwd=labels)
+    (labels / "seldio.toml").write_text("ignroe = []\n")
+    misspelt = seldio("validate", ".", cwd=labels)
+
+    assert (0, 2) == (settled.returncode, misspelt.returncode)
+    assert b"LAB102" in settled.stdout
+    assert b"SYN121" not in settled.stdout
+    assert b"ignroe" in misspelt.stderr
+
+
+def test_a_baseline_hides_what_is_known_and_nothing_else(labels: Path) -> None:
+    written = seldio("validate", ".", "--write-baseline", "known.json", cwd=labels)
+    known = seldio("validate", ".", "--baseline", "known.json", cwd=labels)
+    with (labels / "fold3_room4_mix001.csv").open("a") as file:
+        file.write("12,55,1,0,0,100\n")
+    new = seldio("validate", ".", "--baseline", "known.json", "--output", "concise", cwd=labels)
+
+    assert (0, 0, 1) == (written.returncode, known.returncode, new.returncode)
+    assert 1 == new.stdout.count(b"LAB102")
+
+
+def test_diff_changes_nothing_and_fix_repairs(tmp_path: Path) -> None:
+    file = tmp_path / "fold3_room4_mix001.csv"
+    file.write_bytes(b"\xef\xbb\xbf" + CLEAN.replace("\n", "\r\n").encode())
+    before = file.read_bytes()
+
+    shown = seldio("validate", file, "--fix", "--diff")
+
+    assert before == file.read_bytes()
+    assert 1 == shown.returncode
+    repaired = seldio("validate", file, "--fix")
+    assert (0, CLEAN.encode()) == (repaired.returncode, file.read_bytes())
+
+
+def test_an_ambiguous_file_names_its_candidates(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("5,3,10,20,30\n")
+
+    done = seldio("validate", "x.csv", "--output", "json", cwd=tmp_path)
+    finding = json.loads(done.stdout)["findings"][0]
+
+    assert (1, "SYN903") == (done.returncode, finding["code"])
+    assert "starss22" in finding["message"]
+    assert "dcase2024-submission" in finding["message"]
+    assert "--format" in finding["hint"]
+
+
+def test_the_report_does_not_depend_on_place_or_locale(labels: Path) -> None:
+    one = seldio("validate", labels, "--output", "json", env={"LANG": "C", "TZ": "UTC", "PYTHONHASHSEED": "1"})
+    other = seldio(
+        "validate", labels, "--output", "json", env={"LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Tokyo", "PYTHONHASHSEED": "2"}
+    )
+
+    assert one.stdout == other.stdout
+
+
+def test_info_formats_rule_and_schema(labels: Path) -> None:
+    described = json.loads(seldio("info", labels, "--json").stdout)
+    listed = seldio("formats").stdout.decode()
+    page = seldio("rule", "lab103").stdout.decode()
+    schema = json.loads(seldio("schema", "event").stdout)
+
+    assert ["starss23"] == [group["format"] for group in described["groups"]]
+    assert "dcase2024-submission" in listed
+    assert all(section in page for section in ("LAB103", "Example:", "Fix:", "Reference:"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = "import seldio.cli, sys; print([m for m in ('pandas', 'pyarrow', 'scipy', 'av', 'numpy') if m in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+
+    assert b"[]\n" == done.stdout
+
+
+def test_awkward_file_names_are_printed_escaped(tmp_path: Path) -> None:
+    name = "\x1b]0;owned\x07[bold]\u202e.csv"
+    (tmp_path / name).write_text(BAD)
+
+    for output in ("text", "concise", "github", "markdown"):
+        done = seldio("validate", tmp_path, "--output", output, "-f", "starss23")
+        assert not set(done.stdout) & {0x1B, 0x07}
+        assert "\u202e" not in done.stdout.decode()
+
+
+def test_reports_are_utf8_in_any_locale(labels: Path) -> None:
+    (labels / "café.csv").write_text(BAD)
+
+    done = seldio("validate", labels, env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
+
+    assert "café.csv" in io.TextIOWrapper(io.BytesIO(done.stdout), "utf-8").read()

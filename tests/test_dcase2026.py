@@ -1,0 +1,282 @@
+"""The JSON layout of 2026."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seldio import angles
+from seldio.errors import InvalidData
+from seldio.findings import Finding, raise_errors
+from seldio.formats import Reading, TextFile, get
+from seldio.formats.dcase_json import clip_name, looks_like
+from seldio.schema.events import COLUMNS, ClipFile, origin_of
+
+FORMAT = get("dcase2026")
+DETECTION = {
+    "metadata_frame_index": 7,
+    "instance_id": 3,
+    "category_id": 8,
+    "score": 0.87,
+    "distance": 231.5,
+    "segmentation": [[[180.0, 89.5, 0.4]]],
+}
+
+
+def text_file(data: bytes, name: str = "mix001_inference.json") -> TextFile:
+    return TextFile(f"sub/{name}", name, clip_name(name), data)
+
+
+def read(data: bytes) -> tuple[Reading, list[Finding]]:
+    findings: list[Finding] = []
+    return FORMAT.read([text_file(data)], findings.append), findings
+
+
+def written(reading: Reading) -> bytes:
+    return FORMAT.write(reading.table, origin_of(reading.table).files[0])
+
+
+def document(*annotations: Any, **top: Any) -> bytes:
+    return json.dumps({**top, "annotations": list(annotations)}, indent=2).encode()
+
+
+# --- files come back as they were --------------------------------------------------------------------
+
+
+def decimals(low: float, high: float, digits: int) -> st.SearchStrategy[float]:
+    """Numbers as the official program writes them: floats, rounded."""
+    return st.floats(low, high).map(lambda number: round(number, digits))
+
+
+def in_order(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects with these keys in this order, as one program writes them."""
+    return st.tuples(*fields.values()).map(lambda values: dict(zip(fields, values, strict=True)))
+
+
+TRIPLETS = st.tuples(decimals(0, 360, 4), decimals(0, 179, 4), decimals(0, 1, 6)).map(list)
+DETECTIONS = in_order(
+    metadata_frame_index=st.integers(0, 6000),
+    instance_id=st.integers(0, 40),
+    category_id=st.integers(0, 12),
+    score=decimals(0, 1, 6),
+    distance=decimals(0, 5000, 4),
+    segmentation=st.lists(TRIPLETS, min_size=1, max_size=4).map(lambda points: [points]),
+)
+PIXELS = st.tuples(st.integers(0, 359), st.integers(0, 179), st.floats(0.01, 1)).map(list)
+LABELS = in_order(
+    video_id=st.integers(0, 9),
+    metadata_frame_index=st.integers(0, 6000),
+    instance_id=st.integers(0, 5),
+    category_id=st.integers(0, 12),
+    segmentation=st.lists(st.lists(PIXELS, max_size=3), max_size=3),
+    distance=st.integers(0, 900).map(float),
+)
+
+
+@given(st.lists(DETECTIONS, max_size=4), st.booleans())
+def test_official_outputs_come_back_byte_identical(annotations: list[dict[str, Any]], labels: bool) -> None:
+    for annotation in annotations if labels else []:
+        del annotation["score"]
+    data = json.dumps({"annotations": annotations}, indent=2).encode()
+    reading, findings = read(data)
+    assert not findings
+    assert written(reading) == data
+
+
+@given(st.lists(LABELS, min_size=1, max_size=4), st.sampled_from([None, 0, 2, 4]), st.sampled_from(["", "\n"]))
+def test_labels_of_another_layout_come_back_too(
+    annotations: list[dict[str, Any]], indent: int | None, end: str
+) -> None:
+    top = {"videos": [{"id": 0, "file_name": "a.hdf"}], "annotations": annotations, "licence": "CC"}
+    data = (json.dumps(top, indent=indent) + end).encode()
+    reading, findings = read(data)
+    assert not findings
+    assert written(reading) == data
+
+
+def test_crlf_comes_back() -> None:
+    data = document(DETECTION).replace(b"\n", b"\r\n")
+    assert written(read(data)[0]) == data
+
+
+def test_layout_and_unknown_keys_are_kept_apart() -> None:
+    reading, _ = read(document({"colour": "red", **DETECTION}, videos=[1]))
+    assert reading.table["extra"].to_pylist() == ['{"colour": "red"}']
+    extra = json.loads(origin_of(reading.table).files[0].extra or "")
+    assert extra["videos"] == [1]
+    assert list(extra) == ["videos", "annotations"]
+
+
+# --- columns -----------------------------------------------------------------------------------------
+
+
+def test_columns() -> None:
+    (row,) = read(document(DETECTION))[0].table.to_pylist()
+    assert row == {
+        "clip": "mix001",
+        "frame": 7,
+        "class_id": 8,
+        "source": 3,
+        "azimuth": 0.0,
+        "elevation": 0.0,
+        "distance": 2.315,
+        "score": 0.87,
+        "segmentation": [[[180.0, 89.5, 0.4]]],
+    }
+
+
+@given(st.lists(st.lists(TRIPLETS, max_size=3), max_size=3))
+def test_the_direction_is_that_of_the_strongest_point(segmentation: list[list[list[float]]]) -> None:
+    (row,) = read(document(DETECTION | {"segmentation": segmentation}))[0].table.to_pylist()
+    points = [point for polygon in segmentation for point in polygon]
+    if not points:
+        assert row["azimuth"] is None
+        assert row["elevation"] is None
+        return
+    x, y, _ = max(points, key=lambda point: point[2])  # the first of equals
+    assert math.isclose(row["azimuth"], 180.0 - x, abs_tol=1e-8)
+    assert math.isclose(row["elevation"], 90.0 - y * 180.0 / 179.0, abs_tol=1e-8)
+
+
+ROWS = in_order(
+    frame=st.integers(0, 6000),
+    class_id=st.integers(0, 12),
+    source=st.integers(-1, 9) | st.none(),
+    azimuth=st.integers(-179, 180).map(float),
+    elevation=st.integers(-90, 90).map(float),
+    distance=st.integers(0, 100_000).map(lambda cm: cm / 100) | st.none(),
+)
+FIELDS = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
+
+
+@given(st.lists(ROWS, max_size=5))
+def test_a_table_without_energy_maps_comes_back(rows: list[dict[str, Any]]) -> None:
+    table = pa.table({name: pa.array([row[name] for row in rows], COLUMNS[name]) for name in FIELDS})
+    again, findings = read(FORMAT.write(table, ClipFile("mix001", "mix001_inference.json", final_newline=False)))
+    assert all(finding.code == "SYN211" for finding in findings)  # unknown sources and distances are left out
+    assert again.table.select(table.column_names).equals(table)
+    assert all(len(row) == 1 and row[0][0][2] == 1.0 for row in again.table["segmentation"].to_pylist())
+
+
+def test_a_table_without_sources_gets_instance_0() -> None:
+    table = pa.table({"frame": [1], "class_id": [2], "azimuth": [90.0], "elevation": [0.0], "distance": [1.81]})
+    (annotation,) = json.loads(FORMAT.write(table, ClipFile("a", "a.json")))["annotations"]
+    assert list(annotation) == ["metadata_frame_index", "instance_id", "category_id", "distance", "segmentation"]
+    assert annotation["instance_id"] == 0
+    assert annotation["distance"] == 181.0  # exactly, though 1.81 * 100 is 181.00000000000003
+    x, y = angles.to_pixels(90.0, 0.0)
+    assert annotation["segmentation"] == [[[float(x), float(y), 1.0]]]
+
+
+# --- what is wrong -----------------------------------------------------------------------------------
+
+CASES = {
+    "not an object": (b"[]", "1:1: SYN213 the file holds an array, not an object"),
+    "no annotations": (b"{}", "1:1: SYN213 the key annotations is missing"),
+    "no list": (b'{"annotations": {}}', "1:17: SYN213 annotations is an object, not an array"),
+    "no json": (b'{"annotations": [', "1:17: SYN201 the [ is not closed before the end, line 1, column 18, where a value or ] belongs"),
+}
+
+
+@pytest.mark.parametrize(("data", "expected"), CASES.values(), ids=CASES)
+def test_files_that_cannot_be_read(data: bytes, expected: str) -> None:
+    reading, findings = read(data)
+    assert [str(finding) for finding in findings] == [f"sub/mix001_inference.json:{expected}"]
+    assert reading.table.num_rows == 0
+    assert not reading.parts[0].readable
+
+
+WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
+    "frame 1.0": ({"metadata_frame_index": 7.0}, "4:31: SYN212 metadata_frame_index is 7.0, and must be a whole number", "7.0"),
+    "source true": ({"instance_id": True}, "5:22: SYN212 instance_id is true, and must be a whole number", "true"),
+    "class in quotes": ({"category_id": "8"}, '6:22: SYN212 category_id is "8", and must be a whole number', '"8"'),
+    "huge class": ({"category_id": 2**40}, "6:22: SYN212 category_id is 1099511627776, and must be a whole number of at most 32 bits", "1099511627776"),
+    "score null": ({"score": None}, "7:16: SYN212 score is null, and must be a number", "null"),
+    "distance list": ({"distance": []}, "8:19: SYN212 distance is an array, and must be a number", "[]"),
+    "segmentation null": ({"segmentation": None}, "9:23: SYN214 malformed segmentation: null in place of an array", "null"),
+    "a point too high": ({"segmentation": [[1]]}, "11:11: SYN214 malformed segmentation: 1 in place of a point", "1"),
+    "numbers for polygons": ({"segmentation": [1]}, "10:9: SYN214 malformed segmentation: 1 in place of an array of points", "1"),
+    "pairs": ({"segmentation": [[[1, 2]]]}, "11:11: SYN214 malformed segmentation: a point of 2 numbers, not x, y and energy", None),  # type: ignore[dict-item]
+    "true in a point": ({"segmentation": [[[1, 2, True]]]}, "14:13: SYN214 malformed segmentation: true in place of a coordinate", "true"),
+    "text in a point": ({"segmentation": [[[1, "2", 3]]]}, '13:13: SYN214 malformed segmentation: "2" in place of a coordinate', '"2"'),
+    "huge pixel": ({"segmentation": [[[2**60, 2, 3]]]}, "12:13: SYN214 malformed segmentation: 1152921504606846976 in place of a coordinate", None),  # type: ignore[dict-item]
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "expected", "value"), WRONG.values(), ids=WRONG)
+def test_wrong_values(change: dict[str, Any], expected: str, value: str | None) -> None:
+    reading, findings = read(document(DETECTION | change, DETECTION))
+    assert [str(finding) for finding in findings] == [f"sub/mix001_inference.json:{expected}"]
+    assert value is None or findings[0].value == value
+    assert reading.table["frame"].to_pylist() == [7]  # the sound one is read all the same
+
+
+@pytest.mark.parametrize("key", ["metadata_frame_index", "category_id", "segmentation"])
+def test_missing_keys_are_errors(key: str) -> None:
+    _, findings = read(document({name: value for name, value in DETECTION.items() if name != key}))
+    assert [str(finding) for finding in findings] == [f"sub/mix001_inference.json:3:5: SYN211 {key} is missing"]
+    with pytest.raises(InvalidData, match=f"SYN211 {key} is missing"):
+        FORMAT.read([text_file(document({k: v for k, v in DETECTION.items() if k != key}))], raise_errors)
+
+
+@pytest.mark.parametrize(("key", "field"), [("instance_id", "source"), ("distance", "distance")])
+def test_keys_that_scorers_do_without_are_one_warning(key: str, field: str) -> None:
+    short = {name: value for name, value in DETECTION.items() if name != key}
+    data = document(DETECTION, short, short)
+    reading, findings = read(data)
+    assert [str(finding) for finding in findings] == [
+        f"sub/mix001_inference.json:19:5: SYN211 {key} is missing in 2 annotations"
+    ]
+    assert findings[0].severity == "warning"
+    assert reading.table[field].null_count == 2
+    assert written(reading) == data
+
+
+def test_places() -> None:
+    reading, _ = read(document({}, DETECTION))
+    part = reading.parts[0]
+    assert part.place(0, "distance").line == 9
+    assert part.place(0, "class_id").value == "8"
+    assert part.place(0, "azimuth").line == part.place(0, "segmentation").line == 10
+    assert part.place(0, None).line == part.place(0, "x").line == 4
+    line = part.place(0, "distance")
+    assert line.excerpt[line.column - 1 : line.end_column - 1] == line.value == "231.5"
+
+
+@given(st.data())
+def test_damage_gives_findings_and_no_exceptions(data: st.DataObject) -> None:
+    good = document(DETECTION, DETECTION)
+    start = data.draw(st.integers(0, len(good)))
+    insert = data.draw(st.sampled_from([b"", b"[", b"]", b"{}", b"1e999", b'"', b"null", b"-", b",", b"NaN", b"\xff", b"true"]))
+    broken = good[:start] + insert + good[data.draw(st.integers(start, len(good))) :]
+    reading, findings = read(broken)
+    places = [reading.parts[0].place(row, "azimuth") for row in range(reading.table.num_rows)]
+    assert all(place.line > 0 for place in places)
+    assert reading.table.num_rows <= 2
+    assert findings or reading.parts[0].readable
+
+
+def test_names_and_heads() -> None:
+    names = ["a/mix001_std.json", "a/mix001_inference.json", "a/mix001.json"]
+    assert {clip_name(name) for name in names} == {"a/mix001"}
+    assert looks_like(document(DETECTION))
+    assert looks_like(b'\xef\xbb\xbf {"videos": [], "annotations" : []}')
+    assert not looks_like(b'["annotations"]')
+    assert not looks_like(b'{"items": []}')
+    assert get("stairs26").name == "dcase2026"
+
+
+def test_many_files_are_one_table() -> None:
+    files = [text_file(document(DETECTION), "a_std.json"), text_file(document(), "b_std.json"), text_file(document(DETECTION, DETECTION), "c.json")]
+    reading = FORMAT.read(files, raise_errors)
+    assert reading.table["clip"].to_pylist() == ["a", "c", "c"]
+    assert [file.clip for file in origin_of(reading.table).files] == ["a", "b", "c"]
+    assert reading.part_of(1).file.name == "c.json"
+    assert np.asarray(reading.table["azimuth"]).tolist() == [0.0] * 3

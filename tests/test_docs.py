@@ -1,0 +1,46 @@
+"""The documentation is in step with the code, and what it shows runs."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_generated_pages_and_schemas_are_in_step() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "docs/generate.py", "--check"], capture_output=True, text=True, check=False
+    )
+
+    assert "all in step\n" == done.stdout, done.stdout + done.stderr
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    links = [
+        (page, target)
+        for page in pages
+        for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8"))
+        if "://" not in target
+    ]
+
+    assert links
+    assert [] == [(page.name, target) for page, target in links if not (page.parent / target).exists()]
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    index = (ROOT / "docs/index.md").read_text("utf-8")
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
+
+    assert pages == set(re.findall(r"^(\w+)$", index.split("toctree")[1], re.MULTILINE))
+
+
+def test_every_command_is_documented() -> None:
+    from seldio.cli import app
+
+    page = (ROOT / "docs/cli.md").read_text("utf-8")
+
+    assert [] == [c.name for c in app.registered_commands if f"## seldio {c.name}" not in page]

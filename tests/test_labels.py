@@ -1,0 +1,607 @@
+"""Label files: the two paths of the reader agree, findings point at what is wrong, nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+import pyarrow as pa
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from strategies import BOM, ODD_CELLS, broken_files, event_tables, label_files, text_file
+
+from seldio.errors import InvalidData
+from seldio.findings import Finding, Severity, raise_errors
+from seldio.formats import FORMATS, Format, Reading, TextFile, get, label_csv
+from seldio.formats.dialects import DIALECTS
+from seldio.formats.label_csv import CsvPart, Dialect
+from seldio.schema.events import Event, origin_of, to_events
+
+CASES = Path(__file__).parent / "cases" / "formats"
+dialects = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+
+
+def read(dialect: Format, *data: bytes, fast: bool = True) -> tuple[Reading, list[Finding]]:
+    """A collecting read; with *fast* off, every file is held against the grammar."""
+    found: list[Finding] = []
+    files = [text_file(content, f"mix{number:03}.csv") for number, content in enumerate(data, 1)]
+    if fast:
+        return dialect.read(files, found.append), found
+    with patch.object(label_csv, "_plain", lambda *arguments: False):
+        return dialect.read(files, found.append), found
+
+
+def codes(found: list[Finding]) -> list[str]:
+    return [finding.code for finding in found]
+
+
+def physical_lines(data: bytes) -> list[str]:
+    """Lines as an editor shows them; written without seldio."""
+    return re.split(r"\r\n|\r|\n", data.removeprefix(BOM).decode(errors="replace"))
+
+
+# --- examples: one folder for each format ------------------------------------------------------------
+
+
+def examples() -> Iterator[tuple[Format, Path]]:
+    for format in FORMATS:
+        yield from ((format, path) for path in sorted((CASES / format.name).glob(f"*{format.suffix}")))
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
+def test_every_format_has_an_example(format: Format) -> None:
+    assert list((CASES / format.name).glob(f"*{format.suffix}")), f"put a small file into {CASES / format.name}"
+    assert (CASES / format.name / "rows.jsonl").is_file()
+
+
+def test_every_folder_of_examples_is_a_format() -> None:
+    assert {format.name for format in FORMATS} == {path.name for path in CASES.iterdir()}
+
+
+def example_files(format: Format) -> list[TextFile]:
+    paths = sorted((CASES / format.name).glob(f"*{format.suffix}"))
+    return [TextFile(path.name, path.name, path.stem, path.read_bytes()) for path in paths]
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
+def test_examples_give_their_rows(format: Format) -> None:
+    found: list[Finding] = []
+    reading = format.read(example_files(format), found.append)
+    text = (CASES / format.name / "rows.jsonl").read_text("utf-8")
+    assert [Event.model_validate_json(line) for line in text.splitlines()] == list(to_events(reading.table))
+    assert [] == found
+
+
+@pytest.mark.parametrize(("format", "path"), list(examples()), ids=lambda value: getattr(value, "name", None))
+def test_examples_come_back_byte_for_byte(format: Format, path: Path) -> None:
+    reading = format.read([TextFile(path.name, path.name, path.stem, path.read_bytes())], raise_errors)
+    assert path.read_bytes() == format.write(reading.table, reading.parts[0].origin)
+
+
+# --- the two paths -----------------------------------------------------------------------------------
+
+
+def assert_paths_agree(dialect: Dialect, *data: bytes) -> tuple[Reading, list[Finding]]:
+    reading, found = read(dialect, *data)
+    slow, reported = read(dialect, *data, fast=False)
+    assert reported == found
+    assert slow.table.schema.equals(reading.table.schema, check_metadata=True)
+    assert slow.table.equals(reading.table)
+    assert [part.readable for part in slow.parts] == [part.readable for part in reading.parts]
+    for part, other in zip(reading.parts, slow.parts, strict=True):
+        for row in range(part.rows):
+            assert part.place(row, "class_id") == other.place(row, "class_id")
+    return reading, found
+
+
+@dialects
+@given(st.data())
+@settings(max_examples=40)
+def test_fast_and_slow_path_agree_on_valid_files(dialect: Dialect, data: st.DataObject) -> None:
+    files = data.draw(st.lists(label_files(dialect), max_size=3))
+    reading, found = assert_paths_agree(dialect, *files)
+    assert [] == [finding for finding in found if finding.severity is not Severity.INFO]
+    # silent rows are no rows of the table
+    rows = sum(len([line for line in physical_lines(file) if line]) - bool(dialect.header and file) for file in files)
+    assert rows == reading.table.num_rows
+
+
+@dialects
+@given(st.data())
+@settings(max_examples=60)
+def test_reading_never_raises_and_misses_nothing(dialect: Dialect, data: st.DataObject) -> None:
+    broken = data.draw(broken_files(dialect))
+    reading, found = assert_paths_agree(dialect, broken, b"" if data.draw(st.booleans()) else broken)
+    found = [finding for finding in found if finding.path == "mix001.csv"]
+    for finding in found:
+        assert_points_at_its_value(finding, broken)
+    assert_rows_are_plain(reading.parts[0], found, broken)
+
+
+@dialects
+@pytest.mark.parametrize("cell", ODD_CELLS)
+def test_odd_cells_in_every_column(dialect: Dialect, cell: str) -> None:
+    good = {"int": "1", "whole": "5", "real": "0.5", "real3": "0.500", "real3inf": "0.500", "flag": "1", "name": "knock", "zero": "0"}
+    for index in range(len(dialect.columns)):
+        row = [good[part.kind] for part in dialect.columns]
+        row[index] = cell
+        lines = [dialect.header] if dialect.header else []
+        data = "\n".join([*lines, ",".join(row), ""]).encode()
+        reading, found = assert_paths_agree(dialect, data)
+        for finding in found:
+            assert_points_at_its_value(finding, data)
+        assert_rows_are_plain(reading.parts[0], found, data)
+
+
+_ORACLE = {
+    "int": r"-?[0-9]+",
+    "whole": r"-?([0-9]+\.?[0-9]*|\.[0-9]+)",
+    "flag": r"[01]",
+    "name": r'[^,"\x00-\x1f]+',
+}
+_FLOAT = r"-?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?"
+
+
+def assert_rows_are_plain(part: CsvPart, found: list[Finding], data: bytes) -> None:
+    """Every line is read, or reported, or both; what is read without a report is plain ASCII numbers."""
+    if not part.readable:
+        assert found
+        return
+    lines = physical_lines(data)
+    kept = {part.line(row) for row in range(part.rows)}
+    reported = {finding.line for finding in found if finding.code not in ("SYN103", "SYN105", "SYN106", "SYN107", "SYN120")}
+    whole = any(finding.code in ("SYN105", "SYN106", "SYN107", "SYN120") for finding in found)
+    dialect = part.dialect
+    inside_quotes = re.compile("runs over|rest of the file")
+    if not any(inside_quotes.search(finding.message) for finding in found):
+        header = 1 + (re.match(r"(\s*\n)*", "\n".join(lines)) or [""])[0].count("\n") if dialect.header else 0
+        silent = {n for n, line in enumerate(lines, 1) if dialect.silence and re.match(rf"\s*[^,]*,\s*{dialect.silence}\s*,", line)}
+        missing = {n for n, line in enumerate(lines, 1) if line.strip(" \t\v\f")} - kept - reported - {header} - silent
+        assert set() == missing
+    for number in kept - reported:
+        cells = lines[number - 1].split(",")
+        if whole and len(cells) != len(dialect.columns):
+            continue
+        for column, cell in zip(dialect.columns, cells, strict=True):
+            pattern = _ORACLE.get(column.kind, _FLOAT + "|-?inf" if column.kind == "real3inf" else _FLOAT)
+            assert re.fullmatch(" *(" + pattern + ")", cell, re.ASCII), (column, cell)
+
+
+def test_values_are_those_of_python() -> None:
+    data = b"3,1,0,-0,7.25\n007,2,-1,.5,5.\n4,3,2,-180,1234567.125\n"
+    reading, found = read(get("starss22"), data)
+    assert [] == found
+    rows = [line.split(",") for line in data.decode().split()]
+    for index, (field, kind) in enumerate((("frame", int), ("class_id", int), ("source", int), ("azimuth", float), ("elevation", float))):
+        assert [kind(row[index]) for row in rows] == reading.table[field].to_pylist()
+
+
+def test_rows_longer_than_a_block_are_read() -> None:
+    row = b"1,2,0," + b"0" * (3 << 20) + b"5,0.5" + b"0" * (1 << 20) + b"\n"
+    reading, found = assert_paths_agree(get("starss22"), row * 2)
+    assert [] == found
+    assert [5.0, 5.0] == reading.table["azimuth"].to_pylist()
+
+
+@pytest.mark.parametrize("unit", [b"\x0c\n", b" \n", b"\t \n", b'"\n', b"\r", b",", b"\n", b"0,", b"1,1,0,5,5,", b"e", b"\x1b"])
+def test_long_runs_of_anything_are_read_in_linear_time(unit: bytes) -> None:
+    for dialect in (get("starss22"), get("dcase2019"), get("dcase2020-output")):
+        read(dialect, unit * 200_000)
+
+
+def test_no_files_give_an_empty_table() -> None:
+    for dialect in DIALECTS:
+        assert 0 == dialect.read([], raise_errors).table.num_rows
+        assert 0 == dialect.read([text_file(b"")], raise_errors).table.num_rows
+
+
+def test_loading_raises_the_first_error_with_its_place() -> None:
+    with pytest.raises(InvalidData, match=r"^mix001\.csv:2:5: SYN133 source is nan") as caught:
+        get("starss22").read([text_file(b"0,1,0,5,5\n1,1,nan,5,5\n")], raise_errors)
+    assert "nan" == caught.value.finding.value
+
+
+def test_loading_passes_what_is_no_error() -> None:
+    reading = get("starss22").read([text_file(b"0,1,0,5,5\r\n1,1,0,+5,5\r\n")], raise_errors)
+    assert 2 == reading.table.num_rows
+
+
+# --- where findings point ----------------------------------------------------------------------------
+
+
+def assert_points_at_its_value(finding: Finding, data: bytes) -> None:
+    lines = physical_lines(data)
+    assert finding.line is not None
+    assert 1 <= finding.line <= len(lines)
+    text = lines[finding.line - 1]
+    assert finding.column is not None
+    assert 1 <= finding.column <= len(text) + 1
+    if finding.excerpt is not None:
+        assert text == finding.excerpt
+    if finding.value is not None:
+        assert finding.excerpt is not None
+        assert finding.end_column == finding.column + len(finding.value)
+        if finding.code != "SYN101":  # the byte is no character: its value is its Latin-1 reading
+            assert finding.value == text[finding.column - 1 : finding.end_column - 1]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", [b"", BOM])
+@pytest.mark.parametrize("front", [(), ("",), ("", " ", "")])
+@pytest.mark.parametrize("header", [False, True])
+@pytest.mark.parametrize("removed", [(), ("1,2,3",), ("x,1,0,5,5", "", "9,9")])
+def test_places_in_the_file(newline: str, mark: bytes, front: tuple[str, ...], header: bool, removed: tuple[str, ...]) -> None:
+    """A bad cell, and a good row behind everything else, are found where they stand."""
+    lines = [*front, *(["frame,class,source,azimuth,elevation"] if header else []), "0,1,0,5,5", *removed]
+    lines += ["1,1,0, -61é ,5", "2,1, 3,-170,5", "3,1,0,5,5"]
+    data = mark + newline.join(lines).encode()
+    reading, found = read(get("starss22"), data)
+    for finding in found:
+        assert_points_at_its_value(finding, data)
+    bad = next(finding for finding in found if finding.value == "-61é")
+    assert (len(lines) - 2, 8, 12) == (bad.line, bad.column, bad.end_column)
+    rows = reading.table.num_rows
+    assert [0, 2, 3] == reading.table["frame"].to_pylist()
+    place = reading.finding("LAB103", Severity.ERROR, "…", rows - 2, "azimuth", None, False)
+    assert (len(lines) - 1, 8, 12, "-170") == (place.line, place.column, place.end_column, place.value)
+    assert_points_at_its_value(place, data)
+    place = reading.finding("LAB203", Severity.ERROR, "…", rows - 2, "source", None, False)
+    assert (6, 7, "3") == (place.column, place.end_column, place.value)
+    place = reading.finding("LAB202", Severity.ERROR, "…", rows - 2, None, None, False)
+    assert (1, 14, "2,1, 3,-170,5") == (place.column, place.end_column, place.value)
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|", " "])
+def test_places_where_cells_are_separated_otherwise(sign: str) -> None:
+    lines = ["0 1 0 -50,5 30,25", "1 1 0 x,5 3", "2 1 0 5 5"]
+    data = "\n".join(["", *(line.replace(" ", sign) for line in lines)]).encode()
+    reading, found = read(get("starss22"), data)
+    for finding in found:
+        assert_points_at_its_value(finding, data)
+    assert ["SYN110", "SYN120", "SYN130"] == codes(found)
+    assert [(2, 2, sign), (3, 7, "x,5")] == [(finding.line, finding.column, finding.value) for finding in found[1:]]
+    assert [-50.5, 5.0] == reading.table["azimuth"].to_pylist()
+    assert "30,25" == reading.parts[0].place(0, "elevation").value
+
+
+def test_a_space_behind_the_delimiter_is_no_delimiter() -> None:
+    reading, found = read(get("starss22"), b"0, 1, 0, -50, 30\n")
+    assert [] == found
+    assert [-50.0] == reading.table["azimuth"].to_pylist()
+    _, found = read(get("starss22"), b"0, 1, 0, -50, 30, 200\n")
+    assert ["SYN121"] == codes(found)
+
+
+def test_places_of_rows_behind_silent_ones() -> None:
+    data = b"frame,class,x,y,z\n0,NOTHING,0,0,0\n1,Knock,1,0,0\n2, NOTHING,0,0,0\n3,Knock,0,1,0\n"
+    reading, found = read(get("seld-studio"), data)
+    assert [] == found
+    assert [1, 3] == reading.table["frame"].to_pylist()
+    assert [3, 5] == [reading.parts[0].place(row, "frame").line for row in range(2)]
+    assert ("Knock", 3) == (reading.parts[0].place(1, "class_id").value, reading.parts[0].place(1, "class_id").column)
+
+
+def test_places_of_derived_angles_are_those_of_x() -> None:
+    reading, _ = read(get("dcase2020-output"), b"0,1,0,0.5,0.25,-0.75\n")
+    assert "0.5" == reading.parts[0].place(0, "azimuth").value
+
+
+# --- what is reported --------------------------------------------------------------------------------
+
+FIVE = "0,1,0,5,5\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "expected", "rows"),
+    [
+        ("", [], 0),
+        ("\n", ["SYN110"], 0),
+        ("  \n\x0c\n\t\n", ["SYN110"], 0),
+        (FIVE, [], 1),
+        ("0, 1, 0,   5, 5\n", [], 1),
+        (FIVE + "1,1,0,5,5", [], 2),
+        (FIVE.replace("\n", "\r\n") * 2, ["SYN105"], 2),
+        (FIVE + "1,1,0,5,5\r\n", ["SYN106"], 2),
+        (FIVE.replace("\n", "\r") * 2, ["SYN107"], 2),
+        ("\ufeff" + FIVE, ["SYN103"], 1),
+        ("\ufeff", ["SYN103"], 0),
+        (FIVE + "\n\n1,1,0,5,5\n", ["SYN110"], 2),
+        (FIVE + "1,1,0", ["SYN108"], 1),
+        (FIVE + "1,1,0\n", ["SYN121"], 1),
+        (FIVE + "1,1,0,5,5,6\n", ["SYN121"], 1),
+        ("frame,class,source,azimuth,elevation\n" + FIVE, ["SYN111"], 1),
+        ('"frame","class","source","azimuth","elevation"\n' + FIVE, ["SYN111"], 1),
+        ("frame,class,class,azimuth,elevation\n" + FIVE, ["SYN111", "SYN113"], 1),
+        ("frame,class,source,azimuth\n" + FIVE, ["SYN111", "SYN113"], 1),
+        ("0;1;0;5;5\n", ["SYN120"], 1),
+        (' 0,"1",0,5 ,5\n', ["SYN123", "SYN122", "SYN123"], 1),
+        ("1_0,1,0,5,5\n", ["SYN131"], 0),
+        ("٣,1,0,5,5\n", ["SYN131"], 0),
+        ("0x1F,1,0,5,5\n", ["SYN131"], 0),
+        ("1e3,1,0,5,5\n", ["SYN131"], 0),
+        ("+1,1,0,5,5\n", ["SYN131"], 1),
+        ("24.0,1,0,5,5\n", ["SYN132"], 1),
+        ("24.5,1,0,5,5\n", ["SYN132"], 0),
+        ("0,1,0,nan,-inf\n", ["SYN133", "SYN133"], 0),
+        ("12345678901,1,0,5,5\n", ["SYN134"], 0),
+        ("0,1,0,5,\n", ["SYN135"], 0),
+        ("0,1,0,5,dog\n", ["SYN130"], 0),
+        ("0,1,0,5,=cmd|' /C calc'!A0\n", ["SAF202"], 0),
+        ("0,1,0,5,-cmd\n", ["SAF202"], 0),
+        ("0,1,0,5,\x1b[2J\n", ["SAF201"], 0),
+        ("0,1,0,\u202e5,5\n", ["SAF201"], 0),
+        ('0,"1,0,5,5\n1,1,0,5,5\n', ["SYN122"], 0),
+        ('0,"1\n",0,5,5\n1,1,0,5,5\n', ["SYN122"], 1),
+    ],
+)
+def test_what_is_reported_of_labels(data: str, expected: list[str], rows: int) -> None:
+    reading, found = read(get("starss22"), data.encode())
+    assert expected == codes(found)
+    assert rows == reading.table.num_rows
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"\xff\xfe0\x00", "SYN102"),
+        (b"0\x00,\x001\x00", "SYN104"),
+        (b"\xef\xbb\xbf0,1,0,5,5\r1,1,\xe9", "SYN101"),
+        (b"0,1,0,5,5\r\n\x00\x00", "SYN104"),
+    ],
+)
+def test_what_is_no_text_is_not_read(data: bytes, expected: str) -> None:
+    reading, found = read(get("starss22"), data)
+    assert [expected] == codes(found)
+    assert not reading.parts[0].readable
+    assert found[0].line == len(physical_lines(data.replace(b"\x00", b"")))
+
+
+@pytest.mark.parametrize(
+    ("data", "expected", "rows"),
+    [
+        ("frame,class,source,azimuth,distance,onscreen\n0,1,0,5,90,1\n", [], 1),
+        ("Frame, Class,Source,Azimuth,Distance,Onscreen\n0,1,0,5,90,1\n", [], 1),
+        ("0,1,0,5,90,1\n", ["SYN112"], 1),
+        ("\nframe,class,source,azimuth,distance,onscreen\n0,1,0,5,90,1\n", ["SYN110"], 1),
+        ("frame,class,source,distance,azimuth,onscreen\n0,1,0,5,90,1\n", ["SYN113"], 0),
+        ("frame,class,source,azimuth,distance,onscreen\n0,1,0,5,90,0.0\n", ["SYN136"], 0),
+        ("frame,class,source,azimuth,distance,onscreen\n0,1,0,5,90,01\n", ["SYN136"], 0),
+        ("frame,class,source,azimuth,distance,onscreen\n", [], 0),
+        ("", [], 0),
+    ],
+)
+def test_what_is_reported_where_a_header_is_due(data: str, expected: list[str], rows: int) -> None:
+    """The official 2025 loader drops line 1 whatever it holds; seldio never does."""
+    reading, found = read(get("dcase2025"), data.encode())
+    assert expected == codes(found)
+    assert rows == reading.table.num_rows
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("speech", None), ("door slam", None), ("=1+1", "SAF202"), ("@x", "SAF202"), ("a\u200bb", "SAF201"),
+     ("a\x7fb", "SAF201"), ("\u00ada", "SAF201"), ("speech ", "SYN123"), ("犬", None), ("é", None)],
+)  # fmt: skip
+def test_class_names(name: str, expected: str | None) -> None:
+    data = f"{get('dcase2019').header}\n{name},0.5,1.5,0,10,1\n".encode()
+    _, found = read(get("dcase2019"), data)
+    assert ([expected] if expected else []) == codes(found)
+
+
+@pytest.mark.parametrize(
+    ("given_as", "row", "code", "named"),
+    [
+        ("dcase2023-submission", "3,1,0,-120,-7\n4,1,0,-120,-7\n", "LAB309", "starss22"),
+        ("dcase2024-submission", "3,1,-120,-7\n", "LAB310", "dcase2023-submission"),
+        ("starss22", "3,1,-120,-7\n", "SYN121", "dcase2023-submission"),
+        ("starss22", "1,2,3\n", "SYN121", "no layout"),
+    ],
+)  # fmt: skip
+def test_a_file_of_another_width_is_one_finding(given_as: str, row: str, code: str, named: str) -> None:
+    reading, found = read(get(given_as), (row * 50).encode())
+    assert [code] == codes(found)
+    assert named in found[0].message + str(found[0].hint)
+    assert 0 == reading.table.num_rows
+    assert not reading.parts[0].readable
+
+
+def test_one_bad_file_does_not_touch_the_others() -> None:
+    reading, found = read(get("starss22"), b"0,1,0,5,5\n", b"\x00", b"1,x,0,5,5\n2,1,0,5,5\n", b"", b"3,1,0,5,5")
+    assert [("mix002.csv", "SYN104"), ("mix003.csv", "SYN130")] == [(finding.path, finding.code) for finding in found]
+    assert [0, 2, 3] == reading.table["frame"].to_pylist()
+    assert ["mix001", "mix003", "mix005"] == reading.table["clip"].to_pylist()
+    assert [1, 0, 1, 0, 1] == [part.rows for part in reading.parts]
+    assert [2, 1] == [reading.part_of(1).line(0), reading.part_of(2).line(0)]
+    assert [True, False, True, True, True] == [part.readable for part in reading.parts]
+
+
+# --- meaning -----------------------------------------------------------------------------------------
+
+
+def rows_of(name: str, data: str) -> list[dict[str, object]]:
+    reading, _ = read(get(name), data.encode())
+    return [event.model_dump(exclude_none=True, exclude={"clip"}) for event in to_events(reading.table)]
+
+
+def test_distances_are_metres() -> None:
+    assert 1.81 == rows_of("starss23", "0,1,0,5,5,181\n")[0]["distance"]
+    assert 1.81 == rows_of("dcase2024-submission", "0,1,5,5,181\n")[0]["distance"]
+    assert 1.81 == rows_of("spatialscaper", "0,1,0,5,5,1.810\n")[0]["distance"]
+    assert 1.81 == rows_of("dcase2024-output", "0,1,0,1.0,0.0,0.0,1.81\n")[0]["distance"]
+    assert 1.81 == rows_of("dcase2025", "frame,class,source,azimuth,distance,onscreen\n0,1,0,5,181,1\n")[0]["distance"]
+
+
+def test_the_constant_distance_of_2023_is_no_distance() -> None:
+    assert "distance" not in rows_of("dcase2023-output", "0,1,0,1.0,0.0,0.0,0\n")[0]
+    assert 2.0 == rows_of("dcase2023-output", "0,1,0,1.0,0.0,0.0,0\n1,1,0,1.0,0.0,0.0,2.0\n")[1]["distance"]
+
+
+def test_cartesian_outputs_keep_their_norm_and_get_angles() -> None:
+    row = rows_of("dcase2020-output", "0,1,0,0.0,0.6,0.0\n")[0]
+    assert {"x": 0.0, "y": 0.6, "z": 0.0, "azimuth": 90.0, "elevation": 0.0} == {key: row[key] for key in ("x", "y", "z", "azimuth", "elevation")}
+
+
+def test_unknown_distance_and_hemispheres_of_so_dataset() -> None:
+    rows = rows_of("so-dataset", "0,3,0,10.500,inf,-1\r\n1,3,0,10.500,-inf,200\r\n2,3,0,10.500,-90.000,200\r\n")
+    assert [90.0, -90.0, -90.0] == [row["elevation"] for row in rows]
+    assert [True, True, False] == [row["hemisphere"] for row in rows]
+    assert [None, 2.0, 2.0] == [row.get("distance") for row in rows]
+
+
+def test_both_ends_of_the_azimuth_circle_stay_apart() -> None:
+    assert [-180.0, 180.0] == [row["azimuth"] for row in rows_of("starss22", "0,1,0,-180,5\n1,1,0,180,5\n")]
+
+
+def test_elevation_stands_before_azimuth_in_2019() -> None:
+    row = rows_of("dcase2019", "sound_event_recording,start_time,end_time,ele,azi,dist\nspeech,0.5,1.25,-10,-100,2\n")[0]
+    assert {"onset": 0.5, "offset": 1.25, "class_id": 5, "azimuth": -100.0, "elevation": -10.0, "distance": 2.0} == row
+
+
+def test_names_outside_the_vocabulary_keep_their_spelling() -> None:
+    rows = rows_of("seld-studio", "frame,class,x,y,z\n0,female_speech,1,0,0\n1,Knock,1,0,0\n2,dog,1,0,0\n")
+    assert [(0, "female_speech"), (12, None), (None, "dog")] == [(row.get("class_id"), row.get("class_name")) for row in rows]
+
+
+def test_aliases_bring_their_vocabulary() -> None:
+    assert "tau-nigens-2021" == get("dcase2021").vocabulary
+    assert "starss" == get("dcase2022-output").vocabulary
+    assert "tau-nigens-2020" == origin_of(get("dcase2020").read([], raise_errors).table).vocabulary
+
+
+# --- round trips -------------------------------------------------------------------------------------
+
+
+@dialects
+@given(st.data())
+@settings(max_examples=50)
+def test_written_tables_read_back_equal(dialect: Dialect, data: st.DataObject) -> None:
+    table, file = data.draw(event_tables(dialect))
+    written = dialect.write(table, file)
+    found: list[Finding] = []
+    reading = dialect.read([text_file(written)], found.append)
+    assert [] == [finding for finding in found if finding.severity is not Severity.INFO]
+    assert table.cast(reading.table.schema).equals(reading.table.replace_schema_metadata(None))
+    origin = reading.parts[0].origin
+    assert (file.newline, file.final_newline, file.frames) == (origin.newline, origin.final_newline, origin.frames)
+    assert written == dialect.write(reading.table, origin)
+
+
+@dialects
+@given(st.data())
+@settings(max_examples=25)
+def test_writing_is_stable(dialect: Dialect, data: st.DataObject) -> None:
+    """Whatever a valid file looks like, its second writing is its first, and reads back as the same table."""
+    reading, _ = read(dialect, data.draw(label_files(dialect)))
+    if dialect.kind("distance") == "zero":
+        reading = Reading(dialect, reading.table.drop_columns(list({"distance"} & set(reading.table.column_names))), reading.parts)
+    once = dialect.write(reading.table, reading.parts[0].origin)
+    again, found = read(dialect, once)
+    assert [] == [finding for finding in found if finding.severity is Severity.ERROR]
+    assert once == dialect.write(again.table, again.parts[0].origin)
+
+
+def test_negative_zero_is_not_written() -> None:
+    reading, _ = read(get("dcase2020-submission"), b"0,1,0,-0.0,-0\n")
+    assert b"0,1,0,0.0,0.0\n" == get("dcase2020-submission").write(reading.table, reading.parts[0].origin)
+
+
+def test_whole_numbers_are_rounded_and_never_cut_off() -> None:
+    table = pa.table({"frame": [0, 1], "class_id": [1, 1], "azimuth": [-119.6, 2.5], "elevation": [29.9, -0.4]})
+    origin = text_file(b"")
+    reading, _ = read(get("dcase2023-submission"), b"")
+    assert b"0,1,-120,30\n1,1,2,0\n" == get("dcase2023-submission").write(table, reading.parts[0].origin), origin
+
+
+def test_labels_become_outputs_of_unit_vectors() -> None:
+    reading, _ = read(get("starss22"), b"0,1,3,90,0\n1,1,2,0,90\n")
+    written = get("dcase2020-output").write(reading.table, reading.parts[0].origin).decode()
+    rows = [list(map(float, line.split(","))) for line in written.splitlines()]
+    assert [[0, 1, 3], [1, 1, 2]] == [row[:3] for row in rows]
+    assert pytest.approx([0, 1, 0]) == rows[0][3:]
+    assert pytest.approx([0, 0, 1]) == rows[1][3:]
+
+
+# --- real files and bad ones -------------------------------------------------------------------------
+
+REAL = {
+    "starss22-labels": "starss22",
+    "starss23-predictions/system-a-cartesian": "dcase2024-output",
+    "starss23-predictions/system-a-polar": "dcase2024-submission",
+    "starss23-predictions/system-b-cartesian": "dcase2024-output",
+    "dcase2020-predictions": "dcase2020-submission",
+    "dcase2020-baseline-predictions": "dcase2020-output",
+    "tau-nigens2020-labels": "dcase2020",
+    "tau-sse2019-labels": "dcase2019",
+    "spatialscaper-labels": "spatialscaper",
+}
+
+
+@pytest.mark.parametrize(("folder", "name"), list(REAL.items()))
+def test_real_files_read_without_a_finding_and_come_back(shared: Path, folder: str, name: str) -> None:
+    paths = sorted((shared / "data" / folder).rglob("*.csv"))
+    assert paths
+    reading = get(name).read([TextFile(str(path), path.name, str(path), path.read_bytes()) for path in paths], pytest.fail)
+    for path, part in zip(paths, reading.parts, strict=True):
+        rows = reading.table.slice(part.first, part.rows)
+        assert path.read_bytes() == get(name).write(rows, part.origin), path.name
+
+
+def test_real_file_with_silent_rows_comes_back(shared: Path) -> None:
+    data = (shared / "data/other-dialects/sample1.csv").read_bytes()
+    reading, found = read(get("seld-studio"), data)
+    assert [] == found
+    assert data == get("seld-studio").write(reading.table, reading.parts[0].origin)
+
+
+def test_real_file_with_cr_lf_comes_back(shared: Path) -> None:
+    (path,) = (shared / "data/other-dialects").glob("*crlf*")
+    reading, found = read(get("starss22"), path.read_bytes())
+    assert ["SYN105"] == codes(found)
+    assert path.read_bytes() == get("starss22").write(reading.table, reading.parts[0].origin)
+
+
+#: Wrong by what the numbers mean, not by how they are written: findings of the label rules.
+MEANING = {"azimuth_360", "elevation_91", "unknown_class", "duplicate_row", "same_source_two_angles", "unsorted", "negative_frame"}
+
+
+def test_generated_bad_files(shared: Path) -> None:
+    corpus = shared / "corpora" / "generated"
+    cases = [json.loads(line) for line in (corpus / "MANIFEST.jsonl").read_text("utf-8").splitlines()]
+    cases = [case for case in cases if case["path"].startswith("seld_csv/")]
+    assert 40 < len(cases)
+    wrong = []
+    for case in cases:
+        data = (corpus / case["path"]).read_bytes()
+        name = "starss23" if "polar_distance" in case["path"] else "starss22"
+        _, found = assert_paths_agree(get(name), data)
+        for finding in found:
+            assert_points_at_its_value(finding, data)
+        serious = [finding for finding in found if finding.severity is not Severity.INFO]
+        expect = "ok" if Path(case["path"]).stem in MEANING else case["expect"]
+        if expect != "either" and bool(serious) != (expect in ("finding", "reject")):
+            wrong.append((case, codes(found)))
+    assert [] == wrong
+
+
+def test_files_of_the_csv_acid_test(shared: Path) -> None:
+    paths = sorted((shared / "corpora/csv-spectrum/csvs").glob("*.csv"))
+    assert paths
+    for path in paths:
+        for dialect in DIALECTS:
+            _, found = assert_paths_agree(dialect, path.read_bytes())
+            assert Severity.ERROR in {finding.severity for finding in found}
+            for finding in found:
+                assert_points_at_its_value(finding, path.read_bytes())
+
+
+@example(b"0,1,0,5,5\n\x0c\n")
+@given(st.binary(max_size=80))
+def test_any_bytes_are_read(data: bytes) -> None:
+    for dialect in DIALECTS:
+        _, found = read(dialect, data)
+        for finding in found:
+            assert_points_at_its_value(finding, data)

@@ -1,0 +1,297 @@
+"""Event tables as Parquet."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seldio.errors import InvalidData, UsageError
+from seldio.findings import Finding, raise_errors
+from seldio.formats import TextFile, get, parquet
+from seldio.formats.parquet import PARQUET, read_parquet, write_parquet
+from seldio.schema.events import COLUMNS, ClipFile, Event, Origin, from_events, origin_of, with_origin
+
+
+def packed(table: pa.Table) -> bytes:
+    stream = io.BytesIO()
+    write_parquet(table, stream)
+    return stream.getvalue()
+
+
+def read(data: bytes) -> tuple[pa.Table | None, list[Finding]]:
+    findings: list[Finding] = []
+    return read_parquet(data, "x.parquet", findings.append), findings
+
+
+def foreign(columns: dict[str, Any], metadata: dict[bytes, bytes] | None = None) -> bytes:
+    """A Parquet file that another program wrote."""
+    stream = io.BytesIO()
+    pq.write_table(pa.table(columns).replace_schema_metadata(metadata), stream)
+    return stream.getvalue()
+
+
+def example(rows: int = 3) -> pa.Table:
+    events = [
+        Event(clip=f"mix{row // 2:03d}", frame=row, class_id=1, azimuth=30.0, elevation=-5.0, distance=1.81)
+        for row in range(rows)
+    ]
+    return from_events(events, "starss23")
+
+
+# --- tables come back as they were -------------------------------------------------------------------
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
+VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "frame": st.integers(-(2**31), 2**31 - 1),
+    "onset": st.floats(allow_nan=False),
+    "class_id": st.integers(0, 12),
+    "class_name": NAMES,
+    "source": st.integers(-1, 9),
+    "azimuth": st.floats(-180, 180),
+    "distance": st.floats(0, 1e300),
+    "onscreen": st.booleans(),
+    "score": st.floats(0, 1, allow_subnormal=True),
+    "segmentation": st.lists(st.lists(st.lists(st.floats(-1e9, 1e9), max_size=3), max_size=3), max_size=3),
+    "extra": st.dictionaries(NAMES, st.integers(), max_size=2).map(json.dumps),
+}
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> pa.Table:
+    """Tables with any columns, rows of any clips in any order, silent clips and an origin."""
+    clips = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
+    rows = draw(st.integers(0, 8))
+    codes = pa.array(draw(st.lists(st.integers(0, len(clips) - 1), min_size=rows, max_size=rows)), pa.int32())
+    columns: dict[str, Any] = {"clip": pa.DictionaryArray.from_arrays(codes, pa.array(clips, pa.string()))}
+    for name in sorted(draw(st.sets(st.sampled_from(list(VALUES)))), key=list(COLUMNS).index):
+        values = draw(st.lists(VALUES[name] | st.none(), min_size=rows, max_size=rows))
+        columns[name] = pa.array(values, COLUMNS[name])
+    files = [ClipFile(clip, f"{clip}.csv", draw(st.sampled_from(["\n", "\r\n"])), draw(st.booleans())) for clip in clips]
+    if draw(st.booleans()):
+        return with_origin(pa.table(columns), Origin("starss23", "starss", tuple(draw(st.permutations(files)))))
+    return pa.table(columns)
+
+
+@given(tables())
+def test_what_is_written_is_read(table: pa.Table) -> None:
+    data = packed(table)
+    again, findings = read(data)
+    assert not findings
+    assert again is not None
+    assert again.equals(table)
+    assert again.schema.equals(table.schema)
+    assert again["clip"].combine_chunks().dictionary.equals(table["clip"].combine_chunks().dictionary)
+    assert origin_of(again) == origin_of(table)
+    assert packed(again) == data == packed(table)
+
+
+def test_labels_come_back_from_parquet_as_they_were() -> None:
+    files = {
+        "dev/a.csv": b"1,2,0,-180,-5,181\r\n2,2,0,180,-5,64\r\n",
+        "dev/silent.csv": b"",
+        "b.csv": b"0,12,3,0,0,0\n5,1,0,3,4,5",
+    }
+    texts = [TextFile(name, name, name[:-4], data) for name, data in files.items()]
+    table, _ = read(packed(get("starss23").read(texts, lambda finding: None).table))
+    assert table is not None
+    parts = {file.name: table.filter(pa.compute.equal(table["clip"], file.clip)) for file in origin_of(table).files}
+    written = {file.name: get("starss23").write(parts[file.name], file) for file in origin_of(table).files}
+    assert written == files
+
+
+def test_row_groups_end_where_clips_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    def groups(table: pa.Table) -> list[int]:
+        metadata = pq.read_metadata(io.BytesIO(packed(table)))
+        return [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+
+    assert groups(example(250)) == [200, 50]  # two rows a clip, 100 clips a group
+    monkeypatch.setattr(parquet, "GROUP_ROWS", 5)
+    assert groups(example(9)) == [4, 5]
+    monkeypatch.setattr(parquet, "GROUP_ROWS", 1)
+    assert groups(example(5)) == [2, 2, 1]  # a clip is never torn
+    assert groups(example(0)) == []
+
+
+def test_other_metadata_is_kept() -> None:
+    table = example().replace_schema_metadata({b"licence": b"CC", **(example().schema.metadata or {})})
+    again, _ = read(packed(table))
+    assert again is not None
+    assert again.schema.metadata[b"licence"] == b"CC"
+
+
+# --- tables of other programs ------------------------------------------------------------------------
+
+
+def test_types_that_hold_the_same_values_are_cast() -> None:
+    data = foreign({"clip": ["a", "a"], "frame": pa.array([1, 2], pa.int64()), "azimuth": pa.array([30, 31], pa.int16())})
+    table, findings = read(data)
+    assert not findings
+    assert table is not None
+    assert table.schema.field("frame").type == pa.int32()
+    assert table.to_pylist() == [{"clip": "a", "frame": 1, "azimuth": 30.0}, {"clip": "a", "frame": 2, "azimuth": 31.0}]
+    assert origin_of(table).files == (ClipFile("a", "a.csv"),)
+
+
+class Trap(pa.ExtensionType):  # type: ignore[misc]
+    """An extension type whose code must not run."""
+
+    def __init__(self) -> None:
+        super().__init__(pa.int32(), "trap")
+
+    def __arrow_ext_serialize__(self) -> bytes:
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage_type: Any, serialized: bytes) -> Trap:
+        raise AssertionError("code of an extension type ran")
+
+
+def test_extension_types_stay_what_they_are_stored_as() -> None:
+    array = pa.ExtensionArray.from_storage(Trap(), pa.array([1], pa.int32()))
+    data = foreign({"clip": ["a"], "frame": array})
+    pa.register_extension_type(Trap())
+    try:
+        table, findings = read(data)
+    finally:
+        pa.unregister_extension_type("trap")
+    assert not findings
+    assert table is not None
+    assert table["frame"].to_pylist() == [1]
+
+
+BAD_COLUMNS: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown": ({"clip": ["a"], "azi": [1.0], "x\n": [1]}, "2 unknown columns: azi, x\\x0a"),
+    "no clip": ({"frame": [1]}, "the column clip is missing"),
+    "text for numbers": ({"clip": ["a"], "azimuth": ["left"]}, "columns of another type than in an event table: azimuth (string)"),
+    "decimals for frames": ({"clip": ["a"], "frame": [1.5]}, "columns of another type than in an event table: frame (double)"),
+    "a struct": ({"clip": ["a"], "score": [{"a": 1}]}, "columns of another type than in an event table: score (struct<a: int64>)"),
+    "too large": ({"clip": ["a"], "frame": [2**40]}, "values that no event table holds: Integer value 1099511627776 not in range: -2147483648 to 2147483647"),
+    "null clip": ({"clip": ["a", None]}, "1 row without a clip"),
+    "extra": ({"clip": ["a"], "extra": ["[]"]}, "the column extra holds more than json objects"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("columns", "message"), BAD_COLUMNS.values(), ids=BAD_COLUMNS)
+def test_bad_columns(columns: dict[str, Any], message: str) -> None:
+    table, findings = read(foreign(columns))
+    assert table is None
+    assert [str(finding) for finding in findings] == [f"x.parquet: SYN302 {message}"]
+
+
+def test_a_column_that_stands_twice() -> None:
+    stream = io.BytesIO()
+    pq.write_table(pa.table([pa.array(["a"]), pa.array(["b"])], names=["clip", "clip"]), stream)
+    assert str(read(stream.getvalue())[1][0]) == "x.parquet: SYN302 a column stands twice"
+
+
+FILE = {"clip": "a", "name": "a.csv"}
+BAD_METADATA = {
+    "no json": b"{",
+    "no object": b"[]",
+    "no files": b'{"format": "", "vocabulary": "starss"}',
+    "unknown list": json.dumps({"format": "", "vocabulary": "mine", "files": [FILE]}).encode(),
+    "other clips": json.dumps({"format": "", "vocabulary": "starss", "files": []}).encode(),
+    "twice": json.dumps({"format": "", "vocabulary": "starss", "files": [FILE, FILE]}).encode(),
+    "format": json.dumps({"format": 5, "vocabulary": "starss", "files": [FILE]}).encode(),
+} | {
+    f"{key} {value}": json.dumps({"format": "", "vocabulary": "starss", "files": [FILE | {key: value}]}).encode()
+    for key, value in [("name", 5), ("newline", "x"), ("final_newline", 1), ("frames", -1), ("frames", 1e9), ("frames", 10**12),
+                       ("extra", "[]"), ("extra", 5), ("colour", "red")]
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("metadata", BAD_METADATA.values(), ids=BAD_METADATA)
+def test_bad_metadata(metadata: bytes) -> None:
+    table, findings = read(foreign({"clip": ["a"]}, {b"seldio": metadata}))
+    assert table is None
+    assert [str(finding) for finding in findings] == ["x.parquet: SYN302 its seldio metadata cannot be read"]
+
+
+# --- damaged and oversized files ---------------------------------------------------------------------
+
+
+@given(st.data())
+@settings(max_examples=150)
+def test_damage_is_a_finding(data: st.DataObject) -> None:
+    table = example(40)
+    good = packed(table)
+    start = data.draw(st.integers(0, len(good) - 1))
+    how = data.draw(st.sampled_from(["flip", "cut", "remove"]))
+    if how == "flip":
+        flipped = good[start] ^ (1 << data.draw(st.integers(0, 7)))
+        broken = good[:start] + bytes([flipped]) + good[start + 1 :]
+    else:
+        broken = good[:start] + (b"" if how == "cut" else good[start + data.draw(st.integers(1, 9)) :])
+    read_table, findings = read(broken)
+    assert [finding.code for finding in findings] in ([], ["SYN301"], ["SYN302"])
+    assert (read_table is None) == bool(findings)
+
+
+def test_flipped_bits_in_the_data_are_noticed() -> None:
+    good = packed(example(40))
+    column = pq.read_metadata(io.BytesIO(good)).row_group(0).column(1)
+    middle = column.dictionary_page_offset + column.total_compressed_size - 3
+    _, findings = read(good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :])
+    assert [finding.code for finding in findings] == ["SYN301"]
+    assert "the Parquet file is damaged" in findings[0].message
+
+
+@pytest.mark.parametrize("data", [b"", b"PAR1", b"PAR1" * 9, b"1,2,3\n"])
+def test_what_is_no_parquet_file(data: bytes) -> None:
+    table, findings = read(data)
+    assert table is None
+    assert [finding.code for finding in findings] == ["SYN301"]
+
+
+def test_limits_are_checked_before_anything_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = packed(example(4))
+    monkeypatch.setattr(parquet, "MAX_ROWS", 3)
+    assert str(read(data)[1][0]) == "x.parquet: SYN301 4 rows, more than 3"
+    monkeypatch.setattr(parquet, "MAX_ROWS", 4)
+    monkeypatch.setattr(parquet, "MAX_BYTES", 10)
+    assert "bytes unpacked, more than 10" in read(data)[1][0].message
+
+
+def test_what_cannot_be_written() -> None:
+    with pytest.raises(UsageError, match="not columns of an event table: azi"):
+        packed(pa.table({"clip": ["a"], "azi": [1]}))
+    with pytest.raises(UsageError, match="every row of an event table has a clip"):
+        packed(pa.table({"clip": pa.array(["a", None])}))
+    with pytest.raises(UsageError, match="every row of an event table has a clip"):
+        packed(pa.table({"frame": [1]}))
+    twice = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), pa.array(["a", "a"]))
+    with pytest.raises(UsageError, match="two clips of the table have the same name"):
+        packed(pa.table({"clip": twice}))
+
+
+# --- as one of the formats ---------------------------------------------------------------------------
+
+
+def test_it_is_one_of_the_formats() -> None:
+    assert get("parquet") is PARQUET
+    table = with_origin(example(), Origin("starss23", "starss", tuple(ClipFile(f"mix{n:03d}", f"{n}.csv") for n in range(3))))
+    data = PARQUET.write(table, ClipFile("", ""))
+    reading = PARQUET.read([TextFile("x.parquet", "x.parquet", "x", data)], raise_errors)
+    assert reading.table.equals(table)
+    assert [(part.origin.name, part.first, part.rows) for part in reading.parts] == [("0.csv", 0, 2), ("1.csv", 2, 1), ("2.csv", 3, 0)]
+    place = reading.part_of(2).place(0, "distance")
+    assert (place.line, place.value) == (3, "1.81")
+    with pytest.raises(UsageError, match="one file at a time"):
+        PARQUET.read([], raise_errors)
+
+
+def test_a_broken_file_gives_an_empty_reading() -> None:
+    findings: list[Finding] = []
+    reading = PARQUET.read([TextFile("x.parquet", "x.parquet", "x", b"PAR1")], findings.append)
+    assert reading.table.num_rows == 0
+    assert not reading.parts
+    assert [finding.code for finding in findings] == ["SYN301"]
+    with pytest.raises(InvalidData, match="SYN301"):
+        read_parquet(b"PAR1", "x.parquet", raise_errors)

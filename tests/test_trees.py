@@ -1,0 +1,592 @@
+"""Data set trees from names alone: what they are read as, and what the LAY rules say of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import pyarrow as pa
+import pydantic
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from seldio.errors import UsageError
+from seldio.findings import Finding, Severity
+from seldio.formats.layouts import LAYOUTS, layout
+from seldio.formats.trees import TYPES, Tree, clip_range, expected_clips, read_tree
+from seldio.rules.collection import Collection, finder
+from seldio.rules.layout import RULES
+from seldio.schema.clips import CLIP_SCHEMA, Clip, from_clips, to_clips
+from seldio.text import printable
+
+SUFFIX = {"foa": "wav", "mic": "wav", "stereo": "wav", "metadata": "csv", "video": "mp4"}
+SPLITS = {split.name: sorted(split.clips) for split in layout("starss23").splits}
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    name: str
+    size: int = 100
+    root: str = "data"
+
+    @property
+    def path(self) -> str:
+        return f"{self.root}/{self.name}"
+
+    def read(self) -> bytes:
+        return b""
+
+
+def findings(names: Iterable[str], empty: Iterable[str] = (), root: str = "") -> list[Finding]:
+    names, empty = sorted(set(names)), set(empty)
+    entries = [Entry(name, 0 if name in empty else 100) for name in names]
+    collection = Collection("data", "folder", entries, [])
+    tree = read_tree(names, root)
+    return [finding for rule in RULES for finding in rule.check(collection, tree, finder(rule))]  # type: ignore[misc]
+
+
+def codes(names: Iterable[str], empty: Iterable[str] = (), root: str = "") -> list[str]:
+    return [finding.code for finding in findings(names, empty, root)]
+
+
+def files(top: str, clips: dict[str, list[str]] | None = None, prefix: str = "") -> set[str]:
+    """The files of one top folder: ``files("foa_dev")``."""
+    suffix = SUFFIX[top.split("_", maxsplit=1)[0]]
+    return {f"{prefix}{top}/{s}/{clip}.{suffix}" for s, names in (clips or SPLITS).items() for clip in names}
+
+
+def evaluation(top: str, below: str = "eval/") -> set[str]:
+    return {f"{top}/{below}mix{n:03d}.{SUFFIX[top.split('_', maxsplit=1)[0]]}" for n in range(1, 80)}
+
+
+UNFILMED = {f"video_dev/dev-train-sony/fold3_room21_mix{n:03d}.mp4" for n in range(1, 13)}
+DEV = files("foa_dev") | files("mic_dev") | files("metadata_dev") | files("video_dev") - UNFILMED
+WHOLE = (
+    DEV
+    | evaluation("foa_eval")
+    | evaluation("mic_eval")
+    | evaluation("video_eval")
+    | {"README.md", "LICENSE"}
+)
+PLAIN = files("foa_dev") | files("metadata_dev")
+STARSS22 = {split.name: sorted(split.clips) for split in layout("starss22").splits}
+
+
+# --- the table -------------------------------------------------------------------------------------
+
+
+def test_the_counts_are_those_of_the_data_sets() -> None:
+    counted = {
+        split.name: {room: len(list(mixes)) for room, mixes in split.rooms.items()}
+        for split in layout("starss23").splits
+    }
+    assert counted == {
+        "dev-train-sony": {21: 29, 22: 11},
+        "dev-train-tau": {4: 6, 6: 7, 7: 6, 9: 8, 12: 10, 13: 9, 14: 4},
+        "dev-test-sony": {23: 14, 24: 16},
+        "dev-test-tau": {2: 6, 8: 9, 10: 9, 15: 10, 16: 14},
+    }
+    assert [len(expected_clips("starss23", split)) for split in SPLITS] == [40, 50, 30, 48]
+    assert [len(expected_clips(name, "dev")) for name in ("starss23", "starss22")] == [168, 121]
+    assert len(expected_clips("starss23", "dev-train")) == 90
+    assert len(expected_clips("starss22", "dev-test")) == 54
+    assert len(layout("starss23").without_video) == 12
+
+
+def test_room_4_has_no_second_and_third_recording() -> None:
+    room4 = {clip for clip in expected_clips("starss23", "dev-train-tau") if "_room4_" in clip}
+    assert room4 == {f"fold3_room4_mix{n:03d}" for n in (1, 4, 5, 6, 7, 8)}
+
+
+def test_the_clip_lists_hold_the_real_data(shared: Path) -> None:
+    predictions = {path.stem for path in (shared / "data/starss23-predictions/system-a-polar").glob("*.csv")}
+    assert predictions == expected_clips("starss23", "dev-test")
+    labels = {path.stem for path in (shared / "data/starss22-labels/metadata_dev").rglob("*.csv")}
+    assert labels == expected_clips("starss22", "dev") - expected_clips("starss22", "dev-train-sony")
+
+
+def test_a_reference_can_be_named() -> None:
+    assert expected_clips("starss23", "eval") == set(clip_range("mix001..mix079"))
+    assert expected_clips("starss22", "dev-test-sony") == expected_clips("starss23", "dev-test-sony")
+    for name, split, told in (
+        ("starss21", "dev", "starss23"),
+        ("starss23", "dev-tes", "dev-test-tau"),
+        ("starss22", "eval", "dev"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            expected_clips(name, split)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last", "count"),
+    [
+        ("mix001..mix079", "mix001", "mix079", 79),
+        ("mix001..079", "mix001", "mix079", 79),
+        ("mix1..mix12", "mix1", "mix12", 12),
+        ("fold4_room2_mix098..fold4_room2_mix101", "fold4_room2_mix098", "fold4_room2_mix101", 4),
+        ("7..7", "7", "7", 1),
+    ],
+)
+def test_clip_range(text: str, first: str, last: str, count: int) -> None:
+    clips = clip_range(text)
+    assert (clips[0], clips[-1], len(clips)) == (first, last, count)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "mix001", "mix079..mix001", "mix001..max079", "a..b", "1..99999999", "mix001..mix079x"]
+)
+def test_what_is_no_clip_range(text: str) -> None:
+    with pytest.raises(UsageError, match="no range of clips"):
+        clip_range(text)
+
+
+# --- reading ---------------------------------------------------------------------------------------
+
+
+def test_all_of_starss23() -> None:
+    tree = read_tree(sorted(WHOLE))
+    assert tree.layout == "starss23"
+    assert [sum(clip.set == part for clip in tree.clips) for part in ("dev", "eval")] == [168, 79]
+    assert sum(clip.video is None for clip in tree.clips) == 12
+    assert all(clip.foa and clip.mic and (clip.metadata or clip.set == "eval") for clip in tree.clips)
+    clip = next(clip for clip in tree.clips if clip.clip == "fold4_room10_mix009")
+    assert clip.model_dump(exclude_none=True) == {
+        "clip": "fold4_room10_mix009", "layout": "starss23", "set": "dev", "split": "dev-test-tau", "site": "tau",
+        "fold": 4, "room": 10, "mix": 9, "foa": "foa_dev/dev-test-tau/fold4_room10_mix009.wav",
+        "mic": "mic_dev/dev-test-tau/fold4_room10_mix009.wav",
+        "metadata": "metadata_dev/dev-test-tau/fold4_room10_mix009.csv",
+        "video": "video_dev/dev-test-tau/fold4_room10_mix009.mp4",
+    }  # fmt: skip
+
+
+def test_the_order_of_names_does_not_matter() -> None:
+    assert read_tree(sorted(WHOLE)) == read_tree(sorted(WHOLE, reverse=True) * 2)
+
+
+S21 = {
+    "dev-train": ["fold1_room1_mix001", "fold4_room2_mix001"],
+    "dev-val": ["fold5_room1_mix001"],
+    "dev-test": ["fold6_room1_mix001"],
+}
+S25 = {
+    "dev-train-tau": ["fold3_room12_mix001_deg359_start2246"],
+    "dev-test-sony": ["fold4_room23_mix001_deg0_start0"],
+}
+COMBINED = {
+    "dev-train": SPLITS["dev-train-sony"] + SPLITS["dev-train-tau"],
+    "dev-test": SPLITS["dev-test-tau"],
+}
+FLAT20 = {
+    f"{top}/fold{f}_room1_mix001_ov1.{s}"
+    for f in range(1, 7)
+    for top, s in (("foa_dev", "wav"), ("metadata_dev", "csv"))
+}
+FLAT19 = {"foa_dev/split1_ir0_ov1_1.wav", "metadata_dev/split1_ir0_ov1_1.csv", "foa_eval/split0_1.wav"}
+SCAPER = {
+    f"{f}{end}/room-x_fmt-{f}_seed-001.{s}"
+    for f in ("foa", "mic")
+    for end, s in (("", "wav"), ("_labels", "csv"))
+}
+TREES: list[tuple[str, str, set[str]]] = [
+    ("whole", "starss23", WHOLE),
+    ("only labels", "starss23", files("metadata_dev")),
+    ("labels as root", "starss23", {name.removeprefix("metadata_dev/") for name in files("metadata_dev")}),
+    ("one split", "starss23", {f"dev-test-tau/{clip}.csv" for clip in SPLITS["dev-test-tau"]}),
+    ("a split as root", "starss23", {f"{clip}.wav" for clip in SPLITS["dev-test-tau"]}),
+    ("folders above", "starss23", {f"downloads/STARSS23/{name}" for name in PLAIN}),
+    ("archives unpacked into folders", "starss23", files("foa_dev", prefix="foa_dev/") | files("metadata_dev", prefix="metadata_dev/")),
+    ("sony and tau joined", "starss23", files("foa_dev", COMBINED) | files("metadata_dev", COMBINED)),
+    ("evaluation set, flat", "starss23", evaluation("foa_eval", "")),
+    ("with synthetic data", "starss23", PLAIN | files("foa_dev", {"dev-train-synth": ["fold1_room5_mix001"]})),
+    ("2022", "starss22", files("foa_dev", STARSS22) | files("metadata_dev", STARSS22)),
+    ("2021", "dcase2021", files("foa_dev", S21) | files("metadata_dev", S21) | {"foa_eval/eval-test/mix001.wav", "metadata_eval/mix001.csv"}),
+    ("2021, only training", "dcase2021", files("metadata_dev", {"dev-train": ["fold1_room1_mix001"]})),
+    ("2020", "dcase2020", FLAT20 | {"foa_eval/mix001.wav", "metadata_eval/mix001.csv"}),
+    ("2019", "dcase2019", FLAT19),
+    ("2025", "dcase2025", files("stereo_dev", S25) | files("metadata_dev", S25) | files("video_dev", S25) | {"stereo_eval/eval/a.wav"}),
+    ("SpatialScaper", "spatialscaper", SCAPER),
+    ("own recordings", "loose", {"a.wav", "a.csv", "b/c.wav", "notes.txt"}),
+    ("a submission", "loose", {f"mix{n:03d}.csv" for n in range(1, 80)}),
+    ("nothing", "loose", set()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "names"), [(t[1], t[2]) for t in TREES], ids=[t[0] for t in TREES])
+def test_layout(name: str, names: set[str]) -> None:
+    tree = read_tree(sorted(names))
+    assert tree.layout == name
+    assert tree.evidence
+    assert set(paths(tree)) == {n for n in names if n.rpartition(".")[2] in TYPES}
+
+
+@pytest.mark.parametrize("names", [t[2] for t in TREES], ids=[t[0] for t in TREES])
+def test_no_false_alarms(names: set[str]) -> None:
+    """Whole trees, parts of trees and loose folders: no warnings, let alone errors."""
+    assert [str(f) for f in findings(names) if f.severity is not Severity.INFO] == []
+
+
+def test_what_the_root_is_called_counts() -> None:
+    names = [f"{clip}.wav" for clip in SPLITS["dev-test-tau"]]
+    tree = read_tree(names, "/data/STARSS23/foa_dev/dev-test-tau/")
+    assert {(clip.foa is not None, clip.split) for clip in tree.clips} == {(True, "dev-test-tau")}
+    assert read_tree(["dev-train-sony/fold3_room21_mix001.wav"], "mic_dev.zip").clips[0].mic is not None
+    assert (
+        read_tree(["dev-train-sony/fold3_room21_mix001.csv"], "/x/STARSS22/metadata_dev").layout == "starss22"
+    )
+    assert read_tree(["a.csv"], "/data/dev-test-tau/runs/today").layout == "loose"
+
+
+def test_recordings_of_unknown_format_are_kept() -> None:
+    (clip,) = read_tree(["dev-test-tau/fold4_room2_mix001.wav"]).clips
+    assert (clip.audio, clip.foa, clip.site) == ("dev-test-tau/fold4_room2_mix001.wav", None, "tau")
+
+
+def test_loose_files_of_one_name_make_one_clip_only_where_they_belong_together() -> None:
+    tree = read_tree(["audio/a.wav", "labels/a.csv", "video/a.mp4", "run1/b.csv", "run2/b.csv"])
+    assert [(c.clip, c.audio, c.metadata, c.video) for c in tree.clips] == [
+        ("a", "audio/a.wav", "labels/a.csv", "video/a.mp4"),
+        ("b", None, "run1/b.csv", None),
+        ("b", None, "run2/b.csv", None),
+    ]
+
+
+def test_spatialscaper_clips_have_their_own_labels() -> None:
+    tree = read_tree(["foa/x.wav", "foa_labels/x.csv", "mic/x.wav", "mic_labels/x.csv"])
+    assert {(c.foa or c.mic, c.metadata) for c in tree.clips} == {
+        ("foa/x.wav", "foa_labels/x.csv"),
+        ("mic/x.wav", "mic_labels/x.csv"),
+    }
+
+
+def test_2025_and_2019_names_are_taken_apart() -> None:
+    (clip,) = read_tree(["stereo_dev/dev-train-tau/fold3_room12_mix001_deg359_start2246.wav"]).clips
+    assert (clip.fold, clip.room, clip.mix, clip.site, clip.stereo is not None) == (3, 12, 1, "tau", True)
+    (clip,) = read_tree(["metadata_dev/split1_ir0_ov2_11.csv"]).clips
+    assert (clip.fold, clip.room, clip.mix, clip.set) == (1, 0, 11, "dev")
+
+
+def test_names_that_are_no_text_are_in_no_clip() -> None:
+    tree = read_tree(["foa_dev/dev-train-sony/fold3\udcff.wav"])
+    assert tree.clips == ()
+    assert len(tree.places) == 1
+
+
+# --- the clip table --------------------------------------------------------------------------------
+
+
+def test_clips_survive_the_table() -> None:
+    clips = read_tree(sorted(WHOLE)).clips
+    table = from_clips(clips)
+    assert table.schema.equals(CLIP_SCHEMA)
+    assert tuple(to_clips(table)) == clips
+    assert from_clips(()).schema.equals(CLIP_SCHEMA)
+    assert [*to_clips(pa.table({"clip": ["a"], "layout": ["loose"]}))] == [Clip(clip="a", layout="loose")]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"clip": ""}, {"fold": -1}, {"fold": "3"}, {"site": "paris"}, {"foa": ""}, {"labels": "x"}]
+)
+def test_clips_are_strict(wrong: dict[str, object]) -> None:
+    with pytest.raises(pydantic.ValidationError):
+        Clip.model_validate({"clip": "a", "layout": "loose", **wrong})
+
+
+def test_the_model_and_the_schema_agree() -> None:
+    assert CLIP_SCHEMA.names == list(Clip.model_fields)
+
+
+# --- rules -----------------------------------------------------------------------------------------
+
+
+def swap(names: set[str], old: str, new: str) -> set[str]:
+    """*names* with the file *old* called *new*."""
+    assert old in names
+    return names - {old} | {new}
+
+
+def without(names: set[str], *parts: str) -> set[str]:
+    return {name for name in names if not any(part in name for part in parts)}
+
+
+TRAIN, TEST = "dev-train-tau/fold3_room4_mix001", "dev-test-tau/fold4_room2_mix001"
+AUDIO, LABELS = f"foa_dev/{TRAIN}.wav", f"metadata_dev/{TRAIN}.csv"
+BROKEN: dict[str, tuple[set[str], set[str]]] = {
+    "LAY101": (PLAIN, swap(PLAIN, LABELS, "metadata_dev/dev-train-tau/fold3_room4_mix1.csv")),
+    "LAY102": (PLAIN, PLAIN - {LABELS}),
+    "LAY103": (PLAIN, PLAIN - {AUDIO}),
+    "LAY104": (DEV, DEV - {f"mic_dev/{TRAIN}.wav"}),
+    "LAY105": (DEV, DEV - {f"video_dev/{TRAIN}.mp4"}),
+    "LAY106": (PLAIN, {name.replace("dev-test-tau/fold4_room2_mix001", "dev-train-tau/fold4_room2_mix001") for name in PLAIN}),
+    "LAY107": (PLAIN, PLAIN | {f"{name.split('/')[0]}/dev-train-tau/{name.split('/')[2]}" for name in PLAIN if TEST in name}),
+    "LAY108": (PLAIN, PLAIN - {AUDIO, LABELS}),
+    "LAY109": (PLAIN, PLAIN | {"foa_dev/dev-test-tau/fold4_room2_mix099.wav", "metadata_dev/dev-test-tau/fold4_room2_mix099.csv"}),
+    "LAY110": (evaluation("foa_eval"), evaluation("foa_eval", "")),
+    "LAY111": (evaluation("foa_eval"), evaluation("foa_eval") | evaluation("metadata_eval", "")),
+    "LAY112": (PLAIN, swap(PLAIN, LABELS, f"{LABELS}.txt")),
+    "LAY114": (PLAIN, without(PLAIN, "dev-train-sony", "_room12_", "_room13_")),
+    "LAY115": (PLAIN, DEV),
+    "LAY116": (PLAIN, swap(PLAIN, LABELS, "metadata_dev/fold3_room4_mix001.csv")),
+    "LAY117": (PLAIN, PLAIN | {f"old/{LABELS}"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", BROKEN)
+def test_each_rule_speaks_once_and_alone(code: str) -> None:
+    """LAY115 is in every tree with video: what is published so."""
+    clean, broken = BROKEN[code]
+    known = {"LAY115"} - {code}
+    assert set(codes(clean)) <= known
+    assert [found for found in codes(broken) if found not in known] == [code]
+
+
+def test_every_rule_is_tested() -> None:
+    assert set(BROKEN) | {"LAY113"} == {rule.code for rule in RULES}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_every_rule_has_its_page(rule: object) -> None:
+    assert rule.summary.endswith(".")  # type: ignore[attr-defined]
+    for section in ("Example:\n", "Fix:\n", "Reference:"):
+        assert section in rule.explanation  # type: ignore[attr-defined]
+
+
+def test_empty_media_everywhere() -> None:
+    assert codes(PLAIN, {AUDIO}) == ["LAY113"]
+    assert codes({"a.wav", "a.csv"}, {"a.wav"}) == ["LAY113"]
+    assert codes(PLAIN, {LABELS}) == []
+
+
+def test_one_finding_for_one_cause() -> None:
+    """A split without MIC is one finding with the count, not forty."""
+    (found,) = [f for f in findings(without(DEV, "mic_dev/dev-train-sony")) if f.code != "LAY115"]
+    assert found.code == "LAY104"
+    assert "all 40 recordings of dev-train-sony" in found.message
+    assert "and 35 more" in found.message
+    assert found.path == "data/foa_dev/dev-train-sony"
+    (found,) = findings(without(PLAIN, "metadata_dev/dev-train-sony"))
+    assert (found.code, found.hint) == (
+        "LAY102",
+        "expected metadata_dev/dev-train-sony/fold3_room21_mix001.csv",
+    )
+
+
+def test_a_finding_names_the_file_or_the_folder() -> None:
+    paths = {code: [f.path for f in findings(names) if f.code == code] for code, (_, names) in BROKEN.items()}
+    moved = "data/foa_dev/dev-train-tau/fold4_room2_mix001.wav"
+    assert (paths["LAY106"], paths["LAY107"]) == ([moved], [moved])
+    assert paths["LAY109"] == ["data/foa_dev/dev-test-tau/fold4_room2_mix099.wav"]
+    assert [f.path for f in findings(PLAIN - {LABELS})] == [f"data/{AUDIO}"]
+    assert [f.path for f in findings(PLAIN - {LABELS, LABELS.replace("001", "004")})] == [
+        "data/foa_dev/dev-train-tau"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("clip", "folder", "why"),
+    [
+        ("fold3_room4_mix001", "dev-test-tau", "fold 3 belongs to dev-train"),
+        (
+            "fold4_room2_mix001",
+            "dev-train-synth",
+            "fold 4 belongs to dev-test",
+        ),
+        ("fold3_room21_mix001", "dev-train-tau", "room 21 belongs to dev-train-sony"),
+        ("fold3_room23_mix001", "dev-train-sony", "room 23 belongs to dev-test-sony"),
+        ("fold1_room1_mix001", "dev-test-sony", "fold 1 belongs to dev-train"),
+    ],
+)
+def test_wrong_splits(clip: str, folder: str, why: str) -> None:
+    moved = f"metadata_dev/{folder}/{clip}.csv"
+    names = without(files("metadata_dev"), clip) | {moved}
+    wrong = [found for found in findings(names) if found.code == "LAY106"]
+    assert [found.path for found in wrong] == [f"data/{moved}"]
+    assert why in wrong[0].message
+
+
+@pytest.mark.parametrize(
+    ("clip", "folder"),
+    [
+        ("fold1_room1_mix1200", "dev-train-synth"),
+        ("fold2_room1_mix001", "dev-test-synth"),
+        ("fold1_room2_mix001", "dev-train-sony"),
+        ("fold3_room99_mix001", "mine"),
+    ],
+)
+def test_data_of_your_own_is_no_fault(clip: str, folder: str) -> None:
+    assert codes(PLAIN | files("foa_dev", {folder: [clip]}) | files("metadata_dev", {folder: [clip]})) == []
+
+
+def test_a_split_of_your_own_need_not_have_everything() -> None:
+    own = {"dev-train-synth": ["fold1_room1_mix001", "fold1_room1_mix002"]}
+    assert set(codes(DEV | files("foa_dev", own) | files("metadata_dev", own))) == {"LAY115"}
+    half = files("foa_dev", own) | {"metadata_dev/dev-train-synth/fold1_room1_mix001.csv"}
+    assert codes(PLAIN | half) == ["LAY102"]
+
+
+def test_2021_folds() -> None:
+    names = files("foa_dev", S21) | files("metadata_dev", S21)
+    moved = {name.replace("dev-test/fold6", "dev-train/fold6") for name in names}
+    (found,) = findings(moved)
+    assert (found.code, "fold 6 belongs to dev-test" in found.message) == ("LAY106", True)
+
+
+def test_the_twelve_unfilmed_recordings_are_one_finding() -> None:
+    (found,) = findings(DEV)
+    assert (found.code, found.severity) == ("LAY115", Severity.INFO)
+    assert "12 recordings of dev-train-sony" in found.message
+
+
+def test_the_evaluation_set() -> None:
+    assert codes(evaluation("foa_eval") - {"foa_eval/eval/mix040.wav"}) == ["LAY108"]
+    assert codes(evaluation("foa_eval") | {"foa_eval/eval/mix080.wav"}) == ["LAY109"]
+    assert codes(evaluation("foa_eval", "a/b/")) == ["LAY110"]
+    assert codes({"stereo_eval/a.wav"}) == ["LAY110"]
+    assert codes({"foa_eval/mix001.wav", *FLAT20}) == []
+    assert codes({"foa_eval/eval/mix001.wav", *FLAT20}) == ["LAY110"]
+    (found,) = findings(evaluation("foa_eval", ""))
+    assert found.hint is not None
+    assert "foa_eval/eval/" in found.hint
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "metadata_dev/dev-train-tau/fold3_room4_mix001.CSV",
+        "metadata_dev/dev-train-tau/fold3_room4_mix001.csv.txt",
+        "foa_dev/dev-train-tau/fold3_room4_mix001.csv",
+    ],
+)
+def test_a_wrong_type_is_not_also_a_missing_file(name: str) -> None:
+    assert codes(swap(PLAIN, LABELS, name)) == ["LAY112"]
+
+
+@pytest.mark.parametrize(
+    "stem",
+    [
+        "Fold3_Room4_Mix001",
+        "fold3-room4-mix001",
+        "fold03_room04_mix001",
+        "fold3_room4_mix1",
+        "fold3_room4_mix001 (1)",
+    ],
+)
+def test_a_misspelt_name_is_not_also_a_missing_file(stem: str) -> None:
+    (found,) = findings(swap(PLAIN, LABELS, f"metadata_dev/dev-train-tau/{stem}.csv"))
+    assert (found.code, found.hint) == ("LAY101", "is fold3_room4_mix001 meant?")
+
+
+def test_other_types_are_told_by_folder() -> None:
+    odd = {f"metadata_dev/dev-train-tau/{clip}.npy" for clip in SPLITS["dev-train-tau"]} | {
+        "foa_dev/README.md"
+    }
+    first, second = findings(PLAIN | odd)
+    assert (first.code, first.path) == ("LAY112", "data/foa_dev/README.md")
+    assert (second.code, "50 files of another type (.npy)" in second.message) == ("LAY112", True)
+
+
+def test_a_split_of_a_few_clips_picked_by_hand_is_quiet() -> None:
+    assert codes({f"{clip}.csv" for clip in SPLITS["dev-test-tau"][:5]}) == []
+    assert codes({f"{clip}.csv" for clip in SPLITS["dev-test-tau"][:-1]}) == ["LAY108"]
+
+
+def test_folders_beside_the_data_set_are_left_alone() -> None:
+    beside = files("foa_dev_norm") | {
+        f"metadata_dev_old/{TRAIN}.csv",
+        f"results/{TRAIN}.csv",
+        "results/x.wav",
+    }
+    assert codes(PLAIN | {name.replace("foa_dev_norm", "features") for name in beside}) == []
+
+
+def test_the_real_labels(shared: Path) -> None:
+    root = shared / "data/starss22-labels"
+    names = [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
+    (found,) = findings(names)
+    assert read_tree(names).layout == "starss22"
+    assert (found.code, found.severity) == ("LAY114", Severity.INFO)
+    assert "none of 40 clips of dev-train-sony" in found.message
+    for folder in ("metadata_dev", "metadata_dev/dev-test-tau"):
+        below = [name.removeprefix(f"{folder}/") for name in names if name.startswith(f"{folder}/")]
+        assert {f.severity for f in findings(below)} <= {Severity.INFO}
+
+
+# --- anything at all -------------------------------------------------------------------------------
+
+PARTS = st.sampled_from(
+    ["foa_dev", "mic_dev", "metadata_dev", "video_eval", "stereo_dev", "foa_labels", "dev-train-sony", "dev-test",
+     "dev-val", "eval", "STARSS22", "foa", "labels", "x", "", ".", "..", "Foa_Dev", "\u202e", "a\nb", "\udcff"]
+)  # fmt: skip
+STEMS = st.sampled_from(
+    ["fold3_room21_mix001", "fold4_room2_mix001", "fold3_room4_mix1", "fold1_room1_mix001_ov1", "mix001", "mix080",
+     "split1_ir0_ov1_1", "fold3_room12_mix001_deg359_start2246", "fold999_room9999_mix999999", "", "a", "\udcff",
+     "fold3_room21_mix001 (1)", "fold0_room0_mix000", "fold٣_room٤_mix٠٠١", "a" * 300]
+)  # fmt: skip
+ENDS = st.sampled_from([".csv", ".wav", ".mp4", ".CSV", ".csv.txt", ".flac", ".npy", "", ".", "..csv"])
+NAMES = st.builds(
+    lambda parts, stem, end: "/".join([*parts, stem + end]), st.lists(PARTS, max_size=4), STEMS, ENDS
+)
+
+
+def paths(tree: Tree) -> list[str]:
+    fields = ("foa", "mic", "stereo", "audio", "metadata", "video")
+    return [path for clip in tree.clips for field in fields if (path := getattr(clip, field)) is not None]
+
+
+def is_clip_file(name: str) -> bool:
+    stem, dot, suffix = name.rpartition("/")[2].rpartition(".")
+    text = not any("\ud800" <= character <= "\udfff" for character in name)
+    return bool(stem and dot and text and suffix.lower() in TYPES)
+
+
+@given(
+    st.lists(NAMES | st.text(max_size=20), max_size=12),
+    st.sampled_from(["", "x/foa_dev", "dev-test-tau", "a.zip", "/", "\\"]),
+)
+@example(
+    [
+        "foa_dev/dev-train-sony/a.csv",
+        "metadata_dev/dev-train-sony/a.csv",
+        "b/metadata_dev/dev-train-sony/a.csv",
+    ],
+    "",
+)
+def test_no_file_is_lost_and_nothing_raises(names: list[str], root: str) -> None:
+    tree = read_tree(names, root)
+    assert sorted(paths(tree)) == sorted({name for name in names if is_clip_file(name)})
+    assert [place.name for place in tree.places] == sorted(set(names))
+    assert tuple(to_clips(from_clips(tree.clips))) == tree.clips
+    assert tree.row in LAYOUTS
+    for found in findings(names, names[:2], root):
+        assert found.message
+        assert printable(found.message) == found.message
+        assert printable(found.hint or "") == (found.hint or "")
+
+
+@given(st.text(max_size=30) | st.from_regex(r"[a-z]{0,3}[0-9]{1,4}\.\.[a-z]{0,3}[0-9]{1,4}", fullmatch=True))
+def test_any_text_is_a_range_or_a_usage_error(text: str) -> None:
+    try:
+        clips = clip_range(text)
+    except UsageError as error:
+        refusal = str(error)
+    else:
+        refusal = ""
+        assert clips == tuple(dict.fromkeys(clips))
+    assert printable(refusal) == refusal
+
+
+def test_many_files_take_little_time() -> None:
+    """2025 has 30,000 clips in three folders; a hostile archive may hold as many files of one name."""
+    stems = [f"fold3_room12_mix001_deg{degree}_start{start}" for degree in range(200) for start in range(50)]
+    names = [
+        name
+        for stem in stems
+        for name in (f"stereo_dev/dev-train-tau/{stem}.wav", f"metadata_dev/dev-train-tau/{stem}.csv")
+    ]
+    same = [f"foa_dev/dev-train-sony/{n}/fold3_room21_mix001.wav" for n in range(20_000)]
+    begin = time.perf_counter()
+    assert len(read_tree(names).clips) == 10_000
+    assert len(findings(same)) < 5
+    assert time.perf_counter() - begin < 8
