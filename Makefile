@@ -15,7 +15,7 @@ lint: .venv/test.stamp
 	$(RUN) -m mypy
 
 demo: .venv/demo.stamp
-	$(RUN) examples/demo.py
+	$(RUN) -m seldio demo
 
 docs: .venv/docs.stamp
 	$(RUN) docs/generate.py

@@ -6,21 +6,30 @@ writes the schemas only.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import typer.main
+from rich.console import Console
+from rich.text import Text
 
+from seldio import demo
 from seldio.cli import app
 from seldio.formats import FORMATS
 from seldio.formats.label_csv import Dialect
 from seldio.info import format_record
+from seldio.reports import render
 from seldio.rules import CATALOGUE
 from seldio.rules.base import Rule
 from seldio.schema.events import COLUMNS, Event
 from seldio.schemas import SCHEMAS
+from seldio.validate import validate
 from seldio.vocabularies import names, vocabulary
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,6 +50,7 @@ def pages() -> dict[str, str]:
         "docs/formats.md": formats_page(),
         "docs/cli.md": cli_page(),
         "docs/schema.md": schema_page(),
+        "docs/report.svg": picture(),
     }
     return found | schema_files()
 
@@ -136,6 +146,21 @@ def schema_page() -> str:
         lines += [f"{number}. {spellings[0]}" for number, spellings in enumerate(words.classes) if spellings]
         lines.append("")
     return "\n".join(lines)
+
+
+def picture() -> str:
+    """A report as it looks in a terminal, on the demo's submission."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        demo.make(Path())
+        report = validate("submission/mix004.csv", format="dcase2023-submission")
+        report.add(validate("submission/mix002.csv", format="dcase2023-submission").findings)
+        report.files += 1
+        shown = "".join(render(report, "text", catalogue=CATALOGUE, color=True, width=124))
+    console = Console(record=True, width=124, file=io.StringIO(), force_terminal=True)
+    console.print(Text.from_ansi(shown), soft_wrap=True)
+    drawn = console.export_svg(title="seldio validate submission/", unique_id="seldio")
+    # the fonts would come from the network
+    return re.sub(r"@font-face \{.*?\}\s*", "", drawn, flags=re.DOTALL) + "\n"
 
 
 _MEANING = {

@@ -16,7 +16,8 @@ from seldio.errors import ExitCode, SeldioError
 STEPS = (
     ("What is in the folder? The layout is found from the content.", "info starss23", 0),
     ("Are the labels right?", "validate starss23", 0),
-    ("Is the submission? (20 findings a rule are shown, all are counted)", "validate submission", 1),
+    ("Is the submission? (Two findings a rule are shown here; all are counted.)",
+     "validate submission --max-per-rule 2 --statistics", 1),
     ("What is the matter with azimuths from 0 to 360?", "rule LAB303", 0),
     ("What would a repair change? Nothing is written yet.", "validate submission/mix001.csv --fix --diff", 1),
     ("Repair all that is safe, and the good guesses too.", "validate submission --fix --unsafe-fixes", 1),

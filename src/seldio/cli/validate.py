@@ -48,7 +48,7 @@ def command(
     ignore: str = typer.Option(None, help="Not these rules: prefixes of codes, comma separated."),
     fail_on: str = typer.Option(None, help="error (default), warning or info: what ends with exit code 1."),
     statistics: bool = typer.Option(False, "--statistics", help="Add a table of counts by rule."),
-    max_per_rule: int = typer.Option(20, help="Findings shown for each rule; counts are always whole. 0: all."),
+    max_per_rule: int = typer.Option(10, help="Findings shown for each rule; counts are always whole. 0: all."),
     fix: bool = typer.Option(False, "--fix", help="Repair what is safe to repair."),
     unsafe_fixes: bool = typer.Option(False, "--unsafe-fixes", help="Repair what is a good guess as well."),
     diff: bool = typer.Option(False, "--diff", help="Show what --fix would change, and change nothing."),

@@ -68,7 +68,7 @@ class Detection:
     @property
     def evidence(self) -> str:
         """Why :attr:`format` was chosen, in one line."""
-        return str(self.candidates[0]) if self.format and self.candidates else ""
+        return "; ".join(self.candidates[0].evidence) if self.format and self.candidates else ""
 
 
 def detect(files: Sequence[TextFile]) -> Detection:

@@ -87,8 +87,8 @@ class _Source:
     def finding(self, what: _Problem, severity: Severity = Severity.ERROR, fixable: bool = False) -> Finding:
         """The finding for a problem."""
         line, column, end_column, text, excerpt = self.span(what.start, what.end)
-        return Finding(what.code, severity, what.message, self.path, line, column, end_column, text, what.hint,
-                       fixable, excerpt)  # fmt: skip
+        return Finding(what.code, severity, what.message, self.path, line, column, end_column, text,
+                       what.hint, fixable, excerpt)  # fmt: skip
 
 
 class JsonDocument:
@@ -507,7 +507,8 @@ class _Walk:
             return self.unclosed()
         if kind == "broken":
             return self.broken_string(end, value)
-        problem = self.foreign() if kind == "foreign" else self.stray(end, f"{{}} where {self.wanted} belongs")
+        wanted = f"{{}} where {self.wanted} belongs"
+        problem = self.foreign() if kind == "foreign" else self.stray(end, wanted)
         if kind == "foreign" and self.text[self.pos] in "/#":
             pass
         elif self.wanted is _END:

@@ -63,11 +63,12 @@ def class_range(labels: Labels, found: Found) -> Iterator[Finding]:
     for row in labels.where("class_id", (ids < 0) | (ids >= len(classes))):
         if named:
             if labels.format.name != "seld-studio":
-                yield found(row, "class_name", f"{labels.text(row, 'class_name')} is no class of {classes.name}",
-                            f"the classes are {', '.join(names[0] for names in classes.classes)}")  # fmt: skip
+                message = f"{labels.text(row, 'class_name')} is no class of {classes.name}"
+                hint = f"the classes are {', '.join(names[0] for names in classes.classes)}"
+                yield found(row, "class_name", message, hint)
             continue
-        yield found(row, "class_id", f"class {labels.text(row, 'class_id')} is not in 0 to {len(classes) - 1}",
-                    f"{classes.name} has {len(classes)} classes, numbered from 0")  # fmt: skip
+        message = f"class {labels.text(row, 'class_id')} is not in 0 to {len(classes) - 1}"
+        yield found(row, "class_id", message, f"{classes.name} has {len(classes)} classes, numbered from 0")
 
 
 @rule("LAB103", ERROR, fix="unsafe")
@@ -139,8 +140,8 @@ def distance_range(labels: Labels, found: Found) -> Iterator[Finding]:
     if np.nanmin(distance, initial=0) >= 0 and np.nanmax(distance, initial=0) <= FARTHEST:
         return
     for row in labels.where("distance", (distance < 0) | (distance > FARTHEST)):
-        yield found(row, "distance", f"distance {labels.text(row, 'distance')} ({distance[row]:g} m) is impossible",
-                    "0 to 100 m, in the unit of the layout")  # fmt: skip
+        message = f"distance {labels.text(row, 'distance')} ({distance[row]:g} m) is impossible"
+        yield found(row, "distance", message, "0 to 100 m, in the unit of the layout")
 
 
 @rule("LAB106", WARNING)
@@ -161,7 +162,8 @@ def source_range(labels: Labels, found: Found) -> Iterator[Finding]:
     fills = labels.dialect.fills if labels.dialect else {}
     if labels.has("source") and "source" not in fills and labels.column("source").min() < 0:
         for row in labels.where("source", labels.column("source") < 0):
-            yield found(row, "source", f"source {labels.text(row, 'source')} is below 0", "sources count from 0")
+            message = f"source {labels.text(row, 'source')} is below 0"
+            yield found(row, "source", message, "sources count from 0")
 
 
 @rule("LAB107", WARNING)
@@ -213,6 +215,10 @@ def vector_length(labels: Labels, found: Found) -> Iterator[Finding]:
 @rule("LAB109", ERROR)
 def event_times(labels: Labels, found: Found) -> Iterator[Finding]:
     """An event that ends before it begins, or begins before the recording.
+
+    Loaders turn times into frames and fill the frames between the two: an event that ends first fills
+    none and is lost in silence, and one with a negative start fills frames at the end of the clip
+    (negative indices count from the end in Python).
 
     Example:
         cough,2.5,1.2,0,30,1
@@ -276,7 +282,7 @@ def duplicate_row(labels: Labels, found: Found) -> Iterator[Finding]:
     if not labels.has("frame"):
         return
     first, second = labels.twins
-    for field in POSITION:
+    for field in (*POSITION, "onscreen", "score"):
         if labels.has(field):
             values = labels.ordered(field)
             keep = (values[first] == values[second]) | (np.isnan(values[first]) & np.isnan(values[second]))

@@ -23,6 +23,11 @@ ENOUGH = 10
 LONGEST = 6000
 
 
+def _alike(labels: Labels, proof: list[int], fits: list[int]) -> list[int]:
+    """The files to report: those that prove a misreading; if most do, those that may share it as well."""
+    return sorted({*proof, *fits}) if proof and 2 * len(proof) >= len(labels.filled) else proof
+
+
 @rule("LAB301", ERROR, fix="unsafe")
 def radians(labels: Labels, found: Found) -> Iterator[Finding]:
     """Angles in radians.
@@ -43,13 +48,17 @@ def radians(labels: Labels, found: Found) -> Iterator[Finding]:
     azimuth, elevation = labels.column("azimuth"), labels.column("elevation")
     small = np.maximum(labels.high("azimuth"), -labels.low("azimuth"))
     flat = np.maximum(labels.high("elevation"), -labels.low("elevation"))
-    for index in np.flatnonzero((small <= 3.15) & (flat <= 1.58) & (small > 0.3)).tolist():
-        rows = labels.rows_of(index)
-        values = azimuth[rows]
-        decimals = np.mean(values != np.rint(values))
-        wide = np.ptp(values) > 2 or len(labels.filled) > 1 and small.max() <= 3.15
-        if len(values) < ENOUGH or decimals < 0.8 or not wide:
+    proof, fits = [], []
+    for index in np.flatnonzero((small <= 3.15) & (flat <= 1.58)).tolist():
+        values = azimuth[labels.rows_of(index)]
+        if np.mean(values != np.rint(values)) < 0.8:
             continue
+        fits.append(index)
+        wide = np.ptp(values) > 2 or (len(labels.filled) > 1 and small.max() <= 3.15)
+        if wide and len(values) >= ENOUGH and small[index] > 0.3:
+            proof.append(index)
+    for index in _alike(labels, proof, fits):
+        rows = labels.rows_of(index)
         labels.explain(rows, "azimuth", "elevation")
         yield found(rows.start, "azimuth", f"azimuths stay within ±{small[index]:.2f} and elevations within "
                     f"±{np.abs(elevation[rows]).max():.2f}: these are radians, not degrees",
@@ -83,8 +92,9 @@ def cartesian(labels: Labels, found: Found) -> Iterator[Finding]:
         if len(values) < 3 or np.mean(values != np.rint(values)) < 0.8:
             continue
         labels.explain(rows, "azimuth", "elevation", "distance")
-        yield found(rows.start, "azimuth", f"the last three columns are vectors of length {norm[rows].min():.2f} to "
-                    f"{norm[rows].max():.2f}: Cartesian coordinates, not angles and a distance",
+        lengths = f"{norm[rows].min():.2f} to {norm[rows].max():.2f}"
+        yield found(rows.start, "azimuth", f"the last three columns are vectors of length {lengths}: Cartesian "
+                    "coordinates, not angles and a distance",
                     "read the file as --format dcase2020-output")  # fmt: skip
 
 
@@ -111,11 +121,12 @@ def azimuth_0_to_360(labels: Labels, found: Found) -> Iterator[Finding]:
         rows = labels.rows_of(index)
         beyond = int((azimuth[rows] > 180).sum())
         row = rows.start + int(np.argmax(azimuth[rows] > 180))
-        if beyond < 2 and rows.stop - rows.start > 2:
+        if beyond < 2:
             continue
         labels.explain(rows, "azimuth")
-        yield found(row, "azimuth", f"azimuths go from {low[index]:g} to {high[index]:g}: they count from 0 to 360 "
-                    f"({plural(beyond, 'row')} above 180)", "subtract 360 from those above 180")  # fmt: skip
+        span = f"azimuths go from {low[index]:g} to {high[index]:g}"
+        yield found(row, "azimuth", f"{span}: they count from 0 to 360 ({plural(beyond, 'row')} above 180)",
+                    "subtract 360 from those above 180")  # fmt: skip
 
 
 @rule("LAB304", ERROR, fix="unsafe")
@@ -137,16 +148,18 @@ def swapped_angles(labels: Labels, found: Found) -> Iterator[Finding]:
         return
     wide = np.maximum(labels.high("elevation"), -labels.low("elevation"))
     narrow = np.maximum(labels.high("azimuth"), -labels.low("azimuth"))
-    elevation = labels.column("elevation")
-    for index in np.flatnonzero((wide > 90) & (wide <= 180) & (narrow <= 90)).tolist():
+    beyond = np.abs(labels.column("elevation")) > 90
+    fits = np.flatnonzero((wide <= 180) & (narrow <= 90)).tolist()
+    counts = {index: beyond[labels.rows_of(index)] for index in fits}
+    proof = [index for index in fits if counts[index].sum() >= max(2, 0.02 * len(counts[index]))]
+    for index in _alike(labels, proof, fits):
         rows = labels.rows_of(index)
-        beyond = np.abs(elevation[rows]) > 90
-        if beyond.sum() < max(2, 0.02 * len(beyond)):
-            continue
         labels.explain(rows, "azimuth", "elevation")
-        yield found(rows.start + int(np.argmax(beyond)), "elevation", f"elevations go up to ±{wide[index]:g} and "
-                    f"azimuths only to ±{narrow[index]:g}: the two columns are swapped",
-                    "azimuth stands before elevation")  # fmt: skip
+        why = f"elevations go up to ±{wide[index]:g} and azimuths only to ±{narrow[index]:g}"
+        if index not in proof:
+            why = f"like {plural(len(proof), 'file')} beside this one"
+        yield found(rows.start + int(np.argmax(counts[index])), "elevation",
+                    f"{why}: the two columns are swapped", "azimuth stands before elevation")  # fmt: skip
 
 
 @rule("LAB305", ERROR, fix="unsafe")
@@ -168,12 +181,16 @@ def classes_from_one(labels: Labels, found: Found) -> Iterator[Finding]:
     if not labels.has("class_id") or labels.has("class_name"):
         return
     ids, classes = labels.column("class_id"), len(vocabulary(labels.format.vocabulary))
-    beyond = ids == classes
     if ids.min() != 1 or ids.max() != classes or len(ids) < ENOUGH:
         return
     labels.explain(slice(None), "class_id")
-    yield found(int(np.argmax(beyond)), "class_id", f"classes go from 1 to {classes} in all files: they count from 1, "
-                f"and {labels.format.vocabulary} counts from 0", "subtract 1 from every class")  # fmt: skip
+    for index in range(len(labels.filled)):
+        rows = labels.rows_of(index)
+        message = (
+            f"classes go from 1 to {classes}: they count from 1, and {labels.format.vocabulary} counts from 0"
+        )
+        row = rows.start + int(np.argmax(ids[rows]))
+        yield found(row, "class_id", message, "subtract 1 from every class")
 
 
 @rule("LAB306", INFO)
@@ -198,10 +215,10 @@ def frames_from_one(labels: Labels, found: Found) -> Iterator[Finding]:
     ones = int((first == 1).sum())
     if first.min() < 1 or len(first) < 3 or ones < max(3, len(first) // 4):
         return
-    last = [labels.lengths.get(labels.parts[number].origin.clip) for number in labels.filled]
-    certain = any(n is not None and n == top for n, top in zip(last, labels.high("frame").tolist(), strict=True))
-    yield found(int(labels.starts[np.argmax(first == 1)]), "frame", f"no file has a frame 0 and {ones} of {len(first)} "
-                f"begin at frame 1: frames {'count' if certain else 'may count'} from 1",
+    lengths = [labels.lengths.get(labels.parts[number].origin.clip) for number in labels.filled]
+    certain = any(length == last for length, last in zip(lengths, labels.high("frame").tolist(), strict=True))
+    yield found(int(labels.starts[np.argmax(first == 1)]), "frame", f"no file has a frame 0 and {ones} of "
+                f"{len(first)} begin at frame 1: frames {'count' if certain else 'may count'} from 1",
                 "an event at the very start of a recording is in frame 0")  # fmt: skip
 
 
@@ -234,8 +251,9 @@ def other_hop(labels: Labels, found: Found) -> Iterator[Finding]:
         rows = labels.rows_of(index)
         step = _step(labels.column("frame")[rows])
         if step > 1:
-            yield found(rows.start, "frame", f"every frame number is a multiple of {step}: frames of {step * 100} ms "
-                        "were renumbered, or rows are missing", "write one row for each 100 ms")  # fmt: skip
+            why = f"frames of {step * 100} ms were renumbered, or rows are missing"
+            yield found(rows.start, "frame", f"every frame number is a multiple of {step}: {why}",
+                        "write one row for each 100 ms")  # fmt: skip
 
 
 def _step(frames: np.ndarray) -> int:
@@ -257,7 +275,7 @@ def distance_unit(labels: Labels, found: Found) -> Iterator[Finding]:
         7,1,0,-50,30,2  (2 cm from the microphone)
 
     Fix:
-        ``--unsafe-fixes`` multiplies by 100; ``seldio convert`` changes between layouts.
+        ``--unsafe-fixes`` multiplies or divides by 100; ``seldio convert`` changes between layouts.
 
     Reference: DCASE 2024 Task 3 baseline, loader and writer; SpatialScaper issue 66.
     """
@@ -265,21 +283,20 @@ def distance_unit(labels: Labels, found: Found) -> Iterator[Finding]:
     if metre is None or not labels.has("distance"):
         return
     high = np.fmax.reduceat(labels.column("distance"), labels.starts)
+    # what comes out of the repair must not look wrong again
     if metre == 100:
-        suspects = np.flatnonzero((high > 0) & (high < 0.25))
+        suspects = np.flatnonzero((high >= 0.0025) & (high < 0.25))
         unit, meant = "centimetres", "metres"
     else:
-        suspects = np.flatnonzero(high > 40)
+        suspects = np.flatnonzero((high > 40) & (high <= 4000))
         unit, meant = "metres", "centimetres"
-    if len(suspects) * 2 < len(high):
+    slices = [labels.rows_of(index) for index in suspects.tolist()]
+    if len(suspects) * 2 < len(high) or sum(rows.stop - rows.start for rows in slices) < ENOUGH:
         return
-    for index in suspects.tolist():
-        rows = labels.rows_of(index)
-        if rows.stop - rows.start < ENOUGH:
-            continue
+    for index, rows in zip(suspects.tolist(), slices, strict=True):
         labels.explain(rows, "distance")
-        yield found(rows.start, "distance", f"distances go up to {high[index] * metre:g} {unit}: these are {meant}",
-                    f"{labels.format.name} holds {unit}")  # fmt: skip
+        message = f"distances go up to {high[index] * metre:g} {unit}: these are {meant}"
+        yield found(rows.start, "distance", message, f"{labels.format.name} holds {unit}")
 
 
 @reported("LAB309", ERROR)

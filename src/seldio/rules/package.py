@@ -109,10 +109,10 @@ class Meta:
 
     @property
     def label(self) -> str | None:
-        """``submission.label``, if it is text."""
+        """``submission.label``, if it is text and not blank."""
         submission = self.fields.get("submission")
         label = submission.get("label") if isinstance(submission, dict) else None
-        return label if isinstance(label, str) else None
+        return label if isinstance(label, str) and label.strip() else None
 
 
 @dataclasses.dataclass(frozen=True)

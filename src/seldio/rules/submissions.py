@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -11,6 +12,7 @@ from seldio.findings import Finding
 from seldio.rules.base import ERROR, INFO, WARNING, rule
 from seldio.rules.collection import Collection, Found
 from seldio.text import listed, plural, printable
+from seldio.timeline import HOP
 
 #: How data sets name their clips.
 CLIP_NAME = re.compile(
@@ -35,10 +37,10 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
     Reference: seld-dcase2023, cls_compute_seld_results.py: the loop is over the predicted files.
     """
     if collection.reference is not None:
-        missing = sorted(set(collection.reference.clips) - set(collection.clips))
-        for clip in missing:
+        source = printable(collection.reference.path)
+        for clip in sorted(set(collection.reference.clips) - set(collection.clips)):
             yield found(collection.path, f"no result for {printable(clip)}",
-                        f"{clip}.csv is expected by {printable(collection.reference.path)}; empty if nothing was detected")  # fmt: skip
+                        f"{clip}.csv is expected by {source}; empty if nothing was detected")  # fmt: skip
 
 
 @rule("SUB102", ERROR)
@@ -77,11 +79,14 @@ def clip_name(collection: Collection, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, Submission.
     """
-    clips = collection.clips
-    odd = sorted(clip for clip in clips if not CLIP_NAME.fullmatch(clip.rsplit("/", 1)[-1]))
-    if collection.reference is None and 0 < len(odd) < len(clips) / 2:
-        for clip in odd:
-            yield found(clips[clip], f"{printable(clip)} is not named like the other {len(clips) - len(odd)} clips",
+    folders: dict[str, dict[str, str]] = {}
+    for clip, path in sorted(collection.clips.items()) if collection.reference is None else ():
+        folders.setdefault(posixpath.dirname(path), {})[clip.rsplit("/", 1)[-1]] = path
+    for clips in folders.values():
+        odd = [clip for clip in clips if not CLIP_NAME.fullmatch(clip)]
+        for clip in odd if 2 * len(odd) < len(clips) else ():
+            others = plural(len(clips) - len(odd), "other clip")
+            yield found(clips[clip], f"{printable(clip)} is not named like the {others} of its folder",
                         "a result file has the name of its recording, like mix001.csv")  # fmt: skip
 
 
@@ -106,16 +111,19 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
         if not reading.table.num_rows or "frame" not in reading.table.column_names:
             continue
         frames = reading.table["frame"].to_numpy()
+        hop = reading.format.hop
         for part in reading.parts:
-            limit = lengths.get(part.origin.clip) or reading.format.clip_frames
+            length = lengths.get(part.origin.clip)  # in frames of 100 ms
+            limit = int(length * HOP / hop) if length is not None else reading.format.clip_frames
             if limit is None or not part.rows:
                 continue
             beyond = np.flatnonzero(frames[part.first : part.first + part.rows] >= limit)
             if len(beyond):
                 place = part.place(int(beyond[0]), "frame")
-                yield found(part.file.path, f"frame {place.value} is behind the end of the clip ({limit} label frames, "
-                            f"{limit / 10:g} s); {plural(len(beyond), 'row')} in all", "cut the output at the length "
-                            "of the recording", place.line, place.column, place.value, place.excerpt)  # fmt: skip
+                end = f"{limit:,} frames, {float(limit * hop):g} s"
+                yield found(part.file.path, f"frame {place.value} is behind the end of the clip ({end}); "
+                            f"{plural(len(beyond), 'row')} in all", "cut the output at the length of the recording",
+                            place.line, place.column, place.value, place.excerpt)  # fmt: skip
 
 
 @rule("SUB105", ERROR)
@@ -135,7 +143,8 @@ def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
     """
     parts = [part for reading in collection.readings for part in reading.parts]
     if len(parts) > 1 and not any(part.file.data.strip() for part in parts):
-        yield found(collection.path, f"all {len(parts)} files are empty", "did the system run, and is its threshold right?")
+        hint = "did the system run, and is its threshold right?"
+        yield found(collection.path, f"all {len(parts)} files are empty", hint)
 
 
 @rule("SUB106", ERROR)
@@ -163,7 +172,8 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
     alone = len(expected) > 1 and part.origin.clip not in expected
     if alone or (len(falls) > 2 and not CLIP_NAME.fullmatch(part.origin.clip)):
         starts = f": its frame numbers start over {plural(len(falls), 'time')}" if len(falls) else ""
-        yield found(part.file.path, f"one file for all clips{starts}", "one file for each recording is expected")
+        hint = "one file for each recording is expected"
+        yield found(part.file.path, f"one file for all clips{starts}", hint)
 
 
 @rule("SUB107", ERROR)
@@ -189,7 +199,8 @@ def clip_twice(collection: Collection, found: Found) -> Iterator[Finding]:
     twice = {name: paths for name, paths in seen.items() if len(paths) > 1}
     if len(twice) * 2 < len(seen) and twice:
         for paths in twice.values():
-            yield found(paths[1], f"another file of the same name: {listed(paths[:1])}", "one file for each recording")
+            message = f"another file of the same name: {listed(paths[:1])}"
+            yield found(paths[1], message, "one file for each recording")
 
 
 @rule("SUB108", INFO)
@@ -210,10 +221,12 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
         return
     ranked = sorted((r for r in collection.readings if r.parts), key=lambda reading: -len(reading.parts))
     for reading in ranked[1:]:
-        yield found(reading.parts[0].file.path, f"{plural(len(reading.parts), 'file')} of layout {reading.format.name} "
-                    f"among {len(ranked[0].parts)} of {ranked[0].format.name}", "write all files in one layout")  # fmt: skip
+        few = f"{plural(len(reading.parts), 'file')} of layout {reading.format.name}"
+        message = f"{few} among {len(ranked[0].parts):,} of {ranked[0].format.name}"
+        yield found(reading.parts[0].file.path, message, "write all files in one layout")
 
 
 RULES = (
-    missing_clip, surplus_clip, clip_name, frame_past_end, all_empty, one_file_for_all, clip_twice, several_formats,
+    missing_clip, surplus_clip, clip_name, frame_past_end, all_empty, one_file_for_all, clip_twice,
+    several_formats,
 )  # fmt: skip

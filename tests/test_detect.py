@@ -1,0 +1,434 @@
+"""Detection: the right layout, or none and the reasons; never a wrong one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import text_file
+
+from seldio.formats import TextFile, get
+from seldio.formats.detect import Detection, detect, judge, means_the_same
+from seldio.formats.dialects import DIALECTS
+from seldio.formats.evidence import look, signature
+
+CASES = Path(__file__).parent / "cases" / "formats"
+
+
+def detected(text: str, name: str = "a.csv") -> Detection:
+    return detect([text_file(text.encode(), name)])
+
+
+def name_of(detection: Detection) -> str | None:
+    return detection.format.name if detection.format else None
+
+
+def candidates(detection: Detection) -> set[str]:
+    return {candidate.format.name for candidate in detection.candidates}
+
+
+def assert_right_or_undecided(detection: Detection, right: str) -> None:
+    """The layout itself, or one that means the same and names it; else no layout, and it among the candidates."""
+    if detection.format is None:
+        assert right in candidates(detection)
+        assert all(candidate.evidence for candidate in detection.candidates)
+    else:
+        assert right in {detection.format.name, *(format.name for format in detection.alike)}
+
+
+# --- real files --------------------------------------------------------------------------------------
+
+REAL = {
+    "starss22-labels": "starss22",
+    "starss23-predictions/system-a-cartesian": "dcase2024-output",
+    "starss23-predictions/system-a-polar": "dcase2024-submission",
+    "starss23-predictions/system-b-cartesian": "dcase2024-output",
+    "dcase2020-predictions": "dcase2020-submission",
+    "dcase2020-baseline-predictions": "dcase2020-output",
+    "tau-nigens2020-labels": "dcase2020",
+    "tau-sse2019-labels": "dcase2019",
+    "spatialscaper-labels": "spatialscaper",
+    "so-bench/annotations": "so-dataset",
+}
+
+
+def real_files(shared: Path, folder: str) -> list[bytes]:
+    paths = sorted((shared / "data" / folder).rglob("*.csv"))
+    assert paths
+    return [path.read_bytes() for path in paths]
+
+
+@pytest.mark.parametrize(("folder", "name"), list(REAL.items()))
+def test_folders_of_real_files(shared: Path, folder: str, name: str) -> None:
+    paths = sorted((shared / "data" / folder).rglob("*.csv"))
+    files = [TextFile(str(path.relative_to(shared)), path.name, path.stem, path.read_bytes()) for path in paths]
+    assert name == name_of(detect(files))
+    anonymous = [text_file(file.data) for file in files]
+    assert name == name_of(detect(anonymous))
+
+
+@pytest.mark.parametrize(("folder", "name"), list(REAL.items()))
+def test_single_real_files_without_a_telling_name(shared: Path, folder: str, name: str) -> None:
+    for data in real_files(shared, folder):
+        found = detected(data.decode())
+        assert found.empty == (data == b"")
+        if data:
+            assert found.format is not None
+            assert_right_or_undecided(found, name)
+
+
+def test_real_files_of_other_dialects(shared: Path) -> None:
+    (crlf,) = (shared / "data/other-dialects").glob("*crlf*")
+    assert "starss22" == name_of(detected(crlf.read_text()))
+    assert "seld-studio" == name_of(detected((shared / "data/other-dialects/sample1.csv").read_text()))
+
+
+#: From real labels and predictions (lines as cells), the same scenes in layouts of which no real file is at hand.
+MADE: dict[str, tuple[str, Callable[[list[str]], str]]] = {
+    "starss23": ("starss22-labels", lambda c: ",".join([*c, "215"])),
+    "dcase2023-submission": ("starss22-labels", lambda c: ",".join(c[:2] + c[3:])),
+    "dcase2024-submission": ("starss22-labels", lambda c: ",".join([*c[:2], *c[3:], "215"])),
+    "spatialscaper": ("starss22-labels", lambda c: ",".join([*c, "2.150"])),
+    "dcase2020-output": ("starss23-predictions/system-a-cartesian", lambda c: ",".join(c[:6])),
+    "dcase2023-output": ("starss23-predictions/system-b-cartesian", lambda c: ",".join([*c[:6], "0"])),
+    "sony-av-output": ("dcase2020-predictions", lambda c: ",".join(c[:2] + c[3:])),
+}
+
+
+SOURCES = [(folder, name, None) for folder, name in REAL.items()] + [(folder, name, made) for name, (folder, made) in MADE.items()]
+
+
+@pytest.mark.parametrize(("folder", "name", "made"), SOURCES, ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize("rows", [1, 2, 3, 12])
+def test_a_few_rows_of_real_files_never_get_a_wrong_layout(
+    shared: Path, folder: str, name: str, made: Callable[[list[str]], str] | None, rows: int
+) -> None:
+    head = 1 if name == "dcase2019" else 0
+    for data in real_files(shared, folder):
+        lines = data.decode().splitlines(keepends=True)
+        lines = [made(line.rstrip().split(",")) + "\n" for line in lines] if made else lines
+        for start in range(head, len(lines) - 1, max(1, len(lines) // 7)):
+            chosen = [line for line in lines[start : start + rows] if line.endswith("\n")]
+            if chosen:
+                assert_right_or_undecided(detected("".join(lines[:head] + chosen)), name)
+
+
+# --- a few rows of anything plausible ----------------------------------------------------------------
+
+_FRAME = st.integers(0, 599)
+_AZIMUTH = st.integers(-180, 180)
+_ELEVATION = st.integers(-60, 80)
+_CM = st.integers(20, 900)
+_FLOAT = st.floats(-0.999, 0.999).filter(lambda value: "." in repr(value) and "e" not in repr(value))
+_DEGREES = st.floats(-179.5, 179.5).map(lambda value: round(value, 6) or 0.5).filter(lambda value: value % 1)
+_GRID = st.integers(-17, 18).map(lambda value: 10 * value)
+PLAUSIBLE: dict[str, tuple[st.SearchStrategy[object], ...]] = {
+    "starss22": (_FRAME, st.integers(0, 12), st.integers(0, 4), _AZIMUTH, _ELEVATION),
+    "starss23": (_FRAME, st.integers(0, 12), st.integers(0, 4), _AZIMUTH, _ELEVATION, _CM),
+    "dcase2019-output": (_FRAME, st.integers(0, 10), _GRID, st.integers(-4, 4).map(lambda value: 10 * value)),
+    "dcase2020": (_FRAME, st.integers(0, 13), st.integers(0, 2), _AZIMUTH, _ELEVATION),
+    "dcase2020-submission": (_FRAME, st.integers(0, 13), st.integers(-1, 2), _DEGREES, st.floats(-44.9, 44.9).map(lambda value: round(value, 5) + 0.000001)),
+    "dcase2020-output": (_FRAME, st.integers(0, 13), st.just(0), _FLOAT, _FLOAT, _FLOAT),
+    "dcase2023-output": (_FRAME, st.integers(0, 12), st.just(0), _FLOAT, _FLOAT, _FLOAT, st.just(0)),
+    "dcase2024-output": (_FRAME, st.integers(0, 12), st.just(0), _FLOAT, _FLOAT, _FLOAT, st.floats(0.0, 9.0)),
+    "dcase2023-submission": (_FRAME, st.integers(0, 12), _AZIMUTH, _ELEVATION),
+    "dcase2024-submission": (_FRAME, st.integers(0, 12), _AZIMUTH, _ELEVATION, st.integers(0, 900)),
+    "sony-av-output": (_FRAME, st.integers(0, 12), _DEGREES, _DEGREES.map(lambda value: value / 2)),
+    "dcase2025": (st.integers(0, 49), st.integers(0, 12), st.integers(0, 3), st.integers(-90, 90), _CM, st.integers(0, 1)),
+    "spatialscaper": (_FRAME, st.integers(0, 12), st.integers(0, 5), _AZIMUTH, _ELEVATION, st.integers(300, 9000).map(lambda mm: f"{mm / 1000:.3f}")),
+    "so-dataset": (_FRAME, st.integers(0, 62), st.integers(0, 3), _DEGREES.map(lambda value: f"{value:.3f}"), _ELEVATION.map(lambda value: f"{value:.3f}"), st.integers(20, 900) | st.just(-1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLAUSIBLE)
+@given(st.data())
+@settings(max_examples=80)
+def test_one_to_three_plausible_rows_never_get_a_wrong_layout(name: str, data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.tuples(*PLAUSIBLE[name]), min_size=1, max_size=3))
+    text = "".join(",".join(map(str, row)) + "\n" for row in rows)
+    assert_right_or_undecided(detected(text), name)
+
+
+def test_all_headerless_layouts_are_tried() -> None:
+    assert {dialect.name for dialect in DIALECTS if not dialect.header} | {"dcase2025"} == set(PLAUSIBLE)
+
+
+# --- the ambiguous widths ----------------------------------------------------------------------------
+
+
+def scene(row: str, rows: int = 40) -> str:
+    """*row* as a format string of the frame number n, with values that move."""
+    return "".join(row.format(n=n, a=3 * n - 60, e=n % 30 - 10, s=n % 3, d=150 + n, f=0.5 + n / 1000) + "\n" for n in range(rows))
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("{n},1,0,{f},-0.31,0.12", "dcase2020-output"),
+        ("{n},1,{s},{a},{e},{d}", "starss23"),
+        ("{n},1,{s},{a},{e},2.{d}", "spatialscaper"),
+        ("{n},1,{s},{a}.125,{e}.500,{d}", "so-dataset"),
+    ],
+)
+def test_six_columns(row: str, expected: str) -> None:
+    assert expected == name_of(detected(scene(row)))
+
+
+def test_six_columns_of_2025_with_and_without_their_header() -> None:
+    header = "frame,class,source,azimuth,distance,onscreen\n"
+    rows = scene("{n},1,{s},{e},{d},0")
+    assert "dcase2025" == name_of(detected(header + rows))
+    assert "dcase2025" == name_of(detected(header))
+    # distances above 90 cannot be elevations
+    assert "dcase2025" == name_of(detected(rows))
+    # sources closer than 90 cm: elevations and distances of 0 and 1 cm, or distances and a flag?
+    undecided = detected(scene("{n},1,{s},{a},{n},0"))
+    assert undecided.format is None
+    assert {"dcase2025", "starss23"} <= candidates(undecided)
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("{n},1,{s},{a},{e}", "starss22"),
+        ("{n},1,{a},{e},{d}", "dcase2024-submission"),
+        ("{n},1,-1,{a}.25,{e}.5", "dcase2020-submission"),
+        ("{n},1,{s},{a}.25,{e}.5", "dcase2020-submission"),
+    ],
+)
+def test_five_columns(row: str, expected: str) -> None:
+    assert expected == name_of(detected(scene(row)))
+
+
+def test_five_columns_that_differ_in_nothing_but_the_class_list() -> None:
+    found = detected(scene("{n},1,{s},{a},{e}"))
+    assert ["dcase2020"] == [format.name for format in found.alike]
+    assert "dcase2020" == name_of(detected(scene("{n},13,{s},{a},{e}")))
+    assert "dcase2020" == name_of(detected(scene("{n},1,{s},{a},{e}"), "dcase2021/metadata_dev/a.csv"))
+    assert "starss22" == name_of(detected(scene("{n}99,1,{s},{a},{e}"), "fold3_room1_mix001.csv"))
+
+
+def test_five_columns_that_could_be_both() -> None:
+    """Source 5 at (-6, 46), or a source at (5, -6) in 46 cm?"""
+    found = detected("6,1,5,-6,46\n")
+    assert found.format is None
+    assert {"starss22", "dcase2020", "dcase2024-submission"} == candidates(found)
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [("{n},1,0,{f},-0.31,0.12,0", "dcase2023-output"), ("{n},1,0,{f},-0.31,0.12,2.{d}", "dcase2024-output"),
+     ("{n},1,0,{f},-0.31,0.12,0.0", "dcase2023-output")],
+)  # fmt: skip
+def test_seven_columns(row: str, expected: str) -> None:
+    assert expected == name_of(detected(scene(row)))
+
+
+def test_one_distance_of_zero_metres_is_undecided() -> None:
+    assert {"dcase2023-output", "dcase2024-output"} == candidates(detected("9,8,0,-0.516,-0.0149,0.0713,0.0\n"))
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [("{n},1,{a},{e}", "dcase2023-submission"), ("{n},1,{a}.5,{e}.25", "sony-av-output"), ("{n},1,{a}0,{s}0", None)],
+)
+def test_four_columns(row: str, expected: str | None) -> None:
+    found = detected(scene(row))
+    assert expected in (name_of(found), *(format.name for format in found.alike)) or found.format is None
+
+
+def test_four_columns_on_the_grid_of_2019() -> None:
+    rows = "".join(f"{n},1,{10 * (n % 30) - 150},{10 * (n % 5) - 20}\n" for n in range(60))
+    assert "dcase2019-output" == name_of(detected(rows))
+    few = detected("18,8,-10,-10\n19,8,-10,-10\n")
+    assert few.format is None
+    assert {"dcase2019-output", "dcase2023-submission"} == candidates(few)
+
+
+def test_named_classes() -> None:
+    assert "dcase2019" == name_of(detected("sound_event_recording,start_time,end_time,ele,azi,dist\nspeech,0.5,1.5,0,10,1\n"))
+    assert "dcase2019" == name_of(detected("speech,0.5,1.5,0,10,1\nknock,2.5,3.5,0,10,1\n"))
+    assert "seld-studio" == name_of(detected("frame,class,x,y,z\n0,NOTHING,0,0,0\n"))
+    assert "seld-studio" == name_of(detected("0,dog,0.5,0.5,0.5\n1,Knock,0.5,0.5,0.5\n"))
+
+
+def test_a_header_of_names_helps() -> None:
+    assert "starss22" == name_of(detected("frame,class,source,azimuth,elevation\n6,1,5,-6,46\n"))
+    assert "dcase2024-submission" == name_of(detected("frame,class,azimuth,elevation,distance\n6,1,5,-6,46\n"))
+
+
+# --- nothing to go by --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("data", [b"", b"\n", b"\r\n\r\n", b"\xef\xbb\xbf", b"  \n"])
+def test_files_without_rows_are_empty(data: bytes) -> None:
+    found = detect([text_file(data), text_file(b"")])
+    assert (True, None, ()) == (found.empty, found.format, found.candidates)
+
+
+@pytest.mark.parametrize("text", ["1,2,3\n", "1\n", "a,b,c,d,e,f,g,h,i\n", "hello world\n", "0,1,0,5,5,5,5,5,5,5\n"])
+def test_what_no_layout_has(text: str) -> None:
+    found = detected(text)
+    assert (False, None, ()) == (found.empty, found.format, found.candidates)
+    assert "" == found.evidence
+
+
+def test_rows_of_words_are_no_numbers() -> None:
+    assert not {"starss22", "dcase2024-submission"} & candidates(detected("0,dog,0,0,0\n"))
+
+
+@pytest.mark.parametrize("data", [b"\x00", b"\xff\xfe0\x00", b"\xff,\xfe,,,", b'"', b",,,,", b";;;;;", b"-,-,-,-", b"nan,nan,nan,nan,nan\n"])
+def test_nonsense_raises_nothing(data: bytes) -> None:
+    detect([text_file(data)])
+    signature(data)
+
+
+@given(st.lists(st.binary(max_size=60), max_size=3))
+@settings(max_examples=200)
+def test_any_bytes_raise_nothing(contents: list[bytes]) -> None:
+    detect([text_file(data) for data in contents])
+
+
+@given(st.text("0123456789,.-\n;e infa", max_size=80))
+@settings(max_examples=200)
+def test_any_numbers_raise_nothing(text: str) -> None:
+    found = detected(text)
+    if found.format is not None:
+        assert found.format == found.candidates[0].format
+
+
+def test_mixed_widths_and_torn_tails_count_by_majority() -> None:
+    rows = scene("{n},1,{s},{a},{e}")
+    assert "starss22" == name_of(detected(rows + "1,1,0,5,5,7\n"))
+    assert "starss22" == name_of(detected(rows + "40,1"))
+
+
+@pytest.mark.parametrize("sign", [";", "\t", "|", " "])
+def test_other_delimiters(sign: str) -> None:
+    assert "starss22" == name_of(detected(scene("{n},1,{s},{a},{e}").replace(",", sign)))
+
+
+def test_generated_bad_files_raise_nothing(shared: Path) -> None:
+    paths = [*(shared / "corpora/generated/seld_csv").iterdir(), *(shared / "corpora/csv-spectrum/csvs").glob("*.csv")]
+    assert 50 < len(paths)
+    for path in paths:
+        detect([text_file(path.read_bytes())])
+
+
+def test_large_files_are_sampled(shared: Path) -> None:
+    text = scene("{n},1,{s},{a},{e}", 100_000)
+    sample = look([text_file(text.encode())] * 2)
+    assert 4000 == sample.rows
+    assert 99_999 == sample.columns[0].values.max()
+
+
+# --- the reasons -------------------------------------------------------------------------------------
+
+
+def test_reasons_read_well() -> None:
+    found = detected("6,1,5,-6,46\n", "metadata/a.csv")
+    assert [
+        "starss22 (column 3 holds only 5: source numbers; a metadata folder)",
+        "dcase2020 (column 3 holds only 5: source numbers; a metadata folder)",
+        "dcase2024-submission (column 3 holds only 5: hardly azimuths; column 4 has values below 0 and within ±90: "
+        "elevations; column 5 goes up to 46: centimetres)",
+    ] == sorted(map(str, found.candidates), key=lambda text: "submission" in text)
+    assert "spatialscaper (column 3 holds 0 to 2: source numbers; column 6 is 1.25 to 1.5 m)" != detected("").evidence
+
+
+def evidence(name: str, text: str) -> tuple[str, ...]:
+    return judge(next(dialect for dialect in DIALECTS if dialect.name == name), look([text_file(text.encode())])).evidence
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("starss22", "0,1,-170,5,5\n", "column 3 holds only -170: no source numbers"),
+        ("starss22", "0,1,0,5,90.4\n", "column 5 holds only 90.4: no elevations"),
+        ("starss22", "0,1,0,500,5\n", "column 4 holds only 500: no azimuths"),
+        ("starss22", "0,13,0,5,5\n", "class numbers go up to 13, its classes to 12"),
+        ("dcase2020", "600,1,0,5,5\n", "frames go up to 600, its clips have 600"),
+        ("starss22", "0,1,0,5.5,5\n", "column 4 has decimals"),
+        ("starss22", "0.5,1,0,5,5\n", "column 1 has decimals"),
+        ("starss22", "0.0,1,0,5,5\n", "column 1 is written with decimal points"),
+        ("starss22", "0,1,0\n", "3 columns, not 5"),
+        ("starss22", "0,dog,0,5,5\n", "column 2 holds words"),
+        ("seld-studio", "0,1,0,5,5\n", "column 2 holds numbers"),
+        ("starss23", "0,1,0,5,5,12\n", "column 6 goes up to 12 only: few centimetres"),
+        ("starss23", "0,1,0,5,5,0\n1,1,0,5,5,1\n", "column 6 holds 0 to 1: hardly centimetres"),
+        ("starss23", "0,1,0,5,5,-7\n", "column 6 goes down to -7: no distances"),
+        ("spatialscaper", "0,1,0,5,5,215\n", "column 6 goes up to 215: no metres"),
+        ("spatialscaper", "0,1,0,5,5,2\n", "column 6 has no decimals"),
+        ("dcase2020-output", "0,1,0,0.3,0.4,12.0\n", "column 6 holds only 12: no unit vectors"),
+        ("dcase2020-output", "0,1,0,0.3,0.4,0.0\n", "columns 4 to 6 are vectors of norm 0.50 to 0.50"),
+        ("dcase2025", "0,1,0,5,5,2\n", "column 6 is not 0 or 1"),
+        ("dcase2025", "0,1,0,5,5,1\n", "no header line"),
+        ("dcase2025", "a,b,c,d,e,f\n0,1,0,5,5,1\n", "another header"),
+        ("dcase2019-output", "0,1,15,0\n", "directions are not on the 10° grid of 2019"),
+        ("dcase2020-submission", "0,1,-1,5.5,5.5\n", "tracks are -1"),
+        ("so-dataset", "0,1,0,5.5,5.5,12\r\n", "CR LF line ends"),
+    ],
+)
+def test_reasons_are_true(name: str, text: str, sentence: str) -> None:
+    assert sentence in evidence(name, text)
+
+
+def test_reasons_are_short_sentences_without_stray_numbers(shared: Path) -> None:
+    for text in (scene("{n},1,{s},{a},{e}"), scene("{n},1,0,{f},-0.31,0.12,0"), "0,1,2,3,4,5\n"):
+        for candidate in detected(text).candidates:
+            for sentence in candidate.evidence:
+                assert re.fullmatch(r"[a-zA-Z…][^\n]{3,90}", sentence)
+                assert not re.search(r"\d\.\d{4}|nan|-0\b", sentence)
+
+
+def test_evidence_is_that_of_the_chosen_layout() -> None:
+    found = detected(scene("{n},1,{s},{a},{e},{d}"))
+    assert found.evidence.startswith("starss23 (")
+    assert "column 6 goes up to 189: centimetres" in found.evidence
+
+
+def test_what_means_the_same() -> None:
+    def same(one: str, other: str) -> bool:
+        return means_the_same(get(one), get(other))
+
+    assert same("starss22", "dcase2020")
+    assert same("dcase2020-submission", "starss22")
+    assert same("dcase2023-submission", "sony-av-output")
+    assert not same("dcase2023-submission", "dcase2019-output")
+    assert not same("dcase2023-output", "dcase2024-output")
+    assert not same("starss23", "spatialscaper")
+    assert not same("starss23", "dcase2020-output")
+
+
+# --- a group's shape ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", (0, "", False)),
+        (b"\n \n", (0, "", False)),
+        (b"0,1,0,5,5\n", (5, "", False)),
+        (b"0,1,0,5.5,5\n", (5, "", True)),
+        (b"0;1;0;5,5;5\n", (5, "", True)),
+        (b"frame,class,x,y,z\n0,dog,1,1,1\n", (5, "frame,class,x,y,z", False)),
+        (b'"Frame", class\n', (2, "frame,class", False)),
+    ],
+)
+def test_signatures(data: bytes, expected: tuple[int, str, bool]) -> None:
+    assert expected == signature(data)
+
+
+def examples() -> Iterator[Path]:
+    yield from sorted(CASES.glob("*/*.csv"))
+
+
+@pytest.mark.parametrize("path", list(examples()), ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_examples_are_recognised_by_name_and_content(path: Path) -> None:
+    found = detect([TextFile(path.name, path.name, path.stem, path.read_bytes())])
+    if not found.empty:
+        assert_right_or_undecided(found, path.parent.name)

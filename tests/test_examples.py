@@ -1,0 +1,32 @@
+"""The examples run as they stand, and so does the demo."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def test_there_are_examples() -> None:
+    assert EXAMPLES
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_the_example_runs(example: Path, tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-W", "error", example], cwd=tmp_path, capture_output=True, check=False)
+
+    assert 0 == done.returncode, done.stderr.decode()
+    assert done.stdout
+
+
+def test_the_demo_runs_to_its_end(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "seldio", "demo", "somewhere"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+
+    assert 0 == done.returncode, done.stdout.decode()[-2000:] + done.stderr.decode()
+    assert done.stdout.endswith(b"The labels came back byte for byte.\n")

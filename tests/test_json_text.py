@@ -1,0 +1,637 @@
+"""The strict JSON and JSON Lines syntax: what it takes, what it refuses and where it says so."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from seldio.errors import InvalidData
+from seldio.findings import Finding, Severity, raise_errors
+from seldio.formats import json_text
+from seldio.formats.json_text import MAX_DEPTH, JsonDocument, dumps, parse, parse_lines
+from seldio.text import printable
+
+BOM = b"\xef\xbb\xbf"
+Pointer = tuple[str | int, ...]
+
+
+def read(data: bytes | str) -> tuple[JsonDocument | None, list[Finding]]:
+    found: list[Finding] = []
+    return parse(data.encode() if isinstance(data, str) else data, "x.json", found.append), found
+
+
+def read_lines(data: bytes | str) -> tuple[list[JsonDocument], list[Finding]]:
+    found: list[Finding] = []
+    documents = parse_lines(data.encode() if isinstance(data, str) else data, "x.jsonl", found.append)
+    return list(documents), found
+
+
+def places(found: list[Finding]) -> list[tuple[Any, ...]]:
+    return [
+        (finding.code, finding.line, finding.column, finding.end_column, finding.value) for finding in found
+    ]
+
+
+# --- what is wrong, and where -------------------------------------------------------------------------
+
+BROKEN = {
+    # bytes
+    "latin-1": (b'{"a":\n "caf\xe9"}', [("SYN101", 2, 6, 7, "é")]),
+    "overlong": (b'["\xc0\xaf"]', [("SYN101", 1, 3, 4, "À")]),
+    "surrogate in utf-8": ("é".encode() + b'["\xed\xa0\x80"]', [("SYN101", 1, 4, 5, "í")]),
+    "utf-16 mark": ('{"a": 1}'.encode("utf-16"), [("SYN101", 1, 1, 1, None)]),
+    "utf-16 le": ('{"a": 1}'.encode("utf-16-le"), [("SYN101", 1, 1, 1, None)]),
+    "utf-16 be": ('{"a": 1}'.encode("utf-16-be"), [("SYN101", 1, 1, 1, None)]),
+    "utf-32 mark": ('{"a": 1}'.encode("utf-32"), [("SYN101", 1, 1, 1, None)]),
+    "utf-32 le": ('{"a": 1}'.encode("utf-32-le"), [("SYN101", 1, 1, 1, None)]),
+    "utf-32 be": ('{"a": 1}'.encode("utf-32-be"), [("SYN101", 1, 1, 1, None)]),
+    "nul": (b'{"a":\n"\0\0"}', [("SYN104", 2, 2, 3, "\0")]),
+    "zeros behind": (b'{"a": 1}\n\0\0\0\0', [("SYN104", 2, 1, 2, "\0")]),
+    "zeros only": (b"\0" * 9, [("SYN104", 1, 1, 2, "\0")]),
+    # syntax
+    "empty": ("", [("SYN201", 1, 1, 1, "")]),
+    "white space": (" \n\t\r\n", [("SYN201", 1, 1, 1, "")]),
+    "only a mark": (BOM, [("SYN103", 1, 1, 1, "\ufeff"), ("SYN201", 1, 1, 1, "")]),
+    "trailing comma in array": ("[1,\n 2 , ]", [("SYN201", 2, 4, 5, ",")]),
+    "trailing comma in object": ('{"a": 1,\n}', [("SYN201", 1, 8, 9, ",")]),
+    "two commas": ("[1,,2]", [("SYN201", 1, 4, 5, ",")]),
+    "leading comma": ("[,1]", [("SYN201", 1, 2, 3, ",")]),
+    "single quotes": ("{'a': 1}", [("SYN201", 1, 2, 5, "'a'")]),
+    "typographic quotes": ("{“a”: 1}", [("SYN201", 1, 2, 3, "“")]),
+    "missing comma": ('{"é": 1\n "b": 2}', [("SYN201", 2, 2, 5, '"b"')]),
+    "missing comma before an object": ('[{"a": 1} {"b": 2}]', [("SYN201", 1, 11, 19, '{"b": 2}')]),
+    "quote in string": ('["say "hi" now"]', [("SYN201", 1, 8, 10, "hi")]),
+    "missing colon": ('{"a" 1}', [("SYN201", 1, 6, 7, "1")]),
+    "equals sign": ('{"a"=1}', [("SYN201", 1, 5, 6, "=")]),
+    "missing value": ('{"a": }', [("SYN201", 1, 7, 8, "}")]),
+    "number as key": ("{1: 2}", [("SYN201", 1, 2, 3, "1")]),
+    "key without quotes": ("{azimuth: 2}", [("SYN201", 1, 2, 9, "azimuth")]),
+    "text without quotes": ("[dog]", [("SYN201", 1, 2, 5, "dog")]),
+    "unclosed string": ('{"a": "b', [("SYN201", 1, 7, 9, '"b')]),
+    "string over the line end": ('{"a": "b\n"}', [("SYN201", 1, 7, 9, '"b')]),
+    "string over a CR LF": ('{"a": "b\r\n"}', [("SYN201", 1, 7, 9, '"b')]),
+    "unclosed array": ('{"a":\n [1, 2', [("SYN201", 2, 2, 3, "[")]),
+    "unclosed object": ('{"a": 1', [("SYN201", 1, 1, 2, "{")]),
+    "closed by another": ('{"a": 1]', [("SYN201", 1, 8, 9, "]")]),
+    "never opened": ("]", [("SYN201", 1, 1, 2, "]")]),
+    "closed twice": ("[1]]", [("SYN201", 1, 4, 5, "]")]),
+    "text behind": ('{"a": 1} x', [("SYN201", 1, 10, 11, "x")]),
+    "lines in .json": ('{"a": 1}\n{"a": 2}\n', [("SYN201", 2, 1, 9, '{"a": 2}')]),
+    "True": ('{"a": True}', [("SYN201", 1, 7, 11, "True")]),
+    "None": ("[None]", [("SYN201", 1, 2, 6, "None")]),
+    "comment": ("[1 // one\n]", [("SYN201", 1, 4, 10, "// one")]),
+    "comment block": ("[1 /* o\nne */]", [("SYN201", 1, 4, 8, "/* o\nne */")]),
+    "hash comment behind": ("[1] # one", [("SYN201", 1, 5, 10, "# one")]),
+    "tab in string": ('["a\tb"]', [("SYN201", 1, 4, 5, "\t")]),
+    "escape in string": ('["\x1b[2J"]', [("SYN201", 1, 3, 4, "\x1b")]),
+    "leading zero": ("[1, 007]", [("SYN201", 1, 5, 8, "007")]),
+    "minus zero one": ("[-01]", [("SYN201", 1, 2, 5, "-01")]),
+    "plus": ("[+1]", [("SYN201", 1, 2, 4, "+1")]),
+    "no digit before the point": ("[.5]", [("SYN201", 1, 2, 4, ".5")]),
+    "no digit behind the point": ("[5.]", [("SYN201", 1, 2, 4, "5.")]),
+    "no exponent": ("[1e]", [("SYN201", 1, 2, 4, "1e")]),
+    "hexadecimal": ("[0x1F]", [("SYN201", 1, 2, 6, "0x1F")]),
+    "underscore": ("[1_000]", [("SYN201", 1, 2, 7, "1_000")]),
+    "decimal comma": ('{"a": 1,5}', [("SYN201", 1, 9, 10, "5")]),
+    "arabic digits": ("[٣]", [("SYN201", 1, 2, 3, "٣")]),
+    "minus NaN": ("[-NaN]", [("SYN201", 1, 2, 6, "-NaN")]),
+    "escape x": (r'["\x41"]', [("SYN201", 1, 3, 5, r"\x")]),
+    "escape u": (r'["a\u12G4"]', [("SYN201", 1, 4, 10, r"\u12G4")]),
+    "short escape u": (r'["\u12"]', [("SYN201", 1, 3, 7, r"\u12")]),
+    "windows path": ('{"p": "C:\\data"}', [("SYN201", 1, 10, 12, r"\d")]),
+    "backslash line end": ('["a\\\nb"]', [("SYN201", 1, 4, 5, "\\\n")]),
+    "no-break space": ("[\u00a01]", [("SYN201", 1, 2, 3, "\u00a0")]),
+    "mark inside": ("[1,\ufeff2]", [("SYN201", 1, 4, 5, "\ufeff")]),
+    # content
+    "duplicate keys": ('{"a": 1,\n "é": 2, "a": 3, "a": 4}', [("SYN202", 2, 10, 13, '"a"'), ("SYN202", 2, 18, 21, '"a"')]),
+    "duplicate escaped": (r'{"a": 1, "\u0061": 2}', [("SYN202", 1, 10, 18, r'"\u0061"')]),
+    "same key elsewhere": ('{"a": {"a": [{"a": 1}, {"a": 2}]}}', []),
+    "nan": ('{"a": NaN,\n"b": [Infinity, -Infinity]}', [("SYN203", 1, 7, 10, "NaN"), ("SYN203", 2, 7, 15, "Infinity"), ("SYN203", 2, 17, 26, "-Infinity")]),
+    "64 bits": ("[9223372036854775807, -9223372036854775808, 0.0000000000000000000001, 1E+0000000000001]", []),
+    "over 64 bits": ("[9223372036854775808]", [("SYN204", 1, 2, 21, "9223372036854775808")]),
+    "under 64 bits": ("[-9223372036854775809]", [("SYN204", 1, 2, 22, "-9223372036854775809")]),
+    "5,000 digits": ("[1" + "0" * 4999 + "]", [("SYN204", 1, 2, 5002, "1" + "0" * 99 + "…")]),
+    "5,000 digits of a float": ("[1" + "0" * 4999 + ".5]", [("SYN204", 1, 2, 5004, "1" + "0" * 99 + "…")]),
+    "overflow": ("[1e308, 1e309, -1E+999]", [("SYN204", 1, 9, 14, "1e309"), ("SYN204", 1, 16, 23, "-1E+999")]),
+    "long name": ('{"id 12345678901234567890": "0e999"}', []),
+    "half pairs": (
+        r'{"\uD800": "a\udc00\ud83d\ude00\ud83d\ud83d\ude00\\ud800"}',
+        [("SYN205", 1, 3, 9, r"\uD800"), ("SYN205", 1, 14, 20, r"\udc00"), ("SYN205", 1, 32, 38, r"\ud83d")],
+    ),
+    "pair over a backslash": (r'["\ud83d\\\ude00"]', [("SYN205", 1, 3, 9, r"\ud83d"), ("SYN205", 1, 11, 17, r"\ude00")]),
+    "64 levels": ("[" * 64 + "]" * 64, []),
+    "65 levels": ("[" * 63 + '{"a":\n[]}' + "]" * 63, [("SYN206", 2, 1, 2, "[")]),
+    "deep bait": ("[" * 100_000, [("SYN206", 1, 65, 66, "[")]),
+    "deep objects": ('{"a":' * 1000 + "1" + "}" * 1000, [("SYN206", 1, 321, 322, "{")]),
+    "brackets in strings": (json.dumps(["[" * 99, '"' + "{" * 99, "\\", "]"] * 9), []),
+    "deep behind strings": (json.dumps(["]" * 99, '\\"]\\'])[:-1] + "," + "[" * 64 + "]" * 65, [("SYN206", 1, 178, 179, "[")]),
+    # all of it is reported, up to the first break
+    "several": (r'{"a": NaN, "b": "\ud800", "a": 1e999, }', [("SYN203", 1, 7, 10, "NaN"), ("SYN205", 1, 18, 24, r"\ud800"), ("SYN202", 1, 27, 30, '"a"'), ("SYN204", 1, 32, 37, "1e999"), ("SYN201", 1, 37, 38, ",")]),
+    "mark": (BOM + b'{"a": NaN}', [("SYN103", 1, 1, 1, "\ufeff"), ("SYN203", 1, 7, 10, "NaN")]),
+}  # fmt: skip
+HARMLESS = {"SYN103", "SYN202"}
+
+
+@pytest.mark.parametrize("case", BROKEN.values(), ids=BROKEN)
+def test_findings_of_documents(case: tuple[bytes | str, list[tuple[Any, ...]]]) -> None:
+    document, found = read(case[0])
+    assert case[1] == places(found)
+    assert {Severity.ERROR} >= {finding.severity for finding in found}
+    assert (document is not None) == ({finding.code for finding in found} <= HARMLESS)
+    assert [printable(finding.message) for finding in found] == [finding.message for finding in found]
+
+
+def test_hints_name_the_repair() -> None:
+    hints = [
+        read(text)[1][0].hint or ""
+        for text in ("[1,]", "{'a': 1}", "[True]", '["a\tb"]', "[007]", '["C:\\d"]')
+    ]
+    wanted = ["remove it", "json.dumps", "json.dumps", "\\t", "zero", "\\\\"]
+    assert [hint for hint, words in zip(hints, wanted, strict=True) if words not in hint] == []
+
+
+def test_wide_encodings_are_named() -> None:
+    assert read('{"a": 1}'.encode("utf-16"))[1][0].message == "this is UTF-16, not UTF-8"
+    assert read('{"a": 1}'.encode("utf-32"))[1][0].message == "this is UTF-32, not UTF-8"
+    assert [finding.code for finding in read_lines('{"a": 1}\n{"a": 2}\n'.encode("utf-16"))[1]] == ["SYN101"]
+
+
+def test_duplicate_key_names_both_places_and_the_last_wins() -> None:
+    document, [finding] = read('{"a": 1,\n "b": 2,\n "a": 3}')
+    assert (
+        str(finding) == 'x.json:3:2: SYN202 the key "a" stands twice in its object: first in line 1, column 2'
+    )
+    assert document is not None
+    assert document.value == {"a": 3, "b": 2}
+    assert (document.locate(("a",)).line, document.locate(("a",)).column, document.locate(("a",)).text) == (
+        3,
+        7,
+        "3",
+    )
+
+
+def test_findings_show_their_line() -> None:
+    assert read('{"a": 1,\r\n "b": tru}\r\n')[1][0].excerpt == ' "b": tru}'
+    assert read(b'[1,\n "\xff", NaN\n]')[1][0].excerpt == ' "�", NaN'
+
+
+def test_loading_raises_at_the_first_error() -> None:
+    with pytest.raises(InvalidData) as caught:
+        parse(b'{"a": NaN, "a": 1}', "x.json", raise_errors)
+    assert caught.value.finding.code == "SYN203"
+    documents = parse_lines(b'{"a": 1}\n{"a": }\n', "x.jsonl", raise_errors)
+    assert next(documents).value == {"a": 1}
+    with pytest.raises(InvalidData):
+        next(documents)
+
+
+@pytest.mark.parametrize("data", [b'{"a": 1}', b' [1, 2.5, "x"]\r\n', b'"x"', b"-0.0", b"null"])
+def test_clean_documents_load(data: bytes) -> None:
+    document = parse(data, "x.json", raise_errors)
+    assert document is not None
+    assert repr(json.loads(data)) == repr(document.value)
+    assert document.first_line == 1
+
+
+def test_numbers_keep_their_kind() -> None:
+    document, _ = read("[1, 1.0, 1e0, -0, -0.0, 12345678901234567, 0.1]")
+    assert document is not None
+    assert repr(document.value) == "[1, 1.0, 1.0, 0, -0.0, 12345678901234567, 0.1]"
+
+
+def test_key_order_is_kept() -> None:
+    document, _ = read('{"b": 1, "a": 2, "c": {"z": 1, "y": 2}}')
+    assert document is not None
+    assert [*document.value, *document.value["c"]] == ["b", "a", "c", "z", "y"]
+
+
+# --- JSON Lines ---------------------------------------------------------------------------------------
+
+LINES = {
+    "nothing": ("", [], []),
+    "two": ('{"a": 1}\n{"a": 2}\n', [1, 2], []),
+    "no newline at the end": ('{"a": 1}\n{"a": 2}', [1, 2], []),
+    "CR LF": ('{"a": 1}\r\n{"a": 2}\r\n', [1, 2], []),
+    "separators in strings": ('{"a": "x\u2028y\u2029z\u0085\u000b"}\n'.replace("\u000b", "\x7f"), [1], []),
+    "scalars": ('1\n"x"\nnull\n', [1, 2, 3], []),
+    "mark": (BOM + b'{"a": 1}\n', [1], [("SYN103", 1, 1, 1, "\ufeff")]),
+    "bad line": ('{"a": 1}\n{"a": \n{"a": 3}\n', [1, 3], [("SYN201", 2, 1, 2, "{")]),
+    "bad first line": ("{'a': 1}\n{\"a\": 2}\n", [2], [("SYN201", 1, 2, 5, "'a'")]),
+    "first line torn at a comma": ('{"a": 1,\n{"a": 2}\n', [2], [("SYN201", 1, 1, 2, "{")]),
+    "bad bytes": (b'{"a": "\xff"}\n{"a": 2}\n', [2], [("SYN101", 1, 8, 9, "ÿ")]),
+    "zeros": (b'{"a": 1}\n\0\0\0', [1], [("SYN104", 2, 1, 2, "\0")]),
+    "duplicate key": ('{"a": 1}\n{"a": 1, "a": 2}\n', [1, 2], [("SYN202", 2, 10, 13, '"a"')]),
+    "nan": ('{"a": 1}\n{"a": NaN}\n{"a": 3}\n', [1, 3], [("SYN203", 2, 7, 10, "NaN")]),
+    "big number": ('{"a": 1e999}\n{"a": 2}\n', [2], [("SYN204", 1, 7, 12, "1e999")]),
+    "half pair": ('{"a": "\\ud83d\\ude00"}\n{"a": "\\ud83d"}\n', [1], [("SYN205", 2, 8, 14, r"\ud83d")]),
+    "deep": ('{"a": 1}\n' + "[" * 100_000 + "\n", [1], [("SYN206", 2, 65, 66, "[")]),
+    "two on a line": ('{"a": 1}{"a": 2}\n{"a": 3}\n', [2], [("SYN201", 1, 9, 17, '{"a": 2}')]),
+    "old Mac": ('{"a": 1}\r{"a": 2}\r', [], [("SYN201", 1, 10, 18, '{"a": 2}')]),
+    "blank lines": ('\n{"a": 1}\n\n \t\n\r\n{"a": 2}\n\n', [2, 6], [("SYN110", 1, 1, 1, None), ("SYN110", 3, 1, 1, None), ("SYN110", 7, 1, 1, None)]),
+    "only blank lines": ("\n" * 9, [], [("SYN110", 1, 1, 1, None)]),
+    "torn in a string": ('{"a": 1}\n{"a": "b', [1], [("SYN108", 2, 1, 9, '{"a": "b')]),
+    "torn in a character": (b'{"a": 1}\n{"a": "\xd0', [1], [("SYN108", 2, 1, 9, '{"a": "\ufffd')]),
+    "torn in an escape": ('{"a": 1}\n{"a": "\\u04', [1], [("SYN108", 2, 1, 12, '{"a": "\\u04')]),
+    "torn in a word": ('{"a": 1}\n{"a": tr', [1], [("SYN108", 2, 1, 9, '{"a": tr')]),
+    "torn in a number": ('{"a": 1}\n{"a": -', [1], [("SYN108", 2, 1, 8, '{"a": -')]),
+    "torn and nothing else": ('{"a": ', [], [("SYN108", 1, 1, 7, '{"a": ')]),
+    "bad, not torn": ('{"a": 1}\n{"a": True}', [1], [("SYN201", 2, 7, 11, "True")]),
+    "not torn, not alone": ('{"a": 1}\n{"a": 1}}', [1], [("SYN201", 2, 9, 10, "}")]),
+    "bytes, not torn": (b'{"a": "\xff', [], [("SYN101", 1, 8, 9, "ÿ")]),
+    "array on a line": ('[{"a": 1}, {"a": 2}]', [], [("SYN207", 1, 1, 21, '[{"a": 1}, {"a": 2}]')]),
+    "array behind blank lines": ('\n\n [1]\n{"a": 1}\n', [], [("SYN207", 3, 2, 5, "[1]")]),
+    "array later": ('{"a": 1}\n[1]\n{"a": 3}\n', [1, 3], [("SYN207", 2, 1, 4, "[1]")]),
+    "pretty object": (json.dumps({"a": [1, 2], "b": "x"}, indent=2), [], [("SYN201", 1, 1, 2, "{")]),
+    "pretty array": ("\n" + json.dumps([{"a": 1}] * 99, indent=2), [], [("SYN207", 2, 1, 2, "[")]),
+    "array, an element a line": ('[{"a": 1},\n{"a": 2},\n{"a": 3}]\n', [], [("SYN207", 1, 1, 11, '[{"a": 1},')]),
+    "the same with a comma too many": ('[{"a": 1},\n{"a": 2},\n]\n', [], [("SYN207", 1, 1, 11, '[{"a": 1},')]),
+    "pretty objects behind each other": ((json.dumps({"a": 1}, indent=2) + "\n") * 99, [], [("SYN201", 1, 1, 2, "{")]),
+    "pretty, cut off": (json.dumps({"a": ["x"] * 99}, indent=2)[:200], [], [("SYN201", 1, 1, 2, "{")]),
+    "pretty, with a fault": (json.dumps({"a": math.nan, "b": [1]}, indent=2), [], [("SYN201", 1, 1, 2, "{")]),
+    "pretty, not UTF-8": (b'{\n "a": "\xff"\n}\n', [], [("SYN201", 1, 1, 2, "{")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", LINES.values(), ids=LINES)
+def test_findings_of_lines(case: tuple[bytes | str, list[int], list[tuple[Any, ...]]]) -> None:
+    documents, found = read_lines(case[0])
+    assert case[2] == places(found)
+    assert case[1] == [document.first_line for document in documents]
+
+
+def test_messages_of_lines() -> None:
+    messages = [
+        read_lines(text)[1][0].message
+        for text in ("[1]", '{\n"a": 1\n}', '{"a": 1} {"a": 2}\n', '{"a', '{"a": 1}\n\n\n')
+    ]
+    assert messages == [
+        "an array on one line, in place of records",
+        "a JSON object that runs over several lines, in place of one record a line",
+        '{"a": 2} behind the record, on its line',
+        "the last record is torn: the file ends inside it",
+        "2 blank lines",
+    ]
+
+
+def test_every_truncation_of_three_records_is_found() -> None:
+    records = [
+        '{"id": "q1", "n": [1, -2.5e3]}',
+        '{"вопрос": "где \\u0441\\ud83d\\ude00?", "x": true}',
+        '{"z": {"y": null}}',
+    ]
+    data = "".join(record + "\n" for record in records).encode()
+    ends = {0} | {
+        end - cut for end in range(1, len(data) + 1) if data[end - 1 : end] == b"\n" for cut in (0, 1)
+    }
+    for length in range(len(data)):
+        documents, found = read_lines(data[:length])
+        assert data[:length].count(b"}\n") <= len(documents)
+        assert ([] if length in ends else ["SYN108"]) == [finding.code for finding in found], data[:length]
+
+
+def test_lines_are_read_one_by_one() -> None:
+    documents = parse_lines(b'{"a": 1}\n' * 3 + b"{", "x.jsonl", raise_errors)
+    assert [next(documents).value["a"] for _ in range(3)] == [1, 1, 1]
+
+
+# --- places -------------------------------------------------------------------------------------------
+
+
+def spot(
+    document: JsonDocument | None, *pointer: str | int, key: bool = False
+) -> tuple[int, int, int, str, str]:
+    assert document is not None
+    return tuple(document.locate(pointer, key=key))
+
+
+def test_locate() -> None:
+    text = '\n{ "é" :[1,  "x\\n"],\r\n\t"b": {"c": {\n} }\n}\n'
+    document, _ = read(text)
+    assert (2, 1, 20, text.strip(), '{ "é" :[1,  "x\\n"],') == spot(document)
+    assert spot(document, "é") == (2, 8, 19, '[1,  "x\\n"]', '{ "é" :[1,  "x\\n"],')
+    assert spot(document, "é", key=True) == (2, 3, 6, '"é"', '{ "é" :[1,  "x\\n"],')
+    assert spot(document, "é", 1) == (2, 13, 18, '"x\\n"', '{ "é" :[1,  "x\\n"],')
+    assert spot(document, "b", "c") == (3, 13, 14, "{\n}", '\t"b": {"c": {')
+    assert spot(document, "b", "c", key=True) == (3, 8, 11, '"c"', '\t"b": {"c": {')
+    assert spot(document, "é", 1) == spot(document, "é", 1, key=True)
+    assert spot(document) == spot(document, key=True)
+
+
+@pytest.mark.parametrize("pointer", [("b",), (0,), ("a", 2), ("a", "0"), ("a", 0, 0), ("a", 0, "x")])
+def test_pointers_that_lead_nowhere(pointer: Pointer) -> None:
+    document, _ = read('{"a": [1, 2]}')
+    assert document is not None
+    with pytest.raises(LookupError):
+        document.locate(pointer)
+
+
+def test_findings_at_places() -> None:
+    [_, document], _ = read_lines('{"id": 1}\n{"id": 2, "azimuth": 181}\n')
+    finding = document.finding("LAB103", Severity.WARNING, "odd", ("azimuth",), hint="wrap it", fixable=True)
+    assert Finding("LAB103", Severity.WARNING, "odd", "x.jsonl", 2, 22, 25, "181", "wrap it", True) == finding
+    assert finding.excerpt == '{"id": 2, "azimuth": 181}'
+    key = document.finding("QA101", Severity.ERROR, "odd", ("azimuth",), key=True)
+    assert (key.line, key.column, key.end_column, key.value) == (2, 11, 20, '"azimuth"')
+
+
+def test_long_values_are_clipped() -> None:
+    document, _ = read(json.dumps({"a": "x" * 1000}))
+    line, column, end_column, text, excerpt = spot(document, "a")
+    assert (line, column, end_column, text, len(excerpt)) == (1, 7, 1009, '"' + "x" * 99 + "…", 1009)
+
+
+def test_each_container_is_scanned_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    scanned: list[int] = []
+    members = json_text._members
+    monkeypatch.setattr(
+        json_text, "_members", lambda text, start: scanned.append(start) or members(text, start)
+    )
+    document, _ = read(json.dumps([{"a": number, "b": [number]} for number in range(200)]))
+    for number in range(200):
+        assert str(number) == spot(document, number, "a")[3] == spot(document, number, "b", 0)[3]
+    assert 1 + 2 * 200 == len(scanned) == len(set(scanned))
+
+
+def test_findings_in_one_line_share_its_text() -> None:
+    document, _ = read(json.dumps([1, 2]))
+    assert spot(document, 0)[4] is spot(document, 1)[4]
+
+
+# --- properties ---------------------------------------------------------------------------------------
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(),
+    st.text('[]{}",:\\\ue000\u2028\x7f😀'),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.text('"\\[é'), inner),
+    max_leaves=20,
+)
+
+
+@given(VALUES, st.booleans(), st.none() | st.integers(0, 3))
+def test_values_survive(value: Any, ascii_only: bool, indent: int | None) -> None:
+    document = parse(
+        json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode(), "x.json", raise_errors
+    )
+    assert document is not None
+    assert repr(value) == repr(document.value)
+
+
+@given(st.lists(VALUES.filter(lambda value: not isinstance(value, list))))
+def test_records_survive(values: list[Any]) -> None:
+    data = "".join(dumps(value) + "\n" for value in values).encode()
+    documents = list(parse_lines(data, "x.jsonl", raise_errors))
+    assert repr(values) == repr([document.value for document in documents])
+    assert list(range(1, len(values) + 1)) == [document.first_line for document in documents]
+
+
+class Writer:
+    """Writes a value with random white space, and notes where each part of it begins and ends."""
+
+    def __init__(self, random: Random) -> None:
+        self.random, self.text = random, ""
+        self.values: dict[Pointer, tuple[int, int]] = {}
+        self.keys: dict[Pointer, tuple[int, int]] = {}
+
+    def space(self) -> None:
+        self.text += self.random.choice(["", "", " ", "\n", "\r\n", "\t", "\n    "])
+
+    def scalar(self, value: Any) -> tuple[int, int]:
+        start = len(self.text)
+        self.text += json.dumps(value, ensure_ascii=self.random.random() < 0.3)
+        return start, len(self.text)
+
+    def value(self, value: Any, pointer: Pointer = ()) -> Writer:
+        self.space()
+        start = len(self.text)
+        if not isinstance(value, list | dict):
+            self.scalar(value)
+        else:
+            self.container(value, pointer)
+        self.values[pointer] = start, len(self.text)
+        self.space()
+        return self
+
+    def container(self, value: Any, pointer: Pointer) -> None:
+        brackets, names = ("{}", list(value)) if isinstance(value, dict) else ("[]", range(len(value)))
+        self.text += brackets[0]
+        self.space()
+        for ordinal, name in enumerate(names):
+            self.text += "," if ordinal else ""
+            if isinstance(value, dict):
+                self.space()
+                self.keys[*pointer, name] = self.scalar(name)
+                self.space()
+                self.text += ":"
+            self.value(value[name], (*pointer, name))
+        self.text += brackets[1]
+
+
+@given(VALUES, st.randoms(use_true_random=False))
+def test_every_part_is_located(value: Any, random: Random) -> None:
+    writer = Writer(random).value(value)
+    text = writer.text
+    document = parse(text.encode(), "x.json", raise_errors)
+    assert document is not None
+    for places, key in ((writer.values, False), (writer.keys, True)):
+        for pointer, (start, end) in places.items():
+            span = document.locate(pointer, key=key)
+            assert (text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)) == span[:2]
+            assert text.split("\n")[span.line - 1].removesuffix("\r") == span.excerpt
+            whole = text[start:end]
+            assert (whole if len(whole) <= 100 else whole[:100] + "…") == span.text
+            if "\n" not in whole:
+                assert whole == span.excerpt[span.column - 1 : span.end_column - 1]
+                json.loads(whole)
+
+
+@given(st.binary(max_size=60))
+@example(b"\xff\xfe")
+@example(b"[\0\0\0")
+@example(b"\0\0\0[")
+def test_no_bytes_are_too_odd(data: bytes) -> None:
+    check_against_the_standard_library(data)
+
+
+FRAGMENTS = [
+    b'"', b"\\", b"[", b"]", b"{", b"}", b",", b":", b"0", b"9" * 19, b".", b"e", b"E+400", b"-", b"+", b"NaN", b"Infinity",
+    b"\\ud800", b"\\udc00", b"\\u", b"\n", b"\r", b"\t", b"\0", b"\xff", b"\xc3", b"\xa9", BOM, b"'", b"//", b"[[" * 40,
+    b"]]" * 40, b'"a":1,', b"\xe2\x80\xa8", b"true", "٣".encode(), b"",
+]  # fmt: skip
+EDITS = st.lists(
+    st.tuples(st.integers(0, 400), st.integers(0, 5), st.sampled_from(FRAGMENTS)), min_size=1, max_size=5
+)
+
+
+@given(VALUES, EDITS, st.booleans())
+def test_damaged_json_is_found(value: Any, edits: list[tuple[int, int, bytes]], ascii_only: bool) -> None:
+    data = json.dumps(value, ensure_ascii=ascii_only).encode()
+    for place, cut, fragment in edits:
+        place %= len(data) + 1
+        data = data[:place] + fragment + data[place + cut :]
+    check_against_the_standard_library(data)
+
+
+def check_against_the_standard_library(data: bytes) -> None:
+    """What is read is what a strict use of the json module reads; all else is an error with a place."""
+    document, found = read(data)
+    if not any("UTF-" in finding.message and finding.value is None for finding in found):
+        strict, value = strictly(data.removeprefix(BOM))
+        assert strict == (document is not None)
+        assert document is None or repr(value) == repr(document.value)
+    errors = [
+        finding for finding in found if finding.severity is Severity.ERROR and finding.code not in HARMLESS
+    ]
+    assert (document is None) == bool(errors)
+    documents, found_in_lines = read_lines(data)
+    records = sum(bool(line.strip()) for line in data.removeprefix(BOM).split(b"\n"))
+    assert len(documents) == records or found_in_lines
+    for finding in found + found_in_lines:
+        assert finding.line is not None
+        assert finding.column is not None
+        assert finding.end_column is not None
+        assert finding.excerpt is not None
+        assert 1 <= finding.line <= data.count(b"\n") + 1
+        assert 1 <= finding.column <= finding.end_column <= len(finding.excerpt) + 2
+        assert printable(finding.message) == finding.message
+
+
+def strictly(data: bytes) -> tuple[bool, Any]:
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    try:
+        value = json.loads(data.decode(), parse_constant=refuse)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return False, None
+    return fits(value), value
+
+
+def fits(value: Any, depth: int = 0) -> bool:
+    if isinstance(value, list | dict):
+        return depth < MAX_DEPTH and all(
+            fits(part, depth + 1) for part in (value.values() if isinstance(value, dict) else value)
+        )
+    return not isinstance(value, int) or -(2**63) <= value < 2**63
+
+
+# --- writing ------------------------------------------------------------------------------------------
+
+
+def test_dumps() -> None:
+    assert dumps({"где": ["é", 1, 0.5, None], "a": True}) == '{"где": ["é", 1, 0.5, null], "a": true}'
+    assert dumps({"b": 1, "a": [2, 3]}, separators=(",", ":")) == '{"b":1,"a":[2,3]}'
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [(math.nan, "SYN203"), ([math.inf], "SYN203"), ({"a": "x\ud800"}, "SYN205"), ({"\udc00": 1}, "SYN205")],
+)
+def test_dumps_refuses(value: Any, code: str) -> None:
+    with pytest.raises(InvalidData) as caught:
+        dumps(value)
+    assert code == caught.value.finding.code
+    assert str(caught.value).isprintable()
+
+
+# --- corpora ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def corpus(shared: Path) -> Callable[[str], Path]:
+    def find(name: str) -> Path:
+        path = shared / "corpora" / name
+        if not path.exists():
+            pytest.skip(f"{path} is absent; SELDIO_SHARED names the folder that holds it")
+        return path
+
+    return find
+
+
+def test_json_test_suite(corpus: Callable[[str], Path]) -> None:
+    wrong: dict[str, Any] = {}
+    for path in sorted(corpus("json-testsuite/test_parsing").glob("*.json")):
+        document, found = read(path.read_bytes())
+        errors = [finding for finding in found if finding.code not in HARMLESS]
+        placed = all(finding.line and finding.column for finding in errors)
+        fine = {
+            "y": document is not None,
+            "n": bool(errors) and document is None,
+            "i": bool(errors) == (document is None),
+        }
+        if not (fine[path.name[0]] and placed):
+            wrong[path.name] = found
+    assert wrong == {}
+
+
+def test_transformations(corpus: Callable[[str], Path]) -> None:
+    for path in sorted(corpus("json-testsuite/test_transform").glob("*.json")):
+        check_against_the_standard_library(path.read_bytes())
+
+
+SYNTAX = {
+    "1e999": ["SYN204"], "ansi": [], "array": ["SYN207"], "blank_lines": ["SYN110"], "bom": ["SYN103"], "crlf": [], "deep": ["SYN206"],
+    "dup_key": ["SYN202"], "huge_int": ["SYN204"], "line_separators_in_text": [], "lone_surrogate": ["SYN205"],
+    "markup": [], "nan": ["SYN203"], "nul_char": [], "ok": [], "ok_empty": [], "pretty": ["SYN201"], "torn_tail": ["SYN108"],
+    "two_objects_one_line": ["SYN201"],
+}  # fmt: skip
+
+
+def test_generated_lines(corpus: Callable[[str], Path]) -> None:
+    """Every case whose problem is syntax has its code; all others are clean here."""
+    folder = corpus("generated/MANIFEST.jsonl").parent
+    manifest = read_lines((folder / "MANIFEST.jsonl").read_bytes())[0]
+    cases = {case["path"]: case["expect"] for case in (document.value for document in manifest)}
+    for name in sorted(path for path in cases if path.startswith("qa_jsonl/")):
+        documents, found = read_lines((folder / name).read_bytes())
+        expected = SYNTAX.get(Path(name).stem, [])
+        assert expected == [finding.code for finding in found], name
+        assert found or cases[name] != "reject", name
+        assert not found or cases[name] != "ok", name
+        assert documents or found or name == "qa_jsonl/ok_empty.jsonl"
+
+
+def test_naughty_strings(corpus: Callable[[str], Path]) -> None:
+    data = corpus("blns/blns.json").read_bytes()
+    document = parse(data, "blns.json", raise_errors)
+    assert document is not None
+    assert json.loads(data) == document.value
+    lines = list(
+        parse_lines("".join(dumps({"q": text}) + "\n" for text in document.value).encode(), "x", raise_errors)
+    )
+    assert document.value == [line.value["q"] for line in lines]
+    for index, text in enumerate(document.value):
+        span = document.locate((index,))
+        assert json.loads(span.excerpt[span.column - 1 : span.end_column - 1]) == text
+
+
+def test_real_files(shared: Path) -> None:
+    """The only faults in them are the NaN that Python wrote into some expected results."""
+    for path in sorted((shared / "data").rglob("*.jsonl")):
+        lines = path.read_bytes().split(b"\n")
+        documents, found = read_lines(path.read_bytes())
+        assert {finding.code for finding in found} <= {"SYN203"}, path
+        assert {finding.line for finding in found} == {
+            number for number, line in enumerate(lines, 1) if b"NaN" in line
+        }
+        assert all(document.value == json.loads(lines[document.first_line - 1]) for document in documents)
+        assert len(documents) == sum(bool(line) for line in lines) - len({finding.line for finding in found})
+    for path in sorted((shared / "data").rglob("*.json")):
+        document, found = read(path.read_bytes())
+        assert document is None or json.loads(path.read_bytes()) == document.value, path
+        assert bool(found) == (document is None), path

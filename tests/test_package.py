@@ -1,0 +1,730 @@
+"""Submission packages: a clean one stays clean, and each fault gives its own rule, in its place, and no other."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from seldio.errors import InvalidData
+from seldio.files import open_source
+from seldio.findings import Finding, Severity, raise_errors
+from seldio.formats.yaml_text import MAX_BYTES, parse
+from seldio.rules.collection import Collection, Reference, finder
+from seldio.rules.package import RULES, Package, is_package, systems
+
+SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
+REAL = SHARED / "data" / "dcase-meta"
+
+A, B = "Politis_TAU_task3a_1", "Politis_TAU_task3a_2"
+META = """\
+submission:
+  label: Politis_TAU_task3a_1
+  name: Two-stage SELD
+  abbreviation: TwoStage
+  authors:
+    - lastname: Politis
+      firstname: Archontis
+      email: name@example.org   # address
+      corresponding: true   \t# Mark true for one of the authors
+      affiliation:
+        abbreviation: TAU
+        institute: Tampere University
+        department: Computing Sciences
+        location: Tampere, Finland
+    - lastname: Shimada
+      firstname: Kazuki
+      email: name@example.org
+      affiliation: {abbreviation: Sony, institute: Sony AI, department: !!null , location: "Tokyo, Japan"}
+system:
+  description:
+    input_format: Ambisonic
+    input_sampling_rate: 24kHz
+    acoustic_features: [mel spectra, intensity vector]
+    data_augmentation: !!null
+    machine_learning_method: CRNN
+  complexity:
+    total_parameters: 713511
+  source_code: !!null
+results:
+  development_dataset:
+    overall:
+      ER_20: 0.57
+      F_20: 29.9
+      LE_CD: 22
+      LR_CD: !!null
+"""
+Files = dict[str, str]
+Place = tuple[str, str, int | None, int | None, str | None]
+
+
+def system(label: str, task: str = "task3a", clips: int = 3) -> Files:
+    base = f"{task}/{label}"
+    outputs = {f"{base}/{label}/mix{number:03}.csv": "0,1,20,-5\n" for number in range(1, clips + 1)}
+    return {f"{base}/{label}.meta.yaml": META.replace(A, label), **outputs}
+
+
+def clean() -> Files:
+    return {"task3a/Politis_TAU_task3a.technical_report.pdf": "%PDF", **system(A), **system(B)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Memory:
+    """An entry without a disk."""
+
+    name: str
+    data: bytes = b""
+
+    @property
+    def path(self) -> str:
+        return f"x.zip!/{self.name}"
+
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
+    def read(self) -> bytes:
+        return self.data
+
+
+def checked(package: Package) -> list[Finding]:
+    return [finding for rule in RULES if rule.check for finding in rule.check(package, finder(rule))]
+
+
+def in_memory(
+    files: Files, kind: str = "zip", path: str = "x.zip", reference: Reference | None = None
+) -> Package:
+    entries = [Memory(name, text.encode()) for name, text in sorted(files.items())]
+    return systems(Collection(path, kind, entries, (), reference))
+
+
+def found(files: Files, **options: Any) -> list[Finding]:
+    return checked(in_memory(files, **options))
+
+
+def places(findings: list[Finding]) -> list[Place]:
+    return [(f.code, f.path.removeprefix("x.zip!/"), f.line, f.column, f.value) for f in findings]
+
+
+def with_meta(old: str, new: str, count: int = 1) -> Files:
+    assert old in META
+    name = f"task3a/{A}/{A}.meta.yaml"
+    return {**clean(), name: META.replace(old, new, count)}
+
+
+def moved(old: str, new: str) -> Files:
+    """The clean package with *old* in paths and in meta files replaced by *new*."""
+    return {name.replace(old, new): text.replace(old, new) for name, text in clean().items()}
+
+
+def renamed(old: str, new: str) -> Files:
+    return {name.replace(old, new): text for name, text in clean().items()}
+
+
+def without(part: str) -> Files:
+    return {name: text for name, text in clean().items() if part not in name}
+
+
+# --- what is clean ---------------------------------------------------------------------------------
+
+
+def write_folder(root: Path, files: Files) -> Path:
+    for name, text in files.items():
+        target = root / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode())
+    return root
+
+
+def write_zip(root: Path, files: Files) -> Path:
+    with zipfile.ZipFile(root / "package.zip", "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return root / "package.zip"
+
+
+def on_disk(path: Path) -> tuple[Package, list[Finding]]:
+    said: list[Finding] = []
+    with open_source(path, said.append) as source:
+        assert is_package(source.entries)
+        package = systems(Collection(source.path, source.kind, source.entries, ()))
+        return package, [*said, *checked(package)]
+
+
+@pytest.mark.parametrize("top", ["", "Politis_TAU/"])
+@pytest.mark.parametrize("write", [write_folder, write_zip])
+def test_a_clean_package_stays_clean(tmp_path: Path, write: Callable[[Path, Files], Path], top: str) -> None:
+    package, findings = on_disk(write(tmp_path, {top + name: text for name, text in clean().items()}))
+    assert findings == []
+    assert [(s.label, s.track, s.index) for s in package.systems] == [(A, "task3a", 1), (B, "task3a", 2)]
+    assert [f"{top}task3a/{A}", f"{top}task3a/{B}"] == [s.folder for s in package.systems]
+
+
+def test_a_system_knows_its_files(tmp_path: Path) -> None:
+    package, _ = on_disk(write_zip(tmp_path, clean()))
+    first = package.systems[0]
+    assert first.meta is not None
+    assert f"task3a/{A}/{A}.meta.yaml" == first.meta.name
+    assert [f"task3a/{A}/{A}/mix00{number}.csv" for number in (1, 2, 3)] == [
+        entry.name for entry in first.outputs
+    ]
+    assert f"{tmp_path}/package.zip!/task3a/{A}" == first.path
+
+
+@pytest.mark.parametrize("below", ["task3a", f"task3a/{A}"])
+def test_a_part_of_a_package_is_checked_as_such(tmp_path: Path, below: str) -> None:
+    package, findings = on_disk(write_folder(tmp_path, clean()) / below)
+    assert findings == []
+    assert package.systems[0].label == A
+    assert f"{tmp_path}/task3a/{A}" == package.systems[0].path
+
+
+def test_a_task_further_up_is_none_of_the_package(tmp_path: Path) -> None:
+    _, findings = on_disk(write_folder(tmp_path / "task3" / "final", clean()))
+    assert findings == []
+
+
+def test_both_tracks_and_a_year_without_tracks_are_clean() -> None:
+    labels = {"task3a": A, "task3b": A.replace("3a", "3b"), "task3": A.replace("3a", "3")}
+    files = {"report.pdf": ""}
+    for task, label in labels.items():
+        files |= system(label, task)
+    assert found(files) == []
+
+
+def test_four_systems_in_each_track_are_clean() -> None:
+    files = {"report.pdf": ""}
+    for track in ("task3a", "task3b"):
+        for index in range(1, 5):
+            files |= system(f"Politis_TAU_{track}_{index}", track)
+    assert found(files) == []
+
+
+def test_a_single_meta_file_is_checked_for_what_it_says() -> None:
+    files = {f"{A}.meta.yaml": META}
+    assert found(files, kind="file") == []
+    files = {f"{B}.meta.yaml": META.replace("22", "222")}
+    expected = [("SUB206", f"{B}.meta.yaml", 2, 10, A), ("SUB223", f"{B}.meta.yaml", 34, 14, "222")]
+    assert expected == places(found(files, kind="file"))
+
+
+def test_results_that_are_not_there_are_no_fault() -> None:
+    assert found(with_meta("    overall:\n      ER_20: 0.57\n      F_20: 29.9\n      LE_CD: 22\n      LR_CD: !!null\n",
+                                 "    overall: !!null\n")) == []  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (f"{A}.meta.yaml", True),
+        (f"a/b/{A}.META.YML", True),
+        (f"task3a/{A}/{A}/mix001.csv", True),
+        (f"root/task9/{A}/x", True),
+        ("task3/results/mix001.csv", False),
+        (f"{A}/mix001.csv", False),
+        (f"task3a/{A}", False),
+        ("meta.yaml", False),
+        ("metadata_dev/dev-test-tau/fold4_room10_mix001.csv", False),
+    ],
+)
+def test_what_is_a_package(name: str, expected: bool) -> None:
+    assert expected == is_package([Memory(name)])
+
+
+# --- one fault, one rule, one place ----------------------------------------------------------------
+
+FOLDER, SHEET = f"task3a/{A}", f"task3a/{A}/{A}.meta.yaml"
+OUTPUT = f"{FOLDER}/{A}"
+
+LAYOUT: list[tuple[str, Files, list[Place]]] = [
+    ("underscore in a name", moved(A, "Po_litis_TAU_task3a_1"),
+     [("SUB201", "task3a/Po_litis_TAU_task3a_1", None, None, None)]),
+    ("space in a name", moved(A, "Po litis_TAU_task3a_1"),
+     [("SUB201", "task3a/Po litis_TAU_task3a_1", None, None, None)]),
+    ("a part left out", moved(A, "Politis_task3a_1"), [("SUB201", "task3a/Politis_task3a_1", None, None, None)]),
+    ("no task", moved(A, "Politis_TAU_3a_1"), [("SUB201", "task3a/Politis_TAU_3a_1", None, None, None)]),
+    ("index 0", moved(A, "Politis_TAU_task3a_0"), [("SUB202", "task3a/Politis_TAU_task3a_0", None, None, None)]),
+    ("index 01", moved(A, "Politis_TAU_task3a_01"), [("SUB202", "task3a/Politis_TAU_task3a_01", None, None, None)]),
+    ("five systems", {**clean(), **system(A[:-1] + "3"), **system(A[:-1] + "4"), **system(A[:-1] + "5")},
+     [("SUB203", "task3a/Politis_TAU_task3a_5", None, None, None)]),
+    ("track c", moved("task3a", "task3c"), [("SUB204", "task3c", None, None, None)]),
+    ("task in capitals", renamed("task3a/P", "Task3A/P"), [("SUB204", "Task3A", None, None, None)]),
+    ("another task", {**clean(), "task4/X_Y_task4_1/X_Y_task4_1.meta.yaml": "a", "task4/X_Y_task4_1/x.csv": ""},
+     [("SUB204", "task4", None, None, None)]),
+    ("wrong folder of a track", {**without(B), **system(B, "task3b")}, [("SUB205", f"task3b/{B}", None, None, None)]),
+    ("wrong task in a label", moved(A, "Politis_TAU_task4_1"),
+     [("SUB205", "task3a/Politis_TAU_task4_1", None, None, None)]),
+    ("label of the other system", with_meta(A, B), [("SUB206", SHEET, 2, 10, B)]),
+    ("malformed label in the meta file", with_meta(A, "x y"), [("SUB206", SHEET, 2, 10, "x y")]),
+    ("folder renamed", {name.replace(f"{FOLDER}/", f"task3a/{A[:-1]}3/").replace(f"{A}/mix", f"{A[:-1]}3/mix"): text
+                        for name, text in clean().items()},
+     [("SUB206", f"task3a/{A[:-1]}3", None, None, None)]),
+    ("meta file renamed", renamed(f"{A}.meta", f"{A[:-1]}3.meta"),
+     [("SUB206", f"{FOLDER}/{A[:-1]}3.meta.yaml", None, None, None)]),
+    ("output of another system", renamed(f"{OUTPUT}/mix", f"{FOLDER}/{B}/mix"),
+     [("SUB206", f"{FOLDER}/{B}", None, None, None), ("SUB211", f"{FOLDER}/{B}", None, None, None)]),
+    ("same label twice", {**{f"a/{name}": text for name, text in clean().items()},
+                          **{f"b/{name}": text for name, text in system(A).items()}},
+     [("SUB207", f"b/task3a/{A}", None, None, None)]),
+    ("no meta file", without(f"{A}.meta"), [("SUB208", FOLDER, None, None, None)]),
+    ("no outputs", without(f"{A}/mix"), [("SUB209", FOLDER, None, None, None)]),
+    ("outputs as text", {name.replace(f"{A}/mix001.csv", f"{A}/mix001.txt"): text
+                         for name, text in clean().items() if f"{A}/mix002" not in name and f"{A}/mix003" not in name},
+     [("SUB209", FOLDER, None, None, None)]),
+    ("meta file beside the folder", renamed(SHEET, f"task3a/{A}.meta.yaml"),
+     [("SUB210", f"task3a/{A}.meta.yaml", None, None, None)]),
+    ("meta file with the outputs", renamed(SHEET, f"{OUTPUT}/{A}.meta.yaml"),
+     [("SUB210", f"{OUTPUT}/{A}.meta.yaml", None, None, None)]),
+    ("meta file on top", renamed(SHEET, f"{A}.meta.yaml"), [("SUB210", f"{A}.meta.yaml", None, None, None)]),
+    ("two folders too deep", {"r.pdf": "", **{f"a/b/{name}": text for name, text in system(A).items()}},
+     [("SUB210", f"a/b/{SHEET}", None, None, None)]),
+    ("no folder of a task", {"r.pdf": "", **{name.removeprefix("task3a/"): text for name, text in system(A).items()}},
+     [("SUB210", SHEET.removeprefix("task3a/"), None, None, None)]),
+    ("outputs beside the meta file", renamed(f"{OUTPUT}/", f"{FOLDER}/"), [("SUB211", FOLDER, None, None, None)]),
+    ("outputs in .output", renamed(f"{OUTPUT}/", f"{OUTPUT}.output/"), [("SUB211", f"{OUTPUT}.output", None, None, None)]),
+    ("outputs deeper", renamed(f"{OUTPUT}/", f"{FOLDER}/a/b/"), [("SUB211", f"{FOLDER}/a/b", None, None, None)]),
+    ("recordings twice", {**clean(), f"{FOLDER}/old/mix002.csv": "", f"{FOLDER}/old/mix003.csv": ""},
+     [("SUB212", f"{FOLDER}/old/mix002.csv", None, None, None)]),
+    ("a recording missing", without(f"{B}/mix002"), [("SUB213", f"task3a/{B}/{B}", None, None, None)]),
+    ("files nobody looks for", {**clean(), f"{OUTPUT}/mix004.txt": "", f"{OUTPUT}/mix005.txt": ""},
+     [("SUB214", f"{OUTPUT}/mix004.txt", None, None, None)]),
+    ("a model", {**clean(), f"{FOLDER}/model.pt": ""}, [("SUB214", f"{FOLDER}/model.pt", None, None, None)]),
+    ("csv in capitals", renamed(f"{A}/mix003.csv", f"{A}/mix003.CSV"), [("SUB214", f"{OUTPUT}/mix003.CSV", None, None, None)]),
+    ("csv elsewhere", {**clean(), f"{FOLDER}/extra/scores.csv": ""}, [("SUB214", f"{FOLDER}/extra/scores.csv", None, None, None)]),
+    ("csv of no system", {**clean(), "task3a/mix001.csv": ""}, [("SUB214", "task3a/mix001.csv", None, None, None)]),
+    ("a second meta file", {**clean(), f"{FOLDER}/{B}.meta.yaml": META.replace(A, B)},
+     [("SUB214", f"{FOLDER}/{B}.meta.yaml", None, None, None)]),
+    ("meta file as .yml", renamed(f"{A}.meta.yaml", f"{A}.meta.yml"), [("SUB215", f"{FOLDER}/{A}.meta.yml", None, None, None)]),
+    ("meta file without label", renamed(f"{A}.meta.yaml", "meta.yaml"), [("SUB215", f"{FOLDER}/meta.yaml", None, None, None)]),
+    ("output with a dot more", {**without(f"{A}/mix"), f"{OUTPUT}/{A}.output.v2.csv": ""},
+     [("SUB215", f"{OUTPUT}/{A}.output.v2.csv", None, None, None)]),
+    ("no report", without(".pdf"), [("SUB216", "x.zip", None, None, None)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "expected"), [row[1:] for row in LAYOUT], ids=[row[0] for row in LAYOUT])
+def test_a_fault_of_the_layout(files: Files, expected: list[Place]) -> None:
+    assert expected == places(found(files))
+
+
+LATIN = "\udce9"  # surrogateescape: the byte E9
+CONTENT: list[tuple[str, str, str, list[tuple[str, int | None, int | None, str | None]]]] = [
+    ("a second colon", "name: Two-stage", "name: Two: stage", [("SYN401", 3, 12, ":")]),
+    ("a tab in front", "  name:", "\tname:", [("SYN401", 3, 1, "\t")]),
+    ("a bracket open", "vector]", "vector", [("SYN401", 24, 22, ":")]),
+    ("a quote open", '"Tokyo, Japan"', '"Tokyo', [("SYN401", 18, 90, '"Tokyo, Japan'[:1])]),
+    ("indentation", "  abbreviation: TwoStage", " abbreviation: TwoStage", [("SYN401", 4, 2, "a")]),
+    ("at sign", "TwoStage", "@two", [("SYN401", 4, 17, "@")]),
+    ("code", "source_code: !!null", "source_code: !!python/object/apply:os.system ['id']",
+     [("SYN402", 28, 16, "!!python/object/apply:os.system")]),
+    ("a tag of one's own", "TwoStage", "!short TwoStage", [("SYN402", 4, 17, "!short")]),
+    ("key twice", "  name: Two-stage SELD\n", "  name: Two-stage SELD\n  name: One\n", [("SYN403", 4, 3, "name")]),
+    ("deep", "TwoStage", "[" * 40 + "]" * 40, [("SYN404", 4, 47, "[")]),
+    ("an alias in itself", "TwoStage", "&a [*a]", [("SYN404", 4, 17, "&a [*a]")]),
+    ("no label", f"  label: {A}\n", "", [("SUB217", 1, 1, "submission")]),
+    ("no name", "  name: Two-stage SELD\n", "", [("SUB217", 1, 1, "submission")]),
+    ("no abbreviation", "  abbreviation: TwoStage\n", "", [("SUB217", 1, 1, "submission")]),
+    ("empty label", A, "", [("SUB217", 2, 3, "label")]),
+    ("blank name", "Two-stage SELD", '" "', [("SUB217", 3, 3, "name")]),
+    ("null abbreviation", "TwoStage", "!!null", [("SUB217", 4, 3, "abbreviation")]),
+    ("no affiliation", META.split("\n")[17] + "\n", "", [("SUB217", 15, 7, "lastname: Shimada")]),
+    ("no corresponding author", "      corresponding: true   \t# Mark true for one of the authors\n", "",
+     [("SUB217", 5, 3, "authors")]),
+    ("no email", "      email: name@example.org\n", "", [("SUB218", 15, 7, "lastname: Shimada")]),
+    ("no institute", "institute: Sony AI, ", "", [("SUB218", 18, 7, "affiliation")]),
+    ("no method", "    machine_learning_method: CRNN\n", "", [("SUB218", 20, 3, "description")]),
+    ("no complexity", "  complexity:\n    total_parameters: 713511\n", "", [("SUB218", 19, 1, "system")]),
+    ("no result", "      LE_CD: 22\n", "", [("SUB218", 31, 5, "overall")]),
+    ("no results", META[META.index("results:") :], "", [("SUB218", 1, 1, None)]),
+    ("a number for a label", A, "31", [("SUB219", 2, 10, "31")]),
+    ("a list for a name", "Two-stage SELD", "[Two, stage]", [("SUB219", 3, 9, "[Two, stage]")]),
+    ("text for affiliation", META.split("\n")[17].strip(), "affiliation: Sony", [("SUB219", 18, 20, "Sony")]),
+    ("parameters with a letter", "713511", "713k", [("SUB219", 27, 23, "713k")]),
+    ("parameters with a comma", "713511", "713,511", [("SUB219", 27, 23, "713,511")]),
+    ("parameters as a float", "713511", "7.1e+5", [("SUB219", 27, 23, "7.1e+5")]),
+    ("true in quotes", "corresponding: true", 'corresponding: "true"', [("SUB219", 9, 22, '"true"')]),
+    ("percent sign", "29.9", "29.9 %", [("SUB219", 33, 13, "29.9 %")]),
+    ("true for a result", "29.9", "true", [("SUB219", 33, 13, "true")]),
+    ("results as a list", "overall:\n      ER_20: 0.57", "overall:\n      - ER_20: 0.57", [("SYN401", 33, 7, "F")]),
+    ("eleven characters", "TwoStage", "TwoStage123", [("SUB220", 4, 17, "TwoStage123")]),
+    ("eleven digits", "TwoStage", "12345678901", [("SUB220", 4, 17, "12345678901")]),
+    ("nobody corresponding", "corresponding: true ", "corresponding: false", [("SUB221", 5, 3, "authors")]),
+    ("two corresponding", "      firstname: Kazuki\n", "      firstname: Kazuki\n      corresponding: yes\n",
+     [("SUB221", 17, 22, "yes")]),
+    ("a fraction", "29.9", "0.299", [("SUB222", 33, 13, "0.299")]),
+    ("one", "29.9", "1", [("SUB222", 33, 13, "1")]),
+    ("an error rate in percent", "0.57", "57", [("SUB222", 32, 14, "57")]),
+    ("a negative error rate", "0.57", "-0.57", [("SUB223", 32, 14, "-0.57")]),
+    ("an angle too wide", "LE_CD: 22", "LE_CD: 180.5", [("SUB223", 34, 14, "180.5")]),
+    ("above 100 percent", "29.9", "100.1", [("SUB223", 33, 13, "100.1")]),
+    ("not a number", "29.9", ".nan", [("SUB223", 33, 13, ".nan")]),
+    ("infinite", "0.57", ".inf", [("SUB223", 32, 14, ".inf")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"), [row[1:] for row in CONTENT], ids=[row[0] for row in CONTENT]
+)
+def test_a_fault_in_a_meta_file(old: str, new: str, expected: list[Any]) -> None:
+    findings = found(with_meta(old, new))
+    assert [(code, SHEET, *rest) for code, *rest in expected] == places(findings)
+    for finding in findings:
+        assert_pointed(finding)
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", [("SUB217", None, None)]),
+        (b"# nothing but a comment\n", [("SUB217", None, None)]),
+        (b"just text\n", [("SUB219", 1, 1)]),
+        (b"- a\n- b\n", [("SUB219", 1, 1)]),
+        (b"{}\n", [("SUB217", 1, 1), ("SUB218", 1, 1), ("SUB218", 1, 1)]),
+        (META.encode().replace(b"Archontis", b"Archont\xe9s"), [("SYN101", 7, 25)]),
+        (b"\xef\xbb\xbf" + META.encode(), [("SYN103", 1, 1)]),
+        (META.encode().replace(b"Archontis", b"Archontis\0\0"), [("SYN104", 7, 27)]),
+        (META.encode("utf-16"), [("SYN102", 1, 1)]),
+        (META.encode() + b"#" * MAX_BYTES, [("SYN404", None, None)]),
+        (META.encode().replace(b"\n", b"\r\n").replace(b"29.9", b"0.3"), [("SUB222", 33, 13)]),
+        (META.encode().replace(b"\n", b"\r").replace(b"29.9", b"0.3"), [("SUB222", 33, 13)]),
+        (
+            META.encode().replace(b"Finland", "Suomi\u2028\x85".encode()).replace(b"29.9", b"0.3"),
+            [("SUB222", 33, 13)],
+        ),
+    ],
+)
+def test_a_fault_of_the_whole_meta_file(data: bytes, expected: list[Any]) -> None:
+    entries = [Memory(name, data if name == SHEET else text.encode()) for name, text in clean().items()]
+    findings = checked(systems(Collection("x.zip", "zip", entries, ())))
+    assert expected == [(finding.code, finding.line, finding.column) for finding in findings]
+
+
+def assert_pointed(finding: Finding) -> None:
+    """The value stands in the excerpt where the columns say."""
+    if finding.value is not None and finding.column is not None:
+        assert finding.excerpt is not None
+        assert finding.end_column is not None
+        assert finding.value == finding.excerpt[finding.column - 1 : finding.end_column - 1]
+
+
+def test_every_rule_has_a_fault_here() -> None:
+    tested = {place[0] for row in LAYOUT for place in row[2]} | {
+        place[0] for row in CONTENT for place in row[3]
+    }
+    assert {rule.code for rule in RULES} <= tested
+
+
+def test_rules_are_numbered_in_order_and_documented() -> None:
+    assert [f"SUB{number}" for number in range(201, 201 + len(RULES))] == [rule.code for rule in RULES]
+    for rule in RULES:
+        sections = [rule.explanation.find(f"{name}:") for name in ("Example", "Fix", "Reference")]
+        assert sections == sorted(sections)
+        assert sections[0] > 0, f"{rule.code} does not say why it matters"
+
+
+# --- recordings ------------------------------------------------------------------------------------
+
+
+def test_a_reference_names_the_recordings() -> None:
+    reference = Reference("eval", dict.fromkeys(["mix001", "mix002", "mix003", "dev/mix004"]))
+    findings = found(clean(), reference=reference)
+    assert [("SUB213", f"task3a/{label}/{label}", None, None, None) for label in (A, B)] == places(findings)
+    assert "1 of 4 recordings" in findings[0].message
+    assert "mix004" in findings[0].message
+    assert found(clean(), reference=Reference("eval", dict.fromkeys(["mix001"]))) == []
+
+
+def test_teams_and_tracks_are_not_compared() -> None:
+    files = {
+        "r.pdf": "",
+        **system(A),
+        **system("Shimada_Sony_task3a_1", clips=2),
+        **system("Politis_TAU_task3b_1", "task3b", 1),
+    }
+    assert found(files) == []
+
+
+def test_the_documented_output_folder_wins() -> None:
+    files = {**clean(), **{f"{FOLDER}/more/mix{number}.csv": "" for number in range(100, 120)}}
+    package = in_memory(files)
+    assert package.systems[0].output == A
+    assert [finding.code for finding in checked(package)] == ["SUB214"]
+
+
+def test_the_fullest_folder_wins_where_none_is_documented() -> None:
+    package = in_memory({**renamed(f"{OUTPUT}/", f"{FOLDER}/results/"), f"{FOLDER}/{A}.csv": ""})
+    assert package.systems[0].output == "results"
+    assert [finding.code for finding in checked(package)] == ["SUB211", "SUB214"]
+
+
+def test_an_unreadable_meta_file_is_a_finding() -> None:
+    class Damaged(Memory):
+        def read(self) -> bytes:
+            raise InvalidData(Finding("SAF107", Severity.ERROR, "damaged", self.path))
+
+    entries = [
+        Damaged(name) if name == SHEET else Memory(name, text.encode()) for name, text in clean().items()
+    ]
+    assert [finding.code for finding in checked(systems(Collection("x.zip", "zip", entries, ())))] == [
+        "SAF107"
+    ]
+
+
+# --- real files ------------------------------------------------------------------------------------
+
+
+def real_files() -> list[Path]:
+    if not REAL.is_dir():
+        pytest.skip(f"no real meta files in {REAL}; set SELDIO_SHARED")
+    return sorted(REAL.glob("*.meta.yaml"))
+
+
+def test_real_meta_files_are_clean() -> None:
+    """As systems of their own, under the label that they give themselves."""
+    files = real_files()
+    assert len(files) == 3
+    for file in files:
+        findings: list[Finding] = []
+        document = parse(file.read_bytes(), file.name, findings.append)
+        assert document is not None
+        assert findings == []
+        label = document.value["submission"]["label"]
+        base = f"task3/{label}"
+        package = {
+            "r.pdf": "",
+            f"{base}/{label}.meta.yaml": file.read_text(),
+            f"{base}/{label}/mix001.csv": "",
+        }
+        assert found(package) == []
+
+
+def test_the_third_real_meta_file_carries_the_label_of_the_first() -> None:
+    """Under their own names, two are clean, and one was copied without changing its label."""
+    package = {"r.pdf": ""}
+    for file in real_files():
+        label = file.name.removesuffix(".meta.yaml")
+        package |= {f"task3/{label}/{file.name}": file.read_text(), f"task3/{label}/{label}/mix001.csv": ""}
+    name = "FalconPerez_Aalto_task3_3"
+    expected = [("SUB206", f"task3/{name}/{name}.meta.yaml", 7, 10, "FalconPerez_Aalto_task3_1")]
+    assert expected == places(found(package))
+
+
+def test_pyyaml_alone_refuses_the_tabs_of_the_real_files() -> None:
+    """If this fails, PyYAML has learnt to read them, and the loader can go without its own scanner."""
+    with pytest.raises(yaml.YAMLError, match="cannot start any token"):
+        yaml.safe_load(real_files()[0].read_text())
+
+
+# --- YAML ------------------------------------------------------------------------------------------
+
+
+def parsed(text: str) -> tuple[Any, list[str]]:
+    findings: list[Finding] = []
+    document = parse(text.encode(errors="surrogatepass"), "f", findings.append)
+    for finding in findings:
+        assert_pointed(finding)
+    return (None if document is None else document.value), [finding.code for finding in findings]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a: 1\tb\t# c", {"a": "1\tb"}),
+        ("a:\t1\t\nb: 'x'\t# c\nc: [1,\t2]\t#\nd: !!null \t#", {"a": 1, "b": "x", "c": [1, 2], "d": None}),
+        ("a: 2022-06-01\nb: =\nc: <<", {"a": "2022-06-01", "b": "=", "c": "<<"}),
+        ("x: &m {a: 1, b: 2}\ny: {<<: *m, b: 3}", {"x": {"a": 1, "b": 2}, "y": {"a": 1, "b": 3}}),
+        ("{<<: [{a: 1}, {a: 2, b: 3}], c: 4}", {"a": 1, "b": 3, "c": 4}),
+        ("a: !!str 1\nb: !!int '2'\nc: ! 3", {"a": "1", "b": 2, "c": "3"}),
+        ("a: 0" + "1" * 500, {"a": "0" + "1" * 500}),
+        ("", None),
+    ],
+)
+def test_values(text: str, expected: Any) -> None:
+    assert (expected, []) == parsed(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("a: !!int x", "SYN401"),
+        ("a: !!bool x", "SYN401"),
+        ('a: !!int ""', "SYN401"),
+        ('a: "\\UFFFFFFFF"', "SYN401"),
+        ('a: "\\ud800"', "SYN401"),
+        ("%YAML 1." + "9" * 5000 + "\n---\na", "SYN401"),
+        ("a: *b", "SYN401"),
+        ("&a x: &a y", "SYN401"),
+        ("? [a]\n: b", "SYN401"),
+        ("<<: 1", "SYN401"),
+        ("a: 1\n---\nb: 2", "SYN401"),
+        ("a: \x1b[0m", "SYN401"),
+        ("- \ta: 1", "SYN401"),
+        ("a: !!timestamp 2022-06-01", "SYN402"),
+        ("a: !!map x", "SYN402"),
+        ("!!python/name:os.system ''", "SYN402"),
+        ("a: &a [*a]", "SYN404"),
+        ("a: &a {<<: *a}", "SYN404"),
+        ("[" * 100_000, "SYN404"),
+        ("- " * 100_000, "SYN404"),
+        ("- a\n" * 30_000, "SYN404"),
+    ],
+)
+def test_what_is_not_read(text: str, code: str) -> None:
+    assert (None, [code]) == parsed(text)
+
+
+def test_aliases_do_not_blow_up() -> None:
+    lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
+    lines += [
+        f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]"
+        for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+    ]
+    assert parsed("\n".join(lines)) == (None, ["SYN404"])
+    lines = ["a: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 100))]
+    assert parsed("\n".join(lines)) == (None, ["SYN404"])
+
+
+def test_locate() -> None:
+    document = parse(META.encode(), "f", raise_errors)
+    assert document is not None
+    assert document.locate(("submission", "authors", 0, "affiliation"), key=True)[:4] == (
+        10,
+        7,
+        18,
+        "affiliation",
+    )
+    assert document.locate(("submission", "authors", 0, "affiliation"))[:4] == (
+        11,
+        9,
+        26,
+        "abbreviation: TAU",
+    )
+    assert document.locate(("system", "description", "data_augmentation"))[:4] == (24, 24, 30, "!!null")
+    assert document.locate(("system", "description", "acoustic_features", 0))[:4] == (
+        23,
+        24,
+        35,
+        "mel spectra",
+    )
+    with pytest.raises(KeyError):
+        document.locate(("submission", "authors", 2))
+
+
+def test_while_loading_an_error_raises() -> None:
+    with pytest.raises(InvalidData, match="f:1:5: SYN401"):
+        parse(b"a: b: c", "f", raise_errors)
+
+
+# --- whatever comes --------------------------------------------------------------------------------
+
+FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SNIPPETS = st.sampled_from([
+    "\t", ":", "- ", "[", "]", "{", "}", "'", '"', "&a ", "*a", "!!null ", "!!python/x ", "!x", "<<: *a", "|\n", "#", "\n",
+    "\r", "---\n", "? ", "%YAML 9\n", "\\", "\x85", "\u2028", "\ufeff", "\x00", "@", "\U0001f600", "yes", ".nan",
+])  # fmt: skip
+TEXT = st.text(st.characters(codec="utf-8"), max_size=8) | SNIPPETS
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> bytes:
+    text = META
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(text)))
+        end = start + draw(st.integers(0, 30))
+        text = text[:start] + draw(TEXT) + text[end:]
+    return text.encode()
+
+
+def assert_never_raises(data: bytes) -> None:
+    entries = [Memory(SHEET, data), Memory(f"{OUTPUT}/mix001.csv")]
+    for finding in checked(systems(Collection("x.zip", "zip", entries, ()))):
+        str(finding)
+        if finding.code.startswith(("SUB", "SYN4")):
+            assert_pointed(finding)
+
+
+@FUZZ
+@given(st.binary(max_size=200))
+@example(b"\xff\xfe")
+def test_arbitrary_bytes_never_raise(data: bytes) -> None:
+    assert_never_raises(data)
+
+
+@FUZZ
+@given(mutated())
+def test_mutated_meta_files_never_raise(data: bytes) -> None:
+    assert_never_raises(data)
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12)
+ANYTHING = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(SCALARS, inner, max_size=3)
+)
+
+
+@st.composite
+def misfilled(draw: st.DrawFn) -> bytes:
+    """A meta file some of whose fields hold anything."""
+    fields = yaml.safe_load(META.replace("\t", " "))
+    for _ in range(draw(st.integers(1, 3))):
+        at: Any = fields
+        while True:
+            key = draw(st.sampled_from(list(at) if isinstance(at, dict) else list(range(len(at)))))
+            if not isinstance(at[key], dict | list) or not at[key] or draw(st.booleans()):
+                break
+            at = at[key]
+        at[key] = draw(ANYTHING)
+    return yaml.safe_dump(fields, allow_unicode=True).encode(errors="replace")
+
+
+@FUZZ
+@given(misfilled())
+def test_misfilled_meta_files_never_raise(data: bytes) -> None:
+    assert_never_raises(data)
+
+
+PARTS = st.sampled_from(
+    ["task3a", "task3", "Task 4", "task03b", A, B, "Politis_TAU_task3b_1", "a b", "_", "", "x", ".."]
+)
+NAMES = st.sampled_from(
+    [
+        f"{A}.meta.yaml",
+        f"{B}.meta.yml",
+        "meta.yaml",
+        "mix001.csv",
+        "mix002.CSV",
+        "a.pdf",
+        "x",
+        f"{A}.output.csv",
+    ]
+)
+
+
+def trees() -> Iterator[st.SearchStrategy[list[str]]]:
+    path = st.builds(lambda folders, name: "/".join([*folders, name]), st.lists(PARTS, max_size=5), NAMES)
+    yield st.lists(path, max_size=8, unique=True)
+
+
+@FUZZ
+@given(
+    next(trees()),
+    st.sampled_from(["zip", "folder", "file", "stdin"]),
+    st.sampled_from(["x.zip", ".", "", "a/task3a/", f"task3a/{A}"]),
+)
+def test_any_tree_is_taken_apart(names: list[str], kind: str, path: str) -> None:
+    entries = [Memory(name, META.encode()) for name in sorted(names)]
+    package = systems(Collection(path, kind, entries, (), None))
+    owned = [entry.name for system in package.systems for entry in system.outputs]
+    assert len(set(owned)) == len(owned)
+    for finding in checked(package):
+        str(finding)
+        assert finding.message
+        assert finding.hint
