@@ -90,7 +90,9 @@ def test_official_outputs_come_back_byte_identical(annotations: list[dict[str, A
     assert written(reading) == data
 
 
-@given(st.lists(LABELS, min_size=1, max_size=4), st.sampled_from([None, 0, 2, 4]), st.sampled_from(["", "\n"]))
+@given(
+    st.lists(LABELS, min_size=1, max_size=4), st.sampled_from([None, 0, 2, 4]), st.sampled_from(["", "\n"])
+)
 def test_labels_of_another_layout_come_back_too(
     annotations: list[dict[str, Any]], indent: int | None, end: str
 ) -> None:
@@ -159,16 +161,26 @@ FIELDS = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
 @given(st.lists(ROWS, max_size=5))
 def test_a_table_without_energy_maps_comes_back(rows: list[dict[str, Any]]) -> None:
     table = pa.table({name: pa.array([row[name] for row in rows], COLUMNS[name]) for name in FIELDS})
-    again, findings = read(FORMAT.write(table, ClipFile("mix001", "mix001_inference.json", final_newline=False)))
+    again, findings = read(
+        FORMAT.write(table, ClipFile("mix001", "mix001_inference.json", final_newline=False))
+    )
     assert all(finding.code == "SYN211" for finding in findings)  # unknown sources and distances are left out
     assert again.table.select(table.column_names).equals(table)
     assert all(len(row) == 1 and row[0][0][2] == 1.0 for row in again.table["segmentation"].to_pylist())
 
 
 def test_a_table_without_sources_gets_instance_0() -> None:
-    table = pa.table({"frame": [1], "class_id": [2], "azimuth": [90.0], "elevation": [0.0], "distance": [1.81]})
+    table = pa.table(
+        {"frame": [1], "class_id": [2], "azimuth": [90.0], "elevation": [0.0], "distance": [1.81]}
+    )
     (annotation,) = json.loads(FORMAT.write(table, ClipFile("a", "a.json")))["annotations"]
-    assert list(annotation) == ["metadata_frame_index", "instance_id", "category_id", "distance", "segmentation"]
+    assert list(annotation) == [
+        "metadata_frame_index",
+        "instance_id",
+        "category_id",
+        "distance",
+        "segmentation",
+    ]
     assert annotation["instance_id"] == 0
     assert annotation["distance"] == 181.0  # exactly, though 1.81 * 100 is 181.00000000000003
     x, y = angles.to_pixels(90.0, 0.0)
@@ -181,7 +193,10 @@ CASES = {
     "not an object": (b"[]", "1:1: SYN213 the file holds an array, not an object"),
     "no annotations": (b"{}", "1:1: SYN213 the key annotations is missing"),
     "no list": (b'{"annotations": {}}', "1:17: SYN213 annotations is an object, not an array"),
-    "no json": (b'{"annotations": [', "1:17: SYN201 the [ is not closed before the end, line 1, column 18, where a value or ] belongs"),
+    "no json": (
+        b'{"annotations": [',
+        "1:17: SYN201 the [ is not closed before the end, line 1, column 18, where a value or ] belongs",
+    ),
 }
 
 
@@ -221,7 +236,9 @@ def test_wrong_values(change: dict[str, Any], expected: str, value: str | None) 
 @pytest.mark.parametrize("key", ["metadata_frame_index", "category_id", "segmentation"])
 def test_missing_keys_are_errors(key: str) -> None:
     _, findings = read(document({name: value for name, value in DETECTION.items() if name != key}))
-    assert [str(finding) for finding in findings] == [f"sub/mix001_inference.json:3:5: SYN211 {key} is missing"]
+    assert [str(finding) for finding in findings] == [
+        f"sub/mix001_inference.json:3:5: SYN211 {key} is missing"
+    ]
     with pytest.raises(InvalidData, match=f"SYN211 {key} is missing"):
         FORMAT.read([text_file(document({k: v for k, v in DETECTION.items() if k != key}))], raise_errors)
 
@@ -254,7 +271,11 @@ def test_places() -> None:
 def test_damage_gives_findings_and_no_exceptions(data: st.DataObject) -> None:
     good = document(DETECTION, DETECTION)
     start = data.draw(st.integers(0, len(good)))
-    insert = data.draw(st.sampled_from([b"", b"[", b"]", b"{}", b"1e999", b'"', b"null", b"-", b",", b"NaN", b"\xff", b"true"]))
+    insert = data.draw(
+        st.sampled_from(
+            [b"", b"[", b"]", b"{}", b"1e999", b'"', b"null", b"-", b",", b"NaN", b"\xff", b"true"]
+        )
+    )
     broken = good[:start] + insert + good[data.draw(st.integers(start, len(good))) :]
     reading, findings = read(broken)
     places = [reading.parts[0].place(row, "azimuth") for row in range(reading.table.num_rows)]
@@ -274,7 +295,11 @@ def test_names_and_heads() -> None:
 
 
 def test_many_files_are_one_table() -> None:
-    files = [text_file(document(DETECTION), "a_std.json"), text_file(document(), "b_std.json"), text_file(document(DETECTION, DETECTION), "c.json")]
+    files = [
+        text_file(document(DETECTION), "a_std.json"),
+        text_file(document(), "b_std.json"),
+        text_file(document(DETECTION, DETECTION), "c.json"),
+    ]
     reading = FORMAT.read(files, raise_errors)
     assert reading.table["clip"].to_pylist() == ["a", "c", "c"]
     assert [file.clip for file in origin_of(reading.table).files] == ["a", "b", "c"]

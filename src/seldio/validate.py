@@ -96,17 +96,16 @@ def _check(
     for group in groups:
         recognised = read_files(group, sink, told)
         every += recognised
+        chosen = [rule for rule in rules.SET_RULES if package is None or rule.code != "SUB101"]  # there: SUB213
+        mixed = _check_set(chosen, _collection(source, recognised, reference), sink)
         for item in recognised:
-            check_labels(item.reading, sink, told=item.told, reference=reference)
-        collection = _collection(source, recognised, reference)
-        for rule in rules.SET_RULES:
-            _run(rule, sink, collection, finder(rule))
+            check_labels(item.reading, _except_rows_of(mixed, sink), told=item.told, reference=reference)
     if package is None:
         _check_tree(source, _collection(source, every, reference), sink)
         return every, len(labels)
     for rule in rules.PACKAGE_RULES:
         _run(rule, sink, package, finder(rule))
-    return every, len(labels) + sum(system.meta is not None for system in package.systems)
+    return every, len(labels) + len(package.metas)
 
 
 def _collection(source: Source, recognised: Sequence[Recognised], reference: Reference | None) -> Collection:
@@ -137,7 +136,33 @@ def _by_system(files: Sequence[TextFile], package: Package) -> list[list[TextFil
     groups: dict[int, list[TextFile]] = {}
     for file in files:
         groups.setdefault(owners.get(file.name, -1), []).append(file)
-    return list(groups.values())
+    return [_named(group) for group in groups.values()]
+
+
+def _named(files: Sequence[TextFile]) -> list[TextFile]:
+    """Files with clip names that only have to be unique among them."""
+    names = clip_names([file.name for file in files])
+    return [dataclasses.replace(file, clip=name) for file, name in zip(files, names, strict=True)]
+
+
+def _check_set(chosen: Sequence[Rule], collection: Collection, sink: Sink) -> set[str]:
+    """Run rules for all files of a system; return the files that hold many clips in one."""
+    found: list[Finding] = []
+    for rule in chosen:
+        _run(rule, found.append, collection, finder(rule))
+    for finding in found:
+        sink(finding)
+    return {finding.path for finding in found if finding.code == "SUB106"}
+
+
+def _except_rows_of(mixed: set[str], sink: Sink) -> Sink:
+    """A sink without LAB2 findings on *mixed* files: frames of different clips do not go together there."""
+
+    def take(finding: Finding) -> None:
+        if not (finding.path in mixed and finding.code.startswith("LAB2")):
+            sink(finding)
+
+    return take
 
 
 def check_labels(
@@ -148,6 +173,8 @@ def check_labels(
     labels = Labels(reading, told, lengths)
     for rule in rules.LABEL_RULES:
         _run(rule, sink, labels, partial(labels.finding, rule))
+        if labels.foreign:
+            return
 
 
 def _run(rule: Rule, sink: Sink, *arguments: object) -> None:

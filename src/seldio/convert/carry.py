@@ -42,15 +42,45 @@ def resolved(source: Format, table: pa.Table) -> Format:
         return dataclasses.replace(source, vocabulary=origin.vocabulary)
 
 
+def folds(source: Format, target: Format) -> bool:
+    """Whether azimuths are folded on the way; those of a folded layout stay what they are."""
+    return (
+        isinstance(target, Dialect) and target.folded and not (isinstance(source, Dialect) and source.folded)
+    )
+
+
 # --- values that the caller gives ------------------------------------------------------------------
 
 
+def with_directions(table: pa.Table) -> pa.Table:
+    """*table* with azimuth and elevation wherever x, y and z are known, and the other way round."""
+    if not all(has(table, axis) for axis in "xyz"):
+        return table
+    xyz = [table[axis].to_numpy() for axis in "xyz"]
+    for field, values in zip(("azimuth", "elevation"), angles.to_polar(*xyz), strict=True):
+        table = _completed(table, field, values)
+    directions = (table[field].to_numpy() for field in ("azimuth", "elevation"))
+    for axis, values in zip("xyz", angles.to_cartesian(*directions), strict=True):
+        table = _completed(table, axis, values)
+    return table
+
+
+def _completed(table: pa.Table, field: str, values: Any) -> pa.Table:
+    """*table* with *values*, where they are numbers, in place of unknown ones of *field*."""
+    known = pa.array(values, from_pandas=True)
+    return with_column(
+        table, field, pc.coalesce(table[field], known) if field in table.column_names else known
+    )
+
+
 def filled(table: pa.Table, target: Format, fill: Mapping[str, Any]) -> pa.Table:
-    """*table* with the values of *fill* wherever a field is unknown.
+    """*table* with the values of *fill* wherever a field is unknown and does not follow from others.
 
     Raises:
         UsageError: a field cannot be filled, *target* does not have it, or the value is no such field.
     """
+    if target.role != "table":
+        table = with_directions(table)
     for field, value in fill.items():
         if field not in FILLABLE:
             raise UsageError(f"--fill {field}: only {', '.join(FILLABLE)} can be filled")
@@ -69,7 +99,9 @@ def _scalar(field: str, value: Any) -> pa.Scalar:
     try:
         scalar = pa.scalar(value).cast(COLUMNS[field])
         Event.model_validate({"clip": "-", field: scalar.as_py()})
-    except (pa.ArrowException, ValidationError):
+        if not scalar.is_valid:
+            raise ValueError
+    except (pa.ArrowException, ValidationError, ValueError):
         raise UsageError(f"--fill {field}={value}: not a value of {field}") from None
     return scalar
 
@@ -151,7 +183,7 @@ def carried(table: pa.Table, source: Format, target: Format) -> pa.Table:
     origin = _origin(origin_of(table), source, target)
     if target.role != "table":
         table = with_times(with_classes(table, source, target), source, target)
-        if isinstance(target, Dialect) and target.folded and has(table, "azimuth"):
+        if folds(source, target) and has(table, "azimuth"):
             table = with_column(table, "azimuth", angles.fold(table["azimuth"].to_numpy()))
         for field in target.needs:  # writers look for these, and write nothing where they are null
             if field not in table.column_names:

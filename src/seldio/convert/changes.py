@@ -35,7 +35,7 @@ def notes(table: pa.Table, source: Format, target: Format) -> list[str]:
         _rounding(timed, target),
         _units(timed, source, target),
         _values(timed, source, target),
-        _clips(timed, target),
+        _clips(timed, source, target),
     )
     return [note for part in parts for note in part]
 
@@ -113,20 +113,24 @@ def _values(table: pa.Table, source: Format, target: Format) -> Iterator[str]:
             yield f"{field} is written as {value}: the table has none"
     if isinstance(target, Dialect) and target.unknown_distance is not None and not has(table, "distance"):
         yield f"distance is written as {target.unknown_distance}, unknown: the table has none"
-    if isinstance(target, JsonFormat) and source.role != "label" and not has(table, "score"):
-        yield "score is left out: the official scorer takes it for 0 (--fill score=1 sets it)"
-    if isinstance(source, Dialect) and source.folded:
+    if isinstance(target, JsonFormat) and not isinstance(source, JsonFormat):
+        if source.role != "label" and not has(table, "score"):
+            yield "score is left out: the official scorer takes it for 0 (--fill score=1 sets it)"
+        if "distance" in table.column_names and (unknown := table["distance"].null_count):
+            yield f"distance is left out of {plural(unknown, 'row')}: the official scorer takes it for 0"
+    if isinstance(source, Dialect) and source.folded and not (isinstance(target, Dialect) and target.folded):
         yield "azimuth is folded: behind and in front are not told apart"
 
 
-def _clips(table: pa.Table, target: Format) -> Iterator[str]:
+def _clips(table: pa.Table, source: Format, target: Format) -> Iterator[str]:
     """What clips have that the target does not."""
     codes, names = clip_codes(table)
     last = np.full(len(names), -1)
     if has(table, "frame"):
         np.maximum.at(last, codes, table["frame"].to_numpy())
-    if target.clip_frames and (long := int((last >= target.clip_frames).sum())):
-        limit = f"the {target.clip_frames:,} of every clip of {target.name}"
+    fixed = target.clip_frames if target.clip_frames != source.clip_frames else None
+    if fixed and (long := int((last >= fixed).sum())):
+        limit = f"the {fixed:,} of every clip of {target.name}"
         yield f"{plural(long, 'clip')} with frames beyond {limit}"
     ends = dict(zip(names, last.tolist(), strict=True))
     longer = sum((file.frames or 0) > ends.get(file.clip, -1) + 1 for file in origin_of(table).files)

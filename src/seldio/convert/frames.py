@@ -11,9 +11,14 @@ import pyarrow.compute as pc
 
 from seldio import timeline
 from seldio.convert.columns import Ints, class_keys, has, with_column
+from seldio.errors import DataError
 from seldio.formats import Format
+from seldio.formats.label_csv import Dialect
 from seldio.schema.events import clip_codes
 from seldio.schema.spans import Spans, spans
+
+#: Seconds (eleven days) that no recording lasts.
+LONGEST = 1_000_000
 
 
 def are_events(table: pa.Table) -> bool:
@@ -27,12 +32,35 @@ def takes_events(target: Format) -> bool:
 
 
 def with_times(table: pa.Table, source: Format, target: Format) -> pa.Table:
-    """*table* with the kind of rows and the frames of *target*."""
-    if target.role == "table" or not table.num_rows:
+    """*table* with the kind of rows and the frames of *target*.
+
+    Raises:
+        DataError: there would be more frames than any recording has.
+    """
+    events = are_events(table)
+    same = events == takes_events(target) and (events or source.hop == target.hop)
+    lists_silence = isinstance(target, Dialect) and target.silence is not None
+    if target.role == "table" or not table.num_rows or (same and not lists_silence):
         return table
-    if are_events(table):
-        return table if takes_events(target) else frames_of(table, target.hop)
+    _check_length(table, source.hop)
+    if same:
+        return table
+    if events:
+        return frames_of(table, target.hop)
     return events_of(table, source.hop) if takes_events(target) else rescaled(table, source.hop, target.hop)
+
+
+def _check_length(table: pa.Table, hop: Fraction) -> None:
+    """Refuse times that are no times: a torn number would fill the memory with frames."""
+    if are_events(table):
+        last, total = (
+            pc.max(table["offset"]).as_py(),
+            pc.sum(pc.subtract(table["offset"], table["onset"])).as_py(),
+        )
+    else:
+        last, total = pc.max(table["frame"]).as_py() * float(hop), 0.0
+    if max(last, total / 100) > LONGEST:
+        raise DataError(f"an event ends at {last:,.1f} s: no recording is longer than {LONGEST:,} s")
 
 
 def frames_of(table: pa.Table, hop: Fraction) -> pa.Table:
@@ -71,8 +99,6 @@ def rescaled(table: pa.Table, hop: Fraction, wanted: Fraction) -> pa.Table:
 
     Of the rows of one class and source that fall together, those of the first frame are kept.
     """
-    if hop == wanted:
-        return table
     frame = table["frame"].to_numpy().astype(np.int64)
     clips = clip_codes(table)[0]
     if hop > wanted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -13,7 +14,6 @@ from seldio.files import Entry, open_source
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats import Format, TextFile, get
 from seldio.formats.dcase_json import looks_like
-from seldio.formats.parquet import MAGIC, PARQUET
 from seldio.formats.recognise import SUFFIXES, clip_names, read_files
 from seldio.text import printable
 
@@ -60,29 +60,39 @@ def read_tables(
     return read_input(path, format, sink).tables
 
 
-def read_input(path: str | os.PathLike[str], format: Format | str | None, sink: Sink) -> Input:
-    """Like :func:`read_tables`, with what is to be known of the files."""
+def read_input(
+    path: str | os.PathLike[str], format: Format | str | None, sink: Sink, without: Path | None = None
+) -> Input:
+    """Like :func:`read_tables`, with what is to be known of the files; files below *without* are left out."""
     told = get(format) if isinstance(format, str) else format
     with open_source(path, sink) as source:
         alone = source.kind in ("file", "gzip", "stdin")
-        entries = [entry for entry in source if alone or _is_label(entry, told)]
+        entries = [
+            entry for entry in source if alone or (_is_label(entry, told) and not _below(entry, without))
+        ]
         names = [_name(entry) for entry in entries]
         files = [
             TextFile(entry.path, name, clip, entry.read())
             for entry, name, clip in zip(entries, names, clip_names(names), strict=True)
         ]
         local = [str(entry.local) for entry in entries if entry.local is not None]
-    tabular = told is PARQUET or (told is None and alone and files and files[0].data.startswith(MAGIC))
     if told is None and not alone:
         files = [file for file in files if not file.name.lower().endswith(".json") or looks_like(file.data)]
     _check_apart(files)
-    if tabular:
-        readings = [PARQUET.read(files, sink)]
-    else:
-        readings = [item.reading for item in read_files(files, _asking(sink), told)]
-    tables = [(reading.table, reading.format) for reading in readings]
-    skipped = len(source.entries) - len(files)
-    return Input(source.path, tables, alone and not tabular, len(files), skipped, local or [source.path])
+    readings = [item.reading for item in read_files(files, _asking(sink), told)]
+    return Input(
+        path=source.path,
+        tables=[(reading.table, reading.format) for reading in readings],
+        single=alone and all(reading.format.role != "table" for reading in readings),
+        files=len(files),
+        skipped=len(source.entries) - len(files),
+        local=local or [source.path],
+    )
+
+
+def _below(entry: Entry, folder: Path | None) -> bool:
+    """Whether a file lies below *folder*, where an earlier conversion may have put it."""
+    return folder is not None and entry.local is not None and entry.local.is_relative_to(folder)
 
 
 def _is_label(entry: Entry, told: Format | None) -> bool:

@@ -12,11 +12,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio.convert.carry import classes, filled, resolved
+from seldio.convert.carry import classes, filled, folds, resolved
 from seldio.convert.changes import milliseconds, notes
 from seldio.convert.columns import has
 from seldio.convert.frames import are_events, frames_of, grouped, rescaled, takes_events
 from seldio.formats import Format
+from seldio.formats.annotations import points
+from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
 from seldio.schema.events import origin_of
 from seldio.text import listed, plural
@@ -54,8 +56,7 @@ def plan(table: pa.Table, source: Format, target: Format, fill: Mapping[str, Any
     """
     source = resolved(source, table)
     given, table = table, filled(table, target, fill)
-    same = (source.name, source.vocabulary) == (target.name, target.vocabulary)
-    if target.role == "table" or same or not table.num_rows:
+    if target.role == "table" or not table.num_rows:
         return Plan({}, {}, [])
     missing = dict(_missing(table, target))
     complete = not {"frame", "onset", "class_id"} & set(missing)
@@ -75,28 +76,36 @@ def _idle(given: pa.Table, table: pa.Table, fill: Mapping[str, Any]) -> Iterator
 
 
 def _missing(table: pa.Table, target: Format) -> Iterator[tuple[str, str]]:
-    timed = are_events(table) or has(table, "frame")
-    named = has(table, "class_id") or has(table, "class_name")
     needs = (*target.needs, "class_id") if "class_id" in target.carries else target.needs
     for field in dict.fromkeys(needs):
-        present = timed if field in ("frame", "onset", "offset") else named if field == "class_id" else None
-        if present is None:
-            if reason := _lack(table, field, target):
-                yield field, reason
-        elif not present:
-            yield field, "the table has none"
+        if field in _TIMES:
+            columns = ("onset", "offset") if are_events(table) else ("frame",)
+            unknown = max(_unknown(table, name) for name in columns)
+        else:
+            unknown = _unknown(table, *({"class_id": ("class_id", "class_name")}.get(field, (field,))))
+        if unknown and not _does_without(table, field, target, unknown):
+            many = f"{unknown:,} of {plural(table.num_rows, 'row')} have none"
+            yield field, "the table has none" if unknown == table.num_rows else many
 
 
-def _lack(table: pa.Table, field: str, target: Format) -> str:
-    """Why *field* is missing; empty where it is not."""
-    if field == "distance" and _marks_unknown(target) is not None:
-        return ""
-    if not has(table, field):
-        return "the table has none"
-    nulls = table[field].null_count
-    if nulls and field != "distance":  # some unknown distances are a loss, and not missing
-        return f"{nulls:,} of {plural(table.num_rows, 'row')} have none"
-    return ""
+_TIMES = ("frame", "onset", "offset")
+
+
+def _unknown(table: pa.Table, *fields: str) -> int:
+    """The number of rows in which all of *fields* are unknown."""
+    columns = [table[field].is_null().to_numpy() for field in fields if field in table.column_names]
+    return int(np.logical_and.reduce([np.ones(table.num_rows, dtype=bool), *columns]).sum())
+
+
+def _does_without(table: pa.Table, field: str, target: Format, unknown: int) -> bool:
+    """Whether the target can be written although *field* is unknown in some rows."""
+    if field == "distance":  # that some distances are unknown is a loss, where there is no mark for it
+        return (
+            _marks_unknown(target) is not None
+            or unknown < table.num_rows
+            or (isinstance(target, JsonFormat) and "distance" in table.column_names)
+        )
+    return field in ("azimuth", "elevation") and "segmentation" in {*table.column_names} & {*target.carries}
 
 
 def _marks_unknown(target: Format) -> int | None:
@@ -110,15 +119,15 @@ def _marks_unknown(target: Format) -> int | None:
 def _losses(table: pa.Table, source: Format, target: Format) -> Iterator[tuple[str, str]]:
     """Fields, and what of them is lost."""
     yield from _time_losses(table, source, target)
-    if lost := classes(table, source, target).lost:
-        yield "class_id", _lost_classes(lost, source, target)
+    if foreign := classes(table, source, target).lost:
+        yield "class_id", _lost_classes(foreign, source, target)
     for field, describe in _DESCRIPTIONS.items():
         lost = field in table.column_names and field not in target.carries
         if lost and (what := describe(table[field])):
             yield field, what
     if "x" not in target.carries and (what := _norm(table, source)):
         yield from dict.fromkeys("xyz", what).items()
-    if isinstance(target, Dialect) and (what := _folded(table, target)):
+    if folds(source, target) and (what := _folded(table)):
         yield "azimuth", what
     if isinstance(target, Dialect) and (what := _unknown_distances(table, target)):
         yield "distance", what
@@ -148,9 +157,8 @@ def _between_frames(table: pa.Table, target: Format) -> str:
             "an event fills each frame that it touches"
         )
     merged = table.num_rows - len(grouped(frames_of(table, target.hop), target.hop))
-    return (
-        f"{plural(merged, 'event')} of one class touch another and become one with it" if merged > 0 else ""
-    )
+    events = plural(table.num_rows, "event")
+    return f"{merged:,} of {events} touch another of their class and become one with it" if merged > 0 else ""
 
 
 def _movements(table: pa.Table, source: Format, target: Format) -> Iterator[tuple[str, str]]:
@@ -188,14 +196,15 @@ def _norm(table: pa.Table, source: Format) -> str:
     if not has(table, "x"):
         return ""
     norm = np.sqrt(sum(table[axis].to_numpy() ** 2 for axis in "xyz"))
-    if np.abs(norm - 1.0).max() <= 1e-6:
+    norm = norm[np.isfinite(norm)]
+    if np.abs(norm - 1.0).max(initial=0.0) <= 1e-6:
         return ""
     what = "a distance or an activity" if source.role == "label" else "an activity"
     return f"the norm, {what} ({norm.min():.2f} to {norm.max():.2f})"
 
 
-def _folded(table: pa.Table, target: Dialect) -> str:
-    if not target.folded or not has(table, "azimuth"):
+def _folded(table: pa.Table) -> str:
+    if not has(table, "azimuth"):
         return ""
     behind = int((np.abs(table["azimuth"].to_numpy()) > 90.0).sum())
     rows = plural(table.num_rows, "row")
@@ -251,11 +260,11 @@ def _hemisphere(column: pa.ChunkedArray) -> str:
 
 def _segmentation(column: pa.ChunkedArray) -> str:
     """Energy maps; a single point of energy 1 says no more than a direction."""
-    maps = sum(
-        row is not None and not (len(row) == 1 and len(row[0]) == 1 and row[0][0][2] == 1.0)
-        for row in column.to_pylist()
-    )
-    return f"the energy maps of {plural(maps, 'row')}" if maps else ""
+    maps = column.combine_chunks()
+    row, triplet = points(maps)
+    count, energy = (np.bincount(row, weights, len(maps)) for weights in (None, triplet[:, 2]))
+    extended = pc.is_valid(maps).to_numpy(zero_copy_only=False) & ~((count == 1) & (energy == 1.0))
+    return f"the energy maps of {plural(int(extended.sum()), 'row')}" if extended.any() else ""
 
 
 _DESCRIPTIONS: dict[str, Callable[[pa.ChunkedArray], str]] = {

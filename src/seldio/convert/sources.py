@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from seldio.convert.inputs import read_input
@@ -79,7 +80,7 @@ def convert_source(
     target = get(target) if isinstance(target, str) else target
     check_names(allow_loss)
     findings: list[Finding] = []
-    source = read_input(path, format, _strict(findings))
+    source = read_input(path, format, _strict(findings), _output_below(path, out))
     if not source.tables:
         raise UsageError(f"no label files ({', '.join(SUFFIXES)}) in {printable(source.path)}")
     plans = _merged([plan(table, given, target, fill) for table, given in source.tables])
@@ -88,7 +89,7 @@ def convert_source(
         convert(table, given, target, allow_loss=[ALL], fill=fill).table for table, given in source.tables
     ]
     written = write_tables(tables, target, os.fspath(out), source)
-    notes = [*plans.notes, *([f"{plural(source.skipped, 'other file')} left out"] if source.skipped else [])]
+    others = [f"{plural(source.skipped, 'other file')} left out"] if source.skipped else []
     return Conversion(
         formats=tuple(given.name for _, given in source.tables),
         target=target.name,
@@ -97,9 +98,15 @@ def convert_source(
         clips=sum(len(origin_of(table).files) for table in tables),
         rows=(sum(table.num_rows for table, _ in source.tables), sum(table.num_rows for table in tables)),
         losses=plans.losses,
-        notes=tuple(notes),
+        notes=(*plans.notes, *others),
         findings=tuple(findings),
     )
+
+
+def _output_below(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path | None:
+    """The output folder, where it lies inside the source: what an earlier run put there is no source."""
+    source, target = Path(path).resolve(), Path(out).resolve()
+    return target if source != target and target.is_relative_to(source) else None
 
 
 def _strict(findings: list[Finding]) -> Sink:

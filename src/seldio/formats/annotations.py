@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -35,6 +36,8 @@ _POINTS = "a segmentation is [[[x, y, energy], ...], ...] on a picture of 360 x 
 
 _OPTIONAL = ("score", *_USEFUL)  # labels have no score
 
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 Pointer = tuple[str | int, ...]
 Problem = tuple[str, str, Pointer, str | None]
 
@@ -53,6 +56,18 @@ def triplets(segmentations: Sequence[Any]) -> pa.Array | None:
     lengths = pc.list_value_length(points)
     nulls = array.null_count + polygons.null_count + points.null_count + points.flatten().null_count
     return array if not nulls and pc.all(pc.equal(lengths, 3), min_count=0).as_py() else None
+
+
+def points(segmentations: pa.Array) -> tuple[Ints, Floats]:
+    """All points of an array of segmentations: the row of each, and its x, y and energy (shape n x 3)."""
+    polygons = segmentations.flatten()
+    triplets = polygons.flatten()
+    row = np.repeat(np.arange(len(segmentations)), _lengths(segmentations))
+    return np.repeat(row, _lengths(polygons)), triplets.flatten().to_numpy().reshape(-1, 3)
+
+
+def _lengths(lists: pa.Array) -> Ints:
+    return pc.fill_null(pc.list_value_length(lists), 0).to_numpy()  # type: ignore[no-any-return]
 
 
 class Checker:

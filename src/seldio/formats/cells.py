@@ -56,7 +56,7 @@ def encoding_problem(path: str, data: bytes) -> Finding | None:
     """Why the file is not text in UTF-8; None where it is."""
     if data.startswith(_UTF16):
         return Finding("SYN102", ERROR, "the file is UTF-16, not UTF-8", path, 1, 1,
-                       hint="save it as UTF-8 without BOM (in a spreadsheet: CSV UTF-8)")  # fmt: skip
+                       hint="save it as UTF-8 (in a spreadsheet: as CSV, not as Unicode text)")  # fmt: skip
     if (position := data.find(b"\0")) >= 0:
         line, column, excerpt = _at(data, position)
         count = data.count(b"\0")
@@ -142,7 +142,8 @@ def _number(text: str, kind: str, field: str, shown: str, expected: str) -> Prob
         return Problem("SYN133", f"{field} is {shown}, which is no place", text,
                        "leave the row out where nothing was detected")  # fmt: skip
     if re.fullmatch(r"[+-]?[0-9]{10,}(\.[0-9]*)?", text):
-        return Problem("SYN134", f"{field} has {len(text):,} digits: {clipped(text, 20)}", text,
+        digits = len(text.lstrip("+-").partition(".")[0])
+        return Problem("SYN134", f"{field} has {digits:,} digits: {clipped(text, 20)}", text,
                        "no frame, class or angle needs more than nine")  # fmt: skip
     plain = text.removeprefix("+")
     if plain != text and _fits(kind, plain):
@@ -158,4 +159,7 @@ def _number(text: str, kind: str, field: str, shown: str, expected: str) -> Prob
                        f"write {expected} with the digits 0-9; Python reads this as {float(text):g}, others do not")  # fmt: skip
     if kind != "name" and re.fullmatch(r"0[xXoObB][0-9A-Fa-f]+", text):
         return Problem("SYN131", f"{field} is {shown}, which is no plain decimal", text, f"write {expected}")
-    return Problem("SYN130", f"{field} is {shown}, not {expected}", text, f"expected {expected}")
+    hint = "leave the row out where nothing was detected"
+    if field == "class_id":
+        hint = "write the number of the class, from 0: seldio formats names the class list"
+    return Problem("SYN130", f"{field} is {shown}, not {expected}", text, hint)

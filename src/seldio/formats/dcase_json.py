@@ -24,12 +24,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from seldio import angles
 from seldio.findings import Finding, Sink
 from seldio.formats import json_text
-from seldio.formats.annotations import KEYS, Checker, Layout, triplets
+from seldio.formats.annotations import KEYS, Checker, Layout, points, triplets
 from seldio.formats.base import Format, Part, Place, Reading, TextFile, assembled
 from seldio.schema.events import COLUMNS, ClipFile
 
@@ -161,13 +160,10 @@ def _extra(annotation: dict[str, Any]) -> str | None:
 
 def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:
     """Azimuth and elevation (degrees) of each row's point with the highest energy, the first of equals."""
-    polygons = segmentation.flatten()
-    row = np.repeat(np.arange(len(segmentation)), pc.list_value_length(segmentation).to_numpy())
-    row = np.repeat(row, pc.list_value_length(polygons).to_numpy())
-    points = polygons.flatten().flatten().to_numpy().reshape(-1, 3)
-    order = np.lexsort((-points[:, 2], row))
+    row, triplet = points(segmentation)
+    order = np.lexsort((-triplet[:, 2], row))
     rows, first = np.unique(row[order], return_index=True)
-    peaks = points[order[first]]
+    peaks = triplet[order[first]]
     found = np.full((2, len(segmentation)), np.nan)
     azimuth, elevation = angles.from_pixels(peaks[:, 0], peaks[:, 1])
     # adding 0.0 turns -0.0 into 0.0; what is beyond nine decimals is noise of the arithmetic
@@ -204,8 +200,8 @@ def _segmentations(table: pa.Table, given: list[Any]) -> list[Any]:
         return given
     azimuth, elevation = (table[field].to_numpy(zero_copy_only=False) for field in ("azimuth", "elevation"))
     x, y = (part.tolist() for part in angles.to_pixels(azimuth, elevation))
-    points = [[[[a, b, 1.0]]] if a == a and b == b else [] for a, b in zip(x, y, strict=True)]
-    return [point if value is None else value for value, point in zip(given, points, strict=True)]
+    spots = [[[[a, b, 1.0]]] if a == a and b == b else [] for a, b in zip(x, y, strict=True)]
+    return [spot if value is None else value for value, spot in zip(given, spots, strict=True)]
 
 
 DCASE2026 = JsonFormat(

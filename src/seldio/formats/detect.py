@@ -335,5 +335,5 @@ def explain_width(file: TextFile, given: Dialect, width: int) -> Mismatch:
     if given.role == "submission" and best.role == "label":
         return Mismatch("LAB309", f"{message}: this is a label file ({best.name}), not a submission", hint)
     if given.role == "submission":
-        return Mismatch("LAB310", f"{message}: this is {best.title.split(':')[0]}", hint)
+        return Mismatch("LAB310", f"{message}: these are {best.title.split(':')[0]}", hint)
     return Mismatch("SYN121", f"{message}; it looks like {best.name}", hint)

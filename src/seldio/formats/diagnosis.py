@@ -28,6 +28,13 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _BLANKS = re.compile(rb"(?:[ \t\v\f]*+\n)*+")
+#: What people head the columns with, and the fields that are meant.
+_TITLES = {
+    "frame": "frame", "class": "class_id", "class_id": "class_id", "source": "source", "track": "source",
+    "azimuth": "azimuth", "azi": "azimuth", "az": "azimuth", "elevation": "elevation", "ele": "elevation",
+    "el": "elevation", "distance": "distance", "dist": "distance", "x": "x", "y": "y", "z": "z",
+}  # fmt: skip
+_ENDS = {"\n": "LF", "\r\n": "CR LF"}
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
 
 
@@ -155,10 +162,10 @@ class _Cleaner:
         if len(ends) > 1:
             line = self.first_other_end(data)
             self.report("SYN106", WARNING, f"mixed line ends: {', '.join(ends)}", line, fixable=True,
-                        hint="end every line with LF")  # fmt: skip
+                        hint=f"end every line with {_ENDS[self.dialect.newline]}")  # fmt: skip
         elif lone:
             self.report("SYN107", ERROR, "lines end with a bare CR, as on Mac OS before 2001", 1, fixable=True,
-                        hint="end every line with LF; to the official loaders this file is a single line")  # fmt: skip
+                        hint=f"end every line with {_ENDS[self.dialect.newline]}; to Git, grep and wc this file is a single line")  # fmt: skip
         elif self.dialect.newline == "\n":
             self.report("SYN105", INFO, "lines end with CR LF", 1, fixable=True,
                         hint="harmless to the official loaders; the layout itself uses LF")  # fmt: skip
@@ -219,19 +226,37 @@ class _Cleaner:
         return start
 
     def odd_header(self, start: int, names: list[str], number: int) -> None:
+        """Report a header where none belongs, and what it says against the columns."""
         line, end = self.line_at(self.text, start), self.text.find(b"\n", start) + 1
+        faults = list(self.header_faults(names, self.line_at(self.text, end)))
+        hint = "remove it: the official loaders call int() on the first cell"
+        if faults:
+            hint += "; but see first what its names say about the columns"
         self.report_at(start, "SYN111", ERROR, f"a header line where {self.dialect.name} has none", number,
-                       fixable=True, hint="remove it: the official loaders call int() on the first cell")  # fmt: skip
-        for index, (name, cell) in enumerate(zip(names, line.split(","), strict=True)):
+                       fixable=not faults, hint=hint)  # fmt: skip
+        for index, message, hint in faults:
+            column = 1 if index is None else sum(len(cell) + 1 for cell in line.split(",")[:index]) + 1
+            if index is not None:
+                column += line.split(",")[index].index(names[index])
+            width = None if index is None else len(names[index])
+            self.report_at(start, "SYN113", ERROR, message, number, column, width, hint)
+
+    def header_faults(self, names: list[str], second: str) -> Iterator[tuple[int | None, str, str]]:
+        """What a header says against the columns: the place of a name (None for all), message, hint."""
+        fields = [part.field for part in self.dialect.columns]
+        for index, name in enumerate(names):
             if name and name in names[:index]:
-                column = sum(len(before) + 1 for before in line.split(",")[:index]) + cell.index(name) + 1
-                self.report_at(start, "SYN113", ERROR, f"the header names {clipped(name)} twice", number, column,
-                               len(name), hint="readers that go by name keep only one of the two columns")  # fmt: skip
+                hint = "readers that go by name keep only one of the two columns"
+                yield index, f"the header names {clipped(name)} twice", hint
                 break
-        second = self.line_at(self.text, end)
+            field = _TITLES.get(name.lower(), fields[index] if index < len(fields) else "")
+            if index < len(fields) and field != fields[index]:
+                message = f"column {index + 1} is headed {name}, in {self.dialect.name} it is {fields[index]}"
+                yield index, message, "columns in another order are misread: the header is not looked at"
+                break
         if second.strip() and (width := second.count(",") + 1) != len(names):
-            self.report_at(start, "SYN113", ERROR, f"the header names {len(names)} columns, the next line has {width}",
-                           number, hint="pandas takes the first column for an index then, and shifts all others")  # fmt: skip
+            hint = "pandas takes the first column for an index then, and shifts all others"
+            yield None, f"the header names {len(names)} columns, the next line has {width}", hint
 
     def same_width(self, start: int) -> bool:
         """False, with one finding, where all rows have the same wrong number of cells."""

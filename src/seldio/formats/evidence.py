@@ -6,6 +6,7 @@ import collections
 import dataclasses
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from seldio.formats.diagnosis import delimiter_of, physical_lines
 
 #: Lines looked at in all files together, taken from their heads and tails.
 SAMPLE = 4000
+#: Columns looked at; more than any layout has.
+WIDEST = 16
 _HEAD = 1 << 16
 
 
@@ -45,7 +48,7 @@ class Sample:
     Args:
         width: the number of cells that most rows have; 0 for files without rows.
         header: the names of the first line, where it holds no number.
-        columns: one for each cell of a row.
+        columns: one for each cell of a row, up to ``WIDEST``.
         rows: how many rows were looked at.
         names: paths of the files, as shown.
         crlf: whether lines end with CR LF.
@@ -76,7 +79,7 @@ def look(files: Sequence[TextFile]) -> Sample:
     widths = collections.Counter(len(row) for row in rows)
     width = widths.most_common(1)[0][0] if rows else len(header)
     kept = [row for row in rows if len(row) == width]
-    columns = tuple(map(_column, zip(*kept, strict=True))) if kept else ()
+    columns = tuple(map(_column, islice(zip(*kept, strict=True), WIDEST)))
     crlf = any(b"\r\n" in file.data[:_HEAD] for file in files)
     return Sample(width, header, columns, len(kept), tuple(f.path for f in files), crlf, frozenset(widths))
 

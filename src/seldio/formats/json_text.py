@@ -415,7 +415,7 @@ class _Walk:
     def __init__(self, source: _Source, *, lines: bool = False) -> None:
         self.source, self.text, self.lines = source, source.text, lines
         self.halves = _LONE.search(_masked(self.text)) is not None
-        # Whether to leap over arrays and objects without fault.
+        # Whether to leap over arrays and objects without fault (not at each of 64 levels again).
         self.leap = not self.halves and not _too_deep(self.text.encode())
         self.pos = 0
         self.wanted = _VALUE
@@ -450,7 +450,7 @@ class _Walk:
             except json.JSONDecodeError as error:
                 return "broken", error.pos, error.msg
             return "string", end, value
-        if character in ("[", "{") and self.leap:
+        if character in ("[", "{") and self.leap and len(self.open) < 8:
             with suppress(ValueError):
                 return "word", _CAREFUL.raw_decode(self.text, self.pos)[1], ""
         if not character or character in "[]{},:":

@@ -72,7 +72,7 @@ def write_parquet(table: pa.Table, stream: BinaryIO) -> None:
 
 def _groups(codes: np.ndarray[Any, np.dtype[np.int32]]) -> Iterator[tuple[int, int]]:
     """Row ranges of the row groups: whole runs of clips, up to GROUP_CLIPS of them or GROUP_ROWS rows."""
-    ends = [*(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
+    ends = [*(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
     start, clips = 0, 0
     for end, following in zip_longest(ends, ends[1:]):
         clips += 1
@@ -236,7 +236,7 @@ def _is_sound(file: ClipFile) -> bool:
     return (
         all(isinstance(record[name], kind) for name, kind in kinds.items())
         and record["newline"] in ("\n", "\r\n")
-        and 0 <= (record["frames"] or 0) <= MAX_ROWS
+        and 0 <= (record["frames"] or 0) <= 10_000_000
         and _is_object(record["extra"])
     )
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import posixpath
+import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import FORMATS, Format, Reading, TextFile, cells
 from seldio.formats.dcase_json import looks_like
 from seldio.formats.detect import Candidate, Detection, detect
+from seldio.formats.diagnosis import physical_lines
 from seldio.formats.evidence import signature
 from seldio.formats.label_csv import Dialect
+from seldio.formats.parquet import MAGIC
 from seldio.text import plural
 
 #: Names of label files end so; everything else in a folder is left alone.
@@ -36,10 +40,10 @@ class Recognised:
 def clip_names(names: Sequence[str]) -> list[str]:
     """A clip name for each file name: the stem, with its folders where stems repeat."""
     stems = [_stem(posixpath.basename(name)) for name in names]
-    repeated = {stem for stem in stems if stems.count(stem) > 1} if len(set(stems)) < len(stems) else set()
-    return [
-        _stem(name) if stem in repeated else stem for name, stem in zip(names, stems, strict=True)
-    ]
+    counts = Counter(stems)
+    clips = [_stem(name) if counts[stem] > 1 else stem for name, stem in zip(names, stems, strict=True)]
+    # a table holds text; bytes of a name that are not UTF-8 are escaped
+    return [clip if clip.isascii() else clip.encode(errors="backslashreplace").decode() for clip in clips]
 
 
 def _stem(name: str) -> str:
@@ -56,8 +60,7 @@ def read_files(files: Sequence[TextFile], sink: Sink, told: Format | None = None
     """
     if told is not None:
         return [Recognised(told.read(files, sink), True, "")] if files else []
-    text = [file for file in files if not _unreadable(file, sink)]
-    groups = _groups(text)
+    groups = _groups(file for file in files if not _unreadable(file, sink))
     found = {key: _detected(group) for key, group in groups.items()}
     chosen: dict[str, tuple[list[TextFile], str]] = {}
     for key, group in groups.items():
@@ -66,8 +69,7 @@ def read_files(files: Sequence[TextFile], sink: Sink, told: Format | None = None
             _report_undecided(group, found[key], sink)
             continue
         _report_alike(group, found[key], format, sink)
-        members, evidence = chosen.setdefault(format.name, ([], why))
-        members.extend(group)
+        chosen.setdefault(format.name, ([], why))[0].extend(group)
     order = {file.path: number for number, file in enumerate(files)}
     return [
         Recognised(_format(name).read(sorted(members, key=lambda file: order[file.path]), sink), False, why)
@@ -76,19 +78,45 @@ def read_files(files: Sequence[TextFile], sink: Sink, told: Format | None = None
 
 
 Key = tuple[str, int, str, bool]
+_HEAD = 4096
 
 
 def _groups(files: Iterable[TextFile]) -> dict[Key, list[TextFile]]:
     """Files by folder, width, header and kind of numbers; files without rows have width 0."""
     groups: dict[Key, list[TextFile]] = {}
     for file in files:
-        shape = (-1, "json", False) if looks_like(file.data) else signature(file.data)
+        name = _by_content(file.data)
+        shape = (-1, name, False) if name else signature(file.data)
         groups.setdefault((posixpath.dirname(file.path), *shape), []).append(file)
     return groups
 
 
+def _by_content(data: bytes) -> str:
+    """The format that the first bytes alone tell; empty where they do not."""
+    return "parquet" if data.startswith(MAGIC) else "dcase2026" if looks_like(data) else ""
+
+
 def _detected(group: Sequence[TextFile]) -> Detection | None:
-    return None if looks_like(group[0].data) else detect(group)
+    if _by_content(group[0].data):
+        return None
+    found = detect(group)
+    if _another_table(group):
+        return dataclasses.replace(found, format=None, candidates=(), alike=())
+    return found
+
+
+def _another_table(group: Sequence[TextFile]) -> bool:
+    """Whether most cells are words: read as labels, every one of them would be a finding."""
+    return all(map(_wordy, group))
+
+
+def _wordy(file: TextFile) -> bool:
+    lines = [line for line in physical_lines(file.data[:_HEAD]) if line.strip()][1:]
+    cells = [cell.strip(b' "') for line in lines for cell in re.split(rb"[,;\t|]", line)]
+    return 2 * sum(_WORD.match(cell) is not None for cell in cells) > len(cells)
+
+
+_WORD = re.compile(rb"(?i)(?!(nan|inf|infinity)\Z)[a-z]")
 
 
 def _choice(
@@ -97,9 +125,11 @@ def _choice(
     """The format of a group with the reason for it, looking around where it does not tell by itself."""
     own = found[key]
     if own is None:
-        return _format("dcase2026"), "json with annotations"
+        return _format(key[2]), "its first bytes"
     if own.format is not None:
         return own.format, own.evidence
+    if not own.empty and _another_table(groups[key]):
+        return None, ""
     around = [other for other in found if other[0] == key[0]] + list(found)
     around.sort(key=lambda other: -len(groups[other]) if other[0] == key[0] else 0)
     for other in around:
@@ -118,7 +148,7 @@ def _format(name: str) -> Format:
 
 
 def _unreadable(file: TextFile, sink: Sink) -> bool:
-    problem = cells.encoding_problem(file.path, file.data)
+    problem = None if file.data.startswith(MAGIC) else cells.encoding_problem(file.path, file.data)
     if problem is not None:
         sink(problem)
     return problem is not None
@@ -150,6 +180,6 @@ def _report_alike(group: Sequence[TextFile], detection: Detection | None, format
     others = [other for other in detection.alike if other.vocabulary != format.vocabulary]
     if others and detection.format == format:
         names = ", ".join(f"{other.name} ({other.vocabulary})" for other in others)
-        message = f"read as {format.name}, with the classes of {format.vocabulary}; the same columns could be {names}"
+        message = f"read as {format.name}, with the classes of {format.vocabulary}; it could be {names}"
         hint = f"the columns mean the same; if the classes are others, say --format {others[0].name}"
         sink(Finding("SYN902", Severity.INFO, message, group[0].path, 1, hint=hint))

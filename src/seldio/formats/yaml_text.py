@@ -37,7 +37,7 @@ _LINE = re.compile(r"[^\r\n]*")
 _TAG = re.compile(r"![^\s,\[\]{}]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # What PyYAML raises; all but the first are slips of its own.
-_FAILURES = (yaml.YAMLError, ValueError, OverflowError, LookupError, TypeError, AttributeError)
+_FAILURES = (yaml.YAMLError, ValueError, OverflowError, LookupError)
 
 
 class _Problem(NamedTuple):
@@ -184,6 +184,10 @@ _Loader.yaml_implicit_resolvers = {  # without dates and "=", which are not of t
 }
 
 
+def _is_merge(node: yaml.Node) -> bool:
+    return node.tag == _MERGE and node.value == "<<"
+
+
 class _Builder:
     """Plain values out of nodes; *problems* is what was wrong with them."""
 
@@ -246,9 +250,7 @@ class _Builder:
         if isinstance(node, yaml.MappingNode) and node.tag == _CORE + "map":
             self.members[id(node)] = self.pairs(node)
             return {key: self.value(value) for key, (_, value) in self.members[id(node)].items()}
-        if node.tag == _MERGE:
-            return node.value
-        return self.foreign(node)
+        return node.value if _is_merge(node) else self.foreign(node)
 
     def measure(self, node: yaml.Node) -> None:
         """Hold a node, with all aliases in it written out, against the limits."""
@@ -278,7 +280,7 @@ class _Builder:
         own: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
         taken: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
         for key_node, value_node in node.value:
-            if key_node.tag == _MERGE:
+            if _is_merge(key_node):
                 taken = self.merged(value_node) | taken
                 continue
             key = self.key(key_node)

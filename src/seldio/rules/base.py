@@ -92,6 +92,8 @@ class Labels:
         self.lengths = lengths or {}
         self.format = reading.format
         self.dialect = reading.format if isinstance(reading.format, Dialect) else None
+        #: set where the files are of another layout altogether: no other rule has anything to say then
+        self.foreign = False
         self._explained: dict[str, Bools] = {}
 
     def __len__(self) -> int:
@@ -102,11 +104,11 @@ class Labels:
         return len(self) > 0 and all(field in self.reading.table.column_names for field in fields)
 
     def column(self, field: str) -> Any:
-        """A column as a numpy array; unknown values are NaN (floats) or -1 (whole numbers)."""
+        """A column as a numpy array; unknown values are NaN (floats), -1 (whole numbers) or empty (text)."""
         if field not in self.__dict__.setdefault("_columns", {}):
             chunk = self.reading.table[field].combine_chunks()
             if chunk.null_count and not str(chunk.type).startswith("double"):
-                chunk = pc.fill_null(chunk, -1)
+                chunk = pc.fill_null(chunk, "" if str(chunk.type) == "string" else -1)
             self.__dict__["_columns"][field] = chunk.to_numpy(zero_copy_only=False)
         return self.__dict__["_columns"][field]
 
@@ -199,6 +201,10 @@ class Labels:
         """Say that a misreading accounts for the values of *fields* in *rows*: no range findings there."""
         for field in fields:
             self._explained.setdefault(field, np.zeros(len(self), dtype=bool))[rows] = True
+
+    def explained(self, field: str, rows: slice = slice(None)) -> bool:
+        """Whether a misreading accounts for *field* somewhere in *rows*."""
+        return field in self._explained and bool(self._explained[field][rows].any())
 
     def where(self, field: str, wrong: Bools) -> Iterable[int]:
         """The rows where *wrong* holds and no misreading has explained *field*."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from seldio.findings import Finding
+from seldio.formats.detect import Candidate, detect, judge, means_the_same
 from seldio.rules.base import ERROR, INFO, WARNING, Labels, reported, rule
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
@@ -19,6 +20,8 @@ Found = Callable[..., Finding]
 
 #: Fewer rows than this prove nothing about a whole file.
 ENOUGH = 10
+#: By so many points the content must speak against the layout that the user named.
+CONTRADICTED = 4.0
 #: The longest STARSS recording has 9 minutes; baselines pad a little beyond it.
 LONGEST = 6000
 
@@ -26,6 +29,78 @@ LONGEST = 6000
 def _alike(labels: Labels, proof: list[int], fits: list[int]) -> list[int]:
     """The files to report: those that prove a misreading; if most do, those that may share it as well."""
     return sorted({*proof, *fits}) if proof and 2 * len(proof) >= len(labels.filled) else proof
+
+
+@rule("LAB309", ERROR)
+def label_as_submission(labels: Labels, found: Found) -> Iterator[Finding]:
+    """A label file given as a submission.
+
+    Labels have a source (and a distance); submissions of 2022 and 2023 do not. The official loader
+    of 2023 takes five and six columns for labels, and passes them through a conversion for Cartesian
+    outputs that stops with an IndexError.
+
+    Example:
+        10,1,1,-50,30,181  (given as dcase2023-submission)
+
+    Fix:
+        ``seldio convert FILE --to dcase2023-submission --allow-loss source,distance``
+
+    Reference: DCASE 2023 Task 3, Submission.
+    """
+    best = _contradicted(labels)
+    if best is not None and labels.format.role == "submission" and best.format.role == "label":
+        yield _instead(labels, found, best, "this is a label file, not a submission")
+
+
+@rule("LAB312", ERROR)
+def another_layout(labels: Labels, found: Found) -> Iterator[Finding]:
+    """The layout that was named does not fit, and another one with as many columns does.
+
+    Five columns have three meanings and six have four; read as the wrong one, every row is legal
+    text and wrong data.
+
+    Example:
+        36,9,-161,-23,153  (given as starss22: the third column is no source number)
+
+    Fix:
+        Name the right layout with ``--format``, or leave it away: seldio finds it.
+
+    Reference: ``seldio formats``.
+    """
+    best = _contradicted(labels)
+    if best is not None and not (labels.format.role == "submission" and best.format.role == "label"):
+        yield _instead(labels, found, best, f"this is no {labels.format.name} file")
+
+
+def _contradicted(labels: Labels) -> Candidate | None:
+    """The layout that the content speaks for, where the user named one that it speaks against."""
+    if not labels.told or labels.dialect is None or not _out_of_range(labels):
+        return None
+    detection = detect([part.file for part in labels.parts if part.rows])
+    own = judge(labels.dialect, detection.sample)
+    best = detection.candidates[0] if detection.format is not None else None
+    if best is None or best.points < own.points + CONTRADICTED or means_the_same(best.format, labels.dialect):
+        return None
+    return best
+
+
+def _out_of_range(labels: Labels) -> bool:
+    """Whether a column holds many values that it cannot hold; a few wrong ones are no other layout."""
+    limits = {"source": (-1, 60), "elevation": (-90, 90), "distance": (0, 100), "x": (-3, 3)}
+    counts = [
+        np.count_nonzero((labels.column(field) < low) | (labels.column(field) > high))
+        for field, (low, high) in limits.items()
+        if labels.has(field)
+    ]
+    return max(counts, default=0) >= max(3, len(labels) // 20)
+
+
+def _instead(labels: Labels, found: Found, best: Candidate, message: str) -> Finding:
+    labels.foreign = True
+    named = f"it looks like {best.format.name}: {', '.join(best.evidence)}"
+    return found(
+        int(labels.starts[0]), None, f"{message}; {named}", f"read it as --format {best.format.name}"
+    )
 
 
 @rule("LAB301", ERROR, fix="unsafe")
@@ -93,8 +168,8 @@ def cartesian(labels: Labels, found: Found) -> Iterator[Finding]:
             continue
         labels.explain(rows, "azimuth", "elevation", "distance")
         lengths = f"{norm[rows].min():.2f} to {norm[rows].max():.2f}"
-        yield found(rows.start, "azimuth", f"the last three columns are vectors of length {lengths}: Cartesian "
-                    "coordinates, not angles and a distance",
+        yield found(rows.start, "azimuth", f"the last three columns are vectors of length {lengths}: "
+                    "Cartesian coordinates, not angles and a distance",
                     "read the file as --format dcase2020-output")  # fmt: skip
 
 
@@ -146,20 +221,18 @@ def swapped_angles(labels: Labels, found: Found) -> Iterator[Finding]:
     """
     if not labels.has("azimuth", "elevation") or labels.has("x"):
         return
-    wide = np.maximum(labels.high("elevation"), -labels.low("elevation"))
-    narrow = np.maximum(labels.high("azimuth"), -labels.low("azimuth"))
-    beyond = np.abs(labels.column("elevation")) > 90
-    fits = np.flatnonzero((wide <= 180) & (narrow <= 90)).tolist()
-    counts = {index: beyond[labels.rows_of(index)] for index in fits}
-    proof = [index for index in fits if counts[index].sum() >= max(2, 0.02 * len(counts[index]))]
-    for index in _alike(labels, proof, fits):
+    azimuth, elevation = labels.column("azimuth"), labels.column("elevation")
+    beyond = np.abs(elevation) > 90
+    wide, narrow = np.abs(elevation).max(), np.abs(azimuth).max()
+    spread = elevation.std() > 1.5 * azimuth.std()
+    if np.count_nonzero(beyond) < 2 or not 90 < wide <= 180 or narrow > 90 or not spread:
+        return
+    labels.explain(slice(None), "azimuth", "elevation")
+    for index in range(len(labels.filled)):
         rows = labels.rows_of(index)
-        labels.explain(rows, "azimuth", "elevation")
-        why = f"elevations go up to ±{wide[index]:g} and azimuths only to ±{narrow[index]:g}"
-        if index not in proof:
-            why = f"like {plural(len(proof), 'file')} beside this one"
-        yield found(rows.start + int(np.argmax(counts[index])), "elevation",
-                    f"{why}: the two columns are swapped", "azimuth stands before elevation")  # fmt: skip
+        row = rows.start + int(np.argmax(np.abs(elevation[rows])))
+        yield found(row, "elevation", f"elevations go up to ±{wide:g} and azimuths only to ±{narrow:g}: the two "
+                    "columns are swapped", "azimuth stands before elevation")  # fmt: skip
 
 
 @rule("LAB305", ERROR, fix="unsafe")
@@ -181,14 +254,12 @@ def classes_from_one(labels: Labels, found: Found) -> Iterator[Finding]:
     if not labels.has("class_id") or labels.has("class_name"):
         return
     ids, classes = labels.column("class_id"), len(vocabulary(labels.format.vocabulary))
-    if ids.min() != 1 or ids.max() != classes or len(ids) < ENOUGH:
+    if ids.min() < 1 or ids.max() != classes or np.count_nonzero(ids == classes) < 3:
         return
     labels.explain(slice(None), "class_id")
     for index in range(len(labels.filled)):
         rows = labels.rows_of(index)
-        message = (
-            f"classes go from 1 to {classes}: they count from 1, and {labels.format.vocabulary} counts from 0"
-        )
+        message = f"classes go from {ids.min()} to {classes}: they count from 1, and {labels.format.vocabulary} counts from 0"
         row = rows.start + int(np.argmax(ids[rows]))
         yield found(row, "class_id", message, "subtract 1 from every class")
 
@@ -217,6 +288,9 @@ def frames_from_one(labels: Labels, found: Found) -> Iterator[Finding]:
         return
     lengths = [labels.lengths.get(labels.parts[number].origin.clip) for number in labels.filled]
     certain = any(length == last for length, last in zip(lengths, labels.high("frame").tolist(), strict=True))
+    likely = labels.format.role in ("submission", "output") and ones >= 0.75 * len(first)
+    if not ones or not (certain or likely):
+        return
     yield found(int(labels.starts[np.argmax(first == 1)]), "frame", f"no file has a frame 0 and {ones} of "
                 f"{len(first)} begin at frame 1: frames {'count' if certain else 'may count'} from 1",
                 "an event at the very start of a recording is in frame 0")  # fmt: skip
@@ -299,24 +373,6 @@ def distance_unit(labels: Labels, found: Found) -> Iterator[Finding]:
         yield found(rows.start, "distance", message, f"{labels.format.name} holds {unit}")
 
 
-@reported("LAB309", ERROR)
-def label_as_submission() -> None:
-    """A label file given as a submission.
-
-    Labels have a source (and a distance); submissions of 2022 and 2023 do not. The official loader
-    of 2023 takes five and six columns for labels, and passes them through a conversion for Cartesian
-    outputs that stops with an IndexError.
-
-    Example:
-        10,1,1,-50,30,181  (given as dcase2023-submission)
-
-    Fix:
-        ``seldio convert FILE --to dcase2023-submission --allow-loss source,distance``
-
-    Reference: DCASE 2023 Task 3, Submission.
-    """
-
-
 @reported("LAB310", ERROR)
 def submission_of_another_year() -> None:
     """The submission or output of another year than the one that is due.
@@ -368,6 +424,6 @@ def angles_cut_off(labels: Labels, found: Found) -> Iterator[Finding]:
 
 
 RULES = (
-    radians, cartesian, azimuth_0_to_360, swapped_angles, classes_from_one, frames_from_one, other_hop,
-    distance_unit, label_as_submission, submission_of_another_year, angles_cut_off,
+    label_as_submission, another_layout, cartesian, radians, azimuth_0_to_360, swapped_angles, classes_from_one,
+    frames_from_one, other_hop, distance_unit, submission_of_another_year, angles_cut_off,
 )  # fmt: skip

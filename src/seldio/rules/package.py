@@ -6,199 +6,29 @@ recording. What lies elsewhere is found as well, so that everything wrong is sai
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
 
 from seldio.errors import InvalidData
 from seldio.findings import Finding
-from seldio.formats.yaml_text import Pointer, YamlDocument, parse
+from seldio.formats.yaml_text import parse
 from seldio.rules import package_files, package_labels, package_meta
 from seldio.rules.base import Rule
-from seldio.rules.collection import Collection, Entry, Reference
+from seldio.rules.collection import Collection, Entry
 from seldio.rules.package_labels import Label
+from seldio.rules.package_parts import META, File, Meta, Package, System, stem
 
-META = ".meta.yaml"
 #: Folders of tasks, and what people write in their place.
 _TASK = re.compile(r"(?i)task[ _-]*([0-9]{1,4})[ _-]*[a-z]?")
 _LABEL_FOLDER = re.compile(r"(?i).+_task[0-9]+[a-z]*_[0-9]+")
 _META_NAME = re.compile(r"(?i)\.meta\.ya?ml$")
-_YAML_NAME = re.compile(r"(?i)(\.meta)?\.ya?ml$")
+_YAML_NAME = re.compile(r"(?i)\.ya?ml$")
 _OURS = 3
-#: Kinds of sources that have folders.
-TREES = ("folder", "zip", "tar")
 
 #: Rules for a package, in the order of their codes.
 RULES: tuple[Rule, ...] = (*package_labels.RULES, *package_files.RULES, *package_meta.RULES)
-
-
-class File(NamedTuple):
-    """An entry with its POSIX path in the package, which for a part of one begins above the source."""
-
-    name: str
-    entry: Entry
-
-    @property
-    def folder(self) -> str:
-        """The folder it lies in."""
-        return self.name.rpartition("/")[0]
-
-    @property
-    def base(self) -> str:
-        """The file name alone."""
-        return self.name.rpartition("/")[2]
-
-    def shown(self, folder: str) -> str:
-        """The path of *folder*, in which this file lies, as shown to people."""
-        return self.entry.path.removesuffix(self.name[len(folder) :] if folder else "/" + self.name)
-
-
-@dataclasses.dataclass(frozen=True)
-class Meta:
-    """A meta file; *document* is None where it cannot be read."""
-
-    file: File
-    document: YamlDocument | None
-
-    @property
-    def path(self) -> str:
-        """As shown to people."""
-        return self.file.entry.path
-
-    @property
-    def stem(self) -> str:
-        """The file name up to ``.meta.yaml``."""
-        return _YAML_NAME.sub("", self.file.base)
-
-    @property
-    def well_named(self) -> bool:
-        """Whether it is called ``….meta.yaml``."""
-        return self.file.base.endswith(META)
-
-    @property
-    def empty(self) -> bool:
-        """Whether there is nothing in it but comments."""
-        return self.document is not None and self.document.value is None
-
-    @property
-    def readable(self) -> bool:
-        """Whether it is a block of fields."""
-        return self.document is not None and isinstance(self.document.value, dict)
-
-    @property
-    def fields(self) -> dict[Any, Any]:
-        """What it says; nothing if it is not readable."""
-        return self.document.value if self.document is not None and self.readable else {}
-
-    def place(self, pointer: Pointer, key: bool = False) -> dict[str, Any]:
-        """Where a field stands, or its *key*, as findings want it; a KeyError if it is not there."""
-        if self.document is None:
-            raise KeyError(pointer)
-        span = self.document.locate(pointer, key)
-        value = span.text if pointer else None
-        return {
-            "path": self.path,
-            "line": span.line,
-            "column": span.column,
-            "value": value,
-            "excerpt": span.excerpt,
-        }
-
-    @property
-    def label(self) -> str | None:
-        """``submission.label``, if it is text and not blank."""
-        submission = self.fields.get("submission")
-        label = submission.get("label") if isinstance(submission, dict) else None
-        return label if isinstance(label, str) and label.strip() else None
-
-
-@dataclasses.dataclass(frozen=True)
-class System:
-    """One system of a package.
-
-    Args:
-        label: the name of its folder.
-        task: the folder above, where that is one of a task.
-        folder: its folder in the package, as a POSIX path.
-        path: its folder as shown to people.
-        sheet: its meta file, wherever that lies.
-        output: the folder its csv files are taken from, below *folder*; empty for *folder* itself.
-        outputs: the csv files, one for each recording.
-        elsewhere: csv files in its other folders.
-        rest: its other files, except for PDFs.
-    """
-
-    label: str
-    task: str | None
-    folder: str
-    path: str
-    sheet: Meta | None
-    output: str
-    outputs: tuple[Entry, ...]
-    elsewhere: Mapping[str, tuple[Entry, ...]]
-    rest: tuple[File, ...]
-
-    @property
-    def meta(self) -> Entry | None:
-        """The entry of the meta file."""
-        return self.sheet.file.entry if self.sheet is not None else None
-
-    @property
-    def parts(self) -> Label | None:
-        """The parts of the label; None where it is malformed."""
-        return Label.parse(self.label)
-
-    @property
-    def track(self) -> str | None:
-        """``task3``, ``task3a``, ``task3b``, or what stands in its place."""
-        return self.task or (self.parts.track if self.parts is not None else None)
-
-    @property
-    def index(self) -> int | None:
-        """The number at the end of the label."""
-        return int(self.parts.index) if self.parts is not None else None
-
-    def below(self, folder: str) -> str:
-        """A folder of the system as shown to people."""
-        return f"{self.path}/{folder}" if folder else self.path
-
-
-@dataclasses.dataclass(frozen=True)
-class Package:
-    """A package, taken apart.
-
-    Args:
-        path: the source as the user named it.
-        systems: in the order of their folders.
-        metas: all meta files, of systems or not.
-        astray: meta files that do not lie at ``[ROOT/]taskN/LABEL/``.
-        loose: csv files of no system.
-        tasks: the folders of tasks, by their path as shown to people.
-        whole: whether it is all of a package; a single meta file and a folder inside a package are not.
-        reported: whether there is a PDF.
-        reference: the recordings to expect.
-        findings: what reading the meta files brought up.
-    """
-
-    path: str
-    systems: tuple[System, ...]
-    metas: tuple[Meta, ...]
-    astray: tuple[Meta, ...]
-    loose: tuple[File, ...]
-    tasks: Mapping[str, str]
-    whole: bool
-    reported: bool
-    reference: Reference | None
-    findings: tuple[Finding, ...]
-
-    @property
-    def orphans(self) -> tuple[Meta, ...]:
-        """Meta files of no system."""
-        owned = {id(system.sheet) for system in self.systems}
-        return tuple(meta for meta in self.metas if id(meta) not in owned)
 
 
 def is_package(entries: Iterable[Entry]) -> bool:
@@ -211,7 +41,8 @@ def systems(collection: Collection) -> Package:
     prefix = _prefix(collection)
     every = [File(prefix + entry.name, entry) for entry in collection.entries]
     files = [file for file in every if not _is_foreign(file.name)]
-    groups = _grouped(files) if collection.kind in TREES else {}
+    tree = _is_tree(collection)
+    groups = _grouped(files) if tree else {}
     grouped = {file.name for group in groups.values() for file in group}
     outside = [file for file in files if file.name not in grouped]
     reader = _Reader(outside)
@@ -221,7 +52,7 @@ def systems(collection: Collection) -> Package:
         path=collection.path,
         systems=found,
         metas=metas,
-        astray=tuple(meta for meta in metas if collection.kind in TREES and not _in_place(meta)),
+        astray=tuple(meta for meta in metas if tree and not _in_place(meta)),
         loose=tuple(file for file in outside if _is_csv(file.name)),
         tasks={file.shown(task): PurePosixPath(task).name for file in every if (task := _task(file.name))},
         whole=bool(found) and not prefix,
@@ -229,6 +60,13 @@ def systems(collection: Collection) -> Package:
         reference=collection.reference,
         findings=tuple(reader.findings),
     )
+
+
+def _is_tree(collection: Collection) -> bool:
+    """Whether the places of files count: not for one file, nor for meta files that lie about in a folder."""
+    names = [entry.name for entry in collection.entries]
+    placed = any(_is_csv(name) or _task(name) is not None for name in names)
+    return collection.kind in ("zip", "tar") or (collection.kind == "folder" and placed)
 
 
 def _prefix(collection: Collection) -> str:
@@ -259,7 +97,8 @@ def _is_foreign(name: str) -> bool:
 
 def _is_labelled(name: str) -> bool:
     task = _task(name)
-    return task is not None and _LABEL_FOLDER.fullmatch(name[len(task) + 1 :].partition("/")[0]) is not None
+    label, slash, _ = name[len(task) + 1 :].partition("/") if task is not None else ("", "", "")
+    return bool(slash) and _LABEL_FOLDER.fullmatch(label) is not None
 
 
 def _is_csv(name: str) -> bool:
@@ -355,7 +194,7 @@ class _Reader:
         """The meta file that is meant for a system, in its folder or not, well named or not."""
         label = PurePosixPath(folder).name
         inside = [file for file in group if _META_NAME.search(file.base)]
-        outside = [file for file in self.strays if _YAML_NAME.sub("", file.base) == label]
+        outside = [file for file in self.strays if stem(file.base) == label]
         unnamed = [file for file in group if file.folder == folder and _YAML_NAME.search(file.base)]
         files = inside or outside or unnamed
 
@@ -369,3 +208,6 @@ def _preference(folder: str, label: str, count: int) -> tuple[int, int, str]:
     """The documented place first, then the one also seen, then the fullest."""
     documented = (label, f"{label}.output")
     return documented.index(folder) if folder in documented else 2, -count, folder
+
+
+__all__ = ["RULES", "Package", "System", "is_package", "systems"]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from seldio.findings import Finding
 from seldio.rules.base import ERROR, INFO, WARNING, rule
 from seldio.rules.collection import Entry, Found
+from seldio.rules.package_labels import carried
 from seldio.text import clipped, listed, plural, printable
 
 if TYPE_CHECKING:
-    from seldio.rules.package import Package, System
+    from seldio.rules.package_parts import Package, System
 
 _SHAPE = "[ROOT]/task3a/LABEL/LABEL.meta.yaml"
 
@@ -77,7 +78,7 @@ def wrong_depth(package: Package, found: Found) -> Iterator[Finding]:
     """
     for meta in package.astray:
         message = f"{clipped(meta.file.base)} lies at another level than the meta files of a package"
-        yield found(meta.path, message, f"it belongs to {_SHAPE}; ROOT may be left out")
+        yield found(meta.path, message, f"move it to {_SHAPE}; ROOT may be left out")
 
 
 @rule("SUB211", INFO)
@@ -96,7 +97,10 @@ def output_folder(package: Package, found: Found) -> Iterator[Finding]:
     Reference: organisers' evaluation script of 2024.
     """
     for system in package.systems:
-        if system.outputs and system.output != system.label:
+        name = system.output.rpartition("/")[2]
+        if not system.outputs or system.output == system.label:
+            continue
+        if carried(name) in (None, system.label):  # otherwise, that says SUB206
             label = printable(system.label)
             message = f"taken for the output of {label}: {plural(len(system.outputs), 'csv file')}"
             yield found(system.below(system.output), message, f"the documented place is {label}/{label}/")
@@ -126,7 +130,7 @@ def recording_twice(package: Package, found: Found) -> Iterator[Finding]:
 
 
 @rule("SUB213", ERROR)
-def recording_missing(package: Package, found: Found) -> Iterator[Finding]:
+def system_incomplete(package: Package, found: Found) -> Iterator[Finding]:
     """A system without some of the recordings.
 
     Each system needs a file for every recording, an empty one where nothing was detected. The recordings
@@ -173,16 +177,14 @@ def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
     for system in package.systems:
         if not system.outputs:
             continue  # that says SUB209
-        odd = [(file.entry, "no csv, and not read") for file in system.rest]
+        odd = [(file.entry, _surplus(file.name)) for file in system.rest]
         capital = (entry for entry in system.outputs if not entry.name.endswith(".csv"))
         odd += [(entry, "not .csv in small letters") for entry in capital]
         for entries in system.elsewhere.values():
             if not _twice(system, entries):
-                odd += [(entry, f"not in {_named(system.output)}, and not read") for entry in entries]
+                odd += [(entry, f"not read (not in {_named(system.output)})") for entry in entries]
         yield from _by_folder(odd, found)
-    yield from _by_folder(
-        [(file.entry, "in no system's folder, and not read") for file in package.loose], found
-    )
+    yield from _by_folder([(file.entry, "not read (in no system's folder)") for file in package.loose], found)
 
 
 @rule("SUB215", ERROR)
@@ -231,6 +233,10 @@ def report_missing(package: Package, found: Found) -> Iterator[Finding]:
         )
 
 
+def _surplus(name: str) -> str:
+    return "a second meta file" if re.search(r"(?i)\.ya?ml$", name) else "not read (no csv)"
+
+
 def _named(folder: str) -> str:
     return f"{printable(folder)}/" if folder else "the system's own folder"
 
@@ -264,11 +270,11 @@ def _by_folder(odd: Sequence[tuple[Entry, str]], found: Found) -> Iterator[Findi
         groups.setdefault((entry.name.rpartition("/")[0], why), []).append(entry)
     for (_, why), entries in groups.items():
         names = [entry.name.rpartition("/")[2] for entry in entries]
-        message = f"{plural(len(names), 'file')} {why}: {listed(names)}"
+        message = f"{why}: {plural(len(names), 'file')}, {listed(names)}"
         yield found(entries[0].path, message, "outputs are LABEL/LABEL/*.csv; leave out what nobody needs")
 
 
 RULES = (
-    meta_missing, outputs_missing, wrong_depth, output_folder, recording_twice, recording_missing,
+    meta_missing, outputs_missing, wrong_depth, output_folder, recording_twice, system_incomplete,
     unexpected_file, package_file_name, report_missing,
 )  # fmt: skip

@@ -13,7 +13,7 @@ from seldio.rules.collection import Found
 from seldio.text import clipped, listed, printable
 
 if TYPE_CHECKING:
-    from seldio.rules.package import Meta, Package, System
+    from seldio.rules.package_parts import Meta, Package, System
 
 #: Audio-only and audiovisual since 2023; without a track before.
 TRACKS = ("task3", "task3a", "task3b")
@@ -140,7 +140,8 @@ def unknown_track(package: Package, found: Found) -> Iterator[Finding]:
     hint = "task3a is audio-only, task3b audiovisual, task3 is for years without tracks"
     for path, task in sorted(package.tasks.items()):
         if task not in TRACKS:
-            yield found(path, f"{printable(task)} is no track of Task 3", hint)
+            other = "" if "3" in task else "; other tasks are not checked"
+            yield found(path, f"{printable(task)} is no track of Task 3", hint + other)
     tasked = {system.label for system in package.systems if system.task is not None}
     for label, place in _labels(package):
         parts = Label.parse(label)
@@ -164,7 +165,8 @@ def track_differs(package: Package, found: Found) -> Iterator[Finding]:
     """
     for system in package.systems:
         if _misplaced(system) and system.parts is not None:
-            message = f"{printable(system.label)} lies in {printable(system.task or '')}"
+            there, said = printable(system.task or ""), printable(system.parts.track)
+            message = f"{printable(system.label)} lies in {there}, and its label says {said}"
             yield found(system.path, message, "move it, or change its label everywhere")
 
 
@@ -288,11 +290,16 @@ def _differing_output(system: System, found: Found) -> Iterator[Finding]:
     names = {system.below(system.output): system.output.rpartition("/")[2]}
     names |= {entry.path: entry.name.rpartition("/")[2] for entry in system.outputs}
     for path, name in names.items():
-        match = _OTHER_OUTPUT.fullmatch(name)
-        label = match[1] if match else name
-        if label != system.label and Label.parse(label) is not None:
-            message = f"the output of {printable(label)} in the folder {printable(system.label)}"
+        if (label := carried(name)) not in (None, system.label):
+            message = f"the output of {printable(label or '')} in the folder {printable(system.label)}"
             yield found(path, message, "is it the right output? If so, rename it")
+
+
+def carried(name: str) -> str | None:
+    """The label that the name of an output folder or file carries; None where it carries none."""
+    match = _OTHER_OUTPUT.fullmatch(name)
+    label = match[1] if match else name
+    return label if Label.parse(label) is not None else None
 
 
 RULES = (

@@ -12,7 +12,7 @@ from seldio.rules.collection import Found
 from seldio.text import clipped, printable
 
 if TYPE_CHECKING:
-    from seldio.rules.package import Meta, Package
+    from seldio.rules.package_parts import Meta, Package
 
 Path = tuple[str, ...]
 _AUTHORS = ("submission", "authors")
@@ -70,19 +70,24 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-TYPES: tuple[tuple[Path, Callable[[Any], bool], str], ...] = (
-    *((path, _is_map, "a block of fields, each on a line of its own, indented") for path in (
+_BLOCK = ("a block of fields", "write each field on a line of its own, indented")
+_TEXT = ("text", "put it in quotes if it looks like a number or a list")
+_COUNT = ("a whole number", "write digits alone, like 713511")
+_NUMBER = ("a number", "write it like 49.3, without a unit")
+#: Fields, what they must be, and in words, with what to do.
+TYPES: tuple[tuple[Path, Callable[[Any], bool], tuple[str, str]], ...] = (
+    *((path, _is_map, _BLOCK) for path in (
         ("submission",), ("system",), ("system", "description"), ("system", "complexity"), ("results",),
         ("results", "development_dataset"), _OVERALL, (*_AUTHORS, "*"),
     )),
-    (("submission", "label"), lambda value: isinstance(value, str), "text"),
-    (("submission", "name"), _is_text, "text"),
-    (("submission", "abbreviation"), _is_text, "text"),
-    (_AUTHORS, lambda value: isinstance(value, list), "a list, where each author begins with '- '"),
-    ((*_AUTHORS, "*", "corresponding"), _is_flag, "true or false, without quotes"),
-    ((*_AUTHORS, "*", "affiliation"), _is_maps, "a block of fields, each on a line of its own, indented"),
-    (("system", "complexity", "total_parameters"), _is_count, "a whole number in digits alone, like 713511"),
-    *(((*_OVERALL, name), _is_number, "a number like 49.3, without a unit") for name in _METRICS),
+    (("submission", "label"), lambda value: isinstance(value, str), _TEXT),
+    (("submission", "name"), _is_text, _TEXT),
+    (("submission", "abbreviation"), _is_text, _TEXT),
+    (_AUTHORS, lambda value: isinstance(value, list), ("a list", "begin each author with '- '")),
+    ((*_AUTHORS, "*", "corresponding"), _is_flag, ("true or false", "write it without quotes")),
+    ((*_AUTHORS, "*", "affiliation"), _is_maps, _BLOCK),
+    (("system", "complexity", "total_parameters"), _is_count, _COUNT),
+    *(((*_OVERALL, name), _is_number, _NUMBER) for name in _METRICS),
 )  # fmt: skip
 _RANGES = {"ER_20": (0.0, float("inf")), "F_20": (0.0, 100.0), "LE_CD": (0.0, 180.0), "LR_CD": (0.0, 100.0)}
 
@@ -108,7 +113,7 @@ def meta_field_missing(package: Package, found: Found) -> Iterator[Finding]:
         if meta.empty:
             yield found(meta.path, "the meta file is empty", "fill in the organisers' template")
         for pointer in _gaps(meta, REQUIRED, strict=True):
-            yield _missing(meta, pointer, found, "it is required")
+            yield _missing(meta, pointer, found, "fill it in: it is required")
         authors = _authors(meta)
         if authors and not any("corresponding" in author for author in authors):
             hint = 'add "corresponding: true" to one author'
@@ -157,12 +162,12 @@ def meta_field_type(package: Package, found: Found) -> Iterator[Finding]:
         if meta.document is not None and not meta.empty and not meta.readable:
             yield found(message="a meta file is a block of fields: submission, system, results",
                         hint="fill in the organisers' template", **meta.place(()))  # fmt: skip
-        for path, fits, expected in TYPES:
+        for path, fits, (kind, hint) in TYPES:
             for pointer, value in _values(meta.fields, path):
                 if value is not None and not fits(value):
                     place = meta.place(pointer)
                     shown = clipped(place["value"], 40) or "empty"
-                    yield found(message=f"{_named(pointer)} is {shown}", hint=f"write {expected}", **place)
+                    yield found(message=f"{_named(pointer)} is {shown}, not {kind}", hint=hint, **place)
 
 
 @rule("SUB220", ERROR)

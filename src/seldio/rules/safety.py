@@ -82,8 +82,9 @@ def duplicate_member() -> None:
 def over_limit() -> None:
     """A file or archive over a limit.
 
-    42 kB of zip can unpack to 5.5 GB ("zip bomb"): whoever reads it runs out of memory or disk. Limits hold for the size of a file, of a whole archive, the ratio of unpacked to
-    packed, the number of files, and the length of a name.
+    42 kB of zip can unpack to 5.5 GB ("zip bomb"): whoever reads it runs out of memory or disk. Limits
+    hold for the size of a file and of a whole archive, for the ratio of unpacked to packed, the number
+    of files, and the length of a name.
 
     Example:
         a.csv in bomb.zip: 100,000,000 bytes from 194,135

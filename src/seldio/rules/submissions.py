@@ -65,7 +65,7 @@ def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
 
 
 @rule("SUB103", WARNING)
-def clip_name(collection: Collection, found: Found) -> Iterator[Finding]:
+def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
     """A file name unlike those of the other result files.
 
     Each result file has the name of its recording. A file that is called otherwise (a copy, a backup,
@@ -121,8 +121,10 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
             if len(beyond):
                 place = part.place(int(beyond[0]), "frame")
                 end = f"{limit:,} frames, {float(limit * hop):g} s"
-                yield found(part.file.path, f"frame {place.value} is behind the end of the clip ({end}); "
-                            f"{plural(len(beyond), 'row')} in all", "cut the output at the length of the recording",
+                count = plural(len(beyond), "row")
+                yield found(part.file.path,
+                            f"frame {place.value} is behind the end of the clip ({end}); {count} in all",
+                            "cut the output at the length of the recording",
                             place.line, place.column, place.value, place.excerpt)  # fmt: skip
 
 
@@ -177,7 +179,7 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
 
 
 @rule("SUB107", ERROR)
-def clip_twice(collection: Collection, found: Found) -> Iterator[Finding]:
+def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
     """Two files for one clip in the same folder tree.
 
     Scripts that go by file name keep one of them, whichever comes last.
@@ -227,6 +229,6 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
 
 
 RULES = (
-    missing_clip, surplus_clip, clip_name, frame_past_end, all_empty, one_file_for_all, clip_twice,
+    missing_clip, surplus_clip, result_name, frame_past_end, all_empty, one_file_for_all, result_twice,
     several_formats,
 )  # fmt: skip

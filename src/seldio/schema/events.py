@@ -19,7 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Degrees180 = Annotated[float, Field(ge=-180, le=180)]
 Degrees90 = Annotated[float, Field(ge=-90, le=90)]
-NotNegative = Annotated[int, Field(ge=0)]
+Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
+NotNegative = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 class Event(BaseModel):
@@ -37,7 +38,7 @@ class Event(BaseModel):
     offset: Annotated[float, Field(ge=0)] | None = Field(None, description="Seconds; event rows only.")
     class_id: NotNegative | None = Field(None, description="0-based index into the vocabulary.")
     class_name: str | None = Field(None, description="The class as written, where no vocabulary has it.")
-    source: int | None = Field(None, description="Number of the source or track.")
+    source: Int32 | None = Field(None, description="Number of the source or track.")
     azimuth: Degrees180 | None = Field(None, description="Degrees, +90 is left.")
     elevation: Degrees90 | None = Field(None, description="Degrees, +90 is up.")
     distance: Annotated[float, Field(ge=0)] | None = Field(None, description="Metres.")
@@ -114,7 +115,8 @@ class Origin:
             for file in self.files
         ]
         record = {"format": self.format, "vocabulary": self.vocabulary, "files": files}
-        return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+        text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+        return text.encode(errors="backslashreplace")  # names may hold bytes that are not UTF-8
 
     @staticmethod
     def from_json(data: bytes) -> Origin:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from seldio import timeline
 from seldio.schema.events import clip_codes
@@ -32,7 +34,7 @@ class Spans:
     starts: Ints
 
     def __len__(self) -> int:
-        return self.table.num_rows
+        return len(self.starts) - 1
 
     def trajectory(self, event: int) -> Ints:
         """The rows of the event-frame table that make up event number *event*, frames ascending."""
@@ -42,9 +44,10 @@ class Spans:
 def spans(table: pa.Table, gap: int = 0, hop: Fraction = timeline.HOP) -> Spans:
     """Group event frames into events.
 
-    An event is a run of consecutive frames of one clip, class and source. Rows that repeat a frame
-    (exact duplicates, or two places of one source number) are told apart by their rank inside the
-    frame, so that each becomes an event of its own and no row is lost.
+    An event is a run of consecutive frames of one clip, class and source; classes without a number are
+    told apart by their names. Rows that repeat a frame (exact duplicates, or two places of one source
+    number) are told apart by their rank inside the frame, so that each becomes an event of its own and
+    no row is lost.
 
     Args:
         table: an event table with ``clip``, ``frame`` and ``class_id``, in any row order.
@@ -52,27 +55,42 @@ def spans(table: pa.Table, gap: int = 0, hop: Fraction = timeline.HOP) -> Spans:
         hop: seconds between frames.
     """
     clips, names = clip_codes(table)
-    frame = table["frame"].to_numpy().astype(np.int64)
-    label = table["class_id"].to_numpy().astype(np.int64)
-    has_source = "source" in table.column_names
-    source = table["source"].to_numpy().astype(np.int64) if has_source else np.zeros_like(frame)
-    rank = _rank(clips, label, source, frame)
-    order = np.lexsort((frame, rank, source, label, clips))
-    keys = [part[order] for part in (clips, label, source, rank)]
+    frame, label, source = (_numbers(table, field) for field in ("frame", "class_id", "source"))
+    keys = [clips, label, _unnumbered(table, label), source]
+    rank = _rank(keys, frame)
+    order = np.lexsort((frame, rank, *reversed(keys)))
     step = np.diff(frame[order])
     new = np.zeros(len(order), dtype=bool)
     new[:1] = True
-    new[1:] = (step > gap + 1) | np.logical_or.reduce([np.diff(key) != 0 for key in keys])
+    new[1:] = (step > gap + 1) | np.logical_or.reduce([np.diff(key[order]) != 0 for key in (*keys, rank)])
     starts = np.append(np.flatnonzero(new), len(order))
-    return _ordered(names, clips, frame, label, source if has_source else None, order, starts, hop)
+    columns = {"class_id": label} | ({"source": source} if "source" in table.column_names else {})
+    return _ordered(names, clips, frame, columns, order, starts, hop)
 
 
-def _rank(clips: Any, label: Ints, source: Ints, frame: Ints) -> Ints:
-    """0 for the first row of a (clip, class, source, frame), 1 for the second, in file order."""
-    order = np.lexsort((frame, source, label, clips))
-    same = np.ones(max(len(order) - 1, 0), dtype=bool)
-    for part in (clips, label, source, frame):
-        same &= np.diff(part[order]) == 0
+#: Stands for null; no file holds a number this small.
+_NULL = np.iinfo(np.int32).min
+
+
+def _numbers(table: pa.Table, field: str) -> Ints:
+    """A column of whole numbers; zeros where there is no such column."""
+    if field not in table.column_names:
+        return np.zeros(table.num_rows, np.int64)
+    return pc.fill_null(table[field], _NULL).to_numpy().astype(np.int64)
+
+
+def _unnumbered(table: pa.Table, label: Ints) -> Ints:
+    """The names of classes as numbers, where the classes have none of their own."""
+    if "class_name" not in table.column_names or not (label == _NULL).any():
+        return np.zeros_like(label)
+    names = table["class_name"].combine_chunks().dictionary_encode()
+    return np.where(label == _NULL, pc.fill_null(names.indices, -1).to_numpy(), 0)
+
+
+def _rank(keys: Sequence[Ints], frame: Ints) -> Ints:
+    """0 for the first row of a frame with these keys, 1 for the second, in file order."""
+    order = np.lexsort((frame, *reversed(keys)))
+    same = np.logical_and.reduce([np.diff(part[order]) == 0 for part in (*keys, frame)])
     position = np.arange(len(order))
     first = np.where(np.concatenate(([False], same))[: len(order)], 0, position)
     rank = np.empty(len(order), dtype=np.int64)
@@ -81,11 +99,11 @@ def _rank(clips: Any, label: Ints, source: Ints, frame: Ints) -> Ints:
 
 
 def _ordered(
-    names: list[str], clips: Any, frame: Ints, label: Ints, source: Ints | None, order: Ints, starts: Ints, hop: Fraction
+    names: list[str], clips: Any, frame: Ints, keys: dict[str, Ints], order: Ints, starts: Ints, hop: Fraction
 ) -> Spans:
     """The spans sorted by clip, onset and class; rows regrouped to match."""
     heads, tails = order[starts[:-1]], order[starts[1:] - 1]
-    by_onset = np.lexsort((label[heads], frame[heads], clips[heads]))
+    by_onset = np.lexsort((keys["class_id"][heads], frame[heads], clips[heads]))
     heads, tails = heads[by_onset], tails[by_onset]
     lengths = np.diff(starts)[by_onset]
     bounds = np.concatenate(([0], np.cumsum(lengths)))
@@ -96,8 +114,7 @@ def _ordered(
         "offset": (frame[tails] + 1) * hop.numerator / hop.denominator,
         "first_frame": frame[heads].astype(np.int32),
         "last_frame": frame[tails].astype(np.int32),
-        "class_id": label[heads].astype(np.int32),
     }
-    if source is not None:
-        columns["source"] = source[heads].astype(np.int32)
+    for field, values in keys.items():
+        columns[field] = pa.array(values[heads], pa.int32(), mask=values[heads] == _NULL)
     return Spans(pa.table(columns), order[np.arange(bounds[-1]) + shift], bounds)

@@ -1,0 +1,862 @@
+"""Conversion: what is carried, what is refused, and what comes back as it was."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import io
+import itertools
+import json
+import zipfile
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import event_tables
+
+from seldio.convert import convert, convert_source, plan, read_tables
+from seldio.convert.outputs import clip_tables
+from seldio.errors import DataError, InvalidData, LossError, SeldioError, UnknownFormat, UsageError
+from seldio.findings import raise_errors
+from seldio.formats import FORMATS, Format, TextFile, get
+from seldio.formats.dcase_json import JsonFormat
+from seldio.formats.dialects import DIALECTS
+from seldio.formats.label_csv import Dialect
+from seldio.formats.parquet import PARQUET, read_parquet, write_parquet
+from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
+from seldio.vocabularies import spelling, vocabulary
+
+LABELS = [format for format in FORMATS if format is not PARQUET]
+NAMES = [format.name for format in LABELS]
+
+
+def table(format: str = "starss23", vocabulary: str = "starss", **columns: list[Any]) -> pa.Table:
+    """A table of one clip, mix001."""
+    arrays = {name: pa.array(columns[name], COLUMNS[name]) for name in COLUMNS if name in columns}
+    rows = len(next(iter(columns.values())))
+    clip = pa.array(["mix001"] * rows).cast(COLUMNS["clip"])
+    return with_origin(
+        pa.table({"clip": clip, **arrays}), Origin(format, vocabulary, (ClipFile("mix001", "mix001.csv"),))
+    )
+
+
+def starss(**changes: list[Any]) -> pa.Table:
+    """Two rows with all that STARSS23 has."""
+    given = {"frame": [0, 1], "class_id": [12, 3], "source": [1, 2], "azimuth": [30.0, 135.0], "elevation": [-5.0, 10.0],
+             "distance": [2.0, 3.0]}  # fmt: skip
+    return table(**given | changes)
+
+
+def written(table: pa.Table, format: Format) -> dict[str, bytes]:
+    return {file.name: format.write(rows, file) for file, rows in clip_tables(table)}
+
+
+def reread(table: pa.Table, format: Format) -> pa.Table:
+    """The table that the files of *table* give."""
+    clips = [
+        TextFile(file.name, file.name, file.clip, format.write(rows, file))
+        for file, rows in clip_tables(table)
+    ]
+    return format.read(clips, raise_errors).table
+
+
+# --- every format to every format --------------------------------------------------------------------
+
+
+@functools.cache
+def example(name: str) -> pa.Table:
+    """One scene, as files of the format *name* tell it: two clips, sources in front and behind, silence, an activity."""
+    format = get(name)
+    rows = [
+        # clip, frames, class, source, azimuth, elevation, distance
+        ("a", range(5), 12, 1, 30.0, -5.0, 2.0),
+        ("a", range(3, 9), 3, 2, 135.0, 10.0, 3.0),
+        ("c", range(20, 21), 12, 1, -110.0, 0.0, 1.0),
+    ]
+    frames = [(clip, frame, *rest) for clip, times, *rest in rows for frame in times]
+    names = ("clip", "frame", "class_id", "source", "azimuth", "elevation", "distance")
+    columns = {
+        name: pa.array(values).cast(COLUMNS[name])
+        for name, values in zip(names, zip(*frames, strict=True), strict=True)
+    }
+    columns["onscreen"] = pa.array([source == 1 for source in columns["source"].to_pylist()])
+    files = tuple(ClipFile(clip, f"{clip}.csv") for clip in "abc")
+    scene = with_origin(pa.table(columns), Origin("starss23", "starss", files))
+    carried = convert(scene, get("starss23"), format, allow_loss=["all"]).table
+    if format.name == "so-dataset":
+        carried = convert(
+            scene, get("starss23"), dataclasses.replace(format, vocabulary="starss"), allow_loss=["all"]
+        ).table
+    if "x" in format.carries and format.role == "output":
+        carried = reread(carried, format)
+        for axis in "xyz":
+            carried = carried.set_column(
+                carried.column_names.index(axis), axis, pa.array(carried[axis].to_numpy() * 0.8)
+            )
+    return reread(carried, format)
+
+
+def facts(table: pa.Table, format: Format, fields: set[str], folded: bool) -> set[tuple[Any, ...]]:
+    """What *table* says of *fields* in each frame of 100 ms."""
+    found = set()
+    for row in table.to_pylist():
+        if row.get("frame") is not None:
+            frames = [int(row["frame"] * format.hop / Fraction(1, 10))]
+        else:
+            frames = list(range(round(row["onset"] * 10), round(row["offset"] * 10)))
+        if folded and abs(row["azimuth"]) > 90:
+            row["azimuth"] = np.copysign(180.0, row["azimuth"]) - row["azimuth"]
+        values = [round(row[field], 6) for field in sorted(fields)]
+        found |= {(row["clip"], frame, kind(row, format), *values) for frame in frames}
+    return found
+
+
+def kind(row: dict[str, Any], format: Format) -> str:
+    """``knock`` or ``phone``, which all class lists but one have."""
+    names = (
+        vocabulary(format.vocabulary).classes[row["class_id"]]
+        if row["class_id"] is not None
+        else [row["class_name"]]
+    )
+    return next((name for name in map(spelling, names) if name in ("knock", "phone")), "other")
+
+
+def expected_losses(table: pa.Table, source: Format, target: Format) -> set[str]:
+    """The set difference of the two formats, worked out anew."""
+    held = {
+        name for name in table.column_names if name not in ("clip", "frame", "onset", "offset", "class_name")
+    }
+    losses = held - set(target.carries)
+    if "so-dataset" in (source.name, target.name) and not {"class_name"} & set(target.carries):
+        losses.add("class_id")  # 63 classes of which one is known by name
+    if source.hop < target.hop and "frame" in target.carries:
+        losses.add("frame")
+    if isinstance(target, Dialect) and target.folded and not (isinstance(source, Dialect) and source.folded):
+        losses.add("azimuth")
+    if isinstance(source, JsonFormat):
+        losses.discard("segmentation")  # points without an extent say no more than the direction
+    if not source.name.endswith("-output") or "x" not in source.carries:
+        losses -= set("xyz")  # unit vectors
+    return losses
+
+
+@pytest.mark.parametrize(("one", "other"), list(itertools.permutations(NAMES, 2)))
+def test_every_format_to_every_format(one: str, other: str) -> None:
+    source, target = get(one), get(other)
+    given = example(one)
+    missing = plan(given, source, target).missing
+    lacking = {field for field in target.needs if field not in given.column_names}
+    assert set(missing) == lacking - {"frame", "onset", "offset"} - (
+        {"distance"} if other == "so-dataset" else set()
+    )
+    fill = dict.fromkeys(missing, 1)
+    planned = plan(given, source, target, fill)
+    assert set(planned.losses) == expected_losses(given, source, target)
+
+    converted = convert(given, source, target, allow_loss=planned.losses, fill=fill)
+    again = reread(converted.table, target)
+    assert [file.clip for file in origin_of(again).files] == ["a", "b", "c"]
+    assert all(file.name.endswith(target.suffix) for file in origin_of(again).files)
+    if "class_id" in planned.losses:
+        assert not again.num_rows
+        return
+    shared = (
+        {"azimuth", "elevation", "distance", "source", "onscreen"}
+        & set(given.column_names)
+        & set(again.column_names)
+    )
+    folded = any(isinstance(format, Dialect) and format.folded for format in (source, target))
+    if "source" in shared and target.name == "dcase2020-submission":
+        assert again["source"].to_pylist() == converted.table["source"].to_pylist()
+    before, after = (facts(t, f, shared, folded) for t, f in ((given, source), (again, target)))
+    assert before == after
+    assert before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_format_loses_nothing(name: str) -> None:
+    planned = plan(example(name), get(name), get(name))
+    assert (planned.losses, planned.missing, planned.notes) == ({}, {}, [])
+    assert reread(convert(example(name), get(name), get(name)).table, get(name)).equals(example(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parquet_carries_everything(name: str) -> None:
+    stream = io.BytesIO()
+    write_parquet(convert(example(name), get(name), PARQUET).table, stream)
+    packed = read_parquet(stream.getvalue(), "x.parquet", raise_errors)
+    assert packed is not None
+    assert plan(packed, PARQUET, get(name)).losses == {}
+    assert written(convert(packed, PARQUET, get(name)).table, get(name)) == written(example(name), get(name))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+@given(data=st.data())
+@settings(max_examples=25)
+def test_what_is_written_is_read(dialect: Dialect, data: st.DataObject) -> None:
+    given, file = data.draw(event_tables(dialect))
+    origin = Origin(dialect.name, dialect.vocabulary, (file,))
+    carried = convert(with_origin(given, origin), dialect, dialect).table
+    assert reread(carried, dialect).equals(given)
+
+
+# --- rounding and units ------------------------------------------------------------------------------
+
+HALVES = [12.7, -0.6, 0.5, 1.5, 2.5, -0.5, -1.5, 0.49999, 89.5]
+ROUNDED = [13, -1, 0, 2, 2, 0, -2, 0, 90]
+
+
+@pytest.mark.parametrize(
+    "name", [d.name for d in DIALECTS if d.kind("azimuth") == "whole" and d.name != "dcase2019"]
+)
+def test_rounding_never_cuts_off(name: str) -> None:
+    rows = len(HALVES)
+    given = starss(frame=list(range(rows)), class_id=[12] * rows, source=[0] * rows, azimuth=HALVES, elevation=HALVES,
+                   distance=[0.127, 0.004, 0.005, 0.015, 0.025, 0.035, 0.0149, 1.005, 2.675])  # fmt: skip
+    target = get(name)
+    again = convert(
+        given,
+        get("starss23"),
+        target,
+        allow_loss=["all"],
+        fill={} if name != "dcase2025" else {"onscreen": 1},
+    )
+    back = reread(again.table, target)
+    first = back["azimuth"].to_pylist()[:: 5 if name == "dcase2019-output" else 1]
+    assert first == ROUNDED
+    if target.kind("distance") == "whole":  # type: ignore[attr-defined]
+        assert [round(d * 100, 6) for d in back["distance"].to_pylist()] == [13, 0, 0, 2, 2, 4, 1, 100, 268]
+    assert "is rounded to whole degrees, by up to 0.50°" in " ".join(again.plan.notes).replace(
+        "are rounded", "is rounded"
+    )
+
+
+@given(st.integers(0, 999_999))
+@settings(max_examples=40)
+def test_centimetres_and_metres_are_exact(centimetres: int) -> None:
+    data = f"0,12,0,0,0,{centimetres}\n".encode()
+    given = get("starss23").read([TextFile("a.csv", "a.csv", "a", data)], raise_errors).table
+    for name in ("dcase2024-output", "spatialscaper", "dcase2026"):
+        there = reread(convert(given, get("starss23"), get(name)).table, get(name))
+        assert there["distance"].to_pylist() == [centimetres / 100]
+        back = convert(there, get(name), get("starss23"), allow_loss="xyz").table
+        assert get("starss23").write(back, ClipFile("a", "a.csv")) == data
+
+
+def test_what_changes_is_said() -> None:
+    given = starss(azimuth=[30.25, 31.0], distance=[1.004, 2.0])
+    assert plan(given, get("starss23"), get("starss22")).notes == [
+        "azimuth is rounded to whole degrees, by up to 0.25°"
+    ]
+    assert plan(given, get("dcase2024-output"), get("starss23")).notes == [
+        "azimuth is rounded to whole degrees, by up to 0.25°",
+        "distance is rounded to whole centimetres, by up to 0.40 cm",
+        "distances in metres become centimetres",
+    ]
+    assert plan(given, get("starss23"), get("starss22"), {"source": 0}).notes[0] == (
+        "--fill source has no use: every row has its own"
+    )
+    assert plan(given, get("starss23"), get("dcase2024-output")).notes == [
+        "distances in centimetres become metres",
+        "x, y and z are unit vectors: the table has no activity",
+    ]
+    assert plan(given, get("dcase2024-output"), get("dcase2026")).notes[-1] == (
+        "score is left out: the official scorer takes it for 0 (--fill score=1 sets it)"
+    )
+
+
+# --- classes -----------------------------------------------------------------------------------------
+
+
+def test_classes_go_by_name() -> None:
+    given = starss(
+        frame=[0, 1, 2, 3, 4],
+        class_id=[12, 3, 0, 1, 6],
+        source=[0] * 5,
+        azimuth=[0.0] * 5,
+        elevation=[0.0] * 5,
+        distance=[1.0] * 5,
+    )
+    converted = convert(given, get("starss23"), get("dcase2021"), allow_loss=["distance"])
+    assert converted.table["class_id"].to_pylist() == [7, 10, 5, 9, 6]
+    assert converted.plan.notes == ["classes of starss become those of tau-nigens-2021, by name"]
+    back = convert(converted.table, get("dcase2021"), get("starss22"))
+    assert back.table["class_id"].to_pylist() == [12, 3, 0, 1, 6]
+
+
+def test_classes_that_the_target_does_not_have_are_named() -> None:
+    given = starss(class_id=[8, 12]).append_column("onscreen", pa.array([True, False]))
+    with pytest.raises(LossError) as caught:
+        convert(given, get("starss23"), get("dcase2020-output"))
+    assert caught.value.losses["class_id"] == (
+        '"Music" (1 row) not among the 14 classes of tau-nigens-2020 (dcase2022-output is the same layout with the '
+        "classes of starss); their rows are left out"
+    )
+    converted = convert(given, get("starss23"), get("dcase2020-output"), allow_loss=["all"])
+    assert converted.table["class_id"].to_pylist() == [9]
+    assert plan(given, get("starss23"), get("dcase2022-output")).losses.keys() == {"distance", "onscreen"}
+
+
+def test_names_outside_the_class_list() -> None:
+    given = table("seld-studio", frame=[0, 1, 2], class_id=[None, 12, 0], class_name=["dog bark", None, "female_speech"],
+                  azimuth=[0.0] * 3, elevation=[0.0] * 3)  # fmt: skip
+    planned = plan(given, get("seld-studio"), get("dcase2023-submission"))
+    assert planned.losses == {
+        "class_id": '"dog bark" (1 row) not among the 13 classes of starss; their rows are left out'
+    }
+    assert planned.notes == ["the spelling of classes is not kept: female_speech"]
+    there = convert(given, get("seld-studio"), get("dcase2019"), fill={"distance": 1})
+    assert [row["class_name"] for row in there.table.to_pylist()] == ["dog bark", None, "female_speech"]
+    assert (
+        there.plan.notes[1] == '2 classes not in tau-sse-2019, written by name: "dog bark", "female_speech"'
+    )
+    names = written(there.table, get("dcase2019"))["mix001.csv"].decode().split("\n")
+    assert names[1:3] == ["dog bark,0.0,0.1,0,0,1", "knock,0.1,0.2,0,0,1"]
+
+
+# --- time --------------------------------------------------------------------------------------------
+
+
+def test_events_become_frames_and_come_back() -> None:
+    given = table("dcase2019", "tau-sse-2019", onset=[0.3, 1.0, 0.0], offset=[0.6, 1.1, 0.1], class_id=[0, 0, 3], azimuth=[10.0] * 3,
+                  elevation=[0.0] * 3, distance=[1.0] * 3)  # fmt: skip
+    planned = plan(given, get("dcase2019"), get("starss23"), {"source": 0})
+    assert planned.losses == {}
+    assert "3 events become 5 event frames" in planned.notes
+    frames = convert(given, get("dcase2019"), get("starss23"), fill={"source": 0}).table
+    assert list(zip(frames["frame"].to_pylist(), frames["class_id"].to_pylist(), strict=True)) == [
+        (0, 3),
+        (3, 12),
+        (4, 12),
+        (5, 12),
+        (10, 12),
+    ]
+    back = convert(frames, get("starss23"), get("dcase2019")).table
+    assert back.to_pylist() == sorted(given.to_pylist(), key=lambda row: row["onset"])
+
+
+@pytest.mark.parametrize(
+    ("times", "what"),
+    [
+        (
+            [(0.3, 0.65)],
+            "1 of 2 onsets and offsets lie between frames of 100 ms: an event fills each frame that it touches",
+        ),
+        ([(0.3, 0.6), (0.6, 0.9)], "1 of 2 events touch another of their class and become one with it"),
+    ],
+)
+def test_times_that_frames_cannot_tell(times: list[tuple[float, float]], what: str) -> None:
+    rows = len(times)
+    given = table("dcase2019", "tau-sse-2019", onset=[t[0] for t in times], offset=[t[1] for t in times], class_id=[0] * rows,
+                  azimuth=[10.0] * rows, elevation=[0.0] * rows)  # fmt: skip
+    assert plan(given, get("dcase2019"), get("dcase2023-submission")).losses == {"frame": what}
+
+
+def test_what_moves_does_not_fit_into_one_row() -> None:
+    given = starss(
+        frame=[0, 1, 2, 7],
+        class_id=[12] * 4,
+        source=[0] * 4,
+        azimuth=[10.0, 20.0, 30.0, -180.0],
+        elevation=[0.0] * 4,
+        distance=[1.0, 1.0, 2.0, 1.0],
+    )
+    planned = plan(given, get("starss23"), get("dcase2019"))
+    what = "it changes in 1 of 2 events; the middle frame's is kept"
+    assert planned.losses == {"azimuth": what, "distance": what}
+    rows = convert(given, get("starss23"), get("dcase2019"), allow_loss=["all"]).table.to_pylist()
+    assert [(row["onset"], row["offset"], row["azimuth"]) for row in rows] == [
+        (0.0, 0.3, 20.0),
+        (0.7, 0.8, -180.0),
+    ]
+
+
+def test_frames_of_20_ms() -> None:
+    given = table(
+        "dcase2019-output",
+        "tau-sse-2019",
+        frame=[0, 1, 1, 2, 9, 11],
+        class_id=[0, 0, 0, 3, 0, 0],
+        azimuth=[10.0, 20.0, 50.0, 0.0, 30.0, 40.0],
+        elevation=[0.0] * 6,
+    )
+    planned = plan(given, get("dcase2019-output"), get("dcase2023-submission"))
+    assert planned.losses == {"frame": "frames of 20 ms fall together in frames of 100 ms: 6 rows become 4"}
+    there = convert(given, get("dcase2019-output"), get("dcase2023-submission"), allow_loss=["frame"]).table
+    assert [(row["frame"], row["class_id"], row["azimuth"]) for row in there.to_pylist()] == [
+        (0, 12, 10.0), (0, 3, 0.0), (1, 12, 30.0), (2, 12, 40.0),
+    ]  # fmt: skip
+    back = convert(there, get("dcase2023-submission"), get("dcase2019-output"))
+    assert back.table["frame"].to_pylist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, *range(5, 15)]
+    assert "each frame of 100 ms becomes 5 frames of 20 ms" in back.plan.notes
+
+
+# --- refusals ----------------------------------------------------------------------------------------
+
+
+def test_losses_are_refused_by_name() -> None:
+    with pytest.raises(LossError) as caught:
+        convert(starss(), get("starss23"), get("dcase2023-submission"))
+    assert str(caught.value) == (
+        "dcase2023-submission cannot carry source, distance (source: the numbers 1 to 2; distance: values from 2 to 3 m). "
+        "To accept this loss: --allow-loss source,distance"
+    )
+    with pytest.raises(LossError, match=r"cannot carry distance \(distance: values from 2 to 3 m\)"):
+        convert(starss(), get("starss23"), get("dcase2023-submission"), allow_loss=["source"])
+    allowed = convert(
+        starss(), get("starss23"), get("dcase2023-submission"), allow_loss=["source", "distance"]
+    )
+    assert allowed.table.column_names == ["clip", "frame", "class_id", "azimuth", "elevation"]
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_a_constant_source_says_nothing(number: int) -> None:
+    given = starss(source=[number, number])
+    assert plan(given, get("starss23"), get("dcase2024-submission")).losses == {}
+    assert plan(starss(source=[None, None]), get("starss23"), get("dcase2024-submission")).losses == {}
+    assert plan(starss(source=[5, 5]), get("starss23"), get("dcase2024-submission")).losses == {
+        "source": "the number 5"
+    }
+
+
+def test_what_is_lost_is_described() -> None:
+    given = table(
+        "dcase2026", frame=[0, 1], class_id=[1, 2], azimuth=[100.0, 0.0], elevation=[1.0, None], distance=[1.5, None],
+        x=[0.5, None], y=[0.0, 0.0], z=[0.0, 0.0], onscreen=[True, None], hemisphere=[True, False], score=[0.25, 0.5],
+        segmentation=[[[[1.0, 2.0, 0.5]]], []], extra=['{"colour": 1}', None],
+    )  # fmt: skip
+    given = with_origin(
+        given,
+        Origin(
+            "dcase2026", "starss", (ClipFile("mix001", "a.json", extra='{"videos": [], "annotations": {}}'),)
+        ),
+    )
+    planned = plan(given, get("dcase2026"), get("starss23"))
+    assert planned.missing == {"source": "the table has none", "elevation": "1 of 2 rows have none"}
+    assert planned.losses == {
+        "onscreen": "whether the source is in the picture (1 row)",
+        "hemisphere": "1 elevation known only as up or down; ±90 is written",
+        "score": "values from 0.25 to 0.5",
+        "segmentation": "the energy maps of 2 rows",
+        "x": "the norm, an activity (0.50 to 0.50)",
+        "y": "the norm, an activity (0.50 to 0.50)",
+        "z": "the norm, an activity (0.50 to 0.50)",
+        "distance": "1 of 2 rows have none; 0 is written for it",
+        "extra": "further keys: videos, colour",
+    }
+    assert plan(
+        given, get("dcase2026"), get("starss23"), {"distance": 2}
+    ).losses.keys() == planned.losses.keys() - {"distance"}
+    assert plan(starss(), get("starss23"), get("dcase2025")).losses == {
+        "elevation": "values from -5 to 10°",
+        "azimuth": "front or back: 1 of 2 rows lie behind and are folded to the front",
+    }
+
+
+def test_what_is_missing_is_asked_for() -> None:
+    given = starss().drop_columns(["distance"])
+    with pytest.raises(UsageError) as caught:
+        convert(given, get("starss22"), get("dcase2025"))
+    assert str(caught.value) == (
+        "dcase2025 needs distance, onscreen (distance: the table has none; onscreen: the table has none). "
+        "To set one value for all: --fill distance=0 --fill onscreen=0"
+    )
+    filled = convert(
+        given, get("starss22"), get("dcase2025"), allow_loss=["all"], fill={"distance": "0.5", "onscreen": 1}
+    )
+    assert written(filled.table, get("dcase2025"))["mix001.csv"].decode().split("\n")[1] == "0,12,1,30,50,1"
+    with pytest.raises(UsageError, match=r"starss23 needs frame \(frame: the table has none\)\.$"):
+        convert(
+            starss().drop_columns(["frame"]),
+            get("starss23"),
+            dataclasses.replace(get("starss23"), vocabulary="tau-sse-2019"),
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"allow_loss": ["sauce"]}, "--allow-loss sauce: no such field; there are clip, frame, onset, "),
+        (
+            {"fill": {"frame": 1}},
+            "--fill frame: only class_id, source, azimuth, elevation, distance, onscreen, hemisphere, score can be filled",
+        ),
+        ({"fill": {"score": 1}}, "--fill score: starss22 does not have this field"),
+        ({"fill": {"azimuth": "left"}}, "--fill azimuth=left: not a value of azimuth"),
+        ({"fill": {"elevation": 91}}, "--fill elevation=91: not a value of elevation"),
+        ({"fill": {"source": 1.5}}, "--fill source=1.5: not a value of source"),
+        ({"fill": {"source": None}}, "--fill source=None: not a value of source"),
+    ],
+)
+def test_requests_that_make_no_sense(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        convert(starss(), get("starss23"), get("starss22"), **arguments)
+    assert str(caught.value).startswith(message)
+
+
+def test_unknown_distances_go_where_they_have_a_mark() -> None:
+    given = starss(class_id=[47, 47], distance=[None, 2.0])
+    given = with_origin(given, Origin("so-dataset", "so-dataset", origin_of(given).files))
+    source = get("so-dataset")
+    assert plan(given, source, dataclasses.replace(get("dcase2026"), vocabulary="so-dataset")).losses == {}
+    target = dataclasses.replace(get("starss23"), vocabulary="so-dataset")
+    assert plan(given, source, target).losses == {"distance": "1 of 2 rows have none; 0 is written for it"}
+    assert written(convert(given, source, target, fill={"distance": 9}).table, target)[
+        "mix001.csv"
+    ].startswith(b"0,47,1,30,-5,900\n")
+    without = convert(starss(class_id=[47, 47]).drop_columns(["distance"]), target, source)
+    assert without.plan.notes == ["distance is written as -1, unknown: the table has none"]
+    assert b",-1\r\n" in written(without.table, source)["mix001.csv"]
+
+
+def test_directions_and_vectors_complete_each_other() -> None:
+    given = table("", frame=[0, 1, 2], class_id=[1, 1, 1], azimuth=[90.0, None, 0.0], elevation=[0.0, None, 90.0],
+                  x=[None, 2.0, 0.0], y=[None, 0.0, 0.0], z=[None, 0.0, 1.0])  # fmt: skip
+    polar = convert(
+        given, get("dcase2023-output"), get("sony-av-output"), allow_loss="xyz", fill={"azimuth": 7}
+    ).table
+    assert list(zip(polar["azimuth"].to_pylist(), polar["elevation"].to_pylist(), strict=True)) == [
+        (90, 0),
+        (0, 0),
+        (0, 90),
+    ]
+    vectors = convert(given, get("dcase2023-output"), get("dcase2022-output")).table
+    xyz = np.array([vectors[axis].to_pylist() for axis in "xyz"]).T
+    assert np.allclose(xyz, [[0, 1, 0], [2, 0, 0], [0, 0, 1]])
+    only = given.drop_columns(["azimuth", "elevation"]).slice(1)
+    assert convert(only, get("dcase2023-output"), get("dcase2023-submission"), allow_loss="xyz").table[
+        "azimuth"
+    ].to_pylist() == [0, 0]
+
+
+def test_a_declared_layout_is_not_believed_blindly() -> None:
+    given = starss(azimuth=[30.4, 31.0], distance=[None, 1.0]).append_column(
+        "onscreen", pa.array([True, False])
+    )
+    planned = plan(given, get("starss23"), get("starss23"))
+    assert planned.losses == {
+        "onscreen": "whether the source is in the picture (2 rows)",
+        "distance": "1 of 2 rows have none; 0 is written for it",
+    }
+    assert planned.notes == ["azimuth is rounded to whole degrees, by up to 0.40°"]
+    assert plan(starss(class_id=[None, 1]), get("starss23"), get("starss23")).missing == {
+        "class_id": "1 of 2 rows have none"
+    }
+    assert plan(starss(frame=[None, 1]), get("starss23"), get("starss22")).missing == {
+        "frame": "1 of 2 rows have none"
+    }
+
+
+def test_times_that_no_recording_has() -> None:
+    given = starss(frame=[5, 999_999_999])
+    for target in ("seld-studio", "dcase2019", "dcase2019-output"):
+        with pytest.raises(
+            DataError, match=r"an event ends at 99,999,999\.9 s: no recording is longer than 1,000,000 s"
+        ):
+            convert(given, get("starss23"), get(target), allow_loss=["all"])
+    assert convert(given, get("starss23"), get("starss22"), allow_loss=["distance"]).table[
+        "frame"
+    ].to_pylist() == [5, 999_999_999]
+
+
+# --- files and folders -------------------------------------------------------------------------------
+
+ROWS = b"1,2,0,-180,-5,181\n2,2,1,180,-5,64\n3,12,0,45,10,301\n"
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    """A folder of labels: two splits, a silent clip, CR LF, a missing final newline, and a readme."""
+    folder = tmp_path / "metadata_dev"
+    for name, data in {
+        "dev-train-sony/fold3_room21_mix001.csv": ROWS,
+        "dev-train-sony/fold3_room21_mix002.csv": b"",
+        "dev-test-tau/fold4_room2_mix001.csv": ROWS.replace(b"\n", b"\r\n"),
+        "dev-test-tau/fold4_room2_mix002.csv": ROWS[:-1],
+        "README.md": b"labels",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_a_folder_becomes_a_folder(labels: Path, tmp_path: Path) -> None:
+    result = convert_source(
+        labels, tmp_path / "out", "dcase2023-submission", allow_loss=["source", "distance"]
+    )
+    files = contents(tmp_path / "out")
+    assert set(files) == {name for name in contents(labels) if name.endswith(".csv")}
+    assert files["dev-train-sony/fold3_room21_mix001.csv"] == b"1,2,-180,-5\n2,2,180,-5\n3,12,45,10\n"
+    assert files["dev-test-tau/fold4_room2_mix001.csv"] == files["dev-test-tau/fold4_room2_mix002.csv"]
+    assert (result.formats, result.target, result.files, result.clips, result.rows) == (
+        ("starss23",),
+        "dcase2023-submission",
+        4,
+        4,
+        (9, 9),
+    )
+    assert result.losses == {"source": "the numbers 0 to 1", "distance": "values from 0.64 to 3.01 m"}
+    assert result.notes == ("1 other file left out",)
+    assert len(result.written) == 4
+    assert [finding.code for finding in result.findings] == ["SYN105"]
+
+
+def test_the_same_format_gives_the_same_bytes(labels: Path, tmp_path: Path) -> None:
+    convert_source(labels, tmp_path / "out", "starss23")
+    (labels / "README.md").unlink()
+    assert contents(tmp_path / "out") == contents(labels)
+
+
+def test_parquet_and_back(labels: Path, tmp_path: Path) -> None:
+    result = convert_source(labels, tmp_path / "x.parquet", PARQUET)
+    assert result.written == (str(tmp_path / "x.parquet"),)
+    convert_source(labels, tmp_path / "y.parquet", PARQUET)
+    assert (tmp_path / "x.parquet").read_bytes() == (tmp_path / "y.parquet").read_bytes()
+    back = convert_source(tmp_path / "x.parquet", tmp_path / "out", "starss23")
+    assert back.formats == ("parquet",)
+    (labels / "README.md").unlink()
+    assert contents(tmp_path / "out") == contents(labels)
+
+
+def test_an_archive_becomes_a_folder(labels: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        for name, data in contents(labels).items():
+            archive.writestr(name, data)
+    convert_source(tmp_path / "x.zip", tmp_path / "out", "starss23")
+    (labels / "README.md").unlink()
+    assert contents(tmp_path / "out") == contents(labels)
+
+
+def test_a_file_becomes_a_file(labels: Path, tmp_path: Path) -> None:
+    source = labels / "dev-train-sony/fold3_room21_mix001.csv"
+    convert_source(
+        source, tmp_path / "a.csv", "dcase2024-submission", format="starss23", allow_loss=["source"]
+    )
+    assert (tmp_path / "a.csv").read_bytes() == b"1,2,-180,-5,181\n2,2,180,-5,64\n3,12,45,10,301\n"
+    into = tmp_path / "into"
+    into.mkdir()
+    result = convert_source(source, into, "dcase2026")
+    assert result.written == (str(into / "fold3_room21_mix001_std.json"),)
+    convert_source(into, tmp_path / "back", "starss23")
+    assert (tmp_path / "back/fold3_room21_mix001.csv").read_bytes() == ROWS.replace(b"-180", b"180")
+    result = convert_source(source, f"{tmp_path}/new/", "starss22", allow_loss=["distance"])
+    assert result.written == (str(tmp_path / "new/fold3_room21_mix001.csv"),)
+
+
+def test_outputs_get_the_names_that_the_official_scorer_looks_for(tmp_path: Path) -> None:
+    (tmp_path / "mix001.csv").write_bytes(b"0,1,0,0.5,0.5,0.1,1.5\n")
+    result = convert_source(
+        tmp_path / "mix001.csv", f"{tmp_path}/out/", "dcase2026", allow_loss="xyz", fill={"score": 1}
+    )
+    assert result.written == (str(tmp_path / "out/mix001_inference.json"),)
+    (annotation,) = json.loads(Path(result.written[0]).read_bytes())["annotations"]
+    assert (annotation["score"], annotation["distance"]) == (1.0, 150.0)
+
+
+def test_a_second_run_does_not_read_what_the_first_wrote(labels: Path) -> None:
+    for _ in range(2):
+        result = convert_source(labels, labels / "out", "starss22", allow_loss=["distance"])
+        assert result.files == 4
+    assert not (labels / "out/out").exists()
+
+
+def test_nothing_is_written_where_anything_is_wrong(labels: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(LossError):
+        convert_source(labels, out, "dcase2023-submission")
+    (labels / "dev-test-tau/fold4_room2_mix002.csv").write_bytes(ROWS + b"4,x,0,0,0,0\n")
+    with pytest.raises(InvalidData, match=r"fold4_room2_mix002\.csv:4:3: SYN130"):
+        convert_source(labels, out, "dcase2023-submission", allow_loss=["all"])
+    assert not out.exists()
+
+
+def test_the_source_is_never_overwritten(labels: Path, tmp_path: Path) -> None:
+    before = contents(labels)
+    file = labels / "dev-train-sony/fold3_room21_mix001.csv"
+    link = tmp_path / "link.csv"
+    link.symlink_to(file)
+    for source, out in ((labels, labels), (file, file), (file, file.parent), (file, link)):
+        with pytest.raises(UsageError, match="is the source itself: name another place for the output"):
+            convert_source(source, out, "starss22", format="starss23", allow_loss=["all"])
+    with pytest.raises(UsageError, match="is the source itself"):
+        convert_source(file, file, "parquet", format="starss23")
+    assert contents(labels) == before
+
+
+def test_two_files_never_become_one(tmp_path: Path) -> None:
+    document = b'{"annotations": []}'
+    for name in ("mix001_std.json", "mix001_inference.json"):
+        (tmp_path / name).write_bytes(document)
+    with pytest.raises(
+        UsageError, match=r"mix001_inference\.json and .*mix001_std\.json are both of clip mix001"
+    ):
+        convert_source(tmp_path, tmp_path / "out", "starss23")
+    rows = pa.table(
+        {
+            "clip": ["a", "b"],
+            "frame": [0, 0],
+            "class_id": [1, 1],
+            "azimuth": [0.0, 0.0],
+            "elevation": [0.0, 0.0],
+        }
+    )
+    origin = Origin("starss22", "starss", (ClipFile("a", "x/mix.csv"), ClipFile("b", "x/mix.csv")))
+    with (tmp_path / "t.parquet").open("wb") as stream:
+        write_parquet(with_origin(rows, origin), stream)
+    with pytest.raises(UsageError, match=r"two files would be written to .*mix\.csv"):
+        convert_source(tmp_path / "t.parquet", tmp_path / "out", "dcase2023-submission")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../a.csv", "/etc/a.csv", "a/../../b.csv", "C:/a.csv", "a\\b.csv", "a//b.csv", "a\0.csv", "..", "x/."],
+)
+def test_names_never_lead_out_of_the_folder(name: str, tmp_path: Path) -> None:
+    rows = starss(source=[0, 0])
+    with (tmp_path / "t.parquet").open("wb") as stream:
+        write_parquet(with_origin(rows, Origin("starss23", "starss", (ClipFile("mix001", name),))), stream)
+    with pytest.raises(InvalidData, match=r"SAF101 the file name .* leads out of the folder"):
+        convert_source(tmp_path / "t.parquet", tmp_path / "out", "starss23")
+    assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
+
+
+def test_links_in_the_output_are_not_followed_out_of_it(labels: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/dev-test-tau").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match=r"dev-test-tau leads out of .*out: it is a link"):
+        convert_source(labels, tmp_path / "out", "starss23")
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_places_that_cannot_be_written(labels: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="file is a file, and the output is a folder"):
+        convert_source(labels, tmp_path / "file", "starss23")
+    with pytest.raises(SeldioError, match="cannot make"):
+        convert_source(labels, tmp_path / "file/x", "starss23")
+    with pytest.raises(UsageError, match=r"no label files \(\.csv, \.json\) in .*empty"):
+        convert_source(tmp_path / "empty", tmp_path / "out", "starss23")
+
+
+def test_a_layout_that_cannot_be_told_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"0,1,5,10,5\n1,1,5,10,5\n")
+    with pytest.raises(UnknownFormat) as caught:
+        convert_source(tmp_path / "a.csv", tmp_path / "out.csv", "dcase2026")
+    assert "this may be " in str(caught.value)
+    assert "say which with --format. " in str(caught.value)
+    (tmp_path / "b.csv").write_bytes(b"1,2\n")
+    with pytest.raises(UnknownFormat, match="no known layout: rows of 2 columns"):
+        convert_source(tmp_path / "b.csv", tmp_path / "out.csv", "dcase2026")
+
+
+def test_several_layouts(labels: Path, tmp_path: Path) -> None:
+    (labels / "outputs").mkdir()
+    (labels / "outputs/mix001.csv").write_bytes(b"0,1,0,0.5,0.5,0.1,1.5\n1,1,0,0.5,0.4,0.1,1.25\n")
+    assert [source.name for _, source in read_tables(labels)] == ["starss23", "dcase2024-output"]
+    result = convert_source(labels, tmp_path / "out", "dcase2024-submission", allow_loss=["all"])
+    assert (tmp_path / "out/outputs/mix001.csv").read_bytes().startswith(b"0,1,45,8,150\n")
+    assert result.formats == ("starss23", "dcase2024-output")
+    with pytest.raises(UsageError, match="several layouts, a Parquet table has one: convert them one by one"):
+        convert_source(labels, tmp_path / "x.parquet", "parquet")
+
+
+def test_files_without_rows(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/mix001.csv").write_bytes(b"")
+    for target in LABELS:
+        convert_source(tmp_path / "in", tmp_path / target.name, target)
+        (path,) = (tmp_path / target.name).iterdir()
+        data = path.read_bytes()
+        header = getattr(target, "header", None)
+        assert data == (
+            b'{\n  "annotations": []\n}'
+            if target.suffix == ".json"
+            else f"{header}\n".encode()
+            if header
+            else b""
+        )
+
+
+# --- real data ---------------------------------------------------------------------------------------
+
+REAL = {
+    "starss22-labels": "starss22",
+    "starss23-predictions/system-a-cartesian": "dcase2024-output",
+    "starss23-predictions/system-a-polar": "dcase2024-submission",
+    "starss23-predictions/system-b-cartesian": "dcase2024-output",
+    "dcase2020-predictions": "dcase2020-submission",
+    "dcase2020-baseline-predictions": "dcase2020-output",
+    "tau-nigens2020-labels": "dcase2020",
+    "tau-sse2019-labels": "dcase2019",
+    "spatialscaper-labels": "spatialscaper",
+    "other-dialects/sample1.csv": "seld-studio",
+    "other-dialects/starss22-crlf-fold3_room4_mix004.csv": "starss22",
+}
+
+
+@pytest.fixture
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No waiting for the disk: of each of hundreds of files."""
+    monkeypatch.setattr("os.fsync", lambda handle: None)
+
+
+@pytest.mark.usefixtures("hasty")
+@pytest.mark.parametrize(("source", "name"), REAL.items(), ids=REAL)
+def test_real_files_come_back_byte_identical(shared: Path, tmp_path: Path, source: str, name: str) -> None:
+    path = shared / "data" / source
+    convert_source(path, f"{tmp_path}/direct/", name)
+    convert_source(path, tmp_path / "t.parquet", "parquet")
+    convert_source(tmp_path / "t.parquet", tmp_path / "unpacked", name)
+    expected = {path.name: path.read_bytes()} if path.is_file() else contents(path)
+    assert contents(tmp_path / "direct") == contents(tmp_path / "unpacked") == expected
+
+
+@pytest.mark.usefixtures("hasty")
+def test_real_labels_survive_a_way_around(shared: Path, tmp_path: Path) -> None:
+    labels = tmp_path / "labels"
+    labels.mkdir()
+    for path in sorted((shared / "data/starss22-labels/metadata_dev").rglob("*.csv"))[::20]:
+        (labels / path.name).write_bytes(path.read_bytes())
+    convert_source(labels, tmp_path / "json", "dcase2026", fill={"distance": 0})
+    convert_source(tmp_path / "json", tmp_path / "xyz", "dcase2024-output")
+    convert_source(tmp_path / "xyz", tmp_path / "back", "starss22", allow_loss=["distance"])
+    before, after = contents(labels), contents(tmp_path / "back")
+    assert after == {name: data.replace(b",-180,", b",180,") for name, data in before.items()}
+
+
+# --- anything to anything ----------------------------------------------------------------------------
+
+
+@given(st.data())
+@settings(max_examples=200)
+def test_whatever_is_converted_can_be_read(data: st.DataObject) -> None:
+    source = data.draw(st.sampled_from(DIALECTS))
+    target = data.draw(st.sampled_from(LABELS))
+    rows, file = data.draw(event_tables(source))
+    given = with_origin(rows, Origin(source.name, source.vocabulary, (file,)))
+    try:
+        fill = dict.fromkeys(plan(given, source, target).missing, 0)
+        converted = convert(given, source, target, allow_loss=["all"], fill=fill)
+    except DataError:  # times that no recording has
+        assert max((row.get("frame") or row.get("offset") or 0) for row in rows.to_pylist()) > 1e6
+        return
+    again = reread(converted.table, target)
+    assert again.num_rows == converted.table.num_rows
+    assert set(again.column_names) <= set(target.carries)
+    assert [file.name for file in origin_of(again).files] == [file.name for file in origin_of(converted.table).files]
