@@ -47,12 +47,12 @@ BROKEN = {
     "latin-1": (b'{"a":\n "caf\xe9"}', [("SYN101", 2, 6, 7, "é")]),
     "overlong": (b'["\xc0\xaf"]', [("SYN101", 1, 3, 4, "À")]),
     "surrogate in utf-8": ("é".encode() + b'["\xed\xa0\x80"]', [("SYN101", 1, 4, 5, "í")]),
-    "utf-16 mark": ('{"a": 1}'.encode("utf-16"), [("SYN101", 1, 1, 1, None)]),
-    "utf-16 le": ('{"a": 1}'.encode("utf-16-le"), [("SYN101", 1, 1, 1, None)]),
-    "utf-16 be": ('{"a": 1}'.encode("utf-16-be"), [("SYN101", 1, 1, 1, None)]),
-    "utf-32 mark": ('{"a": 1}'.encode("utf-32"), [("SYN101", 1, 1, 1, None)]),
-    "utf-32 le": ('{"a": 1}'.encode("utf-32-le"), [("SYN101", 1, 1, 1, None)]),
-    "utf-32 be": ('{"a": 1}'.encode("utf-32-be"), [("SYN101", 1, 1, 1, None)]),
+    "utf-16 mark": ('{"a": 1}'.encode("utf-16"), [("SYN102", 1, 1, 1, None)]),
+    "utf-16 le": ('{"a": 1}'.encode("utf-16-le"), [("SYN102", 1, 1, 1, None)]),
+    "utf-16 be": ('{"a": 1}'.encode("utf-16-be"), [("SYN102", 1, 1, 1, None)]),
+    "utf-32 mark": ('{"a": 1}'.encode("utf-32"), [("SYN102", 1, 1, 1, None)]),
+    "utf-32 le": ('{"a": 1}'.encode("utf-32-le"), [("SYN102", 1, 1, 1, None)]),
+    "utf-32 be": ('{"a": 1}'.encode("utf-32-be"), [("SYN102", 1, 1, 1, None)]),
     "nul": (b'{"a":\n"\0\0"}', [("SYN104", 2, 2, 3, "\0")]),
     "zeros behind": (b'{"a": 1}\n\0\0\0\0', [("SYN104", 2, 1, 2, "\0")]),
     "zeros only": (b"\0" * 9, [("SYN104", 1, 1, 2, "\0")]),
@@ -161,7 +161,7 @@ def test_hints_name_the_repair() -> None:
 def test_wide_encodings_are_named() -> None:
     assert read('{"a": 1}'.encode("utf-16"))[1][0].message == "this is UTF-16, not UTF-8"
     assert read('{"a": 1}'.encode("utf-32"))[1][0].message == "this is UTF-32, not UTF-8"
-    assert [finding.code for finding in read_lines('{"a": 1}\n{"a": 2}\n'.encode("utf-16"))[1]] == ["SYN101"]
+    assert [finding.code for finding in read_lines('{"a": 1}\n{"a": 2}\n'.encode("utf-16"))[1]] == ["SYN102"]
 
 
 def test_duplicate_key_names_both_places_and_the_last_wins() -> None:

@@ -200,7 +200,7 @@ class _Reader:
         """Whether the file is in UTF-16 or UTF-32, which is a finding."""
         name = next((name for name, pattern in _WIDE.items() if pattern.match(self.data)), None)
         if name is not None:
-            self.report("SYN101", f"this is {name}, not UTF-8", "save the file as UTF-8 without BOM")
+            self.report("SYN102", f"this is {name}, not UTF-8", "save the file as UTF-8 without BOM")
         return name is not None
 
     def read(self, raw: bytes, line: int = 1, *, torn: bool = False) -> JsonDocument | None:
