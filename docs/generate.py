@@ -87,7 +87,7 @@ def _rule(rule: Rule) -> Iterator[str]:
         head, _, rest = paragraph.partition("\n")
         if head in ("Example:", "Fix:") and rest:
             yield from (f"**{head}**", "")
-            body = [line[4:] if line.startswith("    ") else line for line in rest.split("\n")]
+            body = [line.removeprefix("    ") for line in rest.split("\n")]
             yield from (["```text", *body, "```"] if head == "Example:" else body)
         else:
             yield paragraph.replace("``", "`")
@@ -106,11 +106,13 @@ def formats_page() -> str:
         lines.append(f"| [{format.name}](#{format.name}) | {format.years} | {_cell(columns)} | `{format.suffix}` |")
     for format in FORMATS:
         record = format_record(format)
-        lines += ["", f"## {format.name}", "", f"{format.title[:1].upper()}{format.title[1:]}.", "", _cell(format.note), ""]
+        title = f"{format.title[:1].upper()}{format.title[1:]}."
+        lines += ["", f"## {format.name}", "", title, "", _cell(format.note), ""]
         unit = f"; distance in {record['distance_unit']}" if record["distance_unit"] else ""
         lines.append(f"- frames of {record['hop_seconds'] * 1000:g} ms{unit}; vocabulary `{format.vocabulary}`")
         lines.append(f"- carries {', '.join(format.carries)}")
-        lines.append(f"- cannot carry {', '.join(name for name in COLUMNS if name not in format.carries) or 'nothing less'}")
+        lacks = ", ".join(name for name in COLUMNS if name not in format.carries)
+        lines.append(f"- cannot carry {lacks}" if lacks else "- carries every column there is")
         if format.aliases:
             lines.append(f"- also called {', '.join(format.aliases)}")
         if format.source:
@@ -171,10 +173,14 @@ _MEANING = {
 }
 
 
+def _present(file: Path) -> str | None:
+    return file.read_text("utf-8") if file.is_file() else None
+
+
 def main(arguments: list[str]) -> int:
     """Write the files, or compare them."""
     wanted = schema_files() if "--schemas" in arguments else pages()
-    stale = [name for name, text in wanted.items() if not (ROOT / name).is_file() or (ROOT / name).read_text("utf-8") != text]
+    stale = [name for name, text in wanted.items() if _present(ROOT / name) != text]
     if "--check" in arguments:
         print("\n".join(f"out of step: {name}" for name in stale) or "all in step")
         return bool(stale)

@@ -39,11 +39,28 @@ _REAL = st.one_of(
     _WHOLE,
     st.floats(-1, 1).map(repr),
     st.floats(-1e8, 1e8).map(repr),
-    st.sampled_from(["1e-05", "2.5e+3", "1e5", "999999999e99", "1.e2", "3e-320", "0000000000001e1", "0.0000000000000000000000000000000000000000001e3"]),
+    st.sampled_from(
+        [
+            "1e-05",
+            "2.5e+3",
+            "1e5",
+            "999999999e99",
+            "1.e2",
+            "3e-320",
+            "0000000000001e1",
+            "0.0000000000000000000000000000000000000000001e3",
+        ]
+    ),
 )
 _NAME = st.one_of(
-    st.sampled_from(["speech", "Knock", "door slam", "Ж", "犬", "12", "a.b", "NA", "null", "e1", "Female speech"]),
-    st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters='",=+@-'), min_size=1, max_size=8),
+    st.sampled_from(
+        ["speech", "Knock", "door slam", "Ж", "犬", "12", "a.b", "NA", "null", "e1", "Female speech"]
+    ),
+    st.text(
+        st.characters(min_codepoint=33, max_codepoint=126, exclude_characters='",=+@-'),
+        min_size=1,
+        max_size=8,
+    ),
 ).filter(lambda name: name != "NOTHING")
 _CELLS = {
     "int": _INT,
@@ -92,11 +109,23 @@ def broken_files(draw: st.DrawFn, dialect: Dialect) -> bytes:
         at = draw(st.integers(0, len(data)))
         if how == "cell":
             start = max(data.rfind(b",", 0, at), data.rfind(b"\n", 0, at)) + 1
-            ends = [end for end in (data.find(b",", start), data.find(b"\r", start), data.find(b"\n", start)) if end >= 0]
-            data = data[:start] + draw(st.sampled_from(ODD_CELLS)).encode() + data[min(ends, default=len(data)) :]
+            ends = [
+                end
+                for end in (data.find(b",", start), data.find(b"\r", start), data.find(b"\n", start))
+                if end >= 0
+            ]
+            data = (
+                data[:start]
+                + draw(st.sampled_from(ODD_CELLS)).encode()
+                + data[min(ends, default=len(data)) :]
+            )
         elif how == "line":
             start = data.rfind(b"\n", 0, at) + 1
-            line = draw(st.sampled_from([b"\n", b"  \n", b"\x0c\n", b"\r", b"frame,class\n", b"1,2\n", b"a;b;c;d;e;f\n", BOM]))
+            line = draw(
+                st.sampled_from(
+                    [b"\n", b"  \n", b"\x0c\n", b"\r", b"frame,class\n", b"1,2\n", b"a;b;c;d;e;f\n", BOM]
+                )
+            )
             data = data[:start] + line + data[start:]
         else:
             new = b"" if how == "delete" else bytes(draw(st.lists(_BYTES, min_size=1, max_size=3)))
@@ -104,7 +133,10 @@ def broken_files(draw: st.DrawFn, dialect: Dialect) -> bytes:
     return data
 
 
-_BYTES = st.one_of(st.sampled_from(list(b'0123456789,-.e+ \t\r\n"\';|_xinfa\x00\x0c\x1b\xc2\xe2\x80\xff')), st.integers(0, 255))
+_BYTES = st.one_of(
+    st.sampled_from(list(b"0123456789,-.e+ \t\r\n\"';|_xinfa\x00\x0c\x1b\xc2\xe2\x80\xff")),
+    st.integers(0, 255),
+)
 
 
 # --- tables: what a dialect can carry ----------------------------------------------------------------
@@ -154,8 +186,14 @@ def event_tables(draw: st.DrawFn, dialect: Dialect, most: int = 6) -> tuple[pa.T
 def _distances(draw: st.DrawFn, dialect: Dialect, rows: int) -> list[float | None]:
     assert dialect.metre is not None
     kind = dialect.kind("distance")
-    numbers = st.integers(0, 100_000).map(lambda n: n / dialect.metre) if kind == "whole" else _NUMBERS[str(kind)].map(abs)
-    return [draw(numbers | st.none() if dialect.unknown_distance is not None else numbers) for _ in range(rows)]
+    numbers = (
+        st.integers(0, 100_000).map(lambda n: n / dialect.metre)
+        if kind == "whole"
+        else _NUMBERS[str(kind)].map(abs)
+    )
+    return [
+        draw(numbers | st.none() if dialect.unknown_distance is not None else numbers) for _ in range(rows)
+    ]
 
 
 def _classes(draw: st.DrawFn, dialect: Dialect, rows: int) -> dict[str, list[Any]]:

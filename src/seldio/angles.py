@@ -19,7 +19,9 @@ def to_polar(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
     """Azimuth and elevation (degrees) of Cartesian vectors of any norm; (0, 0) for the zero vector.
 
     Args:
-        x, y, z: front, left, up; arrays of one shape.
+        x: front; arrays of one shape.
+        y: left.
+        z: up.
 
     Returns:
         Azimuth in [-180, 180] and elevation in [-90, 90], of the same shape.
@@ -32,9 +34,9 @@ def to_polar(x: ArrayLike, y: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
 
 def to_cartesian(azimuth: ArrayLike, elevation: ArrayLike) -> tuple[Floats, Floats, Floats]:
     """Unit vectors (x front, y left, z up) of directions in degrees; shapes broadcast."""
-    azimuth, elevation = np.radians(azimuth), np.radians(elevation)
+    azimuth, elevation = np.broadcast_arrays(np.radians(azimuth), np.radians(elevation))
     flat = np.cos(elevation)
-    return np.cos(azimuth) * flat, np.sin(azimuth) * flat, np.sin(elevation) * np.ones_like(flat)
+    return np.cos(azimuth) * flat, np.sin(azimuth) * flat, np.sin(elevation)
 
 
 def wrap(azimuth: ArrayLike) -> Floats:
@@ -60,7 +62,9 @@ def from_pixels(x: ArrayLike, y: ArrayLike, width: int = 360, height: int = 180)
     return azimuth, elevation
 
 
-def to_pixels(azimuth: ArrayLike, elevation: ArrayLike, width: int = 360, height: int = 180) -> tuple[Floats, Floats]:
+def to_pixels(
+    azimuth: ArrayLike, elevation: ArrayLike, width: int = 360, height: int = 180
+) -> tuple[Floats, Floats]:
     """The inverse of :func:`from_pixels`: x in [0, width), y in [0, height - 1]."""
     x = (180.0 - np.asarray(azimuth, dtype=np.float64)) * (width / 360.0) % width
     y = (90.0 - np.asarray(elevation, dtype=np.float64)) * ((height - 1) / 180.0)

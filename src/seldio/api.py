@@ -1,20 +1,25 @@
-"""The verbs of the package in Python: read, write and convert, from paths."""
+"""The verbs of the package in Python: read and write, from and to paths."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import pyarrow as pa
 
-from seldio.convert import convert as _convert
+from seldio.convert import convert_source as convert
 from seldio.convert import read_tables
+from seldio.convert import tables as conversion
+from seldio.convert.inputs import Input
+from seldio.convert.losses import NOTHING
+from seldio.convert.outputs import write_tables
 from seldio.errors import UsageError
-from seldio.files import write_bytes
 from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.schema.events import origin_of
+
+__all__ = ["convert", "read", "write"]
 
 
 def read(path: str | os.PathLike[str], *, format: str | None = None) -> pa.Table:
@@ -38,5 +43,36 @@ def read(path: str | os.PathLike[str], *, format: str | None = None) -> pa.Table
     tables = read_tables(path, format=format, sink=raise_errors)
     if len(tables) != 1:
         found = ", ".join(source.name for _, source in tables) or "no labels"
-        raise UsageError(f"{os.fspath(path)} holds {found}: name one folder, or say format=")
+        raise UsageError(f"{os.fspath(path)} holds {found}: name one folder of one layout, or say format=")
     return tables[0][0]
+
+
+def write(
+    table: pa.Table,
+    path: str | os.PathLike[str],
+    format: str,
+    *,
+    allow_loss: Collection[str] = (),
+    fill: Mapping[str, Any] = NOTHING,
+) -> tuple[str, ...]:
+    """Write an event table: one file for one clip, a folder for several, or one Parquet file.
+
+    Args:
+        table: an event table; :func:`read` gives one, :func:`seldio.from_events` makes one.
+        path: the file or folder.
+        format: the layout to write.
+        allow_loss: fields whose loss is accepted; ``all`` for every one.
+        fill: values for fields that the layout needs and the table lacks, by field.
+
+    Returns:
+        The paths written.
+
+    Raises:
+        LossError: the layout cannot carry a field that the table has.
+        UsageError: the layout needs a field that the table lacks.
+        SeldioError: the disk fails.
+    """
+    target = get(format)
+    done = conversion.convert(table, get("parquet"), target, allow_loss=allow_loss, fill=fill)
+    single = len(origin_of(done.table).files) == 1
+    return write_tables([done.table], target, os.fspath(path), Input("the table", [], single, 0, 0, []))

@@ -152,13 +152,14 @@ def _separated(lines: list[Line], dialect: Dialect) -> list[Line]:
 
 
 def _sorted(lines: list[Line], dialect: Dialect) -> list[Line]:
-    """Rows by frame, in file order inside a frame; left alone where a row has no frame number."""
-    at = dialect.index("frame") or 0
-    keys = [_number(line.cells[at]) if len(line.cells) == len(dialect.columns) else None for line in lines]
-    frames = [key for key in keys if key is not None]
-    if len(frames) < len(lines):
-        return lines
-    return [lines[number] for number in sorted(range(len(lines)), key=frames.__getitem__)]
+    """Rows by frame, in file order inside a frame; one without a number stays behind the row before it."""
+    at, frame = dialect.index("frame") or 0, -math.inf
+    keys = []
+    for line in lines:
+        number = _number(line.cells[at]) if len(line.cells) > at else None
+        frame = frame if number is None else number
+        keys.append(frame)
+    return [lines[number] for number in sorted(range(len(lines)), key=keys.__getitem__)]
 
 
 def _without_duplicates(lines: list[Line], dialect: Dialect) -> list[Line]:

@@ -74,7 +74,8 @@ def as_text(description: dict[str, Any]) -> str:
     """A description for people."""
     lines = [f"{printable(description['path'])}: {plural(description['files'], 'label file')}"]
     for group in description["groups"]:
-        lines += ["", f"{group['format']}  {group['title']}", f"  because     {printable(group['evidence'] or 'named')}"]
+        lines += ["", f"{group['format']}  {group['title']}"]
+        lines.append(f"  because     {printable(group['evidence'] or 'no file has a row')}")
         silent = f", {group['silent_clips']:,} of them silent" if group["silent_clips"] else ""
         lines.append(f"  clips       {group['clips']:,}{silent}")
         lines.append(f"  rows        {group['rows']:,} with {', '.join(group['columns'])}")

@@ -22,7 +22,7 @@ def _clip() -> dict[str, Any]:
 
 def _model(model: Any, name: str) -> dict[str, Any]:
     head = {"$schema": GenerateJsonSchema.schema_dialect, "$id": f"urn:seldio:schema:{name}:1"}
-    return head | model.model_json_schema()
+    return {**head, **model.model_json_schema()}
 
 
 #: Every schema by name; ``schemas/NAME.schema.json`` holds it, and a test keeps the two in step.

@@ -85,9 +85,8 @@ def load(start: Path | None = None) -> Settings:
     for place in (folder, *folder.parents):
         for name in ("seldio.toml", "pyproject.toml"):
             file = place / name
-            if file.is_file():
-                if name == "seldio.toml" or "seldio" in _table(file).get("tool", {}):
-                    return load_file(file)
+            if file.is_file() and (name == "seldio.toml" or "seldio" in _table(file).get("tool", {})):
+                return load_file(file)
     return Settings()
 
 

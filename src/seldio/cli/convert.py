@@ -2,13 +2,76 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.errors import ExitCode
+from seldio.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from seldio.convert import Conversion
 
 
 @guarded
-def command(source: str = typer.Argument()) -> ExitCode:
-    """Convert."""
+def command(
+    source: str = typer.Argument(help="A file, folder, archive, -, or the name of a format."),
+    path: str | None = typer.Argument(None, help="Where the data is, if SOURCE is the name of its format."),
+    to: str = typer.Option(..., "--to", help="The format to write (seldio formats lists them)."),
+    out: Path | None = typer.Option(None, "-o", help="The file or folder to write; one file goes to standard output."),
+    format: str | None = typer.Option(None, "--format", "-f", help="The layout of SOURCE; found if not given."),
+    allow_loss: str = typer.Option("", help="Fields whose loss is accepted, comma separated; all for every one."),
+    fill: list[str] = typer.Option([], help="FIELD=VALUE for a field that the target needs and SOURCE lacks."),
+    json: bool = typer.Option(False, "--json", help="Print what was done as json (to standard error with -o -)."),
+) -> ExitCode:
+    """Convert labels between all layouts, and to Parquet and back; what would be lost is named first."""
+    from seldio.convert import convert_source
+    from seldio.convert.places import resolved
+
+    place, told = resolved(source, path)
+    done = convert_source(
+        place,
+        sys.stdout.buffer if out is None or str(out) == "-" else out,
+        to,
+        format=format if format is not None else told,
+        allow_loss=[name.strip() for name in allow_loss.split(",") if name.strip()],
+        fill=dict(_pair(item) for item in fill),
+    )
+    _tell(done, json)
     return ExitCode.CLEAN
+
+
+def _pair(item: str) -> tuple[str, float]:
+    """FIELD=VALUE as a field and a number."""
+    field, _, value = item.partition("=")
+    try:
+        return field.strip(), float(value)
+    except ValueError:
+        raise UsageError(f"--fill {item}: write FIELD=NUMBER, as in distance=0") from None
+
+
+def _tell(done: Conversion, json: bool) -> None:
+    """Say what was done; on standard error where the output itself goes to standard output."""
+    from seldio.text import plural, printable
+
+    aside = done.written == ("-",)
+    if json:
+        import dataclasses
+        import json as encoder
+
+        record = dataclasses.asdict(done) | {"findings": [finding.as_dict() for finding in done.findings]}
+        typer.echo(encoder.dumps(record, indent=2, default=str), err=aside)
+        return
+    read, written = done.rows
+    rows = f"{read:,} rows" if read == written else f"{read:,} rows became {written:,}"
+    names = " and ".join(dict.fromkeys(done.formats))
+    where = "" if aside else f" in {plural(len(done.written), 'file')}"
+    typer.echo(f"{names} to {done.target}: {plural(done.clips, 'clip')}, {rows}{where}", err=True)
+    for field, what in done.losses.items():
+        typer.echo(f"  lost as allowed: {field} ({printable(what)})", err=True)
+    for note in done.notes:
+        typer.echo(f"  {printable(note)}", err=True)
+    for finding in done.findings:
+        typer.echo(f"  {printable(str(finding))}", err=True)

@@ -19,7 +19,7 @@ STEPS = (
     ("Is the submission? (Two findings a rule are shown here; all are counted.)",
      "validate submission --max-per-rule 2 --statistics", 1),
     ("What is the matter with azimuths from 0 to 360?", "rule LAB303", 0),
-    ("What would a repair change? Nothing is written yet.", "validate submission/mix001.csv --fix --diff", 1),
+    ("What would a repair change? Nothing is written yet.", "validate submission/mix004.csv --unsafe-fixes --diff", 1),
     ("Repair all that is safe, and the good guesses too.", "validate submission --fix --unsafe-fixes", 1),
     ("What is left needs a person: a class that does not exist.", "validate submission --output concise", 1),
     ("Labels become a submission? The fields it cannot carry are named.",

@@ -51,5 +51,5 @@ def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
 
 def _told(text: str, code: ExitCode, exit_code: int | None = None) -> int:
     lines = "\n".join(printable(line) for line in text.split("\n"))
-    print(f"seldio: {lines}", file=sys.stderr)
+    typer.echo(f"seldio: {lines}", err=True)
     return int(code) if exit_code is None else exit_code

@@ -17,7 +17,7 @@ def _print_json(value: object) -> None:
 @guarded
 def command(
     path: str = typer.Argument(help="A file, folder, archive, or - for standard input."),
-    format: str = typer.Option(None, "--format", "-f", help="The layout; found from the content if not given."),
+    format: str | None = typer.Option(None, "--format", "-f", help="The layout; found from the content if not given."),
     json: bool = typer.Option(False, "--json", help="Print json."),
 ) -> ExitCode:
     """What is here: layout and why, clips, events, classes, overlaps, splits."""
@@ -30,7 +30,7 @@ def command(
 
 @guarded
 def formats(
-    name: str = typer.Argument(None, help="One format, by name or alias."),
+    name: str | None = typer.Argument(None, help="One format, by name or alias."),
     json: bool = typer.Option(False, "--json", help="Print json."),
 ) -> ExitCode:
     """List the formats, or explain one: columns, units, what it carries and what it cannot."""
@@ -50,7 +50,7 @@ def formats(
 
 
 @guarded
-def schema(name: str = typer.Argument(None, help="event or report; without a name, the list.")) -> ExitCode:
+def schema(name: str | None = typer.Argument(None, help="event or report; without a name, the list.")) -> ExitCode:
     """Print a JSON Schema (2020-12)."""
     from seldio.schemas import SCHEMAS
 

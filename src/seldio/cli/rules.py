@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @guarded
 def command(
-    code: str = typer.Argument(None, help="A code like LAB103, or the beginning of several."),
+    code: str | None = typer.Argument(None, help="A code like LAB103, or the beginning of several."),
     all_rules: bool = typer.Option(False, "--all", help="List all rules."),
     json: bool = typer.Option(False, "--json", help="Print json."),
 ) -> ExitCode:
@@ -25,7 +25,7 @@ def command(
     if code is None and not all_rules:
         raise UsageError("name a rule (seldio rule LAB103), or list all of them (seldio rule --all)")
     matching = [rule for key, rule in CATALOGUE.items() if code and key.startswith(code.upper())]
-    chosen = list(CATALOGUE.values()) if all_rules else matching or [get(code)]
+    chosen = list(CATALOGUE.values()) if all_rules else matching or [get(str(code))]
     if json:
         import json as encoder
 

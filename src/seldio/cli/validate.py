@@ -37,24 +37,24 @@ class Output(enum.StrEnum):
 @guarded
 def command(
     paths: list[str] = typer.Argument(help="Files, folders, archives (zip, tar), or - for standard input."),
-    format: str = typer.Option(None, "--format", "-f", help="The layout; found from the content if not given."),
-    reference: str = typer.Option(
+    format: str | None = typer.Option(None, "--format", "-f", help="The layout; found from the content if not given."),
+    reference: str | None = typer.Option(
         None, help="The clips to expect: a folder of recordings or labels, mix001..mix079, or starss23:dev-test."
     ),
     output: Output = typer.Option(Output.TEXT, "--output", help="How to write the report."),
     json: bool = typer.Option(False, "--json", help="The same as --output json."),
-    out: Path = typer.Option(None, "-o", help="Write the report to this file."),
-    select: str = typer.Option(None, help="Only these rules: prefixes of codes, comma separated."),
-    ignore: str = typer.Option(None, help="Not these rules: prefixes of codes, comma separated."),
-    fail_on: str = typer.Option(None, help="error (default), warning or info: what ends with exit code 1."),
+    out: Path | None = typer.Option(None, "-o", help="Write the report to this file."),
+    select: str | None = typer.Option(None, help="Only these rules: prefixes of codes, comma separated."),
+    ignore: str | None = typer.Option(None, help="Not these rules: prefixes of codes, comma separated."),
+    fail_on: str | None = typer.Option(None, help="error (default), warning or info: what ends with exit code 1."),
     statistics: bool = typer.Option(False, "--statistics", help="Add a table of counts by rule."),
     max_per_rule: int = typer.Option(10, help="Findings shown for each rule; counts are always whole. 0: all."),
     fix: bool = typer.Option(False, "--fix", help="Repair what is safe to repair."),
     unsafe_fixes: bool = typer.Option(False, "--unsafe-fixes", help="Repair what is a good guess as well."),
     diff: bool = typer.Option(False, "--diff", help="Show what --fix would change, and change nothing."),
-    baseline: Path = typer.Option(None, help="Leave out the findings that this file lists."),
-    write_baseline: Path = typer.Option(None, help="List all findings in this file as known."),
-    config: Path = typer.Option(None, help="Settings, instead of the closest seldio.toml or pyproject.toml."),
+    baseline: Path | None = typer.Option(None, help="Leave out the findings that this file lists."),
+    write_baseline: Path | None = typer.Option(None, help="List all findings in this file as known."),
+    config: Path | None = typer.Option(None, help="Settings, instead of the closest seldio.toml or pyproject.toml."),
 ) -> ExitCode:
     """Check labels, submissions and data sets: what is wrong, where, why it matters, what to do."""
     from seldio.settings import write_baseline as save

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from seldio import angles
 from seldio.convert.columns import class_keys, has, with_column
 from seldio.convert.frames import with_times
-from seldio.errors import UnknownFormat, UsageError
+from seldio.errors import DataError, UnknownFormat, UsageError
 from seldio.formats import Format, get
 from seldio.formats.dcase_json import JsonFormat, clip_name
 from seldio.formats.label_csv import Dialect
@@ -179,7 +179,11 @@ def with_classes(table: pa.Table, source: Format, target: Format) -> pa.Table:
 
 
 def carried(table: pa.Table, source: Format, target: Format) -> pa.Table:
-    """*table* as *target* holds it; its origin names the target's files."""
+    """*table* as *target* holds it; its origin names the target's files.
+
+    Raises:
+        DataError: times or numbers are far beyond what the target can hold.
+    """
     origin = _origin(origin_of(table), source, target)
     if target.role != "table":
         table = with_times(with_classes(table, source, target), source, target)
@@ -188,8 +192,21 @@ def carried(table: pa.Table, source: Format, target: Format) -> pa.Table:
         for field in target.needs:  # writers look for these, and write nothing where they are null
             if field not in table.column_names:
                 table = with_column(table, field, pa.nulls(table.num_rows))
+        if isinstance(target, Dialect):
+            _check_sizes(table, target)
     kept = set(table.column_names) & set(target.carries)
     return with_origin(table.select([name for name in COLUMNS if name in kept]), origin)
+
+
+def _check_sizes(table: pa.Table, target: Dialect) -> None:
+    """Refuse numbers that are no angles and no distances, which whole numbers of nine digits cannot hold."""
+    for field in ("azimuth", "elevation", "distance"):
+        if target.kind(field) == "whole" and has(table, field):
+            most = pc.max(pc.abs(table[field])).as_py()
+            if most * (target.metre or 1) >= 1e9:
+                raise DataError(
+                    f"{field} goes up to {most:g}: {target.name} has whole numbers of nine digits"
+                )
 
 
 def _origin(origin: Origin, source: Format, target: Format) -> Origin:

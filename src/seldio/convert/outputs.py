@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -44,7 +45,7 @@ def write_tables(tables: Sequence[pa.Table], target: Format, out: str, source: I
         with atomic_write(path) as stream:
             write_parquet(tables[0], stream)
         return (str(path),)
-    clips = [clip for table in tables for clip in clip_tables(table)]
+    clips = [(file, target.write(rows, file)) for table in tables for file, rows in clip_tables(table)]
     if source.single:
         folder = Path(out) if out.endswith(os.sep) or Path(out).is_dir() else None
         name = _safe(clips[0][0].name, source.path)
@@ -52,9 +53,25 @@ def write_tables(tables: Sequence[pa.Table], target: Format, out: str, source: I
         _make([folder] if folder else [])
     else:
         paths = _folder([file for file, _ in clips], Path(out), inputs, source.path)
-    for file, rows in clips:
-        write_bytes(paths[file.name], target.write(rows, file))
+    for file, data in clips:
+        write_bytes(paths[file.name], data)
     return tuple(str(path) for path in paths.values())
+
+
+def write_stream(tables: Sequence[pa.Table], target: Format, stream: BinaryIO, source: Input) -> tuple[str, ...]:
+    """Write what is a single file into *stream*.
+
+    Raises:
+        UsageError: the output is a folder of files.
+    """
+    if target.role == "table" and len(tables) == 1:
+        write_parquet(tables[0], stream)
+        return ("-",)
+    clips = [(file, rows) for table in tables for file, rows in clip_tables(table)]
+    if not source.single or len(clips) != 1:
+        raise UsageError(f"{printable(source.path)} becomes {len(clips)} files: name a folder for them with -o")
+    stream.write(target.write(clips[0][1], clips[0][0]))
+    return ("-",)
 
 
 def clip_tables(table: pa.Table) -> Iterator[tuple[ClipFile, pa.Table]]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Collection, Mapping, Sequence
+from io import IOBase
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from seldio.convert.inputs import read_input
 from seldio.convert.losses import NOTHING, Plan, plan
-from seldio.convert.outputs import write_tables
+from seldio.convert.outputs import write_stream, write_tables
 from seldio.convert.tables import ALL, check_names, convert, refuse
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Severity, Sink
@@ -49,7 +50,7 @@ class Conversion:
 
 def convert_source(
     path: str | os.PathLike[str],
-    out: str | os.PathLike[str],
+    out: str | os.PathLike[str] | BinaryIO,
     target: Format | str,
     *,
     format: Format | str | None = None,
@@ -64,7 +65,8 @@ def convert_source(
 
     Args:
         path: a file, folder, archive, or ``-`` for standard input.
-        out: the file or folder to write; one file may also go into an existing folder.
+        out: the file or folder to write; one file may also go into an existing folder, or into a
+            binary stream.
         target: the format to write.
         format: the layout of the source; found from its content if not given.
         allow_loss: fields whose loss is accepted; ``all`` for every one.
@@ -80,7 +82,8 @@ def convert_source(
     target = get(target) if isinstance(target, str) else target
     check_names(allow_loss)
     findings: list[Finding] = []
-    source = read_input(path, format, _strict(findings), _output_below(path, out))
+    place = None if isinstance(out, IOBase) else os.fspath(cast("str | os.PathLike[str]", out))
+    source = read_input(path, format, _strict(findings), _output_below(path, place) if place else None)
     if not source.tables:
         raise UsageError(f"no label files ({', '.join(SUFFIXES)}) in {printable(source.path)}")
     plans = _merged([plan(table, given, target, fill) for table, given in source.tables])
@@ -88,7 +91,10 @@ def convert_source(
     tables = [
         convert(table, given, target, allow_loss=[ALL], fill=fill).table for table, given in source.tables
     ]
-    written = write_tables(tables, target, os.fspath(out), source)
+    if place is None:
+        written = write_stream(tables, target, cast("BinaryIO", out), source)
+    else:
+        written = write_tables(tables, target, place, source)
     others = [f"{plural(source.skipped, 'other file')} left out"] if source.skipped else []
     return Conversion(
         formats=tuple(given.name for _, given in source.tables),

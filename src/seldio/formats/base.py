@@ -80,7 +80,14 @@ class Reading:
         return self.parts[bisect.bisect_right(self._firsts, row) - 1]
 
     def finding(
-        self, code: str, severity: Severity, message: str, row: int, field: str | None, hint: str | None, fixable: bool
+        self,
+        code: str,
+        severity: Severity,
+        message: str,
+        row: int,
+        field: str | None,
+        hint: str | None,
+        fixable: bool,
     ) -> Finding:
         """A finding about *field* of table row *row*, with its true place."""
         part = self.part_of(row)
@@ -149,8 +156,9 @@ def assembled(format: Format, columns: dict[str, Any], parts: Sequence[Part]) ->
     for part in parts:
         part.first = first
         first += part.rows
-    codes = np.repeat(np.arange(len(parts), dtype=np.int32), np.array([part.rows for part in parts], dtype=np.int64))
+    codes = np.repeat(
+        np.arange(len(parts), dtype=np.int32), np.array([part.rows for part in parts], dtype=np.int64)
+    )
     names = pa.array([part.origin.clip for part in parts], pa.string())
     table = pa.table({"clip": pa.DictionaryArray.from_arrays(codes, names), **columns})
     return Reading(format, with_origin(table, format.origin(parts)), parts)
-

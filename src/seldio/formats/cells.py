@@ -8,7 +8,7 @@ import re
 
 from seldio.findings import Finding, Severity
 from seldio.formats.grammar import KINDS, cell_pattern
-from seldio.text import clipped, printable
+from seldio.text import clipped, plural, printable
 
 ERROR, WARNING = Severity.ERROR, Severity.WARNING
 _PATTERNS = {kind: cell_pattern(kind) for kind in KINDS}
@@ -60,9 +60,19 @@ def encoding_problem(path: str, data: bytes) -> Finding | None:
     if (position := data.find(b"\0")) >= 0:
         line, column, excerpt = _at(data, position)
         count = data.count(b"\0")
-        return Finding("SYN104", ERROR, f"{count:,} NUL byte{'s' * (count > 1)} in the file", path, line, column,
-                       column + 1, "\0", "zeros are what a power loss leaves, or UTF-16 without a mark: "
-                       "write the file again", excerpt=excerpt)  # fmt: skip
+        message = f"{plural(count, 'NUL byte')} in the file"
+        return Finding(
+            "SYN104",
+            ERROR,
+            message,
+            path,
+            line,
+            column,
+            column + 1,
+            "\0",
+            "zeros are what a power loss leaves, or UTF-16 without a mark: write the file again",
+            excerpt=excerpt,
+        )
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -89,8 +99,14 @@ def control_character(cell: str) -> Problem | None:
     match = _CONTROL.search(cell)
     if match is None:
         return None
-    return Problem("SAF201", f"an invisible control character ({printable(match.group())}) in a cell", match.group(),
-                   "remove it: it can rewrite a terminal or hide text", shift=match.start())  # fmt: skip
+    message = f"an invisible control character ({printable(match.group())}) in a cell"
+    return Problem(
+        "SAF201",
+        message,
+        match.group(),
+        "remove it: it can rewrite a terminal or hide text",
+        shift=match.start(),
+    )
 
 
 def problem(cell: str, kind: str, field: str, first: bool) -> Problem | None:
@@ -129,10 +145,18 @@ def _other(text: str, kind: str, field: str) -> Problem:
         return Problem("SYN122", f"{field} is in quotes: {shown}", text, "numbers stand without quotes",
                        repaired=clean, fixable=clean is not None)  # fmt: skip
     if kind == "flag":
-        return Problem("SYN136", f"{field} is {shown}, and can only be 0 or 1", text, "1: in the picture, 0: not")
-    if re.fullmatch(r"[=@].*|[+-](?=[A-Za-z(@=]).*", text) and not re.fullmatch(r"[+-](nan|inf\w*)", text, re.I):
-        return Problem("SAF202", f"{field} holds a spreadsheet formula: {shown}", text,
-                       f"expected {expected}; a spreadsheet would run this cell when the file is opened")  # fmt: skip
+        return Problem(
+            "SYN136", f"{field} is {shown}, and can only be 0 or 1", text, "1: in the picture, 0: not"
+        )
+    if re.fullmatch(r"[=@].*|[+-](?=[A-Za-z(@=]).*", text) and not re.fullmatch(
+        r"[+-](nan|inf\w*)", text, re.IGNORECASE
+    ):
+        return Problem(
+            "SAF202",
+            f"{field} holds a spreadsheet formula: {shown}",
+            text,
+            f"expected {expected}; a spreadsheet runs this cell when it opens the file",
+        )
     return _number(text, kind, field, shown, expected)
 
 
@@ -156,7 +180,8 @@ def _number(text: str, kind: str, field: str, shown: str, expected: str) -> Prob
                        repaired=whole, fixable=whole is not None)  # fmt: skip
     if numeric(text):
         return Problem("SYN131", f"{field} is {shown}, which is no plain decimal", text,
-                       f"write {expected} with the digits 0-9; Python reads this as {float(text):g}, others do not")  # fmt: skip
+                       f"write {expected} with the digits 0-9: Python reads this as {float(text):g}, "
+                       "others do not")  # fmt: skip
     if kind != "name" and re.fullmatch(r"0[xXoObB][0-9A-Fa-f]+", text):
         return Problem("SYN131", f"{field} is {shown}, which is no plain decimal", text, f"write {expected}")
     hint = "leave the row out where nothing was detected"

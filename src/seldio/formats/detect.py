@@ -82,7 +82,11 @@ def detect(files: Sequence[TextFile]) -> Detection:
         return Detection(None, (), (), False, sample)
     best = possible[0]
     others = [c for c in possible[1:] if not means_the_same(c.format, best.format)]
-    alike = tuple(c.format for c in possible[1:] if means_the_same(c.format, best.format) and c.points > best.points - MARGIN)
+    alike = tuple(
+        c.format
+        for c in possible[1:]
+        if means_the_same(c.format, best.format) and c.points > best.points - MARGIN
+    )
     decided = not others or best.points - others[0].points >= MARGIN
     close = tuple(c for c in possible if c.points > best.points - MARGIN)
     return Detection(best.format if decided else None, possible if decided else close, alike, False, sample)
@@ -95,14 +99,19 @@ def means_the_same(one: Format, other: Format) -> bool:
         and isinstance(other, Dialect)
         and [c.field for c in one.columns] == [c.field for c in other.columns]
         and (one.metre, one.hop, one.header) == (other.metre, other.hop, other.header)
-        and not any("zero" in (a.kind, b.kind) and a.kind != b.kind for a, b in zip(one.columns, other.columns, strict=True))
+        and not any(
+            "zero" in (a.kind, b.kind) and a.kind != b.kind
+            for a, b in zip(one.columns, other.columns, strict=True)
+        )
     )
 
 
 def judge(dialect: Dialect, sample: Sample) -> Candidate:
     """The points of *dialect* for what was seen."""
     marks = list(_marks(dialect, sample))
-    return Candidate(dialect, sum(points for points, _ in marks), tuple(text for points, text in marks if text))
+    return Candidate(
+        dialect, sum(points for points, _ in marks), tuple(text for points, text in marks if text)
+    )
 
 
 def _marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
@@ -112,7 +121,11 @@ def _marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
     yield from _header_marks(dialect, sample)
     for number, (part, seen) in enumerate(zip(dialect.columns, sample.columns, strict=False), 1):
         if part.kind == "name":
-            yield (OUT, f"column {number} holds numbers") if len(seen.values) > seen.words else (3, "class names")
+            yield (
+                (OUT, f"column {number} holds numbers")
+                if len(seen.values) > seen.words
+                else (3, "class names")
+            )
         elif seen.words > len(seen.values):
             yield OUT, f"column {number} holds words"
         elif len(seen.values):
@@ -167,15 +180,15 @@ def _range(seen: Column) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.3f}".rstrip("0").rstrip(".")
+    return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")
 
 
-def _frame(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+def _frame(dialect: Dialect, seen: Column, _: str) -> Iterator[Mark]:
     if dialect.clip_frames and seen.values.max() >= dialect.clip_frames:
         yield -3, f"frames go up to {_number(seen.values.max())}, its clips have {dialect.clip_frames}"
 
 
-def _class(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+def _class(dialect: Dialect, seen: Column, _: str) -> Iterator[Mark]:
     highest, classes = seen.values.max(), len(vocabulary(dialect.vocabulary))
     if highest >= classes:
         yield -3, f"class numbers go up to {_number(highest)}, its classes to {classes - 1}"
@@ -204,7 +217,7 @@ def _azimuth(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
         yield 1, f"{where} holds {_range(seen)}: azimuths"
 
 
-def _elevation(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+def _elevation(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
     outside = 1 - seen.share(-90, 90)
     if outside:
         many = outside > 0.05 and len(seen.values) >= FEW
@@ -222,7 +235,7 @@ def _distance(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
         yield OUT, f"{where} goes down to {_number(low)}: no distances"
     elif dialect.metre == 1 and high > 40:
         yield -6, f"{where} goes up to {_number(high)}: no metres"
-    elif dialect.metre == 100 and 0 <= low and high <= 1:
+    elif dialect.metre == 100 and low >= 0 and high <= 1:
         # what a system puts out may be 0 here and there
         doubt = 1 if dialect.role == "label" else _share(seen)
         yield -1 - 3 * doubt, f"{where} holds {_range(seen)}: hardly centimetres"
@@ -239,14 +252,14 @@ def _axis(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
         yield OUT, f"{where} holds {_range(seen)}: no unit vectors"
 
 
-def _onscreen(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+def _onscreen(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
     if np.isin(seen.values, (0, 1)).all():
         yield 1 + _share(seen), f"{where} holds {_range(seen)}: in the picture or not"
     else:
         yield -6, f"{where} is not 0 or 1"
 
 
-def _time(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+def _time(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
     if (seen.values < 0).any():
         yield -3, f"{where} holds times before 0"
 
@@ -274,7 +287,9 @@ def _norm_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
 
 def _grid_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
     """In 2019 all directions were multiples of 10°."""
-    angles = [sample.columns[at].values for at in map(dialect.index, ("azimuth", "elevation")) if at is not None]
+    angles = [
+        sample.columns[at].values for at in map(dialect.index, ("azimuth", "elevation")) if at is not None
+    ]
     if not all((values % 10 == 0).all() for values in angles):
         yield -4, "directions are not on the 10° grid of 2019"
     elif steps := len(np.unique(angles[0])):
@@ -327,7 +342,9 @@ def explain_width(file: TextFile, given: Dialect, width: int) -> Mismatch:
     found = detect([file])
     names = [candidate.format.name for candidate in found.candidates[:4]]
     if found.format is None:
-        seems = f"it may be {' or '.join(names)}" if names else "no layout that seldio knows has these columns"
+        seems = (
+            f"it may be {' or '.join(names)}" if names else "no layout that seldio knows has these columns"
+        )
         return Mismatch("SYN121", message, f"{seems}; seldio formats lists the layouts")
     best = found.format
     evidence = f" ({'; '.join(found.candidates[0].evidence)})" if found.candidates[0].evidence else ""

@@ -130,7 +130,13 @@ class _Cleaner:
         return Cleaned(body, _counted(self.runs), skipped, delimiter, True, newline, self.final_newline)
 
     def report(
-        self, code: str, severity: Severity, message: str, line: int, hint: str | None = None, fixable: bool = False
+        self,
+        code: str,
+        severity: Severity,
+        message: str,
+        line: int,
+        hint: str | None = None,
+        fixable: bool = False,
     ) -> None:
         """Something wrong with the file as a whole, or with whole lines, first seen in *line*."""
         self.sink(Finding(code, severity, message, self.file.path, line, 1, None, None, hint, fixable))
@@ -139,11 +145,13 @@ class _Cleaner:
         self, start: int, code: str, severity: Severity, message: str, line: int, column: int = 1,
         width: int | None = None, hint: str | None = None, fixable: bool = False,
     ) -> None:  # fmt: skip
-        """Something wrong with *width* characters of the line that begins at *start*; with all of it by default."""
+        """Something wrong with *width* characters (all, by default) of the line that begins at *start*."""
         excerpt = self.line_at(self.shown, start)
         value = excerpt[column - 1 :] if width is None else excerpt[column - 1 : column - 1 + width]
         end = column + len(value)
-        self.sink(Finding(code, severity, message, self.file.path, line, column, end, value, hint, fixable, excerpt))
+        self.sink(
+            Finding(code, severity, message, self.file.path, line, column, end, value, hint, fixable, excerpt)
+        )
 
     @staticmethod
     def line_at(text: bytes, start: int) -> str:
@@ -158,14 +166,17 @@ class _Cleaner:
         crlf = data.count(b"\r\n")
         lone = data.count(b"\r") - crlf
         lf = data.count(b"\n") - crlf
-        ends = [f"{plural(n, 'line')} with {name}" for name, n in (("CR LF", crlf), ("LF", lf), ("CR", lone)) if n]
+        ends = [
+            f"{plural(n, 'line')} with {name}" for name, n in (("CR LF", crlf), ("LF", lf), ("CR", lone)) if n
+        ]
         if len(ends) > 1:
             line = self.first_other_end(data)
             self.report("SYN106", WARNING, f"mixed line ends: {', '.join(ends)}", line, fixable=True,
                         hint=f"end every line with {_ENDS[self.dialect.newline]}")  # fmt: skip
         elif lone:
-            self.report("SYN107", ERROR, "lines end with a bare CR, as on Mac OS before 2001", 1, fixable=True,
-                        hint=f"end every line with {_ENDS[self.dialect.newline]}; to Git, grep and wc this file is a single line")  # fmt: skip
+            hint = f"end every line with {_ENDS[self.dialect.newline]}; to Git and grep this is a single line"
+            message = "lines end with a bare CR, as on Mac OS before 2001"
+            self.report("SYN107", ERROR, message, 1, hint, fixable=True)
         elif self.dialect.newline == "\n":
             self.report("SYN105", INFO, "lines end with CR LF", 1, fixable=True,
                         hint="harmless to the official loaders; the layout itself uses LF")  # fmt: skip
@@ -184,8 +195,9 @@ class _Cleaner:
         match = _BLANKS.match(self.text, start)
         assert match is not None
         if count := match.group().count(b"\n"):
-            self.report("SYN110", ERROR, "blank line" if count == 1 else f"{count:,} blank lines", line, fixable=True,
-                        hint="remove it: the official loaders stop at a blank line")  # fmt: skip
+            message = "blank line" if count == 1 else f"{count:,} blank lines"
+            hint = "remove it: the official loaders stop at a blank line"
+            self.report("SYN110", ERROR, message, line, hint, fixable=True)
         return match.end()
 
     def delimiter(self, start: int) -> str:
@@ -219,10 +231,10 @@ class _Cleaner:
             return end
         if titled and len(names) > 1:
             self.report_at(start, "SYN113", ERROR, f"the header is not that of {self.dialect.name}", number,
-                           hint=f"expected {expected}; columns in another order would be misread")  # fmt: skip
+                           hint=f"expected {expected}; other columns would be misread")  # fmt: skip
             return None
-        self.report_at(start, "SYN112", ERROR, "the header line is missing", number, fixable=True,
-                       hint=f"put {expected} first: the official loader drops line 1 whatever it holds")  # fmt: skip
+        hint = f"put {expected} first: the official loader drops line 1 in any case"
+        self.report_at(start, "SYN112", ERROR, "the header line is missing", number, fixable=True, hint=hint)
         return start
 
     def odd_header(self, start: int, names: list[str], number: int) -> None:
@@ -283,8 +295,8 @@ class _Cleaner:
         text, line = self.text, self.text.count(b"\n", 0, start) + 1
         match = self.dialect.patterns[b", " in text].match
         while start < len(text):
-            end = match(text, start).end()
-            if end > start:
+            run = match(text, start)
+            if run is not None and (end := run.end()) > start:
                 count = text.count(b"\n", start, end)
                 self.keep(text[start:end], line, count)
             else:
@@ -314,12 +326,14 @@ class _Cleaner:
         close = self.text.find(b'"', self.text.find(b"\n", start))
         end = self.text.find(b"\n", close) + 1 if close >= 0 else len(self.text)
         count = self.text.count(b"\n", start, end)
+        message, hint = (
+            f"a quoted cell runs over {count} lines",
+            "a row is one line, its cells without quotes",
+        )
         if close < 0:
-            self.report_at(start, "SYN122", ERROR, "a quote is opened and never closed: the rest of the file is inside "
-                           "it", line, column, hint="cells are plain numbers: remove the quotes")  # fmt: skip
-        else:
-            self.report_at(start, "SYN122", ERROR, f"a quoted cell runs over {count} lines", line, column,
-                           hint="a row is one line; cells are plain numbers without quotes")  # fmt: skip
+            message = "a quote is opened and never closed: the rest of the file is inside it"
+            hint = "cells are plain numbers: remove the quotes"
+        self.report_at(start, "SYN122", ERROR, message, line, column, hint=hint)
         return end, count
 
     def row(self, start: int, text: str, line: int, last: bool) -> str | None:
@@ -333,8 +347,9 @@ class _Cleaner:
             cell = parts[index]
             problem = cells.problem(cell, part.kind, part.field, first=index == 0)
             if problem is not None:
-                self.report_at(start, problem.code, problem.severity, problem.message, line, column + problem.shift,
-                               len(problem.value), problem.hint, problem.fixable)  # fmt: skip
+                what = problem.code, problem.severity, problem.message
+                where = line, column + problem.shift, len(problem.value)
+                self.report_at(start, *what, *where, problem.hint, problem.fixable)
                 meaningful = meaningful and problem.repaired is not None
                 parts[index] = problem.repaired or ""
             column += len(cell) + 1
@@ -342,15 +357,16 @@ class _Cleaner:
 
     def ragged(self, start: int, text: str, width: int, line: int, last: bool) -> None:
         if last and width < self.width:
-            self.report_at(start, "SYN108", ERROR, f"the last row is torn: {plural(width, 'cell')} of {self.width} and "
-                           "no line end", line, fixable=True,
-                           hint="the file was cut off while it was written: write it again")  # fmt: skip
+            message = f"the last row is torn: {plural(width, 'cell')} of {self.width} and no line end"
+            hint = "the file was cut off while it was written: write it again"
+            self.report_at(start, "SYN108", ERROR, message, line, hint=hint, fixable=True)
         elif control := cells.control_character(text):
             self.report_at(start, "SAF201", ERROR, control.message, line, control.shift + 1, 1, control.hint)
         else:
             names = ", ".join(part.field for part in self.dialect.columns)
-            self.report_at(start, "SYN121", ERROR, f"{plural(width, 'cell')} in a row of {self.width} columns", line,
-                           hint=f"{self.dialect.name} rows are {names}")  # fmt: skip
+            message = f"{plural(width, 'cell')} in a row of {self.width} columns"
+            hint = f"{self.dialect.name} rows are {names}"
+            self.report_at(start, "SYN121", ERROR, message, line, hint=hint)
 
 
 def _lines(text: bytes, start: int, final_newline: bool) -> Iterator[tuple[int, bytes]]:

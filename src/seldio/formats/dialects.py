@@ -169,12 +169,10 @@ DIALECTS: tuple[Dialect, ...] = (
     ),
     Dialect(
         name="dcase2025",
-        title="stereo labels, outputs and submissions 2025: frame, class, source, azimuth, distance in cm, onscreen",
+        title="stereo labels and submissions 2025: frame, class, source, azimuth, distance in cm, onscreen",
         role="label",
         years="2025",
-        columns=_columns(
-            "frame:int class_id:int source:int azimuth:whole distance:whole onscreen:flag"
-        ),
+        columns=_columns("frame:int class_id:int source:int azimuth:whole distance:whole onscreen:flag"),
         header="frame,class,source,azimuth,distance,onscreen",
         metre=100,
         clip_frames=50,

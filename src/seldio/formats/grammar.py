@@ -61,7 +61,7 @@ _HIDDEN = (
     rb"(?:\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe1\xa0\x8e|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]"
     rb"|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb]|\xf3\xa0[\x80\x81])"
 )
-_NAME = rb'(?![ =+@-])(?:(?!' + _HIDDEN + rb')[^,"\x00-\x1f\x7f])++(?<! )'
+_NAME = rb"(?![ =+@-])(?:(?!" + _HIDDEN + rb')[^,"\x00-\x1f\x7f])++(?<! )'
 
 KINDS: dict[str, Kind] = {
     "int": Kind(_INT, "a whole number", _whole),

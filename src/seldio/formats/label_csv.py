@@ -75,9 +75,12 @@ class Dialect(Format):
         object.__setattr__(self, "needs", (*needs, *direction))
 
     def index(self, field: str | None) -> int | None:
-        """The 0-based file column of *field*; a derived azimuth or elevation points at x, a class id at its name."""
+        """The 0-based file column of *field*; a derived angle points at x, a class id at its name."""
         names = [part.field for part in self.columns]
-        for candidate in (field, {"azimuth": "x", "elevation": "x", "class_id": "class_name"}.get(field or "")):
+        for candidate in (
+            field,
+            {"azimuth": "x", "elevation": "x", "class_id": "class_name"}.get(field or ""),
+        ):
             if candidate in names:
                 return names.index(candidate)
         return None
@@ -189,8 +192,7 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False
 def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes, extra: bytes) -> bool:
     """Whether pyarrow accepts in *joined* what the grammar does, large numbers aside.
 
-    Args:
-        extra: the bytes that occur beside digits, commas, minus and line feeds.
+    *extra* are the bytes that occur beside digits, commas, minus and line feeds.
     """
     kinds = {part.kind for part in dialect.columns}
     allowed = b"\r" if dialect.newline == "\r\n" else b""
@@ -234,7 +236,11 @@ def _parse(dialect: Dialect, data: bytes, decimals: bool, block: int) -> pa.Tabl
             csv.ReadOptions(column_names=list(types), use_threads=len(data) > 1 << 20, block_size=block),
             csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
             csv.ConvertOptions(
-                column_types=types, null_values=[], strings_can_be_null=False, true_values=["1"], false_values=["0"]
+                column_types=types,
+                null_values=[],
+                strings_can_be_null=False,
+                true_values=["1"],
+                false_values=["0"],
             ),
         )
     except pa.ArrowInvalid:
@@ -350,7 +356,9 @@ def _silent_rows(dialect: Dialect, table: pa.Table, frames: int | None) -> list[
     numbers = table["frame"].to_pylist()
     total = max(frames or 0, max(numbers, default=-1) + 1)
     if total > _DAY:
-        raise DataError(f"frame {total - 1:,} is over a day into the clip: not one row for each silent frame before it")
+        raise DataError(
+            f"frame {total - 1:,} is over a day into the clip: not one row for each silent frame before it"
+        )
     silent = sorted(set(range(total)) - set(numbers))
     empty = [f"{frame},{dialect.silence},0,0,0" for frame in silent]
     merged = sorted(zip(numbers + silent, rows + empty, strict=True), key=lambda pair: pair[0])
@@ -400,7 +408,9 @@ def _name_cells(dialect: Dialect, table: pa.Table) -> pa.Array:
     labels = vocabulary(dialect.vocabulary)
     ids = table["class_id"].to_pylist() if "class_id" in table.column_names else [None] * table.num_rows
     given = table["class_name"].to_pylist() if "class_name" in table.column_names else [None] * len(ids)
-    names = [name if name is not None else labels.label(index) for name, index in zip(given, ids, strict=True)]
+    names = [
+        name if name is not None else labels.label(index) for name, index in zip(given, ids, strict=True)
+    ]
     return pa.array(map(_spelled, names), pa.string())
 
 

@@ -88,7 +88,7 @@ def _out_of_range(labels: Labels) -> bool:
     """Whether a column holds many values that it cannot hold; a few wrong ones are no other layout."""
     limits = {"source": (-1, 60), "elevation": (-90, 90), "distance": (0, 100), "x": (-3, 3)}
     counts = [
-        np.count_nonzero((labels.column(field) < low) | (labels.column(field) > high))
+        int(np.count_nonzero((labels.column(field) < low) | (labels.column(field) > high)))
         for field, (low, high) in limits.items()
         if labels.has(field)
     ]
@@ -259,7 +259,7 @@ def classes_from_one(labels: Labels, found: Found) -> Iterator[Finding]:
     labels.explain(slice(None), "class_id")
     for index in range(len(labels.filled)):
         rows = labels.rows_of(index)
-        message = f"classes go from {ids.min()} to {classes}: they count from 1, and {labels.format.vocabulary} counts from 0"
+        message = f"classes go from {ids.min()} to {classes}: they count from 1, not from 0"
         row = rows.start + int(np.argmax(ids[rows]))
         yield found(row, "class_id", message, "subtract 1 from every class")
 

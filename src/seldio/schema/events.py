@@ -81,12 +81,12 @@ EVENT_SCHEMA = pa.schema(list(COLUMNS.items()))
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClipFile:
-    """The file a clip's rows came from.
+    r"""The file a clip's rows came from.
 
     Args:
         clip: the clip's name in the table.
         name: path of the file below the source's root, with suffix.
-        newline: ``"\\n"`` or ``"\\r\\n"``.
+        newline: ``"\n"`` or ``"\r\n"``.
         final_newline: whether the last row ends with one.
         frames: number of label frames, where the file tells (silent frames listed), else None.
         extra: what the file holds beside its rows, as a json object.

@@ -56,7 +56,7 @@ def spans(table: pa.Table, gap: int = 0, hop: Fraction = timeline.HOP) -> Spans:
     """
     clips, names = clip_codes(table)
     frame, label, source = (_numbers(table, field) for field in ("frame", "class_id", "source"))
-    keys = [clips, label, _unnumbered(table, label), source]
+    keys: list[Ints] = [clips.astype(np.int64), label, _unnumbered(table, label), source]
     rank = _rank(keys, frame)
     order = np.lexsort((frame, rank, *reversed(keys)))
     step = np.diff(frame[order])
@@ -76,7 +76,7 @@ def _numbers(table: pa.Table, field: str) -> Ints:
     """A column of whole numbers; zeros where there is no such column."""
     if field not in table.column_names:
         return np.zeros(table.num_rows, np.int64)
-    return pc.fill_null(table[field], _NULL).to_numpy().astype(np.int64)
+    return np.asarray(pc.fill_null(table[field], _NULL).to_numpy(), np.int64)
 
 
 def _unnumbered(table: pa.Table, label: Ints) -> Ints:
@@ -109,7 +109,9 @@ def _ordered(
     bounds = np.concatenate(([0], np.cumsum(lengths)))
     shift = np.repeat(starts[:-1][by_onset] - bounds[:-1], lengths)
     columns = {
-        "clip": pa.DictionaryArray.from_arrays(pa.array(clips[heads], pa.int32()), pa.array(names, pa.string())),
+        "clip": pa.DictionaryArray.from_arrays(
+            pa.array(clips[heads], pa.int32()), pa.array(names, pa.string())
+        ),
         "onset": frame[heads] * hop.numerator / hop.denominator,
         "offset": (frame[tails] + 1) * hop.numerator / hop.denominator,
         "first_frame": frame[heads].astype(np.int32),

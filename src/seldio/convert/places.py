@@ -1,0 +1,53 @@
+"""Where data sets usually lie: ``seldio convert starss`` without a path."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from seldio.errors import UsageError
+from seldio.formats import Format, get
+from seldio.text import printable
+
+#: Names of the folders that people unpack data sets to.
+FOLDERS = {
+    "starss23": ("STARSS23", "starss23", "STARSS2023"),
+    "starss22": ("STARSS22", "starss22", "STARSS2022"),
+    "dcase2019": ("TAU-SSE2019", "DCASE2019"),
+    "dcase2020": ("TAU-NIGENS2020", "TAU-NIGENS2021", "DCASE2020", "DCASE2021"),
+    "dcase2025": ("DCASE2025", "DCASE2025_SELD_dataset"),
+    "so-dataset": ("SO-Dataset", "so-dataset"),
+}
+
+
+def resolved(source: str, path: str | None) -> tuple[str, Format | None]:
+    """What to read, and the format that *source* names if it is a name.
+
+    Args:
+        source: a path, or the name of a format.
+        path: the place, where *source* is a name.
+
+    Raises:
+        UsageError: a name without a path, and none of the usual places exists; the message lists them.
+        UnknownFormat: *source* is neither a path nor a name.
+    """
+    if path is not None:
+        return path, get(source)
+    if source == "-" or os.path.lexists(source):
+        return source, None
+    if os.sep in source or "." in source:
+        raise UsageError(f"no such file or folder: {printable(source)}")
+    format = get(source)
+    places = [place / name for place in _roots() for name in FOLDERS.get(format.name, (format.name,))]
+    found = next((place for place in places if place.is_dir()), None)
+    if found is None:
+        tried = "\n  ".join(str(place) for place in places)
+        raise UsageError(f"no data of {format.name} in the usual places; name the folder behind it. Tried\n  {tried}")
+    labels = next((found / name for name in ("metadata_dev", "annotations") if (found / name).is_dir()), found)
+    return str(labels), format
+
+
+def _roots() -> list[Path]:
+    """The present folder, ``data`` below it, ``SELDIO_DATA``, and ``~/datasets``."""
+    named = [Path(os.environ["SELDIO_DATA"])] if os.environ.get("SELDIO_DATA") else []
+    return [Path(), Path("data"), *named, Path.home() / "datasets"]

@@ -1,0 +1,300 @@
+"""The event model and the Arrow schema are one; events from event frames lose no row."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from seldio.formats import get
+from seldio.schema.events import (
+    COLUMNS,
+    EVENT_SCHEMA,
+    ClipFile,
+    Event,
+    Origin,
+    clip_codes,
+    conform,
+    from_events,
+    origin_of,
+    to_events,
+    with_origin,
+)
+from seldio.schema.spans import spans
+
+# --- one truth ---------------------------------------------------------------------------------------
+
+
+def test_model_and_schema_have_the_same_fields_in_the_same_order() -> None:
+    assert list(COLUMNS) == list(Event.model_fields)
+    assert list(COLUMNS) == EVENT_SCHEMA.names
+
+
+_finite = st.floats(allow_nan=False, allow_infinity=False)
+_positive = st.floats(0, allow_nan=False, allow_infinity=False)
+_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+_FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "clip": _text.filter(bool),
+    "frame": st.integers(0, 2**31 - 1),
+    "onset": _positive,
+    "offset": _positive,
+    "class_id": st.integers(0, 2**31 - 1),
+    "class_name": _text,
+    "source": st.integers(-(2**31), 2**31 - 1),
+    "azimuth": st.floats(-180, 180),
+    "elevation": st.floats(-90, 90),
+    "distance": _positive,
+    "x": _finite,
+    "y": _finite,
+    "z": _finite,
+    "onscreen": st.booleans(),
+    "hemisphere": st.booleans(),
+    "score": _finite,
+    "segmentation": st.lists(st.lists(st.lists(_finite, min_size=3, max_size=3), max_size=3), max_size=2),
+    "extra": _text,
+}
+events = st.builds(
+    Event, **{name: value if name == "clip" else value | st.none() for name, value in _FIELDS.items()}
+)
+
+
+@given(st.lists(events, max_size=5))
+@settings(max_examples=60)
+def test_events_come_back_from_a_table(rows: list[Event]) -> None:
+    table = from_events(rows, "starss22", "starss")
+    assert rows == list(to_events(table))
+    assert rows == list(to_events(conform(table)))
+    assert [COLUMNS[name] for name in table.column_names] == table.schema.types
+    assert sorted(table.column_names, key=list(COLUMNS).index) == table.column_names
+    assert [event.clip for event in rows] == [origin_of(table).files[code].clip for code in _positions(table)]
+
+
+def _positions(table: pa.Table) -> list[int]:
+    clips = [file.clip for file in origin_of(table).files]
+    codes, names = clip_codes(table)
+    return [clips.index(names[code]) for code in codes]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("clip", ""), ("clip", None), ("frame", -1), ("frame", 2**31), ("frame", 1.0), ("frame", "1"), ("frame", True),
+        ("class_id", -1), ("class_id", 2**31), ("source", 2**31), ("source", -(2**31) - 1), ("azimuth", 180.5),
+        ("azimuth", float("nan")), ("elevation", -91), ("distance", -0.1), ("distance", float("inf")),
+        ("x", float("nan")), ("score", "0.5"), ("onscreen", 1), ("class_name", 3), ("segmentation", [[[float("inf")]]]),
+        ("colour", "red"),
+    ],
+)  # fmt: skip
+def test_what_is_no_event(field: str, value: object) -> None:
+    with pytest.raises(ValidationError):
+        Event.model_validate({"clip": "a", "frame": 0, field: value})
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("frame", 2**31), ("class_id", 2**31), ("source", 2**31), ("frame", "1"), ("onscreen", "x")],
+)
+def test_what_is_no_event_fits_no_column_either(field: str, value: object) -> None:
+    with pytest.raises((pa.ArrowInvalid, pa.ArrowTypeError, OverflowError)):
+        pa.array([value], COLUMNS[field])
+
+
+@pytest.mark.parametrize(("field", "value"), [("azimuth", 180.5), ("frame", -1), ("distance", float("nan"))])
+def test_rows_out_of_range_are_no_events(field: str, value: float) -> None:
+    table = pa.table({"clip": ["a"], field: pa.array([value], COLUMNS[field])})
+    with pytest.raises(ValidationError):
+        list(to_events(table))
+
+
+def test_both_ends_of_the_circle_are_events() -> None:
+    for azimuth in (-180, 180, -180.0):
+        assert azimuth == Event(clip="a", azimuth=azimuth).azimuth
+
+
+def test_events_do_not_change() -> None:
+    with pytest.raises(ValidationError):
+        Event(clip="a").frame = 1  # type: ignore[misc]
+
+
+def test_no_events_give_an_empty_table() -> None:
+    table = from_events([])
+    assert (table.num_rows, table.column_names, origin_of(table).files) == (0, ["clip"], ())
+    assert EVENT_SCHEMA.equals(conform(table).schema)
+
+
+def test_only_filled_columns_are_in_the_table() -> None:
+    table = from_events([Event(clip="b", frame=1), Event(clip="a", azimuth=5.0), Event(clip="b")])
+    assert table.column_names == ["clip", "frame", "azimuth"]
+    assert [ClipFile("b", "b.csv"), ClipFile("a", "a.csv")] == list(origin_of(table).files)
+
+
+def test_conform_casts_and_fills() -> None:
+    table = pa.table(
+        {
+            "frame": pa.array([1, 2], pa.int64()),
+            "clip": ["a", "b"],
+            "azimuth": pa.array([5, -180], pa.int32()),
+        }
+    )
+    full = conform(with_origin(table, Origin("starss22", "starss")))
+    assert EVENT_SCHEMA.equals(full.schema)
+    assert [Event(clip="a", frame=1, azimuth=5.0), Event(clip="b", frame=2, azimuth=-180.0)] == list(
+        to_events(full)
+    )
+    assert origin_of(full).format == "starss22"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [{"clip": ["a"], "colour": ["red"]}, {"clip": ["a"], "frame": [2**31]}, {"clip": ["a"], "frame": [1.5]},
+     {"clip": ["a"], "frame": ["one"]}],
+)  # fmt: skip
+def test_conform_refuses_what_does_not_fit(columns: dict[str, list[Any]]) -> None:
+    with pytest.raises(ValueError, match=r"colour|2147483648|truncated|one"):
+        conform(pa.table(columns))
+
+
+# --- where a table came from -------------------------------------------------------------------------
+
+
+def test_origins_come_back() -> None:
+    files = (
+        ClipFile("a", "x/a.csv"),
+        ClipFile("ж", "ж.csv", "\r\n", False, 0, '{"a": 1}'),
+        ClipFile("c", "c\udc80.csv", frames=50),
+    )
+    origin = Origin("starss23", "starss", files)
+    assert origin == Origin.from_json(origin.to_json())
+    table = with_origin(pa.table({"clip": ["a"]}).replace_schema_metadata({"other": "kept"}), origin)
+    assert origin == origin_of(table)
+    assert table.schema.metadata[b"other"] == b"kept"
+
+
+def test_defaults_of_files_are_left_out() -> None:
+    record = json.loads(Origin("f", "v", (ClipFile("a", "a.csv"),)).to_json())
+    assert record == {"format": "f", "vocabulary": "v", "files": [{"clip": "a", "name": "a.csv"}]}
+
+
+def test_tables_made_elsewhere_get_a_file_for_each_clip() -> None:
+    table = pa.table({"clip": ["b", "a", "b"]})
+    assert Origin("", "starss", (ClipFile("a", "a.csv"), ClipFile("b", "b.csv"))) == origin_of(table)
+    assert origin_of(pa.table({"frame": [1]})).files == ()
+
+
+@pytest.mark.parametrize("encode", [False, True])
+def test_clip_codes(encode: bool) -> None:
+    column = pa.chunked_array([["b", "a"], ["b"]])
+    table = pa.table({"clip": column.dictionary_encode() if encode else column})
+    codes, names = clip_codes(table)
+    assert np.int32 == codes.dtype
+    assert [names[code] for code in codes] == ["b", "a", "b"]
+
+
+# --- events from event frames ------------------------------------------------------------------------
+
+Key = tuple[str, int, int | None]
+Frames = list[tuple[str, int, int, int | None]]
+
+
+def slow_spans(rows: Frames, gap: int) -> list[tuple[Key, tuple[int, ...]]]:
+    """Events as (clip, class, source) and row numbers: plain loops, one layer of repeated rows at a time."""
+    layers: dict[tuple[Key, int], list[tuple[int, int]]] = {}
+    seen: Counter[tuple[Key, int]] = Counter()
+    for number, (clip, frame, label, source) in enumerate(rows):
+        key = (clip, label, source)
+        layers.setdefault((key, seen[key, frame]), []).append((frame, number))
+        seen[key, frame] += 1
+    found = []
+    for (key, _), members in layers.items():
+        run: list[tuple[int, int]] = []
+        for frame, number in sorted(members):
+            if run and frame - run[-1][0] > gap + 1:
+                found.append((key, tuple(row for _, row in run)))
+                run = []
+            run.append((frame, number))
+        found.append((key, tuple(row for _, row in run)))
+    return found
+
+
+def frames_table(rows: Frames, source: bool = True) -> pa.Table:
+    clips = pa.array(sorted({row[0] for row in rows}), pa.string())
+    codes = pa.array([clips.to_pylist().index(row[0]) for row in rows], pa.int32())
+    columns = {
+        "clip": pa.DictionaryArray.from_arrays(codes, clips),
+        "frame": pa.array([row[1] for row in rows], pa.int32()),
+        "class_id": pa.array([row[2] for row in rows], pa.int32()),
+    }
+    return pa.table(columns | ({"source": pa.array([row[3] for row in rows], pa.int32())} if source else {}))
+
+
+event_frames = st.lists(
+    st.tuples(st.sampled_from("abc"), st.integers(0, 8), st.integers(0, 2), st.integers(-1, 1) | st.none()),
+    max_size=30,
+)
+
+
+@given(event_frames, st.integers(0, 2), st.booleans())
+@settings(max_examples=150)
+def test_spans_are_those_of_a_plain_loop(rows: Frames, gap: int, source: bool) -> None:
+    rows = rows if source else [(clip, frame, label, None) for clip, frame, label, _ in rows]
+    found = spans(frames_table(rows, source), gap)
+    events = [
+        ((row["clip"], row["class_id"], row.get("source")), tuple(found.trajectory(number).tolist()))
+        for number, row in enumerate(found.table.to_pylist())
+    ]
+    assert Counter(slow_spans(rows, gap)) == Counter(events)
+    assert len(found) == len(events)
+    assert sorted(range(len(rows))) == sorted(found.rows.tolist())
+    order = [(row["clip"], row["first_frame"], row["class_id"]) for row in found.table.to_pylist()]
+    assert sorted(order) == order
+    for (_, numbers), row in zip(events, found.table.to_pylist(), strict=True):
+        frames = [rows[number][1] for number in numbers]
+        assert (frames[0], frames[-1]) == (row["first_frame"], row["last_frame"])
+        assert all(0 < later - earlier <= gap + 1 for earlier, later in itertools.pairwise(frames))
+        assert row["onset"] == frames[0] / 10
+        assert row["offset"] == (frames[-1] + 1) / 10
+
+
+def test_an_event_ends_where_its_last_frame_ends() -> None:
+    """soundata and others end it a label frame early: an event of one frame lasts no time there."""
+    found = spans(frames_table([("a", 12, 0, 0), ("a", 30, 0, 0), ("a", 31, 0, 0)])).table
+    assert found["onset"].to_pylist() == [1.2, 3.0]
+    assert found["offset"].to_pylist() == [1.3, 3.2]
+    found = spans(frames_table([("a", 12, 0, 0)]), hop=Fraction(1, 50)).table
+    assert list(zip(found["onset"].to_pylist(), found["offset"].to_pylist(), strict=True)) == [(0.24, 0.26)]
+
+
+def test_exact_duplicates_and_one_source_in_two_places_lose_no_row() -> None:
+    data = b"5,1,0,10,0\n5,1,0,10,0\n6,1,0,10,0\n6,1,0,10,0\n7,1,0,10,0\n7,1,0,-90,0\n8,1,0,10,0\n"
+    table = get("starss22").read([_file(data)], pytest.fail).table
+    found = spans(table)
+    assert [found.trajectory(number).tolist() for number in range(len(found))] == [[0, 2, 4, 6], [1, 3, 5]]
+
+
+def _file(data: bytes) -> Any:
+    from strategies import text_file
+
+    return text_file(data)
+
+
+def test_classes_without_a_number_are_told_apart_by_name() -> None:
+    data = b"frame,class,x,y,z\n0,dog,1,0,0\n0,cat,0,1,0\n1,dog,1,0,0\n1,cat,0,1,0\n1,Knock,1,0,0\n"
+    found = spans(get("seld-studio").read([_file(data)], pytest.fail).table)
+    assert found.table["class_id"].to_pylist() == [None, None, 12]
+    assert sorted(found.trajectory(number).tolist() for number in range(3)) == [[0, 2], [1, 3], [4]]
+
+
+def test_no_rows_are_no_events() -> None:
+    found = spans(frames_table([]))
+    assert (len(found), found.rows.tolist()) == (0, [])
+    found = spans(get("starss22").read([], pytest.fail).table)
+    assert len(found) == 0
