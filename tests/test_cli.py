@@ -83,7 +83,7 @@ def test_what_cannot_work_is_3(labels: Path) -> None:
 
 
 def test_a_full_standard_output_is_3(labels: Path) -> None:
-    with open("/dev/full", "wb") as full:
+    with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "seldio", "validate", labels], stdout=full, stderr=subprocess.PIPE, check=False
         )

@@ -17,9 +17,8 @@ from pathlib import Path
 import pytest
 
 import seldio
-from seldio import files
 from seldio.errors import SeldioError, UsageError
-from seldio.files import atomic_write, write_bytes
+from seldio.files import atomic_write, write_bytes, writing
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="kills, limits and modes are those of POSIX")
 
@@ -34,9 +33,7 @@ def python(code: str, *args: object, before: tuple[str, ...] = ()) -> subprocess
     return subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=20, check=False)
 
 
-REPORT = (
-    "try:\n    write_bytes(sys.argv[1], b'new' * 10**6)\nexcept SeldioError as error:\n    print(error)\n"
-)
+REPORT = "try:\n    write_bytes(sys.argv[1], b'new' * 10**6)\nexcept SeldioError as error:\n    print(error)\n"
 
 
 def temps(folder: Path) -> list[str]:
@@ -187,13 +184,9 @@ def test_a_full_disk(tmp_path: Path) -> None:
     except (OSError, subprocess.SubprocessError) as error:
         pytest.skip(f"a small disk cannot be mounted here: {error}")
     write_old = "import os; write_bytes(sys.argv[1], b'old' * 10_000)\n"
-    look = (
-        "print(open(sys.argv[1], 'rb').read() == b'old' * 10_000, os.listdir(os.path.dirname(sys.argv[1])))"
-    )
+    look = "print(open(sys.argv[1], 'rb').read() == b'old' * 10_000, os.listdir(os.path.dirname(sys.argv[1])))"
     done = python(write_old + REPORT + look, tmp_path / "a.csv", before=mount)
-    assert done.stdout == f"cannot write {tmp_path}/a.csv: No space left on device\nTrue ['a.csv']\n", (
-        done.stderr
-    )
+    assert done.stdout == f"cannot write {tmp_path}/a.csv: No space left on device\nTrue ['a.csv']\n", done.stderr
 
 
 @cache
@@ -258,16 +251,14 @@ def test_kills_at_any_time(target: Path) -> None:
         "foreign.tmp",
         ".seldio-tmp",
         ".seldio-tmp-00000000-1-00.tmp",
-        f"{files._prefix()}{os.getpid()}-0.tmp",
-        f"{files._prefix()}x-0.tmp",
+        f"{writing._prefix()}{os.getpid()}-0.tmp",
+        f"{writing._prefix()}x-0.tmp",
     ]
     for name in foreign:
         (target.parent / name).touch()
-    stale = target.parent / f"{files._prefix()}{dead_pid()}-00.tmp"
+    stale = target.parent / f"{writing._prefix()}{dead_pid()}-00.tmp"
     stale.touch()
-    loop = (
-        "data = sys.argv[2].encode() * 500_000\nprint(flush=True)\nwhile True: write_bytes(sys.argv[1], data)"
-    )
+    loop = "data = sys.argv[2].encode() * 500_000\nprint(flush=True)\nwhile True: write_bytes(sys.argv[1], data)"
     prelude = "import sys; from seldio.files import write_bytes\n"
     whole = {OLD} | {bytes([65 + i]) * 500_000 for i in range(20)}
     chance = random.Random(13)
@@ -287,8 +278,7 @@ def test_kills_at_any_time(target: Path) -> None:
 def test_writers_at_the_same_time(target: Path) -> None:
     code = "import sys; from seldio.files import write_bytes\nfor _ in range(10): write_bytes(sys.argv[1], sys.argv[2].encode() * 300_000)"
     writers = [
-        subprocess.Popen([sys.executable, "-c", code, str(target), letter], env=ENVIRONMENT)
-        for letter in "ABCDEFGH"
+        subprocess.Popen([sys.executable, "-c", code, str(target), letter], env=ENVIRONMENT) for letter in "ABCDEFGH"
     ]
     seen = set()
     while any(writer.poll() is None for writer in writers):

@@ -23,9 +23,8 @@ from pathlib import Path
 
 import pytest
 
-from seldio import files
 from seldio.errors import InvalidData, SeldioError, UsageError
-from seldio.files import Limits, open_source, read_entries
+from seldio.files import DEFAULTS, Limits, archives, entries, open_source, problems, read_entries
 from seldio.findings import Finding, Severity, raise_errors
 
 SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
@@ -50,7 +49,7 @@ def no_hang() -> Iterator[None]:
     signal.signal(signal.SIGALRM, old)
 
 
-def read(path: str | Path, limits: Limits = files.DEFAULTS) -> tuple[dict[str, bytes], list[Finding]]:
+def read(path: str | Path, limits: Limits = DEFAULTS) -> tuple[dict[str, bytes], list[Finding]]:
     """What can be read of a source, by name, and everything found."""
     found: list[Finding] = []
     with open_source(path, found.append, limits) as source:
@@ -227,7 +226,7 @@ def test_a_compressed_tar_is_not_inflated_again_for_each_member(tmp_path: Path) 
 
 
 def test_a_large_compressed_tar_goes_through_a_nameless_file(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(files, "_SPOOL", 1000)
+    monkeypatch.setattr(archives, "_SPOOL", 1000)
     path = make_tar(tmp_path / "x.tgz", ("a.csv", ROWS), ("b.csv", ROWS), mode="w:gz")
     assert read(path) == ({"a.csv": ROWS, "b.csv": ROWS}, [])
 
@@ -414,7 +413,7 @@ def test_saf105_a_file_that_is_packed_too_well(tmp_path: Path) -> None:
 def test_saf105_a_tar_that_is_packed_too_well(mode: str, tmp_path: Path, monkeypatch) -> None:
     path = make_tar(tmp_path / "x", ("bomb.csv", bytes(9 * 2**20)), mode=mode)
     assert read(path)[1] == []  # many small files alike pack well, too
-    monkeypatch.setattr(files, "_SPOOL", 2**20)
+    monkeypatch.setattr(archives, "_SPOOL", 2**20)
     assert read(path)[1][0].code == "SAF105"
 
 
@@ -727,7 +726,7 @@ def test_saf111_webdataset_keys(tmp_path: Path) -> None:
 
 
 def test_severities_and_hints_are_complete() -> None:
-    assert set(files._SEVERITY) == set(files._WHY) == set(files._HINTS)
+    assert set(problems._SEVERITY) == set(problems._WHY) == set(problems._HINTS)
 
 
 # ---------------------------------------------------------------------------------- what cannot work
@@ -768,12 +767,12 @@ def test_a_link_that_takes_the_place_of_a_file(tmp_path: Path) -> None:
 def test_a_file_that_grows_and_shrinks(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(ROWS)
-    monkeypatch.setattr(files, "_open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 5))
-    assert files._read_regular(str(path), "a.csv", 100) == ROWS
+    monkeypatch.setattr(entries, "_open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 5))
+    assert entries._read_regular(str(path), "a.csv", 100) == ROWS
     with pytest.raises(InvalidData, match="SAF105"):
-        files._read_regular(str(path), "a.csv", 12)
-    monkeypatch.setattr(files, "_open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 50))
-    assert files._read_regular(str(path), "a.csv", 100) == ROWS
+        entries._read_regular(str(path), "a.csv", 12)
+    monkeypatch.setattr(entries, "_open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 50))
+    assert entries._read_regular(str(path), "a.csv", 100) == ROWS
 
 
 def test_files_that_may_not_be_read(tmp_path: Path) -> None:
@@ -837,9 +836,7 @@ FITTING = {
 }
 
 
-@pytest.mark.skipif(
-    not GENERATED.exists(), reason=f"the shared corpora are not at {SHARED} (set SELDIO_SHARED)"
-)
+@pytest.mark.skipif(not GENERATED.exists(), reason=f"the shared corpora are not at {SHARED} (set SELDIO_SHARED)")
 class TestCorpora:
     @pytest.mark.parametrize(("path", "expect"), manifest("archives/"))
     def test_archives(self, path: str, expect: str) -> None:

@@ -123,9 +123,7 @@ def _without_torn(lines: list[Line], dialect: Dialect) -> list[Line]:
     return lines[:-1] if torn else lines
 
 
-def _parted(
-    lines: list[Line], dialect: Dialect, todo: list[str], newline: str
-) -> tuple[list[Line], list[Line]]:
+def _parted(lines: list[Line], dialect: Dialect, todo: list[str], newline: str) -> tuple[list[Line], list[Line]]:
     """The header and the rows, with commas between their cells; blank lines before a header count to it."""
     if "SYN120" in todo:
         lines = _separated(lines, dialect)
@@ -140,19 +138,19 @@ def _parted(
 
 
 def _separated(lines: list[Line], dialect: Dialect) -> list[Line]:
-    """Commas in place of the sign that the first line has between its cells."""
+    """Commas in place of the sign that the first line has between its cells; rows that have commas stay."""
     width = len(dialect.columns)
     sign = delimiter_of(next((line.text for line in lines if line.text.strip()), ""), width)
+    replaced = [Line(with_commas(line.text.encode(), sign).decode(), line.end) for line in lines]
     return [
-        Line(with_commas(line.text.encode(), sign).decode(), line.end)
-        if delimiter_of(line.text, width) == sign or "," not in line.text
-        else line
-        for line in lines
+        new if len(new.cells) == width or len(old.cells) == 1 else old for old, new in zip(lines, replaced, strict=True)
     ]
 
 
 def _sorted(lines: list[Line], dialect: Dialect) -> list[Line]:
     """Rows by frame, in file order inside a frame; one without a number stays behind the row before it."""
+    if any(line.text.count('"') % 2 for line in lines):  # a cell over several lines
+        return lines
     at, frame = dialect.index("frame") or 0, -math.inf
     keys = []
     for line in lines:
@@ -186,9 +184,7 @@ _BODIES: dict[str, Callable[[list[Line], Dialect], list[Line]]] = {
 def _by_row(lines: list[Line], dialect: Dialect, change: Callable[[Row, Dialect], Row]) -> list[Line]:
     """*change* applied to the cells of each row with the right number of them."""
     return [
-        Line(",".join(change(line.cells, dialect)), line.end)
-        if len(line.cells) == len(dialect.columns)
-        else line
+        Line(",".join(change(line.cells, dialect)), line.end) if len(line.cells) == len(dialect.columns) else line
         for line in lines
     ]
 

@@ -65,11 +65,19 @@ class Part(ABC):
 
 @dataclasses.dataclass(frozen=True)
 class Reading:
-    """An event table with the files it came from, so that any row can be found again in its file."""
+    """An event table with the files it came from, so that any row can be found again in its file.
+
+    Args:
+        format: of the files.
+        table: their rows.
+        parts: the files.
+        whole: fields of which no cell has a decimal point.
+    """
 
     format: Format
     table: pa.Table
     parts: Sequence[Part]
+    whole: frozenset[str] = frozenset()
 
     @cached_property
     def _firsts(self) -> list[int]:
@@ -150,7 +158,9 @@ class Format(ABC):
         return Origin(self.name, self.vocabulary, tuple(part.origin for part in parts))
 
 
-def assembled(format: Format, columns: dict[str, Any], parts: Sequence[Part]) -> Reading:
+def assembled(
+    format: Format, columns: dict[str, Any], parts: Sequence[Part], whole: frozenset[str] = frozenset()
+) -> Reading:
     """A reading of *columns* (without ``clip``) whose parts know their number of rows."""
     first = 0
     for part in parts:
@@ -161,4 +171,4 @@ def assembled(format: Format, columns: dict[str, Any], parts: Sequence[Part]) ->
     )
     names = pa.array([part.origin.clip for part in parts], pa.string())
     table = pa.table({"clip": pa.DictionaryArray.from_arrays(codes, names), **columns})
-    return Reading(format, with_origin(table, format.origin(parts)), parts)
+    return Reading(format, with_origin(table, format.origin(parts)), parts, whole)

@@ -16,6 +16,8 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
+_FORMULA = re.compile(r"[=@].*|[+-](?!(?:nan|inf\w*)\Z)[A-Za-z(@=].*", re.IGNORECASE)
+_NOWHERE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -100,13 +102,8 @@ def control_character(cell: str) -> Problem | None:
     if match is None:
         return None
     message = f"an invisible control character ({printable(match.group())}) in a cell"
-    return Problem(
-        "SAF201",
-        message,
-        match.group(),
-        "remove it: it can rewrite a terminal or hide text",
-        shift=match.start(),
-    )
+    hint = "remove it: it can rewrite a terminal or hide text"
+    return Problem("SAF201", message, match.group(), hint, shift=match.start())
 
 
 def problem(cell: str, kind: str, field: str, first: bool) -> Problem | None:
@@ -119,7 +116,7 @@ def problem(cell: str, kind: str, field: str, first: bool) -> Problem | None:
         return _spaces(cell, text, first) if text != cell else None
     shift = len(cell) - len(cell.lstrip())
     found = control_character(cell) or _other(text, kind, field)
-    return found if found.code == "SAF201" else dataclasses.replace(found, shift=shift)
+    return dataclasses.replace(found, shift=shift) if shift and found.code != "SAF201" else found
 
 
 def _fits(kind: str, text: str) -> bool:
@@ -145,24 +142,16 @@ def _other(text: str, kind: str, field: str) -> Problem:
         return Problem("SYN122", f"{field} is in quotes: {shown}", text, "numbers stand without quotes",
                        repaired=clean, fixable=clean is not None)  # fmt: skip
     if kind == "flag":
-        return Problem(
-            "SYN136", f"{field} is {shown}, and can only be 0 or 1", text, "1: in the picture, 0: not"
-        )
-    if re.fullmatch(r"[=@].*|[+-](?=[A-Za-z(@=]).*", text) and not re.fullmatch(
-        r"[+-](nan|inf\w*)", text, re.IGNORECASE
-    ):
-        return Problem(
-            "SAF202",
-            f"{field} holds a spreadsheet formula: {shown}",
-            text,
-            f"expected {expected}; a spreadsheet runs this cell when it opens the file",
-        )
+        return Problem("SYN136", f"{field} is {shown}, and can only be 0 or 1", text, "1: in the picture, 0: not")
+    if _FORMULA.fullmatch(text):
+        hint = f"expected {expected}; a spreadsheet runs this cell when it opens the file"
+        return Problem("SAF202", f"{field} holds a spreadsheet formula: {shown}", text, hint)
     return _number(text, kind, field, shown, expected)
 
 
 def _number(text: str, kind: str, field: str, shown: str, expected: str) -> Problem:
     """The problem of a cell that is, or nearly is, a number."""
-    if re.fullmatch(r"[+-]?(nan|inf|infinity)", text, re.IGNORECASE):
+    if _NOWHERE.fullmatch(text):
         return Problem("SYN133", f"{field} is {shown}, which is no place", text,
                        "leave the row out where nothing was detected")  # fmt: skip
     if re.fullmatch(r"[+-]?[0-9]{10,}(\.[0-9]*)?", text):

@@ -264,6 +264,7 @@ def _count_rows(parts: Sequence[CsvPart], bodies: Sequence[bytes]) -> None:
 
 def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> Reading:
     columns = {name: parsed[name] for name in parsed.column_names}
+    whole = frozenset(name for name, column in columns.items() if pa.types.is_integer(column.type))
     if dialect.silence:
         columns = _without_silence(dialect, parts, columns)
     if "class_name" in columns:
@@ -283,7 +284,7 @@ def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> Readin
         if field in columns:
             columns[field] = columns[field].cast(kind)
     ordered = {field: columns[field] for field in _ORDER if field in columns}
-    return assembled(dialect, ordered, parts)
+    return assembled(dialect, ordered, parts, whole)
 
 
 _ORDER = (

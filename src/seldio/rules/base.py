@@ -95,6 +95,7 @@ class Labels:
         #: set where the files are of another layout altogether: no other rule has anything to say then
         self.foreign = False
         self._explained: dict[str, Bools] = {}
+        self._extremes: dict[tuple[str, str], Any] = {}
 
     def __len__(self) -> int:
         return int(self.reading.table.num_rows)
@@ -129,11 +130,17 @@ class Labels:
 
     def low(self, field: str) -> Any:
         """The smallest value of *field* in each part that has rows."""
-        return np.minimum.reduceat(self.column(field), self.starts)
+        return self._extreme(field, np.minimum)
+
+    def _extreme(self, field: str, reduce: np.ufunc) -> Any:
+        key = (field, reduce.__name__)
+        if key not in self._extremes:
+            self._extremes[key] = reduce.reduceat(self.column(field), self.starts)
+        return self._extremes[key]
 
     def high(self, field: str) -> Any:
         """The largest value of *field* in each part that has rows."""
-        return np.maximum.reduceat(self.column(field), self.starts)
+        return self._extreme(field, np.maximum)
 
     def rows_of(self, index: int) -> slice:
         """The rows of the *index*-th part that has rows."""
@@ -182,17 +189,18 @@ class Labels:
         has a twin is in a pair all the same.
         """
         sizes = np.diff(self.frame_starts)
-        small, pairs = self.frame_starts[:-1][sizes <= CROWDED], [_crowded(self, sizes)]
-        sizes = sizes[sizes <= CROWDED]
+        follows = np.ones(len(self), dtype=bool)  # rows behind another one of their frame
+        follows[self.frame_starts[:-1]] = False
+        for start, size in zip(*(part[sizes > CROWDED].tolist() for part in (self.frame_starts[:-1], sizes)), strict=True):
+            follows[start : start + size] = False
         keys = [self.ordered(field) for field in _IDENTITY if field in self.reading.table.column_names]
-        for shift in range(1, int(sizes.max(initial=0))):
-            small, sizes = small[sizes > shift], sizes[sizes > shift]
-            counts = sizes - shift
-            before = np.concatenate(([0], np.cumsum(counts)[:-1]))
-            first = np.repeat(small - before, counts) + np.arange(counts.sum())
-            for key in keys:
-                first = first[key[first] == key[first + shift]]
-            pairs.append((first, first + shift))
+        pairs = [_crowded(self, sizes)]
+        second, shift = np.flatnonzero(follows), 1
+        while len(second):
+            first = second - shift
+            same = np.logical_and.reduce([key[first] == key[second] for key in keys])
+            pairs.append((first[same], second[same]))
+            second, shift = second[follows[first]], shift + 1
         return np.concatenate([pair[0] for pair in pairs]), np.concatenate([pair[1] for pair in pairs])
 
     # --- findings ----------------------------------------------------------------------------------

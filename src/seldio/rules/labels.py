@@ -367,11 +367,12 @@ def decimal_angle(labels: Labels, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, "[azimuth (int)], [elevation (int)]".
     """
     for field in ("azimuth", "elevation", "distance"):
-        if labels.dialect is None or labels.dialect.kind(field) != "whole" or not labels.has(field):
+        asked = labels.dialect is not None and labels.dialect.kind(field) == "whole"
+        if not asked or not labels.has(field) or field in labels.reading.whole:
             continue
         values = labels.column(field)
         if field == "distance":
-            values = np.round(values * (labels.dialect.metre or 1), 9)
+            values = np.round(values * (getattr(labels.dialect, "metre", None) or 1), 9)
         wrong = np.array(labels.where(field, (values != np.rint(values)) & ~np.isnan(values)), dtype=np.int64)
         for rows in np.split(wrong, np.searchsorted(wrong, labels.starts[1:])) if len(wrong) else ():
             total = labels.reading.part_of(int(rows[0])).rows if len(rows) else 0

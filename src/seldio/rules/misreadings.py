@@ -158,16 +158,15 @@ def cartesian(labels: Labels, found: Found) -> Iterator[Finding]:
     """
     if labels.dialect is None or not labels.has("azimuth", "elevation", "distance") or labels.has("x"):
         return
-    third = labels.column("distance") * (labels.dialect.metre or 1)
-    norm = np.sqrt(labels.column("azimuth") ** 2 + labels.column("elevation") ** 2 + third**2)
-    longest = np.maximum.reduceat(np.nan_to_num(norm, nan=9.0), labels.starts)
-    for index in np.flatnonzero(longest < 1.8).tolist():
+    for index in np.flatnonzero(np.maximum(labels.high("azimuth"), -labels.low("azimuth")) < 1.8).tolist():
         rows = labels.rows_of(index)
-        values = labels.column("azimuth")[rows]
-        if len(values) < 3 or np.mean(values != np.rint(values)) < 0.8:
+        axes = np.stack([labels.column(field)[rows] for field in ("azimuth", "elevation", "distance")])
+        axes[2] *= labels.dialect.metre or 1
+        norm, values = np.sqrt((axes**2).sum(axis=0)), axes[0]
+        if len(values) < 3 or np.mean(values != np.rint(values)) < 0.8 or not norm.max() < 1.8:
             continue
         labels.explain(rows, "azimuth", "elevation", "distance")
-        lengths = f"{norm[rows].min():.2f} to {norm[rows].max():.2f}"
+        lengths = f"{norm.min():.2f} to {norm.max():.2f}"
         yield found(rows.start, "azimuth", f"the last three columns are vectors of length {lengths}: "
                     "Cartesian coordinates, not angles and a distance",
                     "read the file as --format dcase2020-output")  # fmt: skip
@@ -222,10 +221,11 @@ def swapped_angles(labels: Labels, found: Found) -> Iterator[Finding]:
     if not labels.has("azimuth", "elevation") or labels.has("x"):
         return
     azimuth, elevation = labels.column("azimuth"), labels.column("elevation")
-    beyond = np.abs(elevation) > 90
-    wide, narrow = np.abs(elevation).max(), np.abs(azimuth).max()
-    spread = elevation.std() > 1.5 * azimuth.std()
-    if np.count_nonzero(beyond) < 2 or not 90 < wide <= 180 or narrow > 90 or not spread:
+    wide = max(labels.high("elevation").max(), -labels.low("elevation").min())
+    narrow = max(labels.high("azimuth").max(), -labels.low("azimuth").min())
+    if not 90 < wide <= 180 or narrow > 90 or np.count_nonzero(np.abs(elevation) > 90) < 2:
+        return
+    if elevation.std() <= 1.5 * azimuth.std():
         return
     labels.explain(slice(None), "azimuth", "elevation")
     for index in range(len(labels.filled)):
@@ -409,14 +409,14 @@ def angles_cut_off(labels: Labels, found: Found) -> Iterator[Finding]:
     """
     if not labels.has("azimuth") or labels.dialect is None or labels.dialect.kind("azimuth") != "whole":
         return
+    if np.maximum(labels.high("azimuth"), -labels.low("azimuth")).max() >= 180:
+        return
     azimuth = labels.column("azimuth")
     near = np.array([np.count_nonzero(azimuth == degree) for degree in (-4, -3, -2, -1, 1, 2, 3, 4)])
     zero = np.count_nonzero(azimuth == 0)
     mean = near.mean()
     # the count at 0 must be about double, by far more than chance, and its neighbours alike
     if mean < 100 or not 1.6 * mean < zero < 2.5 * mean or near.max() > 1.6 * near.min():
-        return
-    if np.count_nonzero(np.abs(azimuth) == 180):
         return
     yield found(int(np.argmax(azimuth == 0)), "azimuth", f"azimuth 0 occurs {zero:,} times, its neighbours "
                 f"{mean:,.0f} times on average, and ±180 never: angles were cut off, not rounded",

@@ -1,0 +1,22 @@
+"""Every touch of the disk: sources read in place and within limits, files written whole or not at all.
+
+Archives are told by their first bytes, never by their suffix, and no name from an archive reaches the disk.
+What is unsafe becomes a finding (``SAF1xx``) and never an entry.
+"""
+
+from __future__ import annotations
+
+from seldio.files.entries import DEFAULTS, Entry, Limits, Source
+from seldio.files.sources import open_source, read_entries
+from seldio.files.writing import atomic_write, write_bytes
+
+__all__ = [
+    "DEFAULTS",
+    "Entry",
+    "Limits",
+    "Source",
+    "atomic_write",
+    "open_source",
+    "read_entries",
+    "write_bytes",
+]

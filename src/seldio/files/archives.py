@@ -1,0 +1,239 @@
+"""Archives and compressed files: told by their first bytes, read in place, and unsafe members left out.
+
+No name from an archive reaches the disk. A *compressed* tar is inflated once, into memory or a nameless
+temporary file, since jumping about in it would inflate it again for each member.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import re
+import stat
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import PurePosixPath
+from typing import IO, Any, BinaryIO
+
+from seldio.errors import InvalidData
+from seldio.files.entries import CHUNK, Entry, Kind, Limits, Source
+from seldio.files.names import check_keys, checked, hidden
+from seldio.files.problems import DAMAGE, check_bits, guard, problem, special
+from seldio.findings import Finding, Sink
+from seldio.text import plural
+
+_Unpacker = Callable[[IO[bytes]], Any]  # GzipFile, BZ2File, LZMAFile: alike, but without a common type
+
+_SPOOL = 2**26  # bytes of an inflated tar kept in memory
+_ZIP_HEADERS, _TAR_HEADER = 2**25, 2**20  # most bytes of headers: parsed, they take many times that in memory
+_UNPACKERS: tuple[tuple[bytes, _Unpacker], ...] = (
+    (rb"\x1f\x8b", lambda stream: gzip.GzipFile(fileobj=stream)),
+    (rb"BZh[1-9]1AY&SY", bz2.BZ2File),
+    (rb"\xfd7zXZ\x00", lzma.LZMAFile),
+)
+_TAR_MODES = {
+    tarfile.SYMTYPE: stat.S_IFLNK,
+    tarfile.LNKTYPE: stat.S_IFLNK,
+    tarfile.CHRTYPE: stat.S_IFCHR,
+    tarfile.BLKTYPE: stat.S_IFBLK,
+    tarfile.FIFOTYPE: stat.S_IFIFO,
+    tarfile.DIRTYPE: stat.S_IFDIR,
+}
+
+
+def open_stream(plain: Entry, kind: Kind, stream: BinaryIO, sink: Sink, limits: Limits) -> Source:
+    """The source that *stream* turns out to be; *plain* is its only entry if it is no archive."""
+    path = plain.path
+    with ExitStack() as stack:
+        stack.enter_context(stream)
+        with guard(path):
+            found, unpack = _recognised(stream)
+        if found == "file":
+            return Source(path, kind, (plain,) if kind == "stdin" else checked([plain], sink))
+        if unpack and found == "gzip":
+            name = re.sub(r"\.(gz|bz2|xz)$", "", plain.name, flags=re.IGNORECASE)
+            cap = limits.unpacked(plain.size, limits.file_bytes)
+            single = Entry(path, name, -1, cap, None, partial(_single, stream, unpack), stream)
+            return Source(path, found, (single,), stack.pop_all())
+        if found == "zip":
+            members = _zip_members(stream, path)
+        else:
+            cap = max(limits.unpacked(plain.size, limits.total_bytes), min(_SPOOL, limits.total_bytes))
+            members = _tar_members(stream, path, partial(_inflated, stack, unpack, cap) if unpack else None)
+        known = _collected(members, path, sink, limits)
+        entries = checked(_admitted(known, path, stream, sink, limits), sink)
+        if found == "tar":
+            check_keys(path, entries, sink)
+        return Source(path, found, entries, stack.pop_all())
+
+
+def _recognised(stream: IO[bytes]) -> tuple[Kind, _Unpacker | None]:
+    """What the first bytes say it is, and what unpacks it."""
+    head = stream.read(tarfile.BLOCKSIZE)
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return "zip", None
+    unpack = next((unpack for magic, unpack in _UNPACKERS if re.match(magic, head)), None)
+    if unpack:
+        stream.seek(0)
+        with suppress(*DAMAGE, OSError):
+            head = unpack(stream).read(tarfile.BLOCKSIZE)
+    with suppress(tarfile.TarError, ValueError):
+        tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
+        return "tar", unpack
+    return "gzip" if unpack else "file", unpack
+
+
+def _single(stream: IO[bytes], unpack: _Unpacker) -> Any:
+    stream.seek(0)
+    opened = unpack(stream)
+    if any(re.match(magic, opened.peek(10)) for magic, _ in _UNPACKERS):
+        raise ValueError("packed twice")
+    return opened
+
+
+def _inflated(stack: ExitStack, unpack: _Unpacker, cap: int, stream: IO[bytes], path: str) -> IO[bytes]:
+    spool = stack.enter_context(tempfile.SpooledTemporaryFile(_SPOOL))  # noqa: SIM115
+    with unpack(stream) as opened:
+        while chunk := opened.read(CHUNK):
+            spool.write(chunk)
+            if spool.tell() > cap:
+                raise InvalidData(problem("SAF105", path, f"Unpacks to more than {cap:,} bytes"))
+    spool.seek(0)
+    return spool
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """What an archive says of one member."""
+
+    raw: str
+    mode: int
+    size: int
+    packed: int
+    offset: int
+    start: Callable[[], Any]
+    locked: bool = False
+
+    @property
+    def name(self) -> str:
+        return "/".join(part for part in self.raw.split("/") if part not in ("", "."))
+
+
+class _Bounded:
+    """A stream for zipfile and tarfile that hands out no headers long enough to fill the memory."""
+
+    def __init__(self, stream: IO[bytes], path: str, most: int) -> None:
+        self._stream, self._path, self._most = stream, path, most
+        self.seek, self.tell, self.seekable = stream.seek, stream.tell, stream.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(min(size, self._most + 1) if size >= 0 else self._most + 1)
+        if len(data) > self._most:
+            raise InvalidData(problem("SAF105", self._path, f"Has headers of more than {self._most:,} bytes"))
+        return data
+
+
+def _zip_members(stream: IO[bytes], path: str) -> Iterator[_Member]:
+    bounded: Any = _Bounded(stream, path, _ZIP_HEADERS)
+    archive = zipfile.ZipFile(bounded)
+    for info in archive.infolist():
+        name = info.orig_filename
+        if not info.flag_bits & 0x800:  # many programs store UTF-8 without saying so
+            with suppress(UnicodeError):
+                name = name.encode("cp437").decode("utf-8")
+        mode = stat.S_IFDIR if info.is_dir() else info.external_attr >> 16
+        sizes = info.file_size, info.compress_size, info.header_offset
+        yield _Member(name, mode, *sizes, partial(archive.open, info), bool(info.flag_bits & 1))
+
+
+def _tar_members(
+    stream: IO[bytes], path: str, inflate: Callable[[IO[bytes], str], IO[bytes]] | None
+) -> Iterator[_Member]:
+    stream.seek(0)
+    body = inflate(stream, path) if inflate else stream
+    bounded: Any = _Bounded(body, path, _TAR_HEADER)
+    archive = tarfile.TarFile(fileobj=bounded, encoding="utf-8", errors="surrogateescape")
+    last = -1
+    while info := archive.next():
+        if info.offset <= last or info.size < 0:  # tarfile would go round for ever (CVE-2025-8194)
+            raise tarfile.ReadError("headers overlap")
+        last, start = info.offset, partial(archive.extractfile, info)
+        mode = _TAR_MODES.get(info.type, stat.S_IFREG) | stat.S_IMODE(info.mode)
+        yield _Member(info.name, mode, info.size, info.size, info.offset, start)
+    body.seek(archive.offset)  # tarfile takes a damaged header for the end
+    if body.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
+        raise tarfile.ReadError("no end mark")
+
+
+def _collected(members: Iterable[_Member], path: str, sink: Sink, limits: Limits) -> list[_Member]:
+    """The members as far as the archive can be read."""
+    known: list[_Member] = []
+    try:
+        with guard(path):
+            for member in members:
+                if len(known) == limits.members:
+                    raise InvalidData(problem("SAF105", path, f"Holds more than {limits.members:,} members"))
+                known.append(member)
+    except InvalidData as error:
+        sink(error.finding)
+    return known
+
+
+def _admitted(members: list[_Member], path: str, owner: IO[bytes], sink: Sink, limits: Limits) -> Iterator[Entry]:
+    """The members that are safe to read; a finding for each of the others."""
+    links = {member.name for member in members if stat.S_ISLNK(member.mode)}
+    first: dict[str, _Member] = {}
+    left = limits.total_bytes
+    for member in members:
+        name, place = member.name, f"{path}!/{member.raw}"
+        cap = limits.unpacked(member.packed, limits.file_bytes)
+        if finding := _unsafe(member, place, links):
+            sink(finding)
+        elif stat.S_ISDIR(member.mode) or any(hidden(part) for part in name.split("/")):
+            continue
+        elif finding := _flawed(member, place, first.get(name), cap, limits):
+            sink(finding)
+        elif member.size > left:
+            sink(problem("SAF105", place, f"Brings the archive to over {limits.total_bytes:,} bytes unpacked"))
+            return
+        else:
+            left -= member.size
+            first[name] = member
+            check_bits(place, member.mode, sink)
+            yield Entry(f"{path}!/{name}", name, member.size, cap, None, member.start, owner)
+
+
+def _unsafe(member: _Member, place: str, links: set[str]) -> Finding | None:
+    flat = member.raw.replace("\\", "/")
+    if flat.startswith("/") or re.match("[A-Za-z]:", flat):
+        return problem("SAF101", place, "The name is absolute")
+    if any(part.strip() == ".." for part in flat.split("/")):
+        return problem("SAF101", place, "The name climbs with '..'")
+    if "\0" in flat or not (member.name or stat.S_ISDIR(member.mode)):
+        return problem("SAF101", place, "The name is empty or hides its end")
+    if stat.S_ISLNK(member.mode):
+        return problem("SAF102", place, "A link")
+    if links and any(str(parent) in links for parent in PurePosixPath(member.name).parents):
+        return problem("SAF102", place, "Lies beneath a link")
+    if stat.S_IFMT(member.mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        return special(place, member.mode)
+    return None
+
+
+def _flawed(member: _Member, place: str, first: _Member | None, cap: int, limits: Limits) -> Finding | None:
+    if first:
+        both = " and ".join(f"{plural(m.size, 'byte')} at offset {m.offset:,}" for m in (first, member))
+        return problem("SAF104", place, f"There twice ({both})")
+    if member.locked:
+        return problem("SAF107", place, "Encrypted")
+    if len(member.name) > limits.name_chars:
+        return problem("SAF105", place, f"The name has {len(member.name):,} characters")
+    if member.size > cap:
+        return problem("SAF105", place, f"Unpacks to {member.size:,} bytes, from {member.packed:,}")
+    return None

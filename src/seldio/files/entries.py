@@ -1,0 +1,164 @@
+"""What a source holds and may ask for: limits, entries, which are read one by one, and the source itself."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any, BinaryIO, Literal, Self
+
+from seldio.errors import InvalidData, SeldioError
+from seldio.files.problems import failure, guard, problem, special
+from seldio.text import printable
+
+Kind = Literal["file", "folder", "zip", "tar", "gzip", "stdin"]
+
+#: Bytes read at once.
+CHUNK = 2**16
+#: Flags with which every file is opened, for reading and for writing.
+SAFE = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+_READ = os.O_RDONLY | SAFE | getattr(os, "O_NONBLOCK", 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a source may ask of this machine; whatever is over a limit is a ``SAF105`` finding.
+
+    Args:
+        file_bytes: one file, or one member of an archive, read as a whole.
+        members: members of one archive, or files of one folder.
+        total_bytes: all members of one archive together, unpacked.
+        ratio: unpacked to packed size, of what unpacks to more than 1 MiB (a compressed tar: 64 MiB).
+        name_chars: a name with its folders.
+    """
+
+    file_bytes: int = 256 * 2**20
+    members: int = 200_000
+    total_bytes: int = 4 * 2**30
+    ratio: int = 200
+    name_chars: int = 1024
+
+    def unpacked(self, packed: int, most: int) -> int:
+        """How many bytes *packed* bytes may unpack to; never over *most*."""
+        return min(most, max(2**20, self.ratio * packed))
+
+
+DEFAULTS = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One regular file of a source.
+
+    Args:
+        path: the file as shown to the user: ``folder/a.csv``, ``x.zip!/a.csv``, ``<stdin>``.
+        name: POSIX path relative to the source's root; for a single file its file name.
+        size: bytes when unpacked; -1 if unknown.
+    """
+
+    path: str
+    name: str
+    size: int
+    _cap: int = field(repr=False)
+    _real: str | None = field(default=None, repr=False)
+    _start: Callable[[], Any] = field(default=io.BytesIO, repr=False)
+    _owner: IO[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def local(self) -> Path | None:
+        """The real file on disk, links resolved; None in archives and standard input."""
+        return None if self._real is None else Path(self._real)
+
+    def read(self) -> bytes:
+        """The whole content.
+
+        Raises:
+            InvalidData: a limit is passed (``SAF105``) or the data is damaged (``SAF107``).
+            SeldioError: the disk fails, or the file vanished or may not be read.
+        """
+        if self._real is not None:
+            return _read_regular(self._real, self.path, self._cap)
+        if self._owner is not None and self._owner.closed:
+            raise SeldioError(f"{printable(self.path)} belongs to a source that is closed")
+        data = io.BytesIO()
+        with guard(self.path), self._start() as stream:
+            while chunk := stream.read(CHUNK):  # counted here, whatever the headers say
+                data.write(chunk)
+                if data.tell() > self._cap:
+                    raise InvalidData(problem("SAF105", self.path, f"Unpacks to over {self._cap:,} bytes"))
+        return data.getvalue()
+
+    def open(self) -> BinaryIO:
+        """A seekable stream of the content, to be closed by the caller; raises what :meth:`read` raises.
+
+        A real file may have any size, since a stream of it fills no memory; what comes out of an archive is
+        held in memory.
+        """
+        if self._real is not None:
+            return os.fdopen(_open_regular(self._real, self.path)[0], "rb")
+        return io.BytesIO(self.read())
+
+
+def _open_regular(real: str, path: str) -> tuple[int, int]:
+    """Descriptor and size of a regular file; a named pipe put in its place does not block."""
+    try:
+        handle = os.open(real, _READ)
+    except OSError as error:
+        raise failure(path, error) from error
+    state = os.fstat(handle)
+    if stat.S_ISREG(state.st_mode):
+        return handle, state.st_size
+    os.close(handle)
+    raise InvalidData(special(path, state.st_mode))
+
+
+def _read_regular(real: str, path: str, cap: int) -> bytes:
+    handle, size = _open_regular(real, path)
+    try:
+        parts = [os.read(handle, min(size, cap) + 1)]
+        total = len(parts[0])
+        if total == size <= cap:
+            return parts[0]
+        while parts[-1] and total <= cap:  # it grows or shrinks, or hides its size as /proc does
+            parts.append(os.read(handle, CHUNK))
+            total += len(parts[-1])
+    except OSError as error:
+        raise failure(path, error) from error
+    finally:
+        os.close(handle)
+    if total > cap:
+        raise InvalidData(problem("SAF105", path, f"Holds more than {cap:,} bytes"))
+    return b"".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The regular files of a file, folder, archive or standard input; a context manager.
+
+    Args:
+        path: the source as the user named it.
+        kind: *tar* may be compressed; *gzip* is one file packed by gzip, bzip2 or xz.
+        entries: sorted by name, by code point (which is the byte order of UTF-8) in every locale.
+    """
+
+    path: str
+    kind: Kind
+    entries: tuple[Entry, ...]
+    _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the archive; its entries can no longer be read."""
+        self._stack.close()

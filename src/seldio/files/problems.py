@@ -1,0 +1,86 @@
+"""What may be wrong with files (``SAF1xx``): why, what to do about it, and which exception says so."""
+
+from __future__ import annotations
+
+import errno
+import lzma
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from seldio.errors import InvalidData, SeldioError
+from seldio.findings import Finding, Severity, Sink
+from seldio.text import clipped, printable
+
+_WHY = {
+    "SAF101": "unpacking would write outside the folder, so it is not read",
+    "SAF102": "unpacking could write anywhere on the disk, so it is not read",
+    "SAF103": "reading it may never end, so it is not opened",
+    "SAF104": "unpacking keeps the last one, here the first is read",
+    "SAF105": "that is over the limit which keeps memory and disk from filling up",
+    "SAF106": "it would run with its owner's rights, which no data needs",
+    "SAF107": "it cannot be read whole",
+    "SAF108": "it is not followed",
+    "SAF109": "other systems may refuse it or mix it up",
+    "SAF111": "WebDataset takes only what stands before the first dot for the sample's key",
+}
+_HINTS = {
+    "SAF101": "Do not unpack this archive; pack it again from inside its folder, with plain relative names.",
+    "SAF102": "Pack the linked file itself (tar --dereference; zip without --symlinks).",
+    "SAF103": "Remove it; to read from a pipe, name the file '-'.",
+    "SAF104": "Pack the archive again, with one file per name.",
+    "SAF105": "If you trust it, unpack it yourself or raise the limit (seldio.files.Limits).",
+    "SAF106": "Clear the bits: chmod ug-s FILE.",
+    "SAF107": "Fetch or pack the file again.",
+    "SAF108": "Put the file itself in place of the link, or name the folder that holds both.",
+    "SAF109": "Rename it: letters, digits, '_', '-' and one '.' before the suffix work everywhere.",
+    "SAF111": "Use names with a single dot, as in a_b.wav.",
+}
+_WARNINGS = ("SAF106", "SAF109", "SAF111")
+_SEVERITY = dict.fromkeys(_WHY, Severity.ERROR) | dict.fromkeys(_WARNINGS, Severity.WARNING)
+
+# What the standard library raises on damaged and forged archives; a fuzz test holds that this is all.
+DAMAGE = (
+    *(zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, struct.error),
+    *(EOFError, ValueError, RuntimeError, OverflowError, LookupError),
+)
+
+
+def problem(code: str, path: str, what: str) -> Finding:
+    """The finding for *what* is wrong with *path*, with the reason and the way out that *code* stands for."""
+    return Finding(code, _SEVERITY[code], f"{what}: {_WHY[code]}", path, hint=_HINTS[code])
+
+
+def special(path: str, mode: int) -> Finding:
+    """The finding for what is neither file nor folder."""
+    kind = "A named pipe" if stat.S_ISFIFO(mode) else "A socket" if stat.S_ISSOCK(mode) else "A device"
+    return problem("SAF103", path, kind)
+
+
+def check_bits(path: str, mode: int, sink: Sink) -> None:
+    """A warning if a file would run with the rights of its owner."""
+    if mode & (stat.S_ISUID | stat.S_ISGID):
+        sink(problem("SAF106", path, "Has the setuid or setgid bit"))
+
+
+def failure(path: str, error: OSError, deed: str = "read") -> SeldioError:
+    """What to raise when the system refuses a *deed*."""
+    if deed == "read" and isinstance(error, FileNotFoundError):
+        return SeldioError(f"{printable(path)} vanished while it was being read")
+    return SeldioError(f"cannot {deed} {printable(path)}: {error.strerror or error}")
+
+
+@contextmanager
+def guard(path: str) -> Iterator[None]:
+    """Turn what damaged archives and failing disks raise into InvalidData and SeldioError."""
+    try:
+        yield
+    except (*DAMAGE, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise failure(path, error) from error
+        reason = clipped(str(error) or type(error).__name__, 200)
+        raise InvalidData(problem("SAF107", path, f"Damaged ({reason})")) from error

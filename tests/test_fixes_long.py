@@ -1,0 +1,368 @@
+"""Repairs: what is wrong goes, what is right stays byte for byte, and a second repair finds nothing to do."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import shutil
+import tarfile
+import zipfile
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import BOM, broken_files, label_files, text_file
+from test_rules import ALL, Case
+from typer.testing import CliRunner
+
+from seldio import repair
+from seldio.cli import app
+from seldio.findings import Finding, Severity
+from seldio.fixes import Fixed, fix
+from seldio.formats import Reading, get
+from seldio.formats.dialects import DIALECTS
+from seldio.formats.label_csv import Dialect
+from seldio.rules import CATALOGUE
+from seldio.validate import check_labels, examine
+
+dialects = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
+FIXABLE = [case for case in ALL if case.bad and case.path is not None and CATALOGUE[case.code].fix != "none"]
+fixable = pytest.mark.parametrize("case", FIXABLE, ids=str)
+
+
+def lines_of(data: bytes) -> list[bytes]:
+    """Lines with their ends; written without seldio."""
+    return re.findall(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", data)
+
+
+def files_of(path: Path) -> dict[str, bytes]:
+    """The contents of a file or of all files of a folder."""
+    paths = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    return {file.relative_to(path.parent).as_posix(): file.read_bytes() for file in paths}
+
+
+def copy(case: Case, folder: Path) -> Path:
+    assert case.path is not None
+    target = folder / case.path.name
+    (shutil.copytree if case.path.is_dir() else shutil.copyfile)(case.path, target)
+    return target
+
+
+def mend(path: Path, format: str | None, unsafe: bool) -> tuple[str, list[Finding]]:
+    """Repair on disk; what was said, and what is found then."""
+
+    def check(changed: object) -> list[object]:
+        return [examine(path, format=format, changed=changed)]  # type: ignore[arg-type]
+
+    said, examined = repair.repair(check({}), unsafe, check)  # type: ignore[arg-type]
+    return said, examined[0].report.findings
+
+
+# --- the examples of the rules -------------------------------------------------------------------------
+
+
+@fixable
+def test_examples_are_repaired(case: Case, tmp_path: Path) -> None:
+    path, format = copy(case, tmp_path), case.options.get("format")
+    unsafe = CATALOGUE[case.code].fix == "unsafe"
+    before, found = files_of(path), examine(path, format=format).report.findings
+    said, left = mend(path, format, unsafe)
+    after = files_of(path)
+    if not any(finding.fixable for finding in found if finding.code == case.code):
+        assert said == "Nothing to repair."
+        assert after == before
+        return
+    assert case.code not in {finding.code for finding in left}
+    assert errors(left) <= errors(found)
+    for name, data in before.items():
+        file = str(path.parent / name)
+        marked = {finding.line for finding in found if finding.path == file and finding.code == case.code}
+        assert_untouched(case.code, lines_of(data), lines_of(after[name]), marked)
+    assert mend(path, format, unsafe)[0] == "Nothing to repair."
+    assert files_of(path) == after
+
+
+def errors(findings: Iterable[Finding]) -> set[str]:
+    return {finding.code for finding in findings if finding.severity is Severity.ERROR}
+
+
+def assert_untouched(code: str, before: list[bytes], after: list[bytes], marked: set[int | None]) -> None:
+    """What a rule's repair may change: ends, an order, whole lines, or the lines that were reported."""
+    if code in ("SYN105", "SYN106", "SYN107"):
+        assert [line.rstrip(b"\r\n") for line in after] == [line.rstrip(b"\r\n") for line in before]
+    elif code == "SYN103":
+        assert [BOM + after[0], *after[1:]] == before
+    elif code == "SYN112":
+        assert after[1:] == before
+    elif code in ("SYN108", "SYN110", "SYN111", "LAB202"):
+        rest = iter(before)
+        assert all(line in rest for line in after)
+        assert len(before) - len(after) >= 1
+    elif code == "LAB201":
+        assert Counter(line.rstrip(b"\r\n") for line in after) == Counter(line.rstrip(b"\r\n") for line in before)
+        assert [line[-1:] for line in after] == [line[-1:] if line[-1:] == b"\n" else after[-1][-1:] for line in before]
+    else:
+        assert len(after) == len(before)
+        if code in ("SYN122", "SYN123", "SYN132", "SYN137", "LAB103", "LAB205"):
+            pairs = zip(before, after, strict=True)
+            assert {number for number, (old, new) in enumerate(pairs, 1) if old != new} <= marked
+
+
+@fixable
+def test_a_safe_repair_leaves_guesses_alone(case: Case, tmp_path: Path) -> None:
+    path, format = copy(case, tmp_path), case.options.get("format")
+    if CATALOGUE[case.code].fix == "unsafe":
+        before = files_of(path)
+        assert mend(path, format, unsafe=False)[0] == "Nothing to repair."
+        assert files_of(path) == before
+
+
+#: Format, whether guesses are allowed, the file before and after.
+REPAIRS = {
+    "header, blank lines, line ends": ("starss22", False, BOM + b"frame,class,source,azimuth,elevation\r\n\r\n2,1,0,-50,30\r\n1, 1,+0,-50.0,30", b"1, 1,0,-50.0,30\n2,1,0,-50,30"),
+    "semicolons and decimal commas": ("dcase2020-submission", False, b"0;1;-1;-50,5;30\n1,1,-1,-49.5,30\n", b"0,1,-1,-50.5,30\n1,1,-1,-49.5,30\n"),
+    "quotes and white space": ("starss22", False, b'"7","1",0,-50,30 \n8\t,1,0,-49,30\n', b"7,1,0,-50,30\n8,1,0,-49,30\n"),
+    "only what is reported": ("starss22", False, b"24.0, 1,0,-50,30\r\n25,01,0,-49.,+30\r\n", b"24, 1,0,-50,30\n25,01,0,-49.,30\n"),
+    "a header that is missing": ("dcase2025", False, b"0,1,0,-50,120,1", b"frame,class,source,azimuth,distance,onscreen\n0,1,0,-50,120,1"),
+    "the layout's own line ends": ("so-dataset", False, b"0,18,1,-103.490,-15.780,-1\n\r\n1,18,1,-103.490,-15.780,-1\r\n", b"0,18,1,-103.490,-15.780,-1\r\n1,18,1,-103.490,-15.780,-1\r\n"),
+    "a torn row, kept": ("starss22", False, b"0,1,0,-50,+30\n1,1,0", b"0,1,0,-50,30\n1,1,0"),
+    "a torn row, removed": ("starss22", True, b"0,1,0,-50,30\n1,1,0", b"0,1,0,-50,30\n"),
+    "round, then no twins": ("starss22", True, b"0,1,0,-50.4,30\n0,1,0,-50,30.2\n", b"0,1,0,-50,30\n"),
+    "wrap, then round": ("starss22", True, b"0,1,0,269.6,30\n1,1,0,-180.7,30\n2,1,0,0,30\n", b"0,1,0,-90,30\n1,1,0,179,30\n2,1,0,0,30\n"),
+    "fold, as stereo is": ("dcase2025", True, b"frame,class,source,azimuth,distance,onscreen\n0,1,0,120,120,1\n1,1,0,-100,120,0\n", b"frame,class,source,azimuth,distance,onscreen\n0,1,0,60,120,1\n1,1,0,-80,120,0\n"),
+    "spaces stay": ("starss22", True, b"0, 1, 0, 270, 30\n1, 1, 0, -50, 30\n", b"0, 1, 0, -90, 30\n1, 1, 0, -50, 30\n"),
+    "metres with decimals": ("starss23", True, b"".join(b"%d,1,0,-50,30,1.%d\n" % (n, n) for n in range(10)), b"".join(b"%d,1,0,-50,30,%d\n" % (n, 100 + 10 * n) for n in range(10))),
+    "unreadable rows stay behind others": ("starss22", True, b"5,1,0,-50,30\nx,1,0,-50,30\n1,1,0,+270,30\n", b"1,1,0,-90,30\n5,1,0,-50,30\nx,1,0,-50,30\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REPAIRS)
+def test_repairs(what: str, tmp_path: Path) -> None:
+    format, unsafe, before, after = REPAIRS[what]
+    path = tmp_path / "mix001.csv"
+    path.write_bytes(before)
+    mend(path, format, unsafe)
+    assert path.read_bytes() == after
+
+
+def test_guesses_are_made_for_all_files_of_a_system(tmp_path: Path) -> None:
+    (tmp_path / "mix001.csv").write_text("".join(f"{n},{min(n + 1, 13)},0,-50,30\n" for n in range(20)))
+    (tmp_path / "mix002.csv").write_text("0,1,0,-50,30\n1,5,0,-50,30\n")
+    mend(tmp_path, "starss22", unsafe=True)
+    assert (tmp_path / "mix002.csv").read_text() == "0,0,0,-50,30\n1,4,0,-50,30\n"
+
+
+def test_a_header_that_contradicts_the_columns_is_not_thrown_away(tmp_path: Path) -> None:
+    path = tmp_path / "mix001.csv"
+    path.write_text("frame,class,azimuth,elevation,source\n0,1,0,-50,30\n")
+    said, found = mend(path, "starss22", unsafe=True)
+    assert said == "Nothing to repair."
+    assert {finding.code: finding.fixable for finding in found} == {"SYN111": False, "SYN113": False}
+
+
+def test_ignored_rules_repair_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "mix001.csv"
+    path.write_bytes(BOM + b"0,1,0,-50,+30\r\n1,1,0,-50,30\n")
+    run("validate", str(path), "-f", "starss22", "--fix", "--ignore", "SYN103,SYN106")
+    assert path.read_bytes() == BOM + b"0,1,0,-50,30\r\n1,1,0,-50,30\n"
+
+
+def test_what_is_not_text_is_left_alone(tmp_path: Path) -> None:
+    contents = {"mix001.csv": b"0,1,0,-50,+30\n", "mix002.csv": b"\xe9,1\n", "mix003.csv": b"0,1\n\0\0", "mix004.csv": b"\xff\xfe0\0"}
+    for name, data in contents.items():
+        (tmp_path / name).write_bytes(data)
+    mend(tmp_path, "starss22", unsafe=True)
+    assert files_of(tmp_path) == {f"{tmp_path.name}/{name}": data.replace(b"+", b"") for name, data in contents.items()}
+
+
+def test_rows_of_many_clips_are_not_sorted(tmp_path: Path) -> None:
+    path = tmp_path / "all.csv"
+    path.write_text("".join(f"10,{n},-50,30\n11,{n},-50,30\n" for n in range(5)))
+    before = path.read_bytes()
+    said, found = mend(path, "dcase2023-submission", unsafe=True)
+    assert said == "Nothing to repair."
+    assert "SUB106" in {finding.code for finding in found}
+    assert path.read_bytes() == before
+
+
+# --- the command line ----------------------------------------------------------------------------------
+
+
+def run(*arguments: str, data: bytes | None = None) -> str:
+    result = CliRunner().invoke(app, list(arguments), input=data)
+    assert result.exit_code in (0, 1), result.output
+    return result.stdout
+
+
+def patched(data: bytes, diff: list[str]) -> bytes:
+    """*data* with a unified diff applied by its line numbers; line ends other than LF are shown as signs."""
+    old, new, position, previous = lines_of(data), [], 0, ""
+    for line in diff[2:]:
+        if match := re.match(r"@@ -(\d+)(?:,(\d+))? ", line):
+            start = int(match[1]) - (match[2] != "0")
+            new += old[position:start]
+            position = start
+        elif line.startswith("\\"):
+            new = [*new[:-1], new[-1].rstrip(b"\r\n")] if previous in " +" else new
+        else:
+            text, end = re.fullmatch(r"(.*?)(␍␊|␍)?", line[1:]).groups()  # type: ignore[union-attr]
+            position += line[0] in " -"
+            new += [text.encode() + {"␍␊": b"\r\n", "␍": b"\r"}.get(end, b"\n")] if line[0] in " +" else []
+            previous = line[0]
+    return b"".join([*new, *old[position:]])
+
+
+@fixable
+def test_diff_changes_nothing_and_shows_what_fix_does(case: Case, tmp_path: Path) -> None:
+    path, format = copy(case, tmp_path), case.options.get("format")
+    mode = "--unsafe-fixes" if CATALOGUE[case.code].fix == "unsafe" else "--fix"
+    options = ["validate", str(path), mode, *(["-f", format] if format else [])]
+    before = files_of(path)
+    shown = run(*options, "--diff").split("\n")
+    assert files_of(path) == before
+    run(*options)
+    after = files_of(path)
+    starts = [number for number, line in enumerate(shown) if line.startswith("--- ")] + [len(shown) - 1]
+    diffs = {shown[a].removeprefix("--- "): shown[a:b] for a, b in zip(starts, starts[1:], strict=False)}
+    assert set(diffs) == {str(path.parent / name) for name in before if after[name] != before[name]}
+    for name, data in before.items():
+        diff = diffs.get(str(path.parent / name), [])
+        assert patched(data, diff) == after[name]
+    if not diffs:
+        assert shown == ["Nothing to repair.", ""]
+
+
+def test_diff_is_safe_to_print() -> None:
+    lines = list(Fixed("a\x1b[2J.csv", BOM + b"\x1b[31m\xe2\x80\xae\n", b"0\n", ()).diff())
+    assert lines == ["--- a\\x1b[2J.csv", "+++ a\\x1b[2J.csv", "@@ -1 +1 @@", "-\\ufeff\\x1b[31m\\u202e", "+0"]
+
+
+def test_archives_and_standard_input_are_not_touched(tmp_path: Path) -> None:
+    data = BOM + b"5,1,0,-50,+30\r\n\r\n1,1,0,-50,30\r\n"
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("mix001.csv", data)
+    with tarfile.open(tmp_path / "x.tar", "w") as archive_:
+        info = tarfile.TarInfo("mix001.csv")
+        info.size = len(data)
+        archive_.addfile(info, io.BytesIO(data))
+    (tmp_path / "mix001.csv.gz").write_bytes(gzip.compress(data))
+    before = files_of(tmp_path)
+    for name in ("x.zip", "x.tar", "mix001.csv.gz"):
+        out = run("validate", str(tmp_path / name), "-f", "starss22", "--unsafe-fixes")
+        assert "SYN103" in out
+        assert run("validate", str(tmp_path / name), "-f", "starss22", "--fix", "--diff") == "Nothing to repair.\n"
+    assert "SYN103" in run("validate", "-", "-f", "starss22", "--unsafe-fixes", data=data)
+    assert files_of(tmp_path) == before
+
+
+def test_one_file_named_twice_is_repaired_once(tmp_path: Path) -> None:
+    path = tmp_path / "mix001.csv"
+    path.write_bytes(b"0,1,0,-50,+30\n")
+    run("validate", str(path), str(tmp_path), "-f", "starss22", "--fix")
+    assert path.read_bytes() == b"0,1,0,-50,30\n"
+
+
+# --- any file ------------------------------------------------------------------------------------------
+
+
+def checked(data: bytes, dialect: Dialect) -> tuple[Reading, list[Finding]]:
+    found: list[Finding] = []
+    reading = dialect.read([text_file(data)], found.append)
+    check_labels(reading, found.append)
+    return reading, found
+
+
+def settled(data: bytes, dialect: Dialect, unsafe: bool) -> bytes:
+    """*data* repaired until nothing changes."""
+    for _ in range(repair.ROUNDS):
+        codes = {finding.code for finding in checked(data, dialect)[1]}
+        fixed = fix("mix001.csv", data, dialect, codes, unsafe)
+        assert fixed.before == data
+        if not fixed.codes:
+            return data
+        data = fixed.after
+    pytest.fail(f"never ends: {data!r}")
+
+
+def rows(reading: Reading) -> list[str]:
+    """The rows by frame, in file order inside a frame."""
+    table = reading.table.to_pylist()
+    return [str(row) for row in sorted(table, key=lambda row: row.get("frame", 0))]
+
+
+def in_order(some: list[str], among: list[str]) -> bool:
+    rest = iter(among)
+    return all(row in rest for row in some)
+
+
+@st.composite
+def defective_files(draw: st.DrawFn, dialect: Dialect) -> bytes:
+    """A valid file with some of the defects that can be repaired."""
+    cells = [[cell for cell in line.split(",") if cell] for line in draw(label_files(dialect)).decode().splitlines()]
+    head = cells.pop(0) if dialect.header and cells else []
+    kinds = [part.kind for part in dialect.columns]
+    cells = [[draw(_written(cell.strip(), kind)) for cell, kind in zip(row, kinds, strict=True)] for row in cells]
+    sign = draw(st.sampled_from([",", ",", ",", ", ", ";", "\t", "|"]))
+    point = "," if sign == ";" and draw(st.booleans()) else "."
+    lines = [sign.join(row).replace(".", point if "name" not in kinds else ".") for row in cells]
+    lines = draw(st.permutations(lines))
+    if head and draw(st.integers(0, 3)):
+        lines.insert(0, (sign if sign != ", " else ",").join(head))
+    elif not dialect.header and draw(st.integers(0, 3)) == 0:
+        lines.insert(0, sign.join(part.field for part in dialect.columns))
+    for _ in range(draw(st.integers(0, 2))):
+        lines.insert(draw(st.integers(0, len(lines))), draw(st.sampled_from(["", "  "])))
+    ends = draw(st.sampled_from([["\n"], ["\r\n"], ["\r"], ["\n", "\r\n"], ["\n", "\r\n", "\r"]]))
+    text = "".join(line + draw(st.sampled_from(ends)) for line in lines)
+    return draw(st.sampled_from([b"", b"", BOM])) + (text if draw(st.booleans()) else text.rstrip("\r\n")).encode()
+
+
+def _written(cell: str, kind: str) -> st.SearchStrategy[str]:
+    """A cell as it is, or in a way that means the same."""
+    if kind == "name":
+        return st.sampled_from([cell, cell, f'"{cell}"'])
+    ways = [cell, cell, cell, f'"{cell}"', f"{cell} ", f"\t{cell}"]
+    ways += [f"+{cell}"] if not cell.startswith("-") and kind != "flag" else []
+    ways += [f"{cell}.0", f"{cell}."] if kind == "int" and len(cell.lstrip("-")) < 10 else []
+    return st.sampled_from(ways)
+
+
+#: These weigh everything that a file holds, its header too.
+JUDGED = {"LAB309", "LAB312"}
+
+
+@dialects
+@given(st.data())
+@settings(max_examples=600)
+def test_safe_repairs_settle_and_change_no_value(dialect: Dialect, data: st.DataObject) -> None:
+    broken = data.draw(defective_files(dialect))
+    before, found = checked(broken, dialect)
+    fixed = settled(broken, dialect, unsafe=False)
+    after, left = checked(fixed, dialect)
+    assert in_order(rows(before), rows(after))
+    assert errors(left) - JUDGED <= errors(found)
+    assert [finding for finding in left if finding.fixable and CATALOGUE[finding.code].fix == "safe"] == []
+
+
+@dialects
+@given(st.data())
+@settings(max_examples=600)
+def test_repairs_of_anything_settle(dialect: Dialect, data: st.DataObject) -> None:
+    broken = data.draw(broken_files(dialect) | defective_files(dialect))
+    before, found = checked(broken, dialect)
+    safe = settled(broken, dialect, unsafe=False)
+    assert in_order(rows(before), rows(checked(safe, dialect)[0]))
+    settled(broken, dialect, unsafe=True)
+    codes = {finding.code for finding in found}
+    assert fix("mix001.csv", broken, dialect, codes - set(CATALOGUE)).after == broken
+
+
+@settings(max_examples=3000)
+@given(st.binary(max_size=60), st.booleans())
+def test_any_bytes_are_repaired_without_a_crash(data: bytes, unsafe: bool) -> None:
+    for name in ("starss22", "dcase2025", "so-dataset", "seld-studio"):
+        settled(data, get(name), unsafe)  # type: ignore[arg-type]
