@@ -9,7 +9,8 @@ import shutil
 import tarfile
 import zipfile
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ from seldio.formats import Reading, get
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.rules import CATALOGUE
-from seldio.validate import check_labels, examine
+from seldio.validate import Examined, check_labels, examine
 
 dialects = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 FIXABLE = [case for case in ALL if case.bad and case.path is not None and CATALOGUE[case.code].fix != "none"]
@@ -55,10 +56,10 @@ def copy(case: Case, folder: Path) -> Path:
 def mend(path: Path, format: str | None, unsafe: bool) -> tuple[str, list[Finding]]:
     """Repair on disk; what was said, and what is found then."""
 
-    def check(changed: object) -> list[object]:
-        return [examine(path, format=format, changed=changed)]  # type: ignore[arg-type]
+    def check(changed: Mapping[str, bytes]) -> list[Examined]:
+        return [examine(path, format=format, changed=changed)]
 
-    said, examined = repair.repair(check({}), unsafe, check)  # type: ignore[arg-type]
+    said, examined = repair.repair(check({}), unsafe, check)
     return said, examined[0].report.findings
 
 
@@ -172,7 +173,12 @@ def test_ignored_rules_repair_nothing(tmp_path: Path) -> None:
 
 
 def test_what_is_not_text_is_left_alone(tmp_path: Path) -> None:
-    contents = {"mix001.csv": b"0,1,0,-50,+30\n", "mix002.csv": b"\xe9,1\n", "mix003.csv": b"0,1\n\0\0", "mix004.csv": b"\xff\xfe0\0"}
+    contents = {
+        "mix001.csv": b"0,1,0,-50,+30\n",
+        "mix002.csv": b"\xe9,1\n",
+        "mix003.csv": b"0,1\n\0\0",
+        "mix004.csv": b"\xff\xfe0\0",
+    }
     for name, data in contents.items():
         (tmp_path / name).write_bytes(data)
     mend(tmp_path, "starss22", unsafe=True)
@@ -227,7 +233,7 @@ def test_diff_changes_nothing_and_shows_what_fix_does(case: Case, tmp_path: Path
     run(*options)
     after = files_of(path)
     starts = [number for number, line in enumerate(shown) if line.startswith("--- ")] + [len(shown) - 1]
-    diffs = {shown[a].removeprefix("--- "): shown[a:b] for a, b in zip(starts, starts[1:], strict=False)}
+    diffs = {shown[a].removeprefix("--- "): shown[a:b] for a, b in pairwise(starts)}
     assert set(diffs) == {str(path.parent / name) for name in before if after[name] != before[name]}
     for name, data in before.items():
         diff = diffs.get(str(path.parent / name), [])
@@ -309,10 +315,10 @@ def defective_files(draw: st.DrawFn, dialect: Dialect) -> bytes:
     sign = draw(st.sampled_from([",", ",", ",", ", ", ";", "\t", "|"]))
     point = "," if sign == ";" and draw(st.booleans()) else "."
     lines = [sign.join(row).replace(".", point if "name" not in kinds else ".") for row in cells]
-    lines = draw(st.permutations(lines))
-    if head and draw(st.integers(0, 3)):
-        lines.insert(0, (sign if sign != ", " else ",").join(head))
-    elif not dialect.header and draw(st.integers(0, 3)) == 0:
+    lines, rare = draw(st.permutations(lines)), draw(st.integers(0, 3)) == 0
+    if head and not rare:
+        lines.insert(0, sign.strip(" ").join(head))
+    elif rare and not dialect.header:
         lines.insert(0, sign.join(part.field for part in dialect.columns))
     for _ in range(draw(st.integers(0, 2))):
         lines.insert(draw(st.integers(0, len(lines))), draw(st.sampled_from(["", "  "])))
@@ -337,7 +343,7 @@ JUDGED = {"LAB309", "LAB312"}
 
 @dialects
 @given(st.data())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_safe_repairs_settle_and_change_no_value(dialect: Dialect, data: st.DataObject) -> None:
     broken = data.draw(defective_files(dialect))
     before, found = checked(broken, dialect)
@@ -350,12 +356,13 @@ def test_safe_repairs_settle_and_change_no_value(dialect: Dialect, data: st.Data
 
 @dialects
 @given(st.data())
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_repairs_of_anything_settle(dialect: Dialect, data: st.DataObject) -> None:
     broken = data.draw(broken_files(dialect) | defective_files(dialect))
     before, found = checked(broken, dialect)
-    safe = settled(broken, dialect, unsafe=False)
-    assert in_order(rows(before), rows(checked(safe, dialect)[0]))
+    after, _ = checked(settled(broken, dialect, unsafe=False), dialect)
+    # without its quotes, a file may turn out to have the same wrong number of cells in all whole rows
+    assert in_order(rows(before), rows(after)) or not after.parts[0].readable
     settled(broken, dialect, unsafe=True)
     codes = {finding.code for finding in found}
     assert fix("mix001.csv", broken, dialect, codes - set(CATALOGUE)).after == broken

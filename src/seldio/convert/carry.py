@@ -44,9 +44,7 @@ def resolved(source: Format, table: pa.Table) -> Format:
 
 def folds(source: Format, target: Format) -> bool:
     """Whether azimuths are folded on the way; those of a folded layout stay what they are."""
-    return (
-        isinstance(target, Dialect) and target.folded and not (isinstance(source, Dialect) and source.folded)
-    )
+    return isinstance(target, Dialect) and target.folded and not (isinstance(source, Dialect) and source.folded)
 
 
 # --- values that the caller gives ------------------------------------------------------------------
@@ -68,9 +66,7 @@ def with_directions(table: pa.Table) -> pa.Table:
 def _completed(table: pa.Table, field: str, values: Any) -> pa.Table:
     """*table* with *values*, where they are numbers, in place of unknown ones of *field*."""
     known = pa.array(values, from_pandas=True)
-    return with_column(
-        table, field, pc.coalesce(table[field], known) if field in table.column_names else known
-    )
+    return with_column(table, field, pc.coalesce(table[field], known) if field in table.column_names else known)
 
 
 def filled(table: pa.Table, target: Format, fill: Mapping[str, Any]) -> pa.Table:
@@ -184,7 +180,8 @@ def carried(table: pa.Table, source: Format, target: Format) -> pa.Table:
     Raises:
         DataError: times or numbers are far beyond what the target can hold.
     """
-    origin = _origin(origin_of(table), source, target)
+    label = source.role == "label" or (source.role == "table" and not has(table, "score"))
+    origin = _origin(origin_of(table), source, target, label)
     if target.role != "table":
         table = with_times(with_classes(table, source, target), source, target)
         if folds(source, target) and has(table, "azimuth"):
@@ -204,26 +201,25 @@ def _check_sizes(table: pa.Table, target: Dialect) -> None:
         if target.kind(field) == "whole" and has(table, field):
             most = pc.max(pc.abs(table[field])).as_py()
             if most * (target.metre or 1) >= 1e9:
-                raise DataError(
-                    f"{field} goes up to {most:g}: {target.name} has whole numbers of nine digits"
-                )
+                raise DataError(f"{field} goes up to {most:g}: {target.name} has whole numbers of nine digits")
 
 
-def _origin(origin: Origin, source: Format, target: Format) -> Origin:
+def _origin(origin: Origin, source: Format, target: Format, label: bool) -> Origin:
+    """Format, class list and files of the target; *label*: the rows are labels and no system's output."""
     if target.role == "table":
         return origin if origin.format else dataclasses.replace(origin, vocabulary=source.vocabulary)
     files = origin.files
     if source.name != target.name:
-        files = tuple(_file(file, source, target) for file in files)
+        files = tuple(_file(file, target, label) for file in files)
     return Origin(target.name, target.vocabulary, files)
 
 
-def _file(file: ClipFile, source: Format, target: Format) -> ClipFile:
+def _file(file: ClipFile, target: Format, label: bool) -> ClipFile:
     """The file that takes the rows of *file*: its name, but for what the target adds to names."""
     folder, base = posixpath.split(file.name)
     stem = clip_name(base) if base.endswith(".json") else base.rpartition(".")[0] or base
     newline = target.newline if isinstance(target, Dialect) else "\n"
     if isinstance(target, JsonFormat):
-        stem += "_std" if source.role == "label" else "_inference"
+        stem += "_std" if label else "_inference"
     name = posixpath.join(folder, stem + target.suffix)
     return ClipFile(file.clip, name, newline, not isinstance(target, JsonFormat), file.frames)

@@ -9,7 +9,7 @@ from io import IOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from seldio.convert.inputs import read_input
+from seldio.convert.inputs import Input, read_input
 from seldio.convert.losses import NOTHING, Plan, plan
 from seldio.convert.outputs import write_stream, write_tables
 from seldio.convert.tables import ALL, check_names, convert, refuse
@@ -88,21 +88,33 @@ def convert_source(
         raise UsageError(f"no label files ({', '.join(SUFFIXES)}) in {printable(source.path)}")
     plans = _merged([plan(table, given, target, fill) for table, given in source.tables])
     refuse(plans, target, allow_loss)
-    tables = [
-        convert(table, given, target, allow_loss=[ALL], fill=fill).table for table, given in source.tables
-    ]
+    tables = [convert(table, given, target, allow_loss=[ALL], fill=fill).table for table, given in source.tables]
     if place is None:
         written = write_stream(tables, target, cast("BinaryIO", out), source)
     else:
         written = write_tables(tables, target, place, source)
+    after = sum(table.num_rows for table in tables)
+    clips = sum(len(origin_of(table).files) for table in tables)
+    return _summary(source, target, plans, written, clips, after, findings)
+
+
+def _summary(
+    source: Input,
+    target: Format,
+    plans: Plan,
+    written: tuple[str, ...],
+    clips: int,
+    rows: int,
+    findings: Sequence[Finding],
+) -> Conversion:
     others = [f"{plural(source.skipped, 'other file')} left out"] if source.skipped else []
     return Conversion(
         formats=tuple(given.name for _, given in source.tables),
         target=target.name,
         files=source.files,
         written=written,
-        clips=sum(len(origin_of(table).files) for table in tables),
-        rows=(sum(table.num_rows for table, _ in source.tables), sum(table.num_rows for table in tables)),
+        clips=clips,
+        rows=(sum(table.num_rows for table, _ in source.tables), rows),
         losses=plans.losses,
         notes=(*plans.notes, *others),
         findings=tuple(findings),
