@@ -263,6 +263,9 @@ def test_archives_and_standard_input_are_not_touched(tmp_path: Path) -> None:
         assert run("validate", str(tmp_path / name), "-f", "starss22", "--fix", "--diff") == "Nothing to repair.\n"
     assert "SYN103" in run("validate", "-", "-f", "starss22", "--unsafe-fixes", data=data)
     assert files_of(tmp_path) == before
+    (tmp_path / "mix001.csv").write_bytes(data)
+    assert "<stdin>" in run("validate", "-", str(tmp_path / "mix001.csv"), "-f", "starss22", "--fix", data=data)
+    assert (tmp_path / "mix001.csv").read_bytes() == b"1,1,0,-50,30\n5,1,0,-50,30\n"
 
 
 def test_one_file_named_twice_is_repaired_once(tmp_path: Path) -> None:

@@ -54,6 +54,8 @@ def as_dict(rule: Rule) -> dict[str, str]:
 
 def page(rule: Rule) -> str:
     """The rule's page as text."""
-    fix = {"none": "by hand", "safe": "seldio validate --fix", "unsafe": "seldio validate --unsafe-fixes"}[rule.fix]
+    fix = {"none": "by hand", "safe": "by seldio validate --fix", "unsafe": "by seldio validate --unsafe-fixes"}[
+        rule.fix
+    ]
     head = f"{rule.code}  {rule.name}  ({rule.severity.value}; repaired {fix})"
     return f"{head}\n\n{rule.summary}\n\n{rule.explanation}"

@@ -63,10 +63,13 @@ def command(
     settings = _settings(config, select, ignore, fail_on, baseline)
     expected = _reference(reference)
 
+    def one(path: str, changed: Mapping[str, bytes] | None = None) -> Examined:
+        return examine(path, format=format, reference=expected, settings=settings, changed=changed)
+
+    piped = {path: one(path) for path in set(paths) & {"-"}}  # standard input can be read only once
+
     def check(changed: Mapping[str, bytes]) -> list[Examined]:
-        return [
-            examine(path, format=format, reference=expected, settings=settings, changed=changed) for path in paths
-        ]
+        return [piped.get(path) or one(path, changed) for path in paths]
 
     examined = check({})
     if diff:

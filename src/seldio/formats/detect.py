@@ -54,7 +54,8 @@ class Detection:
     Args:
         format: the format, or None where the evidence does not decide or nothing fits.
         candidates: what it may be, best first, each with its evidence.
-        alike: formats that mean the same by every column and were ranked behind ``format``.
+        alike: formats that cannot be ruled out: those that mean the same by every column, and one of
+            another meaning that is less than twice ``MARGIN`` behind, or four times where rows are few.
         empty: no file has a row, so that nothing can be told and nothing needs to be.
         sample: what was seen.
     """
@@ -87,9 +88,13 @@ def detect(files: Sequence[TextFile]) -> Detection:
         for c in possible[1:]
         if means_the_same(c.format, best.format) and c.points > best.points - MARGIN
     )
-    decided = not others or best.points - others[0].points >= MARGIN
+    lead = best.points - others[0].points + 1e-9 if others else 2 * MARGIN
     close = tuple(c for c in possible if c.points > best.points - MARGIN)
-    return Detection(best.format if decided else None, possible if decided else close, alike, False, sample)
+    if lead < MARGIN:
+        return Detection(None, close, alike, False, sample)
+    if others and lead < (4 if sample.rows < FEW else 2) * MARGIN:
+        alike += (others[0].format,)
+    return Detection(best.format, possible, alike, False, sample)
 
 
 def means_the_same(one: Format, other: Format) -> bool:
@@ -202,7 +207,8 @@ def _source(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
         track = dialect.fills.get("source") == low
         yield (2, f"tracks are {_number(low)}") if track else (-2, f"{where} holds {_number(low)}")
     elif high <= 15:
-        yield 2 * _share(seen), f"{where} holds {_range(seen)}: source numbers"
+        # a single azimuth is hardly ever 0, a source number often
+        yield 2 * (_share(seen) if high else 1), f"{where} holds {_range(seen)}: source numbers"
 
 
 def _azimuth(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
@@ -210,7 +216,7 @@ def _azimuth(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
     if max(-low, high) > 360:
         yield OUT, f"{where} holds {_range(seen)}: no azimuths"
     elif low >= 0 and high <= 15 and seen.whole and dialect.index("source") is None:
-        yield -2 * _share(seen), f"{where} holds {_range(seen)}: hardly azimuths"
+        yield -2 * (_share(seen) if high else 1), f"{where} holds {_range(seen)}: hardly azimuths"
     elif max(-low, high) <= 1.75 and seen.decimals:
         yield -2 * _share(seen), f"{where} stays within ±{_number(max(-low, high))}"
     elif max(-low, high) > 90 and not dialect.folded:

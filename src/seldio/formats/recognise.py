@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import FORMATS, Format, Reading, TextFile, cells
 from seldio.formats.dcase_json import looks_like
-from seldio.formats.detect import Candidate, Detection, detect
+from seldio.formats.detect import Candidate, Detection, detect, means_the_same
 from seldio.formats.diagnosis import physical_lines
 from seldio.formats.evidence import signature
 from seldio.formats.label_csv import Dialect
@@ -174,12 +174,16 @@ def _told(candidate: Candidate) -> str:
 
 
 def _report_alike(group: Sequence[TextFile], detection: Detection | None, format: Format, sink: Sink) -> None:
-    """SYN902: the columns are clear, the class list is not."""
-    if detection is None or not isinstance(format, Dialect):
+    """SYN902: the layout is likely, and another one cannot be ruled out."""
+    if detection is None or not isinstance(format, Dialect) or detection.format != format:
         return
-    others = [other for other in detection.alike if other.vocabulary != format.vocabulary]
-    if others and detection.format == format:
-        names = ", ".join(f"{other.name} ({other.vocabulary})" for other in others)
-        message = f"read as {format.name}, with the classes of {format.vocabulary}; it could be {names}"
-        hint = f"the columns mean the same; if the classes are others, say --format {others[0].name}"
+    others = [
+        other
+        for other in detection.alike
+        if other.vocabulary != format.vocabulary or not means_the_same(other, format)
+    ]
+    if others:
+        names = " or ".join(f"{other.name} (classes of {other.vocabulary})" for other in others)
+        message = f"read as {format.name} (classes of {format.vocabulary}); it could be {names}"
+        hint = f"if it is, say --format {others[0].name}. What speaks for {format.name}: {detection.evidence or 'little'}"
         sink(Finding("SYN902", Severity.INFO, message, group[0].path, 1, hint=hint))

@@ -191,7 +191,9 @@ class Labels:
         sizes = np.diff(self.frame_starts)
         follows = np.ones(len(self), dtype=bool)  # rows behind another one of their frame
         follows[self.frame_starts[:-1]] = False
-        for start, size in zip(*(part[sizes > CROWDED].tolist() for part in (self.frame_starts[:-1], sizes)), strict=True):
+        for start, size in zip(
+            *(part[sizes > CROWDED].tolist() for part in (self.frame_starts[:-1], sizes)), strict=True
+        ):
             follows[start : start + size] = False
         keys = [self.ordered(field) for field in _IDENTITY if field in self.reading.table.column_names]
         pairs = [_crowded(self, sizes)]

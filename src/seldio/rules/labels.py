@@ -201,7 +201,7 @@ def vector_length(labels: Labels, found: Found) -> Iterator[Finding]:
     Fix:
         Check the columns: x (front), y (left), z (up).
 
-    Reference: ACCDOA outputs of the official baselines; 12 real systems stay below 1.6.
+    Reference: measured: the longest of 256 real output files has length 1.61.
     """
     if not labels.has("x", "y", "z") or (labels.dialect is not None and labels.dialect.header):
         return
@@ -216,9 +216,9 @@ def vector_length(labels: Labels, found: Found) -> Iterator[Finding]:
 def event_times(labels: Labels, found: Found) -> Iterator[Finding]:
     """An event that ends before it begins, or begins before the recording.
 
-    Loaders turn times into frames and fill the frames between the two: an event that ends first fills
-    none and is lost in silence, and one with a negative start fills frames at the end of the clip
-    (negative indices count from the end in Python).
+    The official loader turns both times into frames and fills the slice between them. That slice is
+    empty where the end stands before the start, and where the start is negative: the event is lost in
+    silence.
 
     Example:
         cough,2.5,1.2,0,30,1
@@ -226,7 +226,7 @@ def event_times(labels: Labels, found: Found) -> Iterator[Finding]:
     Fix:
         start_time stands before end_time, both in seconds.
 
-    Reference: TAU Spatial Sound Events 2019, metadata.
+    Reference: seld-dcase2019, cls_feature_class.py: se_label[start_frame:end_frame + 1, …] = 1.
     """
     if labels.has("onset", "offset"):
         onset, offset = labels.column("onset"), labels.column("offset")

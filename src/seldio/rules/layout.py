@@ -55,8 +55,7 @@ def clip_name(collection: Collection, tree: Tree, found: Found) -> Iterator[Find
         verb = "is" if len(places) == 1 else "are"
         yield found(
             spot(collection, places),
-            f"{plural(len(places), 'file')} {verb} not named like the clips of {tree.row.title}: "
-            f"{file_names(places)}",
+            f"{plural(len(places), 'file')} {verb} not named like the clips of {tree.row.title}: {file_names(places)}",
             hint,
         )
 

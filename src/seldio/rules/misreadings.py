@@ -98,9 +98,7 @@ def _out_of_range(labels: Labels) -> bool:
 def _instead(labels: Labels, found: Found, best: Candidate, message: str) -> Finding:
     labels.foreign = True
     named = f"it looks like {best.format.name}: {', '.join(best.evidence)}"
-    return found(
-        int(labels.starts[0]), None, f"{message}; {named}", f"read it as --format {best.format.name}"
-    )
+    return found(int(labels.starts[0]), None, f"{message}; {named}", f"read it as --format {best.format.name}")
 
 
 @rule("LAB301", ERROR, fix="unsafe")
@@ -377,9 +375,10 @@ def distance_unit(labels: Labels, found: Found) -> Iterator[Finding]:
 def submission_of_another_year() -> None:
     """The submission or output of another year than the one that is due.
 
-    2024 added the distance as a fifth column. Read by the loader of 2023, which takes five columns
-    for frame, class, source, azimuth, elevation, the azimuth becomes the source, the elevation the
-    azimuth and the distance the elevation: a real system scored F 0.84 % in place of 26.7 %.
+    2024 added the distance as a fifth column, but the official loaders of 2023 and 2024 take five
+    columns for frame, class, source, azimuth, elevation: the azimuth becomes the source, the elevation
+    the azimuth and the distance the elevation. A real system scored F 0.84 % in place of 26.7 %, and
+    no error told.
 
     Example:
         36,9,7,-9,46  (given as dcase2023-submission)
@@ -387,7 +386,7 @@ def submission_of_another_year() -> None:
     Fix:
         ``seldio convert FILE --to dcase2023-submission --allow-loss distance``
 
-    Reference: measured with the official scorer on real predictions of 54 clips.
+    Reference: measured with the official 2024 scorer on real predictions of 54 clips.
     """
 
 

@@ -228,9 +228,7 @@ def report_missing(package: Package, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, Submission: "submit a technical report describing the method".
     """
     if package.whole and not package.reported:
-        yield found(
-            package.path, "no technical report (PDF) in the package", "add it beside the systems' folders"
-        )
+        yield found(package.path, "no technical report (PDF) in the package", "add it beside the systems' folders")
 
 
 def _surplus(name: str) -> str:

@@ -66,9 +66,7 @@ def label_malformed(package: Package, found: Found) -> Iterator[Finding]:
     """
     for label, place in _labels(package):
         if Label.parse(label) is None:
-            yield found(
-                message=f"the label {clipped(label, 80)} {_fault(label)}", hint=f"write {_SHAPE}", **place
-            )
+            yield found(message=f"the label {clipped(label, 80)} {_fault(label)}", hint=f"write {_SHAPE}", **place)
 
 
 @rule("SUB202", ERROR)
@@ -114,12 +112,8 @@ def too_many_systems(package: Package, found: Found) -> Iterator[Finding]:
     """
     for (team, track), members in sorted(_teams(package).items()):
         if len(members) > MOST:
-            message = (
-                f"{len(members)} systems of {printable(team)} in {printable(track)}, and {MOST} are allowed"
-            )
-            yield found(
-                members[MOST].path, message, f"choose {MOST} of {listed([s.label for s in members], 8)}"
-            )
+            message = f"{len(members)} systems of {printable(team)} in {printable(track)}, and {MOST} are allowed"
+            yield found(members[MOST].path, message, f"choose {MOST} of {listed([s.label for s in members], 8)}")
 
 
 @rule("SUB204", ERROR)

@@ -26,7 +26,7 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
 
     Every recording needs a file; an empty one says that nothing was detected. The official scorer
     goes through the files that are there and leaves the others out of the count: the score comes out
-    too high, and the organisers reject the submission.
+    too high. The organisers' own checks ask for every recording.
 
     Example:
         mix001.csv … mix078.csv, and no mix079.csv

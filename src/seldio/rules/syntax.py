@@ -788,12 +788,12 @@ def unknown_layout() -> None:
 
 
 @reported("SYN902", INFO)
-def uncertain_class_list() -> None:
-    """Columns that are clear with a class list that is not.
+def uncertain_layout() -> None:
+    """A layout that is likely but not certain.
 
     STARSS22 and the labels of 2020 and 2021 have the same columns and other classes: class 3 is a
-    telephone in one of them and a barking dog in another. Positions are read rightly in any case; names of
-    classes, and checks of their range, are those of the layout that was chosen.
+    telephone in one of them and a barking dog in another. And a file of few rows may look like one layout
+    without ruling out another. The file is read as the likelier one, and this finding says so.
 
     Example:
         7,1,0,-50,30  (starss22 or dcase2020)
@@ -830,5 +830,5 @@ RULES: tuple[Rule, ...] = (
     empty_cell, not_a_flag, plus_sign, invalid_json, duplicate_key, nan_in_json, number_out_of_range,
     half_surrogate, nested_too_deep, array_in_json_lines, missing_key, wrong_type, no_annotations,
     malformed_segmentation, damaged_parquet, foreign_columns, invalid_yaml, unsafe_yaml_tag,
-    duplicate_yaml_key, yaml_too_large, unknown_layout, uncertain_class_list, ambiguous_layout,
+    duplicate_yaml_key, yaml_too_large, unknown_layout, uncertain_layout, ambiguous_layout,
 )  # fmt: skip

@@ -96,9 +96,7 @@ def evaluation_labels(collection: Collection, tree: Tree, found: Found) -> Itera
     Reference: DCASE 2023 Task 3, "That dataset consists of only audio and video recordings without any
     metadata/labels".
     """
-    labels = [
-        p for p in tree.places if p.top is not None and p.top.set == "eval" and p.top.field == "metadata"
-    ]
+    labels = [p for p in tree.places if p.top is not None and p.top.set == "eval" and p.top.field == "metadata"]
     labels = [place for place in labels if tree.row.secret and place.field == "metadata"]
     if labels:
         yield found(
@@ -124,9 +122,7 @@ def file_type(collection: Collection, tree: Tree, found: Found) -> Iterator[Find
 
     Reference: seld-dcase2023, cls_feature_class.py, ``file_name.split('.')[0]``.
     """
-    ours = (
-        place for place in tree.places if place.inside and (place.top is None or place.top.set is not None)
-    )
+    ours = (place for place in tree.places if place.inside and (place.top is None or place.top.set is not None))
     odd = [place for place in ours if place.suffix not in wanted_types(place) and place.is_text]
     for folder, places in by_folder(odd):
         types = listed(sorted({f".{place.suffix}" if place.suffix else "no suffix" for place in places}))
