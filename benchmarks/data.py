@@ -6,7 +6,6 @@ import numpy as np
 
 from seldio.formats import TextFile
 
-
 #: Frames with one to five sources at a time in the STARSS22 development labels.
 OVERLAPS = (90_707, 44_213, 10_668, 2_607, 283)
 

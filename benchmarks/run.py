@@ -20,7 +20,7 @@ import pyarrow.csv
 
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
-from seldio.validate import check_labels
+from seldio.validation import check_labels
 
 COLUMNS = ["frame", "class", "source", "azimuth", "elevation", "distance"]
 STARSS23 = get("starss23")
@@ -107,9 +107,7 @@ def check(files: list[TextFile]) -> list[Finding]:
 
 def bare_parse(content: bytes) -> pa.Table:
     """The least that reading can cost."""
-    return pyarrow.csv.read_csv(
-        pa.BufferReader(content), read_options=pyarrow.csv.ReadOptions(column_names=COLUMNS)
-    )
+    return pyarrow.csv.read_csv(pa.BufferReader(content), read_options=pyarrow.csv.ReadOptions(column_names=COLUMNS))
 
 
 def line_by_line(files: list[TextFile]) -> list[dict[int, list[list[float]]]]:

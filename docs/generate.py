@@ -29,7 +29,7 @@ from seldio.rules import CATALOGUE
 from seldio.rules.base import Rule
 from seldio.schema.events import COLUMNS, Event
 from seldio.schemas import SCHEMAS
-from seldio.validate import validate
+from seldio.validation import validate
 from seldio.vocabularies import names, vocabulary
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,7 +18,5 @@ def shared() -> Path:
     """Real data and bad inputs that are not part of the project (see its own README)."""
     folder = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
     if not (folder / "data").is_dir():
-        pytest.skip(
-            f"no real data: {folder / 'data'} is absent; SELDIO_SHARED names the folder that holds it"
-        )
+        pytest.skip(f"no real data: {folder / 'data'} is absent; SELDIO_SHARED names the folder that holds it")
     return folder

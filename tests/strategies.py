@@ -53,9 +53,7 @@ _REAL = st.one_of(
     ),
 )
 _NAME = st.one_of(
-    st.sampled_from(
-        ["speech", "Knock", "door slam", "Ж", "犬", "12", "a.b", "NA", "null", "e1", "Female speech"]
-    ),
+    st.sampled_from(["speech", "Knock", "door slam", "Ж", "犬", "12", "a.b", "NA", "null", "e1", "Female speech"]),
     st.text(
         st.characters(min_codepoint=33, max_codepoint=126, exclude_characters='",=+@-'),
         min_size=1,
@@ -110,21 +108,13 @@ def broken_files(draw: st.DrawFn, dialect: Dialect) -> bytes:
         if how == "cell":
             start = max(data.rfind(b",", 0, at), data.rfind(b"\n", 0, at)) + 1
             ends = [
-                end
-                for end in (data.find(b",", start), data.find(b"\r", start), data.find(b"\n", start))
-                if end >= 0
+                end for end in (data.find(b",", start), data.find(b"\r", start), data.find(b"\n", start)) if end >= 0
             ]
-            data = (
-                data[:start]
-                + draw(st.sampled_from(ODD_CELLS)).encode()
-                + data[min(ends, default=len(data)) :]
-            )
+            data = data[:start] + draw(st.sampled_from(ODD_CELLS)).encode() + data[min(ends, default=len(data)) :]
         elif how == "line":
             start = data.rfind(b"\n", 0, at) + 1
             line = draw(
-                st.sampled_from(
-                    [b"\n", b"  \n", b"\x0c\n", b"\r", b"frame,class\n", b"1,2\n", b"a;b;c;d;e;f\n", BOM]
-                )
+                st.sampled_from([b"\n", b"  \n", b"\x0c\n", b"\r", b"frame,class\n", b"1,2\n", b"a;b;c;d;e;f\n", BOM])
             )
             data = data[:start] + line + data[start:]
         else:
@@ -187,13 +177,9 @@ def _distances(draw: st.DrawFn, dialect: Dialect, rows: int) -> list[float | Non
     assert dialect.metre is not None
     kind = dialect.kind("distance")
     numbers = (
-        st.integers(0, 100_000).map(lambda n: n / dialect.metre)
-        if kind == "whole"
-        else _NUMBERS[str(kind)].map(abs)
+        st.integers(0, 100_000).map(lambda n: n / dialect.metre) if kind == "whole" else _NUMBERS[str(kind)].map(abs)
     )
-    return [
-        draw(numbers | st.none() if dialect.unknown_distance is not None else numbers) for _ in range(rows)
-    ]
+    return [draw(numbers | st.none() if dialect.unknown_distance is not None else numbers) for _ in range(rows)]
 
 
 def _classes(draw: st.DrawFn, dialect: Dialect, rows: int) -> dict[str, list[Any]]:

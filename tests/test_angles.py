@@ -180,6 +180,4 @@ def test_frames_that_an_event_touches(start: float, end: float, first: int, last
 )
 def test_frames_come_back_from_their_times(first: int, count: int, hop: Fraction) -> None:
     frames = range(first, first + count)
-    assert frames == timeline.frames_between(
-        timeline.onset(first, hop), timeline.offset(frames[-1], hop), hop
-    )
+    assert frames == timeline.frames_between(timeline.onset(first, hop), timeline.offset(frames[-1], hop), hop)

@@ -108,7 +108,9 @@ def test_the_json_report_has_its_shape(labels: Path) -> None:
     schema = json.loads((Path(__file__).parent.parent / "schemas/report.schema.json").read_text())
 
     jsonschema.validate(report, schema)
-    assert {"files": 2, "errors": 2, "warnings": 0, "infos": 0, "by_rule": {"LAB102": 1, "SYN121": 1}} == report["summary"]
+    assert {"files": 2, "errors": 2, "warnings": 0, "infos": 0, "by_rule": {"LAB102": 1, "SYN121": 1}} == report[
+        "summary"
+    ]
     assert {
         "code": "LAB102",
         "severity": "error",
@@ -226,7 +228,9 @@ def test_info_formats_rule_and_schema(labels: Path) -> None:
 
 
 def test_help_loads_nothing_heavy() -> None:
-    code = "import seldio.cli, sys; print([m for m in ('pandas', 'pyarrow', 'scipy', 'av', 'numpy') if m in sys.modules])"
+    code = (
+        "import seldio.cli, sys; print([m for m in ('pandas', 'pyarrow', 'scipy', 'av', 'numpy') if m in sys.modules])"
+    )
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
 

@@ -19,8 +19,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import event_tables
 
-from seldio.convert import convert, convert_source, plan, read_tables
-from seldio.convert.outputs import clip_tables
+from seldio.conversion import convert, convert_source, plan, read_tables
+from seldio.conversion.outputs import clip_tables
 from seldio.errors import DataError, InvalidData, LossError, SeldioError, UnknownFormat, UsageError
 from seldio.findings import raise_errors
 from seldio.formats import FORMATS, Format, TextFile, get
@@ -58,10 +58,7 @@ def written(table: pa.Table, format: Format) -> dict[str, bytes]:
 
 def reread(table: pa.Table, format: Format) -> pa.Table:
     """The table that the files of *table* give."""
-    clips = [
-        TextFile(file.name, file.name, file.clip, format.write(rows, file))
-        for file, rows in clip_tables(table)
-    ]
+    clips = [TextFile(file.name, file.name, file.clip, format.write(rows, file)) for file, rows in clip_tables(table)]
     return format.read(clips, raise_errors).table
 
 
@@ -119,18 +116,14 @@ def facts(table: pa.Table, format: Format, fields: set[str], folded: bool) -> se
 def kind(row: dict[str, Any], format: Format) -> str:
     """``knock`` or ``phone``, which all class lists but one have."""
     names = (
-        vocabulary(format.vocabulary).classes[row["class_id"]]
-        if row["class_id"] is not None
-        else [row["class_name"]]
+        vocabulary(format.vocabulary).classes[row["class_id"]] if row["class_id"] is not None else [row["class_name"]]
     )
     return next((name for name in map(spelling, names) if name in ("knock", "phone")), "other")
 
 
 def expected_losses(table: pa.Table, source: Format, target: Format) -> set[str]:
     """The set difference of the two formats, worked out anew."""
-    held = {
-        name for name in table.column_names if name not in ("clip", "frame", "onset", "offset", "class_name")
-    }
+    held = {name for name in table.column_names if name not in ("clip", "frame", "onset", "offset", "class_name")}
     losses = held - set(target.carries)
     if "so-dataset" in (source.name, target.name) and not {"class_name"} & set(target.carries):
         losses.add("class_id")  # 63 classes of which one is known by name
@@ -151,9 +144,7 @@ def test_every_format_to_every_format(one: str, other: str) -> None:
     given = example(one)
     missing = plan(given, source, target).missing
     lacking = {field for field in target.needs if field not in given.column_names}
-    assert set(missing) == lacking - {"frame", "onset", "offset"} - (
-        {"distance"} if other == "so-dataset" else set()
-    )
+    assert set(missing) == lacking - {"frame", "onset", "offset"} - ({"distance"} if other == "so-dataset" else set())
     fill = dict.fromkeys(missing, 1)
     planned = plan(given, source, target, fill)
     assert set(planned.losses) == expected_losses(given, source, target)
@@ -166,9 +157,7 @@ def test_every_format_to_every_format(one: str, other: str) -> None:
         assert not again.num_rows
         return
     shared = (
-        {"azimuth", "elevation", "distance", "source", "onscreen"}
-        & set(given.column_names)
-        & set(again.column_names)
+        {"azimuth", "elevation", "distance", "source", "onscreen"} & set(given.column_names) & set(again.column_names)
     )
     folded = any(isinstance(format, Dialect) and format.folded for format in (source, target))
     if "source" in shared and target.name == "dcase2020-submission":
@@ -211,9 +200,7 @@ HALVES = [12.7, -0.6, 0.5, 1.5, 2.5, -0.5, -1.5, 0.49999, 89.5]
 ROUNDED = [13, -1, 0, 2, 2, 0, -2, 0, 90]
 
 
-@pytest.mark.parametrize(
-    "name", [d.name for d in DIALECTS if d.kind("azimuth") == "whole" and d.name != "dcase2019"]
-)
+@pytest.mark.parametrize("name", [d.name for d in DIALECTS if d.kind("azimuth") == "whole" and d.name != "dcase2019"])
 def test_rounding_never_cuts_off(name: str) -> None:
     rows = len(HALVES)
     given = starss(frame=list(range(rows)), class_id=[12] * rows, source=[0] * rows, azimuth=HALVES, elevation=HALVES,
@@ -312,9 +299,7 @@ def test_names_outside_the_class_list() -> None:
     assert planned.notes == ["the spelling of classes is not kept: female_speech"]
     there = convert(given, get("seld-studio"), get("dcase2019"), fill={"distance": 1})
     assert [row["class_name"] for row in there.table.to_pylist()] == ["dog bark", None, "female_speech"]
-    assert (
-        there.plan.notes[1] == '2 classes not in tau-sse-2019, written by name: "dog bark", "female_speech"'
-    )
+    assert there.plan.notes[1] == '2 classes not in tau-sse-2019, written by name: "dog bark", "female_speech"'
     names = written(there.table, get("dcase2019"))["mix001.csv"].decode().split("\n")
     assert names[1:3] == ["dog bark,0.0,0.1,0,0,1", "knock,0.1,0.2,0,0,1"]
 
@@ -408,9 +393,7 @@ def test_losses_are_refused_by_name() -> None:
     )
     with pytest.raises(LossError, match=r"cannot carry distance \(distance: values from 2 to 3 m\)"):
         convert(starss(), get("starss23"), get("dcase2023-submission"), allow_loss=["source"])
-    allowed = convert(
-        starss(), get("starss23"), get("dcase2023-submission"), allow_loss=["source", "distance"]
-    )
+    allowed = convert(starss(), get("starss23"), get("dcase2023-submission"), allow_loss=["source", "distance"])
     assert allowed.table.column_names == ["clip", "frame", "class_id", "azimuth", "elevation"]
 
 
@@ -432,9 +415,7 @@ def test_what_is_lost_is_described() -> None:
     )  # fmt: skip
     given = with_origin(
         given,
-        Origin(
-            "dcase2026", "starss", (ClipFile("mix001", "a.json", extra='{"videos": [], "annotations": {}}'),)
-        ),
+        Origin("dcase2026", "starss", (ClipFile("mix001", "a.json", extra='{"videos": [], "annotations": {}}'),)),
     )
     planned = plan(given, get("dcase2026"), get("starss23"))
     assert planned.missing == {"source": "the table has none", "elevation": "1 of 2 rows have none"}
@@ -449,9 +430,9 @@ def test_what_is_lost_is_described() -> None:
         "distance": "1 of 2 rows have none; 0 is written for it",
         "extra": "further keys: videos, colour",
     }
-    assert plan(
-        given, get("dcase2026"), get("starss23"), {"distance": 2}
-    ).losses.keys() == planned.losses.keys() - {"distance"}
+    assert plan(given, get("dcase2026"), get("starss23"), {"distance": 2}).losses.keys() == planned.losses.keys() - {
+        "distance"
+    }
     assert plan(starss(), get("starss23"), get("dcase2025")).losses == {
         "elevation": "values from -5 to 10°",
         "azimuth": "front or back: 1 of 2 rows lie behind and are folded to the front",
@@ -506,9 +487,9 @@ def test_unknown_distances_go_where_they_have_a_mark() -> None:
     assert plan(given, source, dataclasses.replace(get("dcase2026"), vocabulary="so-dataset")).losses == {}
     target = dataclasses.replace(get("starss23"), vocabulary="so-dataset")
     assert plan(given, source, target).losses == {"distance": "1 of 2 rows have none; 0 is written for it"}
-    assert written(convert(given, source, target, fill={"distance": 9}).table, target)[
-        "mix001.csv"
-    ].startswith(b"0,47,1,30,-5,900\n")
+    assert written(convert(given, source, target, fill={"distance": 9}).table, target)["mix001.csv"].startswith(
+        b"0,47,1,30,-5,900\n"
+    )
     without = convert(starss(class_id=[47, 47]).drop_columns(["distance"]), target, source)
     assert without.plan.notes == ["distance is written as -1, unknown: the table has none"]
     assert b",-1\r\n" in written(without.table, source)["mix001.csv"]
@@ -517,9 +498,7 @@ def test_unknown_distances_go_where_they_have_a_mark() -> None:
 def test_directions_and_vectors_complete_each_other() -> None:
     given = table("", frame=[0, 1, 2], class_id=[1, 1, 1], azimuth=[90.0, None, 0.0], elevation=[0.0, None, 90.0],
                   x=[None, 2.0, 0.0], y=[None, 0.0, 0.0], z=[None, 0.0, 1.0])  # fmt: skip
-    polar = convert(
-        given, get("dcase2023-output"), get("sony-av-output"), allow_loss="xyz", fill={"azimuth": 7}
-    ).table
+    polar = convert(given, get("dcase2023-output"), get("sony-av-output"), allow_loss="xyz", fill={"azimuth": 7}).table
     assert list(zip(polar["azimuth"].to_pylist(), polar["elevation"].to_pylist(), strict=True)) == [
         (90, 0),
         (0, 0),
@@ -535,9 +514,7 @@ def test_directions_and_vectors_complete_each_other() -> None:
 
 
 def test_a_declared_layout_is_not_believed_blindly() -> None:
-    given = starss(azimuth=[30.4, 31.0], distance=[None, 1.0]).append_column(
-        "onscreen", pa.array([True, False])
-    )
+    given = starss(azimuth=[30.4, 31.0], distance=[None, 1.0]).append_column("onscreen", pa.array([True, False]))
     planned = plan(given, get("starss23"), get("starss23"))
     assert planned.losses == {
         "onscreen": "whether the source is in the picture (2 rows)",
@@ -547,21 +524,18 @@ def test_a_declared_layout_is_not_believed_blindly() -> None:
     assert plan(starss(class_id=[None, 1]), get("starss23"), get("starss23")).missing == {
         "class_id": "1 of 2 rows have none"
     }
-    assert plan(starss(frame=[None, 1]), get("starss23"), get("starss22")).missing == {
-        "frame": "1 of 2 rows have none"
-    }
+    assert plan(starss(frame=[None, 1]), get("starss23"), get("starss22")).missing == {"frame": "1 of 2 rows have none"}
 
 
 def test_times_that_no_recording_has() -> None:
     given = starss(frame=[5, 999_999_999])
     for target in ("seld-studio", "dcase2019", "dcase2019-output"):
-        with pytest.raises(
-            DataError, match=r"times of up to 100,000,000\.0 s: no recording is longer than 86,400 s"
-        ):
+        with pytest.raises(DataError, match=r"times of up to 100,000,000\.0 s: no recording is longer than 86,400 s"):
             convert(given, get("starss23"), get(target), allow_loss=["all"])
-    assert convert(given, get("starss23"), get("starss22"), allow_loss=["distance"]).table[
-        "frame"
-    ].to_pylist() == [5, 999_999_999]
+    assert convert(given, get("starss23"), get("starss22"), allow_loss=["distance"]).table["frame"].to_pylist() == [
+        5,
+        999_999_999,
+    ]
 
 
 def test_numbers_that_no_place_has() -> None:
@@ -598,16 +572,12 @@ def labels(tmp_path: Path) -> Path:
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {
-        path.relative_to(folder).as_posix(): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
     }
 
 
 def test_a_folder_becomes_a_folder(labels: Path, tmp_path: Path) -> None:
-    result = convert_source(
-        labels, tmp_path / "out", "dcase2023-submission", allow_loss=["source", "distance"]
-    )
+    result = convert_source(labels, tmp_path / "out", "dcase2023-submission", allow_loss=["source", "distance"])
     files = contents(tmp_path / "out")
     assert set(files) == {name for name in contents(labels) if name.endswith(".csv")}
     assert files["dev-train-sony/fold3_room21_mix001.csv"] == b"1,2,-180,-5\n2,2,180,-5\n3,12,45,10\n"
@@ -653,9 +623,7 @@ def test_an_archive_becomes_a_folder(labels: Path, tmp_path: Path) -> None:
 
 def test_a_file_becomes_a_file(labels: Path, tmp_path: Path) -> None:
     source = labels / "dev-train-sony/fold3_room21_mix001.csv"
-    convert_source(
-        source, tmp_path / "a.csv", "dcase2024-submission", format="starss23", allow_loss=["source"]
-    )
+    convert_source(source, tmp_path / "a.csv", "dcase2024-submission", format="starss23", allow_loss=["source"])
     assert (tmp_path / "a.csv").read_bytes() == b"1,2,-180,-5,181\n2,2,180,-5,64\n3,12,45,10,301\n"
     into = tmp_path / "into"
     into.mkdir()
@@ -711,9 +679,7 @@ def test_two_files_never_become_one(tmp_path: Path) -> None:
     document = b'{"annotations": []}'
     for name in ("mix001_std.json", "mix001_inference.json"):
         (tmp_path / name).write_bytes(document)
-    with pytest.raises(
-        UsageError, match=r"mix001_inference\.json and .*mix001_std\.json are both of clip mix001"
-    ):
+    with pytest.raises(UsageError, match=r"mix001_inference\.json and .*mix001_std\.json are both of clip mix001"):
         convert_source(tmp_path, tmp_path / "out", "starss23")
     rows = pa.table(
         {
@@ -796,11 +762,7 @@ def test_files_without_rows(tmp_path: Path) -> None:
         data = path.read_bytes()
         header = getattr(target, "header", None)
         assert data == (
-            b'{\n  "annotations": []\n}'
-            if target.suffix == ".json"
-            else f"{header}\n".encode()
-            if header
-            else b""
+            b'{\n  "annotations": []\n}' if target.suffix == ".json" else f"{header}\n".encode() if header else b""
         )
 
 
@@ -873,6 +835,4 @@ def test_whatever_is_converted_can_be_read(data: st.DataObject) -> None:
     again = reread(converted.table, target)
     assert again.num_rows == converted.table.num_rows
     assert set(again.column_names) <= set(target.carries)
-    assert [file.name for file in origin_of(again).files] == [
-        file.name for file in origin_of(converted.table).files
-    ]
+    assert [file.name for file in origin_of(again).files] == [file.name for file in origin_of(converted.table).files]

@@ -90,9 +90,7 @@ def test_official_outputs_come_back_byte_identical(annotations: list[dict[str, A
     assert written(reading) == data
 
 
-@given(
-    st.lists(LABELS, min_size=1, max_size=4), st.sampled_from([None, 0, 2, 4]), st.sampled_from(["", "\n"])
-)
+@given(st.lists(LABELS, min_size=1, max_size=4), st.sampled_from([None, 0, 2, 4]), st.sampled_from(["", "\n"]))
 def test_labels_of_another_layout_come_back_too(
     annotations: list[dict[str, Any]], indent: int | None, end: str
 ) -> None:
@@ -161,18 +159,14 @@ FIELDS = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
 @given(st.lists(ROWS, max_size=5))
 def test_a_table_without_energy_maps_comes_back(rows: list[dict[str, Any]]) -> None:
     table = pa.table({name: pa.array([row[name] for row in rows], COLUMNS[name]) for name in FIELDS})
-    again, findings = read(
-        FORMAT.write(table, ClipFile("mix001", "mix001_inference.json", final_newline=False))
-    )
+    again, findings = read(FORMAT.write(table, ClipFile("mix001", "mix001_inference.json", final_newline=False)))
     assert all(finding.code == "SYN211" for finding in findings)  # unknown sources and distances are left out
     assert again.table.select(table.column_names).equals(table)
     assert all(len(row) == 1 and row[0][0][2] == 1.0 for row in again.table["segmentation"].to_pylist())
 
 
 def test_a_table_without_sources_gets_instance_0() -> None:
-    table = pa.table(
-        {"frame": [1], "class_id": [2], "azimuth": [90.0], "elevation": [0.0], "distance": [1.81]}
-    )
+    table = pa.table({"frame": [1], "class_id": [2], "azimuth": [90.0], "elevation": [0.0], "distance": [1.81]})
     (annotation,) = json.loads(FORMAT.write(table, ClipFile("a", "a.json")))["annotations"]
     assert list(annotation) == [
         "metadata_frame_index",
@@ -236,9 +230,7 @@ def test_wrong_values(change: dict[str, Any], expected: str, value: str | None) 
 @pytest.mark.parametrize("key", ["metadata_frame_index", "category_id", "segmentation"])
 def test_missing_keys_are_errors(key: str) -> None:
     _, findings = read(document({name: value for name, value in DETECTION.items() if name != key}))
-    assert [str(finding) for finding in findings] == [
-        f"sub/mix001_inference.json:3:5: SYN211 {key} is missing"
-    ]
+    assert [str(finding) for finding in findings] == [f"sub/mix001_inference.json:3:5: SYN211 {key} is missing"]
     with pytest.raises(InvalidData, match=f"SYN211 {key} is missing"):
         FORMAT.read([text_file(document({k: v for k, v in DETECTION.items() if k != key}))], raise_errors)
 
@@ -272,9 +264,7 @@ def test_damage_gives_findings_and_no_exceptions(data: st.DataObject) -> None:
     good = document(DETECTION, DETECTION)
     start = data.draw(st.integers(0, len(good)))
     insert = data.draw(
-        st.sampled_from(
-            [b"", b"[", b"]", b"{}", b"1e999", b'"', b"null", b"-", b",", b"NaN", b"\xff", b"true"]
-        )
+        st.sampled_from([b"", b"[", b"]", b"{}", b"1e999", b'"', b"null", b"-", b",", b"NaN", b"\xff", b"true"])
     )
     broken = good[:start] + insert + good[data.draw(st.integers(start, len(good))) :]
     reading, findings = read(broken)

@@ -64,9 +64,7 @@ def real_files(shared: Path, folder: str) -> list[bytes]:
 @pytest.mark.parametrize(("folder", "name"), list(REAL.items()))
 def test_folders_of_real_files(shared: Path, folder: str, name: str) -> None:
     paths = sorted((shared / "data" / folder).rglob("*.csv"))
-    files = [
-        TextFile(str(path.relative_to(shared)), path.name, path.stem, path.read_bytes()) for path in paths
-    ]
+    files = [TextFile(str(path.relative_to(shared)), path.name, path.stem, path.read_bytes()) for path in paths]
     assert name == name_of(detect(files))
     anonymous = [text_file(file.data) for file in files]
     assert name == name_of(detect(anonymous))
@@ -105,9 +103,7 @@ SOURCES = [(folder, name, None) for folder, name in REAL.items()] + [
 ]
 
 
-@pytest.mark.parametrize(
-    ("folder", "name", "made"), SOURCES, ids=lambda value: value if isinstance(value, str) else ""
-)
+@pytest.mark.parametrize(("folder", "name", "made"), SOURCES, ids=lambda value: value if isinstance(value, str) else "")
 @pytest.mark.parametrize("rows", [1, 2, 3, 12])
 def test_a_few_rows_of_real_files_never_get_a_wrong_layout(
     shared: Path, folder: str, name: str, made: Callable[[list[str]], str] | None, rows: int
@@ -168,8 +164,7 @@ def test_all_headerless_layouts_are_tried() -> None:
 def scene(row: str, rows: int = 40) -> str:
     """*row* as a format string of the frame number n, with values that move."""
     return "".join(
-        row.format(n=n, a=3 * n - 60, e=n % 30 - 10, s=n % 3, d=150 + n, f=0.5 + n / 1000) + "\n"
-        for n in range(rows)
+        row.format(n=n, a=3 * n - 60, e=n % 30 - 10, s=n % 3, d=150 + n, f=0.5 + n / 1000) + "\n" for n in range(rows)
     )
 
 
@@ -237,9 +232,7 @@ def test_seven_columns(row: str, expected: str) -> None:
 
 
 def test_one_distance_of_zero_metres_is_undecided() -> None:
-    assert {"dcase2023-output", "dcase2024-output"} == candidates(
-        detected("9,8,0,-0.516,-0.0149,0.0713,0.0\n")
-    )
+    assert {"dcase2023-output", "dcase2024-output"} == candidates(detected("9,8,0,-0.516,-0.0149,0.0713,0.0\n"))
 
 
 @pytest.mark.parametrize(
@@ -275,9 +268,7 @@ def test_named_classes() -> None:
 
 def test_a_header_of_names_helps() -> None:
     assert name_of(detected("frame,class,source,azimuth,elevation\n6,1,5,-6,46\n")) == "starss22"
-    assert (
-        name_of(detected("frame,class,azimuth,elevation,distance\n6,1,5,-6,46\n")) == "dcase2024-submission"
-    )
+    assert name_of(detected("frame,class,azimuth,elevation,distance\n6,1,5,-6,46\n")) == "dcase2024-submission"
 
 
 # --- nothing to go by --------------------------------------------------------------------------------
@@ -289,9 +280,7 @@ def test_files_without_rows_are_empty(data: bytes) -> None:
     assert (found.empty, found.format, found.candidates) == (True, None, ())
 
 
-@pytest.mark.parametrize(
-    "text", ["1,2,3\n", "1\n", "a,b,c,d,e,f,g,h,i\n", "hello world\n", "0,1,0,5,5,5,5,5,5,5\n"]
-)
+@pytest.mark.parametrize("text", ["1,2,3\n", "1\n", "a,b,c,d,e,f,g,h,i\n", "hello world\n", "0,1,0,5,5,5,5,5,5,5\n"])
 def test_what_no_layout_has(text: str) -> None:
     found = detected(text)
     assert (found.empty, found.format, found.candidates) == (False, None, ())
@@ -372,9 +361,9 @@ def test_reasons_read_well() -> None:
         "dcase2020 (column 3 holds only 5: source numbers; a metadata folder)",
         "dcase2024-submission (column 3 holds only 5: hardly azimuths; column 4 has values below 0 and within ±90: elevations; column 5 goes up to 46: centimetres)",
     ]
-    assert [
-        str(candidate) for candidate in detected("6,1,20,10\n").candidates if "2023" in candidate.format.name
-    ] == ["dcase2023-submission (its number of columns)"]
+    assert [str(candidate) for candidate in detected("6,1,20,10\n").candidates if "2023" in candidate.format.name] == [
+        "dcase2023-submission (its number of columns)"
+    ]
 
 
 def evidence(name: str, text: str) -> tuple[str, ...]:

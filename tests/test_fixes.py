@@ -28,7 +28,7 @@ from seldio.formats import Reading, get
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.rules import CATALOGUE
-from seldio.validate import Examined, check_labels, examine
+from seldio.validation import Examined, check_labels, examine
 
 dialects = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 FIXABLE = [case for case in ALL if case.bad and case.path is not None and CATALOGUE[case.code].fix != "none"]

@@ -35,9 +35,7 @@ def read_lines(data: bytes | str) -> tuple[list[JsonDocument], list[Finding]]:
 
 
 def places(found: list[Finding]) -> list[tuple[Any, ...]]:
-    return [
-        (finding.code, finding.line, finding.column, finding.end_column, finding.value) for finding in found
-    ]
+    return [(finding.code, finding.line, finding.column, finding.end_column, finding.value) for finding in found]
 
 
 # --- what is wrong, and where -------------------------------------------------------------------------
@@ -150,10 +148,7 @@ def test_findings_of_documents(case: tuple[bytes | str, list[tuple[Any, ...]]]) 
 
 
 def test_hints_name_the_repair() -> None:
-    hints = [
-        read(text)[1][0].hint or ""
-        for text in ("[1,]", "{'a': 1}", "[True]", '["a\tb"]', "[007]", '["C:\\d"]')
-    ]
+    hints = [read(text)[1][0].hint or "" for text in ("[1,]", "{'a': 1}", "[True]", '["a\tb"]', "[007]", '["C:\\d"]')]
     wanted = ["remove it", "json.dumps", "json.dumps", "\\t", "zero", "\\\\"]
     assert [hint for hint, words in zip(hints, wanted, strict=True) if words not in hint] == []
 
@@ -166,9 +161,7 @@ def test_wide_encodings_are_named() -> None:
 
 def test_duplicate_key_names_both_places_and_the_last_wins() -> None:
     document, [finding] = read('{"a": 1,\n "b": 2,\n "a": 3}')
-    assert (
-        str(finding) == 'x.json:3:2: SYN202 the key "a" stands twice in its object: first in line 1, column 2'
-    )
+    assert str(finding) == 'x.json:3:2: SYN202 the key "a" stands twice in its object: first in line 1, column 2'
     assert document is not None
     assert document.value == {"a": 3, "b": 2}
     assert (document.locate(("a",)).line, document.locate(("a",)).column, document.locate(("a",)).text) == (
@@ -288,9 +281,7 @@ def test_every_truncation_of_three_records_is_found() -> None:
         '{"z": {"y": null}}',
     ]
     data = "".join(record + "\n" for record in records).encode()
-    ends = {0} | {
-        end - cut for end in range(1, len(data) + 1) if data[end - 1 : end] == b"\n" for cut in (0, 1)
-    }
+    ends = {0} | {end - cut for end in range(1, len(data) + 1) if data[end - 1 : end] == b"\n" for cut in (0, 1)}
     for length in range(len(data)):
         documents, found = read_lines(data[:length])
         assert data[:length].count(b"}\n") <= len(documents)
@@ -305,9 +296,7 @@ def test_lines_are_read_one_by_one() -> None:
 # --- places -------------------------------------------------------------------------------------------
 
 
-def spot(
-    document: JsonDocument | None, *pointer: str | int, key: bool = False
-) -> tuple[int, int, int, str, str]:
+def spot(document: JsonDocument | None, *pointer: str | int, key: bool = False) -> tuple[int, int, int, str, str]:
     assert document is not None
     return tuple(document.locate(pointer, key=key))
 
@@ -351,9 +340,7 @@ def test_long_values_are_clipped() -> None:
 def test_each_container_is_scanned_once(monkeypatch: pytest.MonkeyPatch) -> None:
     scanned: list[int] = []
     members = json_text._members
-    monkeypatch.setattr(
-        json_text, "_members", lambda text, start: scanned.append(start) or members(text, start)
-    )
+    monkeypatch.setattr(json_text, "_members", lambda text, start: scanned.append(start) or members(text, start))
     document, _ = read(json.dumps([{"a": number, "b": [number]} for number in range(200)]))
     for number in range(200):
         assert str(number) == spot(document, number, "a")[3] == spot(document, number, "b", 0)[3]
@@ -384,9 +371,7 @@ VALUES = st.recursive(
 
 @given(VALUES, st.booleans(), st.none() | st.integers(0, 3))
 def test_values_survive(value: Any, ascii_only: bool, indent: int | None) -> None:
-    document = parse(
-        json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode(), "x.json", raise_errors
-    )
+    document = parse(json.dumps(value, ensure_ascii=ascii_only, indent=indent).encode(), "x.json", raise_errors)
     assert document is not None
     assert repr(value) == repr(document.value)
 
@@ -472,9 +457,7 @@ FRAGMENTS = [
     b"\\ud800", b"\\udc00", b"\\u", b"\n", b"\r", b"\t", b"\0", b"\xff", b"\xc3", b"\xa9", BOM, b"'", b"//", b"[[" * 40,
     b"]]" * 40, b'"a":1,', b"\xe2\x80\xa8", b"true", "٣".encode(), b"",
 ]  # fmt: skip
-EDITS = st.lists(
-    st.tuples(st.integers(0, 400), st.integers(0, 5), st.sampled_from(FRAGMENTS)), min_size=1, max_size=5
-)
+EDITS = st.lists(st.tuples(st.integers(0, 400), st.integers(0, 5), st.sampled_from(FRAGMENTS)), min_size=1, max_size=5)
 
 
 @given(VALUES, EDITS, st.booleans())
@@ -493,9 +476,7 @@ def check_against_the_standard_library(data: bytes) -> None:
         strict, value = strictly(data.removeprefix(BOM))
         assert strict == (document is not None)
         assert document is None or repr(value) == repr(document.value)
-    errors = [
-        finding for finding in found if finding.severity is Severity.ERROR and finding.code not in HARMLESS
-    ]
+    errors = [finding for finding in found if finding.severity is Severity.ERROR and finding.code not in HARMLESS]
     assert (document is None) == bool(errors)
     documents, found_in_lines = read_lines(data)
     records = sum(bool(line.strip()) for line in data.removeprefix(BOM).split(b"\n"))
@@ -611,9 +592,7 @@ def test_naughty_strings(corpus: Callable[[str], Path]) -> None:
     document = parse(data, "blns.json", raise_errors)
     assert document is not None
     assert json.loads(data) == document.value
-    lines = list(
-        parse_lines("".join(dumps({"q": text}) + "\n" for text in document.value).encode(), "x", raise_errors)
-    )
+    lines = list(parse_lines("".join(dumps({"q": text}) + "\n" for text in document.value).encode(), "x", raise_errors))
     assert document.value == [line.value["q"] for line in lines]
     for index, text in enumerate(document.value):
         span = document.locate((index,))

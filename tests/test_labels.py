@@ -60,9 +60,7 @@ def examples() -> Iterator[tuple[Format, Path]]:
 
 @pytest.mark.parametrize("format", TEXT, ids=lambda format: format.name)
 def test_every_format_has_an_example(format: Format) -> None:
-    assert list((CASES / format.name).glob(f"*{format.suffix}")), (
-        f"put a small file into {CASES / format.name}"
-    )
+    assert list((CASES / format.name).glob(f"*{format.suffix}")), f"put a small file into {CASES / format.name}"
     assert (CASES / format.name / "rows.jsonl").is_file()
 
 
@@ -114,9 +112,7 @@ def test_fast_and_slow_path_agree_on_valid_files(dialect: Dialect, data: st.Data
     reading, found = assert_paths_agree(dialect, *files)
     assert [finding for finding in found if finding.severity is not Severity.INFO] == []
     # silent rows are no rows of the table
-    rows = sum(
-        len([line for line in physical_lines(file) if line]) - bool(dialect.header and file) for file in files
-    )
+    rows = sum(len([line for line in physical_lines(file) if line]) - bool(dialect.header and file) for file in files)
     assert rows == reading.table.num_rows
 
 
@@ -173,9 +169,7 @@ def assert_rows_are_plain(part: CsvPart, found: list[Finding], data: bytes) -> N
     lines = physical_lines(data)
     kept = {part.line(row) for row in range(part.rows)}
     reported = {
-        finding.line
-        for finding in found
-        if finding.code not in ("SYN103", "SYN105", "SYN106", "SYN107", "SYN120")
+        finding.line for finding in found if finding.code not in ("SYN103", "SYN105", "SYN106", "SYN107", "SYN120")
     }
     whole = any(finding.code in ("SYN105", "SYN106", "SYN107", "SYN120") for finding in found)
     dialect = part.dialect
@@ -187,13 +181,7 @@ def assert_rows_are_plain(part: CsvPart, found: list[Finding], data: bytes) -> N
             for n, line in enumerate(lines, 1)
             if dialect.silence and re.match(rf"\s*[^,]*,\s*{dialect.silence}\s*,", line)
         }
-        missing = (
-            {n for n, line in enumerate(lines, 1) if line.strip(" \t\v\f")}
-            - kept
-            - reported
-            - {header}
-            - silent
-        )
+        missing = {n for n, line in enumerate(lines, 1) if line.strip(" \t\v\f")} - kept - reported - {header} - silent
         assert set() == missing
     for number in kept - reported:
         cells = lines[number - 1].split(",")
@@ -305,9 +293,7 @@ def test_places_where_cells_are_separated_otherwise(sign: str) -> None:
     for finding in found:
         assert_points_at_its_value(finding, data)
     assert codes(found) == ["SYN110", "SYN120", "SYN130"]
-    assert [(2, 2, sign), (3, 7, "x,5")] == [
-        (finding.line, finding.column, finding.value) for finding in found[1:]
-    ]
+    assert [(2, 2, sign), (3, 7, "x,5")] == [(finding.line, finding.column, finding.value) for finding in found[1:]]
     assert reading.table["azimuth"].to_pylist() == [-50.5, 5.0]
     assert reading.parts[0].place(0, "elevation").value == "30,25"
 
@@ -457,9 +443,7 @@ def test_a_file_of_another_width_is_one_finding(given_as: str, row: str, code: s
 
 
 def test_one_bad_file_does_not_touch_the_others() -> None:
-    reading, found = read(
-        get("starss22"), b"0,1,0,5,5\n", b"\x00", b"1,x,0,5,5\n2,1,0,5,5\n", b"", b"3,1,0,5,5"
-    )
+    reading, found = read(get("starss22"), b"0,1,0,5,5\n", b"\x00", b"1,x,0,5,5\n2,1,0,5,5\n", b"", b"3,1,0,5,5")
     assert [(finding.path, finding.code) for finding in found] == [
         ("mix002.csv", "SYN104"),
         ("mix003.csv", "SYN130"),
@@ -484,10 +468,7 @@ def test_distances_are_metres() -> None:
     assert rows_of("dcase2024-submission", "0,1,5,5,181\n")[0]["distance"] == 1.81
     assert rows_of("spatialscaper", "0,1,0,5,5,1.810\n")[0]["distance"] == 1.81
     assert rows_of("dcase2024-output", "0,1,0,1.0,0.0,0.0,1.81\n")[0]["distance"] == 1.81
-    assert (
-        rows_of("dcase2025", "frame,class,source,azimuth,distance,onscreen\n0,1,0,5,181,1\n")[0]["distance"]
-        == 1.81
-    )
+    assert rows_of("dcase2025", "frame,class,source,azimuth,distance,onscreen\n0,1,0,5,181,1\n")[0]["distance"] == 1.81
 
 
 def test_the_constant_distance_of_2023_is_no_distance() -> None:
@@ -507,9 +488,7 @@ def test_cartesian_outputs_keep_their_norm_and_get_angles() -> None:
 
 
 def test_unknown_distance_and_hemispheres_of_so_dataset() -> None:
-    rows = rows_of(
-        "so-dataset", "0,3,0,10.500,inf,-1\r\n1,3,0,10.500,-inf,200\r\n2,3,0,10.500,-90.000,200\r\n"
-    )
+    rows = rows_of("so-dataset", "0,3,0,10.500,inf,-1\r\n1,3,0,10.500,-inf,200\r\n2,3,0,10.500,-90.000,200\r\n")
     assert [row["elevation"] for row in rows] == [90.0, -90.0, -90.0]
     assert [row["hemisphere"] for row in rows] == [True, True, False]
     assert [row.get("distance") for row in rows] == [None, 2.0, 2.0]
@@ -525,9 +504,9 @@ def test_frames_of_2019_are_of_20_ms() -> None:
 
 
 def test_elevation_stands_before_azimuth_in_2019() -> None:
-    row = rows_of(
-        "dcase2019", "sound_event_recording,start_time,end_time,ele,azi,dist\nspeech,0.5,1.25,-10,-100,2\n"
-    )[0]
+    row = rows_of("dcase2019", "sound_event_recording,start_time,end_time,ele,azi,dist\nspeech,0.5,1.25,-10,-100,2\n")[
+        0
+    ]
     assert row == {
         "onset": 0.5,
         "offset": 1.25,
@@ -582,10 +561,7 @@ def test_writing_is_stable(dialect: Dialect, data: st.DataObject) -> None:
     """Whatever a valid file looks like, its second writing is its first, and reads back as the same table."""
     valid = data.draw(label_files(dialect))
     assume(b"e9" not in valid)  # numbers too large for the layout once they are written out
-    assume(
-        not dialect.silence
-        or max(map(int, re.findall(rb"^ *-?(\d+),", valid, re.MULTILINE)), default=0) < 1000
-    )
+    assume(not dialect.silence or max(map(int, re.findall(rb"^ *-?(\d+),", valid, re.MULTILINE)), default=0) < 1000)
     reading, _ = read(dialect, valid)
     if dialect.kind("distance") == "zero":
         reading = Reading(
@@ -611,14 +587,10 @@ def test_negative_zero_is_not_written() -> None:
 
 
 def test_whole_numbers_are_rounded_and_never_cut_off() -> None:
-    table = pa.table(
-        {"frame": [0, 1], "class_id": [1, 1], "azimuth": [-119.6, 2.5], "elevation": [29.9, -0.4]}
-    )
+    table = pa.table({"frame": [0, 1], "class_id": [1, 1], "azimuth": [-119.6, 2.5], "elevation": [29.9, -0.4]})
     origin = text_file(b"")
     reading, _ = read(get("dcase2023-submission"), b"")
-    assert get("dcase2023-submission").write(table, reading.parts[0].origin) == b"0,1,-120,30\n1,1,2,0\n", (
-        origin
-    )
+    assert get("dcase2023-submission").write(table, reading.parts[0].origin) == b"0,1,-120,30\n1,1,2,0\n", origin
 
 
 def test_labels_become_outputs_of_unit_vectors() -> None:

@@ -99,9 +99,7 @@ def checked(package: Package) -> list[Finding]:
     return [finding for rule in RULES if rule.check for finding in rule.check(package, finder(rule))]
 
 
-def in_memory(
-    files: Files, kind: str = "zip", path: str = "x.zip", reference: Reference | None = None
-) -> Package:
+def in_memory(files: Files, kind: str = "zip", path: str = "x.zip", reference: Reference | None = None) -> Package:
     entries = [Memory(name, text.encode()) for name, text in sorted(files.items())]
     return systems(Collection(path, kind, entries, (), reference))
 
@@ -173,9 +171,7 @@ def test_a_system_knows_its_files(tmp_path: Path) -> None:
     first = package.systems[0]
     assert first.meta is not None
     assert f"task3a/{A}/{A}.meta.yaml" == first.meta.name
-    assert [f"task3a/{A}/{A}/mix00{number}.csv" for number in (1, 2, 3)] == [
-        entry.name for entry in first.outputs
-    ]
+    assert [f"task3a/{A}/{A}/mix00{number}.csv" for number in (1, 2, 3)] == [entry.name for entry in first.outputs]
     assert f"{tmp_path}/package.zip!/task3a/{A}" == first.path
 
 
@@ -375,9 +371,7 @@ CONTENT: list[tuple[str, str, str, list[tuple[str, int | None, int | None, str |
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "expected"), [row[1:] for row in CONTENT], ids=[row[0] for row in CONTENT]
-)
+@pytest.mark.parametrize(("old", "new", "expected"), [row[1:] for row in CONTENT], ids=[row[0] for row in CONTENT])
 def test_a_fault_in_a_meta_file(old: str, new: str, expected: list[Any]) -> None:
     findings = found(with_meta(old, new))
     assert [(code, SHEET, *rest) for code, *rest in expected] == places(findings)
@@ -421,9 +415,7 @@ def assert_pointed(finding: Finding) -> None:
 
 
 def test_every_rule_has_a_fault_here() -> None:
-    tested = {place[0] for row in LAYOUT for place in row[2]} | {
-        place[0] for row in CONTENT for place in row[3]
-    }
+    tested = {place[0] for row in LAYOUT for place in row[2]} | {place[0] for row in CONTENT for place in row[3]}
     assert {rule.code for rule in RULES} <= tested
 
 
@@ -475,12 +467,8 @@ def test_an_unreadable_meta_file_is_a_finding() -> None:
         def read(self) -> bytes:
             raise InvalidData(Finding("SAF107", Severity.ERROR, "damaged", self.path))
 
-    entries = [
-        Damaged(name) if name == SHEET else Memory(name, text.encode()) for name, text in clean().items()
-    ]
-    assert [finding.code for finding in checked(systems(Collection("x.zip", "zip", entries, ())))] == [
-        "SAF107"
-    ]
+    entries = [Damaged(name) if name == SHEET else Memory(name, text.encode()) for name, text in clean().items()]
+    assert [finding.code for finding in checked(systems(Collection("x.zip", "zip", entries, ())))] == ["SAF107"]
 
 
 # --- real files ------------------------------------------------------------------------------------
@@ -589,10 +577,7 @@ def test_what_is_not_read(text: str, code: str) -> None:
 
 def test_aliases_do_not_blow_up() -> None:
     lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
-    lines += [
-        f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]"
-        for old, new in zip("abcdefgh", "bcdefghi", strict=True)
-    ]
+    lines += [f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]" for old, new in zip("abcdefgh", "bcdefghi", strict=True)]
     assert parsed("\n".join(lines)) == (None, ["SYN404"])
     lines = ["a: &a0 [x]", *(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 100))]
     assert parsed("\n".join(lines)) == (None, ["SYN404"])

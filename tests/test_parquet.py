@@ -74,13 +74,10 @@ def tables(draw: st.DrawFn) -> pa.Table:
         values = draw(st.lists(VALUES[name] | st.none(), min_size=rows, max_size=rows))
         columns[name] = pa.array(values, COLUMNS[name])
     files = [
-        ClipFile(clip, f"{clip}.csv", draw(st.sampled_from(["\n", "\r\n"])), draw(st.booleans()))
-        for clip in clips
+        ClipFile(clip, f"{clip}.csv", draw(st.sampled_from(["\n", "\r\n"])), draw(st.booleans())) for clip in clips
     ]
     if draw(st.booleans()):
-        return with_origin(
-            pa.table(columns), Origin("starss23", "starss", tuple(draw(st.permutations(files))))
-        )
+        return with_origin(pa.table(columns), Origin("starss23", "starss", tuple(draw(st.permutations(files)))))
     return pa.table(columns)
 
 
@@ -106,9 +103,7 @@ def test_labels_come_back_from_parquet_as_they_were() -> None:
     texts = [TextFile(name, name, name[:-4], data) for name, data in files.items()]
     table, _ = read(packed(get("starss23").read(texts, lambda finding: None).table))
     assert table is not None
-    parts = {
-        file.name: table.filter(pa.compute.equal(table["clip"], file.clip)) for file in origin_of(table).files
-    }
+    parts = {file.name: table.filter(pa.compute.equal(table["clip"], file.clip)) for file in origin_of(table).files}
     written = {file.name: get("starss23").write(parts[file.name], file) for file in origin_of(table).files}
     assert written == files
 

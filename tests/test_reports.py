@@ -80,9 +80,7 @@ UNSORTED = Finding(
     True,
     "11,3,0,0,5",
 )
-MISSING = Finding(
-    "SUB001", Severity.ERROR, "No file for clip mix002.", "sub.zip!/", hint="Write an empty file."
-)
+MISSING = Finding("SUB001", Severity.ERROR, "No file for clip mix002.", "sub.zip!/", hint="Write an empty file.")
 ODD = Finding("QA010", Severity.INFO, "Ответ не из списка.", "тест.json", 4, excerpt='  "ответ": "да"')
 
 
@@ -383,9 +381,7 @@ def test_the_caret_stands_below_the_text(line: str, column: int, end_column: int
     assert under_caret(line, column, end_column)[1] == above
 
 
-_SHOWN = st.lists(
-    st.sampled_from([*"ab,1 ёß", "犬", "が", "🐕", "é", "e\u0301", "\x1b", "\t", "\u202e", "\udc80"])
-)
+_SHOWN = st.lists(st.sampled_from([*"ab,1 ёß", "犬", "が", "🐕", "é", "e\u0301", "\x1b", "\t", "\u202e", "\udc80"]))
 
 
 @given(_SHOWN.map("".join), st.integers(1, 30), st.integers(1, 12), st.sampled_from((40, 100)))
@@ -539,9 +535,7 @@ def test_json_is_the_report_indented_by_two(report: Report) -> None:
 @quick
 def test_json_loses_nothing_but_surrogates(report: Report) -> None:
     written = json.loads(show(report, "json"))
-    expected = [
-        {key: spelt(value) for key, value in finding.as_dict().items()} for finding in report.findings
-    ]
+    expected = [{key: spelt(value) for key, value in finding.as_dict().items()} for finding in report.findings]
     assert written == report.as_dict() | {"findings": expected}
 
 

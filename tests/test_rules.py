@@ -40,7 +40,7 @@ from seldio.rules import (
     submissions,
     syntax,
 )  # fmt: skip
-from seldio.validate import validate
+from seldio.validation import validate
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases" / "rules"

@@ -62,9 +62,7 @@ _FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "segmentation": st.lists(st.lists(st.lists(_finite, min_size=3, max_size=3), max_size=3), max_size=2),
     "extra": _text,
 }
-events = st.builds(
-    Event, **{name: value if name == "clip" else value | st.none() for name, value in _FIELDS.items()}
-)
+events = st.builds(Event, **{name: value if name == "clip" else value | st.none() for name, value in _FIELDS.items()})
 
 
 @given(st.lists(events, max_size=5))
@@ -147,9 +145,7 @@ def test_conform_casts_and_fills() -> None:
     )
     full = conform(with_origin(table, Origin("starss22", "starss")))
     assert EVENT_SCHEMA.equals(full.schema)
-    assert [Event(clip="a", frame=1, azimuth=5.0), Event(clip="b", frame=2, azimuth=-180.0)] == list(
-        to_events(full)
-    )
+    assert [Event(clip="a", frame=1, azimuth=5.0), Event(clip="b", frame=2, azimuth=-180.0)] == list(to_events(full))
     assert origin_of(full).format == "starss22"
 
 

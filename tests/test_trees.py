@@ -64,13 +64,7 @@ def evaluation(top: str, below: str = "eval/") -> set[str]:
 
 UNFILMED = {f"video_dev/dev-train-sony/fold3_room21_mix{n:03d}.mp4" for n in range(1, 13)}
 DEV = files("foa_dev") | files("mic_dev") | files("metadata_dev") | files("video_dev") - UNFILMED
-WHOLE = (
-    DEV
-    | evaluation("foa_eval")
-    | evaluation("mic_eval")
-    | evaluation("video_eval")
-    | {"README.md", "LICENSE"}
-)
+WHOLE = DEV | evaluation("foa_eval") | evaluation("mic_eval") | evaluation("video_eval") | {"README.md", "LICENSE"}
 PLAIN = files("foa_dev") | files("metadata_dev")
 STARSS22 = {split.name: sorted(split.clips) for split in layout("starss22").splits}
 
@@ -186,9 +180,7 @@ FLAT20 = {
 }
 FLAT19 = {"foa_dev/split1_ir0_ov1_1.wav", "metadata_dev/split1_ir0_ov1_1.csv", "foa_eval/split0_1.wav"}
 SCAPER = {
-    f"{f}{end}/room-x_fmt-{f}_seed-001.{s}"
-    for f in ("foa", "mic")
-    for end, s in (("", "wav"), ("_labels", "csv"))
+    f"{f}{end}/room-x_fmt-{f}_seed-001.{s}" for f in ("foa", "mic") for end, s in (("", "wav"), ("_labels", "csv"))
 }
 TREES: list[tuple[str, str, set[str]]] = [
     ("whole", "starss23", WHOLE),
@@ -233,9 +225,7 @@ def test_what_the_root_is_called_counts() -> None:
     tree = read_tree(names, "/data/STARSS23/foa_dev/dev-test-tau/")
     assert {(clip.foa is not None, clip.split) for clip in tree.clips} == {(True, "dev-test-tau")}
     assert read_tree(["dev-train-sony/fold3_room21_mix001.wav"], "mic_dev.zip").clips[0].mic is not None
-    assert (
-        read_tree(["dev-train-sony/fold3_room21_mix001.csv"], "/x/STARSS22/metadata_dev").layout == "starss22"
-    )
+    assert read_tree(["dev-train-sony/fold3_room21_mix001.csv"], "/x/STARSS22/metadata_dev").layout == "starss22"
     assert read_tree(["a.csv"], "/data/dev-test-tau/runs/today").layout == "loose"
 
 
@@ -379,9 +369,7 @@ def test_a_finding_names_the_file_or_the_folder() -> None:
     assert (paths["LAY106"], paths["LAY107"]) == ([moved], [moved])
     assert paths["LAY109"] == ["data/foa_dev/dev-test-tau/fold4_room2_mix099.wav"]
     assert [f.path for f in findings(PLAIN - {LABELS})] == [f"data/{AUDIO}"]
-    assert [f.path for f in findings(PLAIN - {LABELS, LABELS.replace("001", "004")})] == [
-        "data/foa_dev/dev-train-tau"
-    ]
+    assert [f.path for f in findings(PLAIN - {LABELS, LABELS.replace("001", "004")})] == ["data/foa_dev/dev-train-tau"]
 
 
 @pytest.mark.parametrize(
@@ -479,9 +467,7 @@ def test_a_misspelt_name_is_not_also_a_missing_file(stem: str) -> None:
 
 
 def test_other_types_are_told_by_folder() -> None:
-    odd = {f"metadata_dev/dev-train-tau/{clip}.npy" for clip in SPLITS["dev-train-tau"]} | {
-        "foa_dev/README.md"
-    }
+    odd = {f"metadata_dev/dev-train-tau/{clip}.npy" for clip in SPLITS["dev-train-tau"]} | {"foa_dev/README.md"}
     first, second = findings(PLAIN | odd)
     assert (first.code, first.path) == ("LAY112", "data/foa_dev/README.md")
     assert (second.code, "50 files of another type (.npy)" in second.message) == ("LAY112", True)
@@ -525,9 +511,7 @@ STEMS = st.sampled_from(
      "fold3_room21_mix001 (1)", "fold0_room0_mix000", "fold٣_room٤_mix٠٠١", "a" * 300]
 )  # fmt: skip
 ENDS = st.sampled_from([".csv", ".wav", ".mp4", ".CSV", ".csv.txt", ".flac", ".npy", "", ".", "..csv"])
-NAMES = st.builds(
-    lambda parts, stem, end: "/".join([*parts, stem + end]), st.lists(PARTS, max_size=4), STEMS, ENDS
-)
+NAMES = st.builds(lambda parts, stem, end: "/".join([*parts, stem + end]), st.lists(PARTS, max_size=4), STEMS, ENDS)
 
 
 def paths(tree: Tree) -> list[str]:

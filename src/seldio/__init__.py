@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from seldio.schema.events import from_events as from_events
     from seldio.schema.events import to_events as to_events
     from seldio.schema.spans import spans as spans
-    from seldio.validate import validate as validate
+    from seldio.validation import validate as validate
 
 _HOMES = {
     "read": "seldio.api",
     "write": "seldio.api",
     "convert": "seldio.api",
-    "validate": "seldio.validate",
+    "validate": "seldio.validation",
     "spans": "seldio.schema.spans",
     "Event": "seldio.schema.events",
     "to_events": "seldio.schema.events",
@@ -56,7 +56,6 @@ def __getattr__(name: str) -> Any:
 
         return version("seldio")
     if name in _HOMES:
-        # a module of the same name (seldio.validate) is replaced by the function on first use
         value = getattr(import_module(_HOMES[name]), name)
         globals()[name] = value
         return value

@@ -62,9 +62,7 @@ def from_pixels(x: ArrayLike, y: ArrayLike, width: int = 360, height: int = 180)
     return azimuth, elevation
 
 
-def to_pixels(
-    azimuth: ArrayLike, elevation: ArrayLike, width: int = 360, height: int = 180
-) -> tuple[Floats, Floats]:
+def to_pixels(azimuth: ArrayLike, elevation: ArrayLike, width: int = 360, height: int = 180) -> tuple[Floats, Floats]:
     """The inverse of :func:`from_pixels`: x in [0, width), y in [0, height - 1]."""
     x = (180.0 - np.asarray(azimuth, dtype=np.float64)) * (width / 360.0) % width
     y = (90.0 - np.asarray(elevation, dtype=np.float64)) * ((height - 1) / 180.0)

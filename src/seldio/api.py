@@ -8,12 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from seldio.convert import convert_source as convert
-from seldio.convert import read_tables
-from seldio.convert import tables as conversion
-from seldio.convert.inputs import Input
-from seldio.convert.losses import NOTHING
-from seldio.convert.outputs import write_tables
+from seldio.conversion import convert_source as convert
+from seldio.conversion import read_tables
+from seldio.conversion import tables as conversion
+from seldio.conversion.inputs import Input
+from seldio.conversion.losses import NOTHING
+from seldio.conversion.outputs import write_tables
 from seldio.errors import UsageError
 from seldio.findings import raise_errors
 from seldio.formats import get

@@ -11,7 +11,7 @@ from seldio.formats import Format, Reading
 from seldio.formats.label_csv import Dialect
 from seldio.schema.spans import spans
 from seldio.text import plural, printable
-from seldio.validate import examine
+from seldio.validation import examine
 from seldio.vocabularies import vocabulary
 
 

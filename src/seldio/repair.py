@@ -9,7 +9,7 @@ from seldio.files import write_bytes
 from seldio.fixes import Fixed, fix
 from seldio.formats.label_csv import Dialect
 from seldio.text import plural
-from seldio.validate import Examined
+from seldio.validation import Examined
 
 #: One repair can lay bare the next (a delimiter, then radians); more rounds than this never occur.
 ROUNDS = 6

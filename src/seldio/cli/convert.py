@@ -12,7 +12,7 @@ from seldio.cli.guard import guarded
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from seldio.convert import Conversion
+    from seldio.conversion import Conversion
 
 
 @guarded
@@ -27,8 +27,8 @@ def command(
     json: bool = typer.Option(False, "--json", help="Print what was done as json (to standard error with -o -)."),
 ) -> ExitCode:
     """Convert labels between all layouts, and to Parquet and back; what would be lost is named first."""
-    from seldio.convert import convert_source
-    from seldio.convert.places import resolved
+    from seldio.conversion import convert_source
+    from seldio.conversion.places import resolved
 
     place, told = resolved(source, path)
     done = convert_source(

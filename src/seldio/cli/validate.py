@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from seldio.repair import Check
     from seldio.rules.collection import Reference
     from seldio.settings import Settings
-    from seldio.validate import Examined
+    from seldio.validation import Examined
 
 
 class Output(enum.StrEnum):
@@ -58,7 +58,7 @@ def command(
 ) -> ExitCode:
     """Check labels, submissions and data sets: what is wrong, where, why it matters, what to do."""
     from seldio.settings import write_baseline as save
-    from seldio.validate import examine
+    from seldio.validation import examine
 
     settings = _settings(config, select, ignore, fail_on, baseline)
     expected = _reference(reference)

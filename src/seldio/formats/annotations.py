@@ -107,9 +107,7 @@ class Checker:
         for key, effect in _USEFUL.items():
             lacking = [number for number, row in rows.items() if key not in row]
             if lacking:
-                message = f"{key} is missing" + (
-                    f" in {len(lacking):,} annotations" if len(lacking) > 1 else ""
-                )
+                message = f"{key} is missing" + (f" in {len(lacking):,} annotations" if len(lacking) > 1 else "")
                 self.report("SYN211", message, ("annotations", lacking[0]), effect, Severity.WARNING)
 
     def _list(self) -> list[Any] | None:

@@ -166,9 +166,7 @@ def assembled(
     for part in parts:
         part.first = first
         first += part.rows
-    codes = np.repeat(
-        np.arange(len(parts), dtype=np.int32), np.array([part.rows for part in parts], dtype=np.int64)
-    )
+    codes = np.repeat(np.arange(len(parts), dtype=np.int32), np.array([part.rows for part in parts], dtype=np.int64))
     names = pa.array([part.origin.clip for part in parts], pa.string())
     table = pa.table({"clip": pa.DictionaryArray.from_arrays(codes, names), **columns})
     return Reading(format, with_origin(table, format.origin(parts)), parts, whole)

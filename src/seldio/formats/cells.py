@@ -111,9 +111,11 @@ def problem(cell: str, kind: str, field: str, first: bool) -> Problem | None:
 
     Spaces before a number are legal behind a comma, not at the start of a row (*first*).
     """
+    if _PATTERNS[kind].fullmatch(cell.encode()):  # by far the most cells of a bad row
+        return None
     text = cell.strip()
     if _fits(kind, text):
-        return _spaces(cell, text, first) if text != cell else None
+        return _spaces(cell, text, first)
     shift = len(cell) - len(cell.lstrip())
     found = control_character(cell) or _other(text, kind, field)
     return dataclasses.replace(found, shift=shift) if shift and found.code != "SAF201" else found

@@ -84,9 +84,7 @@ def detect(files: Sequence[TextFile]) -> Detection:
     best = possible[0]
     others = [c for c in possible[1:] if not means_the_same(c.format, best.format)]
     alike = tuple(
-        c.format
-        for c in possible[1:]
-        if means_the_same(c.format, best.format) and c.points > best.points - MARGIN
+        c.format for c in possible[1:] if means_the_same(c.format, best.format) and c.points > best.points - MARGIN
     )
     lead = best.points - others[0].points + 1e-9 if others else 2 * MARGIN
     close = tuple(c for c in possible if c.points > best.points - MARGIN)
@@ -105,8 +103,7 @@ def means_the_same(one: Format, other: Format) -> bool:
         and [c.field for c in one.columns] == [c.field for c in other.columns]
         and (one.metre, one.hop, one.header) == (other.metre, other.hop, other.header)
         and not any(
-            "zero" in (a.kind, b.kind) and a.kind != b.kind
-            for a, b in zip(one.columns, other.columns, strict=True)
+            "zero" in (a.kind, b.kind) and a.kind != b.kind for a, b in zip(one.columns, other.columns, strict=True)
         )
     )
 
@@ -114,9 +111,7 @@ def means_the_same(one: Format, other: Format) -> bool:
 def judge(dialect: Dialect, sample: Sample) -> Candidate:
     """The points of *dialect* for what was seen."""
     marks = list(_marks(dialect, sample))
-    return Candidate(
-        dialect, sum(points for points, _ in marks), tuple(text for points, text in marks if text)
-    )
+    return Candidate(dialect, sum(points for points, _ in marks), tuple(text for points, text in marks if text))
 
 
 def _marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
@@ -126,11 +121,7 @@ def _marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
     yield from _header_marks(dialect, sample)
     for number, (part, seen) in enumerate(zip(dialect.columns, sample.columns, strict=False), 1):
         if part.kind == "name":
-            yield (
-                (OUT, f"column {number} holds numbers")
-                if len(seen.values) > seen.words
-                else (3, "class names")
-            )
+            yield ((OUT, f"column {number} holds numbers") if len(seen.values) > seen.words else (3, "class names"))
         elif seen.words > len(seen.values):
             yield OUT, f"column {number} holds words"
         elif len(seen.values):
@@ -293,9 +284,7 @@ def _norm_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
 
 def _grid_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
     """In 2019 all directions were multiples of 10°."""
-    angles = [
-        sample.columns[at].values for at in map(dialect.index, ("azimuth", "elevation")) if at is not None
-    ]
+    angles = [sample.columns[at].values for at in map(dialect.index, ("azimuth", "elevation")) if at is not None]
     if not all((values % 10 == 0).all() for values in angles):
         yield -4, "directions are not on the 10° grid of 2019"
     elif steps := len(np.unique(angles[0])):
@@ -348,9 +337,7 @@ def explain_width(file: TextFile, given: Dialect, width: int) -> Mismatch:
     found = detect([file])
     names = [candidate.format.name for candidate in found.candidates[:4]]
     if found.format is None:
-        seems = (
-            f"it may be {' or '.join(names)}" if names else "no layout that seldio knows has these columns"
-        )
+        seems = f"it may be {' or '.join(names)}" if names else "no layout that seldio knows has these columns"
         return Mismatch("SYN121", message, f"{seems}; seldio formats lists the layouts")
     best = found.format
     evidence = f" ({'; '.join(found.candidates[0].evidence)})" if found.candidates[0].evidence else ""

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import cells
+from seldio.formats.grammar import doubtful_rows
 from seldio.text import clipped, plural
 
 if TYPE_CHECKING:
@@ -63,7 +64,12 @@ class Cleaned:
 
 def physical_lines(data: bytes) -> list[bytes]:
     """The lines of *data* whatever their ends, without a byte order mark."""
-    return _normalised(data.removeprefix(_BOM)).split(b"\n")
+    return plain_lines(data).split(b"\n")
+
+
+def plain_lines(data: bytes) -> bytes:
+    """*data* with LF at the end of every line, and without a byte order mark."""
+    return _normalised(data.removeprefix(_BOM))
 
 
 def _normalised(data: bytes) -> bytes:
@@ -149,9 +155,7 @@ class _Cleaner:
         excerpt = self.line_at(self.shown, start)
         value = excerpt[column - 1 :] if width is None else excerpt[column - 1 : column - 1 + width]
         end = column + len(value)
-        self.sink(
-            Finding(code, severity, message, self.file.path, line, column, end, value, hint, fixable, excerpt)
-        )
+        self.sink(Finding(code, severity, message, self.file.path, line, column, end, value, hint, fixable, excerpt))
 
     @staticmethod
     def line_at(text: bytes, start: int) -> str:
@@ -166,9 +170,7 @@ class _Cleaner:
         crlf = data.count(b"\r\n")
         lone = data.count(b"\r") - crlf
         lf = data.count(b"\n") - crlf
-        ends = [
-            f"{plural(n, 'line')} with {name}" for name, n in (("CR LF", crlf), ("LF", lf), ("CR", lone)) if n
-        ]
+        ends = [f"{plural(n, 'line')} with {name}" for name, n in (("CR LF", crlf), ("LF", lf), ("CR", lone)) if n]
         if len(ends) > 1:
             line = self.first_other_end(data)
             self.report("SYN106", WARNING, f"mixed line ends: {', '.join(ends)}", line, fixable=True,
@@ -176,7 +178,7 @@ class _Cleaner:
         elif lone:
             hint = f"end every line with {_ENDS[self.dialect.newline]}; to Git and grep this is a single line"
             message = "lines end with a bare CR, as on Mac OS before 2001"
-            self.report("SYN107", ERROR, message, 1, hint, fixable=True)
+            self.report("SYN107", WARNING, message, 1, hint, fixable=True)
         elif self.dialect.newline == "\n":
             self.report("SYN105", INFO, "lines end with CR LF", 1, fixable=True,
                         hint="harmless to the official loaders; the layout itself uses LF")  # fmt: skip
@@ -293,15 +295,36 @@ class _Cleaner:
     def scan(self, start: int) -> None:
         """Keep runs of good rows; look at each line between them."""
         text, line = self.text, self.text.count(b"\n", 0, start) + 1
-        match = self.dialect.patterns[b", " in text].match
+        good = self.runs_of_numbers(start) if self.dialect.numeric else self.runs_by_grammar
         while start < len(text):
-            run = match(text, start)
-            if run is not None and (end := run.end()) > start:
+            end = good(start)
+            if end > start:
                 count = text.count(b"\n", start, end)
                 self.keep(text[start:end], line, count)
             else:
                 end, count = self.look(start, line)
             start, line = end, line + count
+
+    def runs_by_grammar(self, start: int) -> int:
+        """Where the run of good rows that begins at *start* ends."""
+        run = self.dialect.patterns[b", " in self.text].match(self.text, start)
+        return run.end() if run is not None else start
+
+    def runs_of_numbers(self, begin: int) -> Callable[[int], int]:
+        """The same for rows of whole numbers, of which only doubtful ones are matched one by one."""
+        text, match = self.text, self.dialect.single.match
+        doubts = iter([*(doubtful_rows(text[begin:], self.width) + begin).tolist(), len(text)])
+        doubt = next(doubts)
+
+        def end_of_run(start: int) -> int:
+            nonlocal doubt
+            while doubt < start:
+                doubt = next(doubts)
+            while doubt < len(text) and match(text, doubt) is not None:
+                doubt = next(doubts)
+            return doubt
+
+        return end_of_run
 
     def keep(self, rows: bytes, line: int, count: int) -> None:
         self.rows.append(rows)
@@ -343,8 +366,7 @@ class _Cleaner:
             self.ragged(start, text, len(parts), line, last)
             return None
         column, meaningful = 1, True
-        for index, part in enumerate(self.dialect.columns):
-            cell = parts[index]
+        for index, (part, cell) in enumerate(zip(self.dialect.columns, tuple(parts), strict=True)):
             problem = cells.problem(cell, part.kind, part.field, first=index == 0)
             if problem is not None:
                 what = problem.code, problem.severity, problem.message

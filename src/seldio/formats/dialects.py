@@ -54,9 +54,7 @@ DIALECTS: tuple[Dialect, ...] = (
         title="TAU SSE 2019 labels: class name, onset, offset, elevation, azimuth, distance in m",
         role="label",
         years="2019",
-        columns=_columns(
-            "class_name:name onset:real offset:real elevation:whole azimuth:whole distance:whole"
-        ),
+        columns=_columns("class_name:name onset:real offset:real elevation:whole azimuth:whole distance:whole"),
         header="sound_event_recording,start_time,end_time,ele,azi,dist",
         metre=1,
         vocabulary="tau-sse-2019",

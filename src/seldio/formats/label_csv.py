@@ -76,14 +76,13 @@ class Dialect(Format):
 
     def index(self, field: str | None) -> int | None:
         """The 0-based file column of *field*; a derived angle points at x, a class id at its name."""
-        names = [part.field for part in self.columns]
-        for candidate in (
-            field,
-            {"azimuth": "x", "elevation": "x", "class_id": "class_name"}.get(field or ""),
-        ):
-            if candidate in names:
-                return names.index(candidate)
-        return None
+        return self._indices.get(field or "")
+
+    @cached_property
+    def _indices(self) -> dict[str, int]:
+        own = {part.field: number for number, part in enumerate(self.columns)}
+        derived = {"azimuth": "x", "elevation": "x", "class_id": "class_name"}
+        return {field: own[source] for field, source in derived.items() if source in own} | own
 
     def kind(self, field: str) -> str | None:
         """The kind of the column that holds *field*, None where there is none."""
@@ -94,6 +93,16 @@ class Dialect(Format):
         """The grammar of a run of whole rows: with bare commas, and with spaces allowed after them."""
         kinds = [part.kind for part in self.columns]
         return row_pattern(kinds, spaced=False), row_pattern(kinds)
+
+    @cached_property
+    def single(self) -> re.Pattern[bytes]:
+        """The grammar of one row, with spaces allowed after commas."""
+        return row_pattern([part.kind for part in self.columns], single=True)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether all cells are whole numbers, so that rows can be screened for them."""
+        return all(part.kind in ("int", "whole") for part in self.columns)
 
     def read(self, files: Sequence[TextFile], sink: Sink) -> Reading:
         """See :meth:`Format.read`."""
@@ -128,6 +137,7 @@ class CsvPart(Part):
         #: physical line of each row, where that is not simply counted on
         self.lines: np.ndarray[Any, np.dtype[np.int64]] | None = None
         self.delimiter = ","
+        self._last: tuple[tuple[int, str | None], Place] = (-1, None), Place(1, 1, 1, "", "")
         super().__init__(file, ClipFile(file.clip, file.name, final_newline=file.data[-1:] in (b"\n", b"")))
 
     def clean(self, sink: Sink) -> None:
@@ -135,14 +145,18 @@ class CsvPart(Part):
         cleaned = diagnosis.clean(self.file, self.dialect, sink)
         self.body, self.lines, self.skipped = cleaned.body, cleaned.lines, cleaned.skipped
         self.readable, self.delimiter = cleaned.readable, cleaned.delimiter
-        self.origin = dataclasses.replace(
-            self.origin, newline=cleaned.newline, final_newline=cleaned.final_newline
-        )
+        self.origin = dataclasses.replace(self.origin, newline=cleaned.newline, final_newline=cleaned.final_newline)
 
     @cached_property
-    def text(self) -> list[bytes]:
-        """The physical lines of the file, without their ends."""
-        return diagnosis.physical_lines(self.file.data)
+    def _text(self) -> tuple[bytes, np.ndarray[Any, np.dtype[np.int64]]]:
+        """The file with LF and without a byte order mark, and where its lines end."""
+        text = diagnosis.plain_lines(self.file.data) + b"\n"
+        return text, np.flatnonzero(np.frombuffer(text, np.uint8) == 10)
+
+    def text(self, line: int) -> bytes:
+        """Physical line number *line*, without its end."""
+        text, ends = self._text
+        return text[ends[line - 2] + 1 if line > 1 else 0 : ends[line - 1]]
 
     def line(self, row: int) -> int:
         """The 1-based physical line of *row*."""
@@ -150,14 +164,19 @@ class CsvPart(Part):
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`Part.place`."""
+        if self._last[0] != (row, field):  # asked for the message, and again for the finding
+            self._last = (row, field), self._place(row, field)
+        return self._last[1]
+
+    def _place(self, row: int, field: str | None) -> Place:
         line = self.line(row)
-        raw = self.text[line - 1]
+        raw = self.text(line)
         text, index = raw.decode(), self.dialect.index(field)
         if index is None:
             return Place(line, 1, len(text) + 1, text, text)
         cells = diagnosis.with_commas(raw, self.delimiter).decode().split(",")
         cell = cells[index]
-        start = sum(len(before) + 1 for before in cells[:index]) + len(cell) - len(cell.lstrip())
+        start = len(",".join(cells[:index])) + (index > 0) + len(cell) - len(cell.lstrip())
         end = start + len(cell.strip())
         return Place(line, start + 1, end + 1, text[start:end], text)
 
@@ -174,12 +193,11 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False
     """
     bodies = [part.body if part.body[-1:] in (b"\n", b"") else part.body + b"\n" for part in parts]
     joined = b"".join(bodies)
-    extra = bytes(set(joined.translate(None, _PLAIN)))
-    if not (checked or _plain(dialect, parts, joined, extra)):
+    if not (checked or _plain(dialect, parts, joined)):
         return None
     if not joined:
         return pa.table({part.field: pa.array([], _type(part.kind, False)) for part in dialect.columns})
-    decimals = bool(set(extra) & set(b".e"))
+    decimals = b"." in joined or b"e" in joined
     table = _parse(dialect, joined, decimals, 1 << 20)
     if table is None and checked:  # a row may be longer than a block
         table = _parse(dialect, joined, decimals, len(joined))
@@ -189,21 +207,19 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False
     return table if sum(part.rows for part in parts) == table.num_rows else None
 
 
-def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes, extra: bytes) -> bool:
-    """Whether pyarrow accepts in *joined* what the grammar does, large numbers aside.
-
-    *extra* are the bytes that occur beside digits, commas, minus and line feeds.
-    """
+def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:
+    """Whether pyarrow accepts in *joined* what the grammar does, large numbers aside."""
+    extra = set(joined.translate(None, _PLAIN))
     kinds = {part.kind for part in dialect.columns}
     allowed = b"\r" if dialect.newline == "\r\n" else b""
     if not kinds <= {"int", "flag"}:
         allowed += b"." if "whole" in kinds else b".e"
     return (
         "name" not in kinds
-        and set(extra) <= set(allowed)
+        and extra <= set(allowed)
         and all(part.headed or not part.file.data for part in parts)
-        and (b"e" not in extra or plain_exponents(joined))
-        and (b"\r" not in extra or _all_crlf(parts, joined))
+        and (ord("e") not in extra or plain_exponents(joined))
+        and (ord("\r") not in extra or _all_crlf(parts, joined))
     )
 
 
@@ -357,9 +373,7 @@ def _silent_rows(dialect: Dialect, table: pa.Table, frames: int | None) -> list[
     numbers = table["frame"].to_pylist()
     total = max(frames or 0, max(numbers, default=-1) + 1)
     if total > _DAY:
-        raise DataError(
-            f"frame {total - 1:,} is over a day into the clip: not one row for each silent frame before it"
-        )
+        raise DataError(f"frame {total - 1:,} is over a day into the clip: not one row for each silent frame before it")
     silent = sorted(set(range(total)) - set(numbers))
     empty = [f"{frame},{dialect.silence},0,0,0" for frame in silent]
     merged = sorted(zip(numbers + silent, rows + empty, strict=True), key=lambda pair: pair[0])
@@ -409,9 +423,7 @@ def _name_cells(dialect: Dialect, table: pa.Table) -> pa.Array:
     labels = vocabulary(dialect.vocabulary)
     ids = table["class_id"].to_pylist() if "class_id" in table.column_names else [None] * table.num_rows
     given = table["class_name"].to_pylist() if "class_name" in table.column_names else [None] * len(ids)
-    names = [
-        name if name is not None else labels.label(index) for name, index in zip(given, ids, strict=True)
-    ]
+    names = [name if name is not None else labels.label(index) for name, index in zip(given, ids, strict=True)]
     return pa.array(map(_spelled, names), pa.string())
 
 

@@ -204,12 +204,8 @@ _RECORDED = {3: _TRAIN, 4: _TEST}
 _SYNTHETIC = frozenset({1, 2})
 _KINDS = {**dict.fromkeys(_SYNTHETIC, _TRAIN), **_RECORDED}
 _WITHOUT_VIDEO = frozenset(f"fold3_room21_mix{mix:03d}" for mix in range(1, 13))
-_IN_2020 = tuple(
-    Split(name, frozenset(f)) for name, f in ((_TRAIN, (3, 4, 5, 6)), (_VAL, (2,)), (_TEST, (1,)))
-)
-_IN_2021 = tuple(
-    Split(name, frozenset(f)) for name, f in ((_TRAIN, (1, 2, 3, 4)), (_VAL, (5,)), (_TEST, (6,)))
-)
+_IN_2020 = tuple(Split(name, frozenset(f)) for name, f in ((_TRAIN, (3, 4, 5, 6)), (_VAL, (2,)), (_TEST, (1,))))
+_IN_2021 = tuple(Split(name, frozenset(f)) for name, f in ((_TRAIN, (1, 2, 3, 4)), (_VAL, (5,)), (_TEST, (6,))))
 
 #: Every data set tree. The last one is what is none of the others.
 LAYOUTS: tuple[Layout, ...] = (

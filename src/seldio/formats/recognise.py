@@ -178,12 +178,12 @@ def _report_alike(group: Sequence[TextFile], detection: Detection | None, format
     if detection is None or not isinstance(format, Dialect) or detection.format != format:
         return
     others = [
-        other
-        for other in detection.alike
-        if other.vocabulary != format.vocabulary or not means_the_same(other, format)
+        other for other in detection.alike if other.vocabulary != format.vocabulary or not means_the_same(other, format)
     ]
     if others:
         names = " or ".join(f"{other.name} (classes of {other.vocabulary})" for other in others)
         message = f"read as {format.name} (classes of {format.vocabulary}); it could be {names}"
-        hint = f"if it is, say --format {others[0].name}. What speaks for {format.name}: {detection.evidence or 'little'}"
+        hint = (
+            f"if it is, say --format {others[0].name}. What speaks for {format.name}: {detection.evidence or 'little'}"
+        )
         sink(Finding("SYN902", Severity.INFO, message, group[0].path, 1, hint=hint))

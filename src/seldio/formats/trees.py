@@ -167,16 +167,12 @@ _ROOMS = "|".join(
 )
 #: A file speaks for the first layout whose pattern is found in its path.
 MARKS: tuple[Mark, ...] = (
-    _mark(
-        r"_mix\d+_deg-?\d+_start\d+\.|(^|/)stereo_(dev|eval)/", "dcase2025", 1, "2025 clip names or folders"
-    ),
+    _mark(r"_mix\d+_deg-?\d+_start\d+\.|(^|/)stereo_(dev|eval)/", "dcase2025", 1, "2025 clip names or folders"),
     _mark(r"(^|/)fold\d+_room\d+_mix\d+_ov\d\.", "dcase2020", 1, "2020 clip names (…_ov1)"),
     _mark(r"(^|/)split\d_(ir\d_ov\d_)?\d+\.", "dcase2019", 1, "2019 clip names (split…)"),
     _mark(r"(^|/)(foa|mic)_labels/|_fmt-(foa|mic)_seed-", "spatialscaper", 1, "foa_labels or mic_labels"),
     _mark(r"(^|/)dev-(train|test)-(sony|tau)/", "starss23", 1, "split folders of sony and tau"),
-    _mark(
-        r"(^|/)dev-(val|test)/fold[56]_room\d+_mix", "dcase2021", 100, "folds 5 and 6 in 2021 split folders"
-    ),
+    _mark(r"(^|/)dev-(val|test)/fold[56]_room\d+_mix", "dcase2021", 100, "folds 5 and 6 in 2021 split folders"),
     _mark(r"(^|/)dev-test/fold4_room\d+_mix", "starss23", 100, "fold 4 in dev-test"),
     _mark(rf"_dev/([\w-]+/)?({_ROOMS})_mix\d{{3}}", "starss23", 1, "folds and rooms of STARSS23"),
     _mark(rf"(^|/)dev-[\w-]+/({_ROOMS})_mix\d{{3}}", "starss23", 1, "rooms of STARSS23 in split folders"),

@@ -81,9 +81,7 @@ class _Source:
     def finding(self, problem: _Problem) -> Finding:
         code, start, end, message, hint = problem
         line, column, end_column, text, excerpt = self.span(start, end)
-        return Finding(
-            code, Severity.ERROR, message, self.path, line, column, end_column, text, hint, excerpt=excerpt
-        )
+        return Finding(code, Severity.ERROR, message, self.path, line, column, end_column, text, hint, excerpt=excerpt)
 
 
 _Members = dict[int, dict[Any, tuple[yaml.Node, yaml.Node]]]

@@ -102,9 +102,7 @@ _FINDING: dict[str, dict[str, Any]] = {
         "type": "string",
     },
     "line": _or_null(_integer(1, "The physical line, counted from 1; null where a finding has none.")),
-    "column": _or_null(
-        _integer(1, "The character (code point) of that line where the offending text begins, from 1.")
-    ),
+    "column": _or_null(_integer(1, "The character (code point) of that line where the offending text begins, from 1.")),
     "end_column": _or_null(_integer(1, "The character just behind the offending text, counted from 1.")),
     "value": _or_null({"description": "The offending text as it stands in the file.", "type": "string"}),
     "hint": _or_null({"description": "What to do about it.", "type": "string"}),
@@ -126,9 +124,7 @@ def report_schema() -> dict[str, Any]:
                 "findings": {
                     "description": "Everything found, sorted by path, line, column, code; never cut short.",
                     "type": "array",
-                    "items": _object(
-                        "One thing wrong in one place.", {key: _FINDING[key] for key in JSON_KEYS}
-                    ),
+                    "items": _object("One thing wrong in one place.", {key: _FINDING[key] for key in JSON_KEYS}),
                 },
             },
         ),

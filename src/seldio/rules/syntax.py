@@ -122,7 +122,7 @@ def mixed_line_ends() -> None:
     """
 
 
-@reported("SYN107", ERROR, fix="safe")
+@reported("SYN107", WARNING, fix="safe")
 def bare_cr() -> None:
     """Lines that end with a bare CR.
 

@@ -184,6 +184,4 @@ def from_events(events: Iterable[Event], format: str = "", vocabulary: str = "st
     if "clip" not in used:
         table = pa.table({"clip": pa.array([], COLUMNS["clip"])})
     clips = dict.fromkeys(row["clip"] for row in rows)
-    return with_origin(
-        table, Origin(format, vocabulary, tuple(ClipFile(clip, f"{clip}.csv") for clip in clips))
-    )
+    return with_origin(table, Origin(format, vocabulary, tuple(ClipFile(clip, f"{clip}.csv") for clip in clips)))

@@ -109,9 +109,7 @@ def _ordered(
     bounds = np.concatenate(([0], np.cumsum(lengths)))
     shift = np.repeat(starts[:-1][by_onset] - bounds[:-1], lengths)
     columns = {
-        "clip": pa.DictionaryArray.from_arrays(
-            pa.array(clips[heads], pa.int32()), pa.array(names, pa.string())
-        ),
+        "clip": pa.DictionaryArray.from_arrays(pa.array(clips[heads], pa.int32()), pa.array(names, pa.string())),
         "onset": frame[heads] * hop.numerator / hop.denominator,
         "offset": (frame[tails] + 1) * hop.numerator / hop.denominator,
         "first_frame": frame[heads].astype(np.int32),

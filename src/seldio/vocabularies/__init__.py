@@ -64,9 +64,7 @@ class Vocabulary:
 @cache
 def names() -> tuple[str, ...]:
     """The names of all vocabularies, sorted."""
-    return tuple(
-        sorted(f.name.removesuffix(".json") for f in files(__name__).iterdir() if f.name.endswith(".json"))
-    )
+    return tuple(sorted(f.name.removesuffix(".json") for f in files(__name__).iterdir() if f.name.endswith(".json")))
 
 
 @cache

@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio.convert.carry import classes, filled, folds, resolved
-from seldio.convert.changes import milliseconds, notes
-from seldio.convert.columns import has
-from seldio.convert.frames import are_events, frames_of, grouped, rescaled, takes_events
+from seldio.conversion.carry import classes, filled, folds, resolved
+from seldio.conversion.changes import milliseconds, notes
+from seldio.conversion.columns import has
+from seldio.conversion.frames import are_events, frames_of, grouped, rescaled, takes_events
 from seldio.formats import Format
 from seldio.formats.annotations import points
 from seldio.formats.dcase_json import JsonFormat

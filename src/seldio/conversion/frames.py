@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seldio import timeline
-from seldio.convert.columns import Ints, class_keys, has, with_column
+from seldio.conversion.columns import Ints, class_keys, has, with_column
 from seldio.errors import DataError
 from seldio.formats import Format
 from seldio.formats.label_csv import Dialect
@@ -115,11 +115,7 @@ def rescaled(table: pa.Table, hop: Fraction, wanted: Fraction) -> pa.Table:
 
 def _firsts(table: pa.Table, clips: Any, frame: Ints, coarser: Ints) -> Ints:
     """Rows of the first frame of each class and source in a coarser frame, by clip and coarser frame."""
-    source = (
-        pc.fill_null(table["source"], -1).to_numpy()
-        if "source" in table.column_names
-        else np.zeros_like(frame)
-    )
+    source = pc.fill_null(table["source"], -1).to_numpy() if "source" in table.column_names else np.zeros_like(frame)
     rows = class_keys(table)[1]
     order = np.lexsort((np.arange(len(frame)), frame, source, rows, coarser, clips))
     new = np.zeros(len(order), dtype=bool)

@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 import pyarrow as pa
 
-from seldio.convert.inputs import Input
+from seldio.conversion.inputs import Input
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import atomic_write, write_bytes
 from seldio.findings import Finding, Severity
@@ -39,9 +39,7 @@ def write_tables(tables: Sequence[pa.Table], target: Format, out: str, source: I
     if target.role == "table":
         path = _new(Path(out), inputs)
         if len(tables) > 1:
-            raise UsageError(
-                "the files have several layouts, a Parquet table has one: convert them one by one"
-            )
+            raise UsageError("the files have several layouts, a Parquet table has one: convert them one by one")
         with atomic_write(path) as stream:
             write_parquet(tables[0], stream)
         return (str(path),)

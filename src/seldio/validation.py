@@ -112,9 +112,7 @@ def _collection(source: Source, recognised: Sequence[Recognised], reference: Ref
     return Collection(source.path, source.kind, source.entries, [item.reading for item in recognised], reference)
 
 
-def _label_files(
-    source: Source, told: Format | None, sink: Sink, changed: Mapping[str, bytes]
-) -> list[TextFile]:
+def _label_files(source: Source, told: Format | None, sink: Sink, changed: Mapping[str, bytes]) -> list[TextFile]:
     """The files that hold labels: in a folder those with the right suffix, a single file in any case."""
     alone = len(source.entries) == 1 and source.kind in ("file", "gzip", "stdin")
     wanted = (told.suffix,) if told is not None else SUFFIXES
@@ -165,9 +163,7 @@ def _except_rows_of(mixed: set[str], sink: Sink) -> Sink:
     return take
 
 
-def check_labels(
-    reading: Reading, sink: Sink, *, told: bool = True, reference: Reference | None = None
-) -> None:
+def check_labels(reading: Reading, sink: Sink, *, told: bool = True, reference: Reference | None = None) -> None:
     """Run all label rules over a table that was read."""
     lengths = {clip: n for clip, n in reference.clips.items() if n is not None} if reference is not None else {}
     labels = Labels(reading, told, lengths)
@@ -189,4 +185,3 @@ def _check_tree(source: Source, collection: Collection, sink: Sink) -> None:
     tree = read_tree([entry.name for entry in source.entries], source.path)
     for rule in rules.TREE_RULES:
         _run(rule, sink, collection, tree, finder(rule))
-

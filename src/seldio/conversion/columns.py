@@ -29,9 +29,7 @@ def with_column(table: pa.Table, field: str, values: Any) -> pa.Table:
 def class_keys(table: pa.Table) -> tuple[list[tuple[int | None, str | None]], Ints]:
     """The different pairs of class number and given name, and which of them each row has."""
     columns = {field: table[field] for field in ("class_id", "class_name") if field in table.column_names}
-    encoded = {
-        field: column.combine_chunks().dictionary_encode("encode") for field, column in columns.items()
-    }
+    encoded = {field: column.combine_chunks().dictionary_encode("encode") for field, column in columns.items()}
     codes = {field: column.indices.to_numpy().astype(np.int64) for field, column in encoded.items()}
     values = {field: column.dictionary.to_pylist() for field, column in encoded.items()}
     zeros = np.zeros(table.num_rows, np.int64)

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pydantic import ValidationError
 
 from seldio import angles
-from seldio.convert.columns import class_keys, has, with_column
-from seldio.convert.frames import with_times
+from seldio.conversion.columns import class_keys, has, with_column
+from seldio.conversion.frames import with_times
 from seldio.errors import DataError, UnknownFormat, UsageError
 from seldio.formats import Format, get
 from seldio.formats.dcase_json import JsonFormat, clip_name
@@ -97,7 +96,7 @@ def _scalar(field: str, value: Any) -> pa.Scalar:
         Event.model_validate({"clip": "-", field: scalar.as_py()})
         if not scalar.is_valid:
             raise ValueError
-    except (pa.ArrowException, ValidationError, ValueError):
+    except (pa.ArrowException, ValueError):
         raise UsageError(f"--fill {field}={value}: not a value of {field}") from None
     return scalar
 

@@ -67,9 +67,7 @@ def read_input(
     told = get(format) if isinstance(format, str) else format
     with open_source(path, sink) as source:
         alone = source.kind in ("file", "gzip", "stdin")
-        entries = [
-            entry for entry in source if alone or (_is_label(entry, told) and not _below(entry, without))
-        ]
+        entries = [entry for entry in source if alone or (_is_label(entry, told) and not _below(entry, without))]
         names = [_name(entry) for entry in entries]
         files = [
             TextFile(entry.path, name, clip, entry.read())

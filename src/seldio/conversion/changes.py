@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from seldio.convert.carry import classes
-from seldio.convert.columns import has
-from seldio.convert.frames import are_events, takes_events, with_times
+from seldio.conversion.carry import classes
+from seldio.conversion.columns import has
+from seldio.conversion.frames import are_events, takes_events, with_times
 from seldio.formats import Format
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from seldio.convert.carry import FILLABLE, carried, filled, resolved
-from seldio.convert.losses import NOTHING, Plan, plan
+from seldio.conversion.carry import FILLABLE, carried, filled, resolved
+from seldio.conversion.losses import NOTHING, Plan, plan
 from seldio.errors import LossError, UsageError
 from seldio.formats import Format
 from seldio.schema.events import COLUMNS

@@ -9,10 +9,10 @@ from io import IOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from seldio.convert.inputs import Input, read_input
-from seldio.convert.losses import NOTHING, Plan, plan
-from seldio.convert.outputs import write_stream, write_tables
-from seldio.convert.tables import ALL, check_names, convert, refuse
+from seldio.conversion.inputs import Input, read_input
+from seldio.conversion.losses import NOTHING, Plan, plan
+from seldio.conversion.outputs import write_stream, write_tables
+from seldio.conversion.tables import ALL, check_names, convert, refuse
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import Format, get
