@@ -313,7 +313,8 @@ class _Cleaner:
     def runs_of_numbers(self, begin: int) -> Callable[[int], int]:
         """The same for rows of whole numbers, of which only doubtful ones are matched one by one."""
         text, match = self.text, self.dialect.single.match
-        doubts = iter([*(doubtful_rows(text[begin:], self.width) + begin).tolist(), len(text)])
+        listed: list[int] = (doubtful_rows(text[begin:], self.width) + begin).tolist()
+        doubts = iter([*listed, len(text)])
         doubt = next(doubts)
 
         def end_of_run(start: int) -> int:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
@@ -107,7 +106,8 @@ def doubtful_rows(text: bytes, width: int) -> Ints:
     places = np.concatenate((np.flatnonzero(wrong), separator[(length < 1) | (length > 9)]))
     newlines = separator[last]
     doubt[np.searchsorted(newlines, places)] = True
-    return np.concatenate(([0], newlines[:-1] + 1))[doubt]
+    starts: Ints = np.concatenate(([0], newlines[:-1] + 1))
+    return starts[doubt]
 
 
 def cell_pattern(kind: str) -> re.Pattern[bytes]:
