@@ -106,8 +106,8 @@ def doubtful_rows(text: bytes, width: int) -> Ints:
     places = np.concatenate((np.flatnonzero(wrong), separator[(length < 1) | (length > 9)]))
     newlines = separator[last]
     doubt[np.searchsorted(newlines, places)] = True
-    starts: Ints = np.concatenate(([0], newlines[:-1] + 1))
-    return starts[doubt]
+    starts: Ints = np.concatenate(([0], newlines[:-1] + 1))[doubt]
+    return starts
 
 
 def cell_pattern(kind: str) -> re.Pattern[bytes]:
