@@ -32,7 +32,7 @@ clean:
 
 # What each stamp installs.
 .venv/test.stamp: WANTED := . --group test --group lint
-.venv/demo.stamp: WANTED := .[plot]
+.venv/demo.stamp: WANTED := .
 .venv/docs.stamp: WANTED := . --group docs
 .venv/bench.stamp: WANTED := . --group bench
 
