@@ -1,0 +1,194 @@
+"""Question-answer items and predictions: one schema for all benchmarks.
+
+What a format carries beside these fields is kept in ``extra``, in the order of its keys, so that
+writing an item back loses nothing. Rows are models (:class:`Item`, :class:`Prediction`); tables of
+them have the Arrow schemas ``ITEM_SCHEMA`` and ``PREDICTION_SCHEMA``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+_MODEL = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+Text = Annotated[str, Field(min_length=1)]
+Seconds = Annotated[float, Field(ge=0)]
+Extra = dict[str, JsonValue]
+
+
+class AnswerMeta(BaseModel):
+    """The truth behind an answer, as numbers: what scorers compare.
+
+    Angles are degrees (azimuth counter-clockwise, +90 is left), distances metres, times seconds from
+    the start of the audio. A key that a task does not use is None.
+    """
+
+    model_config = _MODEL
+
+    azimuth_deg: Annotated[float, Field(ge=-180, le=180)] | None = Field(None, description="estimate_azimuth.")
+    elevation_deg: Annotated[float, Field(ge=-90, le=90)] | None = Field(None, description="estimate_elevation.")
+    distance_m: Annotated[float, Field(ge=0)] | None = Field(None, description="estimate_distance.")
+    time_span: Annotated[list[Seconds], Field(min_length=2, max_length=2)] | None = Field(
+        None, description="Start and end: detect_time, spatial_temporal, detect_source of a single event."
+    )
+    onset_time: Seconds | None = Field(None, description="onset_from_location.")
+    active_count: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = Field(None, description="count_sources.")
+    keywords: list[str] | None = Field(None, description="Words that a right answer holds (JASCO).")
+
+
+class Proof(BaseModel):
+    """A sound event that proves an answer."""
+
+    model_config = _MODEL
+
+    class_name: Text = Field(description="The class, as its vocabulary spells it.")
+    class_id: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = Field(None, description="Index into its vocabulary.")
+    source: int | None = Field(None, description="Number of the source.", ge=-(2**31), le=2**31 - 1)
+    onset: Seconds | None = Field(None, description="Seconds from the start of the audio.")
+    offset: Seconds | None = Field(None, description="Seconds from the start of the audio.")
+    azimuth: Annotated[float, Field(ge=-180, le=180)] | None = Field(None, description="Degrees, +90 is left.")
+    elevation: Annotated[float, Field(ge=-90, le=90)] | None = Field(None, description="Degrees, +90 is up.")
+    distance: Annotated[float, Field(ge=0)] | None = Field(None, description="Metres.")
+    extra: Extra | None = Field(None, description="Further keys of the source record.")
+
+
+class Item(BaseModel):
+    """One question with its answer."""
+
+    model_config = _MODEL
+
+    id: Text = Field(description="Unique in its file; numbers are written out, so that 7 and 007 differ.")
+    audio: list[Text] = Field(default_factory=list, description="Paths of the recordings, as written.")
+    start: Seconds | None = Field(None, description="Where in the recording the item begins, in seconds.")
+    end: Seconds | None = Field(None, description="Where it ends, in seconds.")
+    task: str | None = Field(None, description="The kind of question, as the benchmark names it.")
+    question: str = Field("", description="The question itself.")
+    instruction: str | None = Field(None, description="The prompt around the question, with its placeholders.")
+    options: list[str] | None = Field(None, description="What to choose from, in order.")
+    answer: str | None = Field(None, description="The full answer; None where it is kept secret.")
+    canonical_answer: str | None = Field(None, description="The short form that scorers compare.")
+    answer_meta: AnswerMeta | None = Field(None, description="The truth as numbers.")
+    language: str | None = Field(None, description="ISO 639-1, e.g. en or ru.")
+    split: str | None = Field(None, description="train, test, shots, …")
+    dataset: str | None = Field(None, description="Where the recording comes from.")
+    events: list[Proof] | None = Field(None, description="The events that prove the answer.")
+    extra: Extra | None = Field(None, description="Further keys of the source record, in their order.")
+
+
+class Prediction(BaseModel):
+    """What a model answered to an item."""
+
+    model_config = _MODEL
+
+    id: str | None = Field(None, description="The item's id; None where a file goes by order.")
+    audio: list[Text] = Field(default_factory=list, description="Paths of the recordings, as written.")
+    task: str | None = Field(None, description="The kind of question, as the benchmark names it.")
+    prompt: str | None = Field(None, description="What the model was asked, where a file says so.")
+    prediction: str | None = Field(None, description="The model's output; None where there is none.")
+    extra: Extra | None = Field(None, description="Further keys of the source record, in their order.")
+
+
+_META = pa.struct(
+    {
+        "azimuth_deg": pa.float64(),
+        "elevation_deg": pa.float64(),
+        "distance_m": pa.float64(),
+        "time_span": pa.list_(pa.float64()),
+        "onset_time": pa.float64(),
+        "active_count": pa.int32(),
+        "keywords": pa.list_(pa.string()),
+    }
+)
+_PROOF = pa.struct(
+    {
+        "class_name": pa.string(),
+        "class_id": pa.int32(),
+        "source": pa.int32(),
+        "onset": pa.float64(),
+        "offset": pa.float64(),
+        "azimuth": pa.float64(),
+        "elevation": pa.float64(),
+        "distance": pa.float64(),
+        "extra": pa.string(),
+    }
+)
+ITEM_SCHEMA = pa.schema(
+    {
+        "id": pa.string(),
+        "audio": pa.list_(pa.string()),
+        "start": pa.float64(),
+        "end": pa.float64(),
+        "task": pa.string(),
+        "question": pa.string(),
+        "instruction": pa.string(),
+        "options": pa.list_(pa.string()),
+        "answer": pa.string(),
+        "canonical_answer": pa.string(),
+        "answer_meta": _META,
+        "language": pa.string(),
+        "split": pa.string(),
+        "dataset": pa.string(),
+        "events": pa.list_(_PROOF),
+        "extra": pa.string(),
+    }
+)
+PREDICTION_SCHEMA = pa.schema(
+    {
+        "id": pa.string(),
+        "audio": pa.list_(pa.string()),
+        "task": pa.string(),
+        "prompt": pa.string(),
+        "prediction": pa.string(),
+        "extra": pa.string(),
+    }
+)
+
+
+def to_table(rows: Iterable[Item] | Iterable[Prediction], schema: pa.Schema = ITEM_SCHEMA) -> pa.Table:
+    """A table of *rows*; ``extra`` becomes json text, whose keys keep their order."""
+    return pa.Table.from_pylist([_packed(row.model_dump()) for row in rows], schema=schema)
+
+
+def to_items(table: pa.Table) -> Iterator[Item]:
+    """The rows of an item table as models.
+
+    Raises:
+        pydantic.ValidationError: a row is not an item.
+    """
+    for batch in table.to_batches(max_chunksize=4096):
+        for row in batch.to_pylist():
+            yield Item.model_validate(_unpacked(row))
+
+
+def to_predictions(table: pa.Table) -> Iterator[Prediction]:
+    """The rows of a prediction table as models.
+
+    Raises:
+        pydantic.ValidationError: a row is not a prediction.
+    """
+    for batch in table.to_batches(max_chunksize=4096):
+        for row in batch.to_pylist():
+            yield Prediction.model_validate(_unpacked(row))
+
+
+def _packed(row: dict[str, Any]) -> dict[str, Any]:
+    """*row* with the open-ended parts as json text."""
+    packed = dict(row)
+    if row.get("extra") is not None:
+        packed["extra"] = json.dumps(row["extra"], ensure_ascii=False, allow_nan=False)
+    if row.get("events") is not None:
+        packed["events"] = [_packed(event) for event in row["events"]]
+    return packed
+
+
+def _unpacked(row: Mapping[str, Any]) -> dict[str, Any]:
+    unpacked = dict(row)
+    if row.get("extra") is not None:
+        unpacked["extra"] = json.loads(row["extra"])
+    if row.get("events") is not None:
+        unpacked["events"] = [_unpacked(event) for event in row["events"]]
+    return unpacked
