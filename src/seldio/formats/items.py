@@ -1,0 +1,85 @@
+"""What an item format is: questions or predictions in one concrete file layout."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from seldio.findings import Finding, Severity, Sink
+from seldio.formats.base import Place
+from seldio.schema.qa import Item, Prediction
+
+Row = Item | Prediction
+#: Where a field of a row stands: (number of the row, name of the field of Item or Prediction, number inside a list).
+Locate = Callable[[int, str | None, int | None], Place]
+
+
+@dataclasses.dataclass(frozen=True)
+class ItemReading:
+    """The rows of one file, with the way back to their places in it.
+
+    Args:
+        format: of the file.
+        path: the file, as shown to people.
+        rows: items or predictions, in file order; records that cannot be read are left out.
+        locate: where a field of a row stands; the whole record without a field.
+        origin: what the file holds beside its rows (a container's keys, the layout of its text), as the
+            format's writer wants it back.
+    """
+
+    format: ItemFormat
+    path: str
+    rows: Sequence[Row]
+    locate: Locate
+    origin: dict[str, object] = dataclasses.field(default_factory=dict)
+
+    def finding(
+        self, code: str, severity: Severity, message: str, row: int, field: str | None = None,
+        hint: str | None = None, fixable: bool = False, number: int | None = None,
+    ) -> Finding:  # fmt: skip
+        """A finding about *field* of row number *row*, with its true place."""
+        at = self.locate(row, field, number)
+        return Finding(
+            code, severity, message, self.path, at.line, at.column, at.end_column, at.value, hint, fixable, at.excerpt
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ItemFormat(ABC):
+    """One concrete layout of questions or predictions.
+
+    Args:
+        name: what users type.
+        title: one line for people.
+        holds: what its rows are.
+        carries: the fields of Item or Prediction that it can hold; ``extra`` where it keeps further keys.
+        needs: those of them that it cannot be written without.
+        suffix: of its files, with the dot.
+        aliases: further names.
+        source: where the layout is documented.
+        note: what to know about it.
+    """
+
+    name: str
+    title: str
+    holds: Literal["items", "predictions"]
+    carries: tuple[str, ...]
+    needs: tuple[str, ...] = ("id",)
+    suffix: str = ".jsonl"
+    aliases: tuple[str, ...] = ()
+    source: str = ""
+    note: str = ""
+
+    @abstractmethod
+    def likes(self, data: bytes, name: str) -> float:
+        """How much the file looks like this format: 0 not at all, 1 surely; a bounded look, never an exception."""
+
+    @abstractmethod
+    def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
+        """The rows of a file; what is wrong goes to *sink*. None where nothing can be read."""
+
+    @abstractmethod
+    def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
+        """The bytes of a file with *rows*; with the *origin* of a reading of this format, byte for byte its like."""
