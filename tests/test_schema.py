@@ -85,7 +85,7 @@ def _positions(table: pa.Table) -> list[int]:
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("clip", ""), ("clip", None), ("frame", -1), ("frame", 2**31), ("frame", 1.0), ("frame", "1"), ("frame", True),
+        ("clip", ""), ("clip", None), ("frame", -1), ("frame", 2**31), ("frame", 1.5), ("frame", "1"), ("frame", True),
         ("class_id", -1), ("class_id", 2**31), ("source", 2**31), ("source", -(2**31) - 1), ("azimuth", 180.5),
         ("azimuth", float("nan")), ("elevation", -91), ("distance", -0.1), ("distance", float("inf")),
         ("x", float("nan")), ("score", "0.5"), ("onscreen", 1), ("class_name", 3), ("segmentation", [[[float("inf")]]]),

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
-NotNegative = Annotated[int, Field(ge=0)]
+from seldio.schema.numbers import NotNegative
+
 FilePath = Annotated[str, Field(min_length=1)]
 
 

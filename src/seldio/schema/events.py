@@ -17,10 +17,10 @@ import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
+from seldio.schema.numbers import Int32, NotNegative
+
 Degrees180 = Annotated[float, Field(ge=-180, le=180)]
 Degrees90 = Annotated[float, Field(ge=-90, le=90)]
-Int32 = Annotated[int, Field(ge=-(2**31), lt=2**31)]
-NotNegative = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 class Event(BaseModel):

@@ -14,6 +14,8 @@ from typing import Annotated, Any
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from seldio.schema.numbers import Int32, NotNegative
+
 _MODEL = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 Text = Annotated[str, Field(min_length=1)]
 Seconds = Annotated[float, Field(ge=0)]
@@ -36,7 +38,7 @@ class AnswerMeta(BaseModel):
         None, description="Start and end: detect_time, spatial_temporal, detect_source of a single event."
     )
     onset_time: Seconds | None = Field(None, description="onset_from_location.")
-    active_count: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = Field(None, description="count_sources.")
+    active_count: NotNegative | None = Field(None, description="count_sources.")
     keywords: list[str] | None = Field(None, description="Words that a right answer holds (JASCO).")
 
 
@@ -46,8 +48,8 @@ class Proof(BaseModel):
     model_config = _MODEL
 
     class_name: Text = Field(description="The class, as its vocabulary spells it.")
-    class_id: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = Field(None, description="Index into its vocabulary.")
-    source: int | None = Field(None, description="Number of the source.", ge=-(2**31), le=2**31 - 1)
+    class_id: NotNegative | None = Field(None, description="Index into its vocabulary.")
+    source: Int32 | None = Field(None, description="Number of the source.")
     onset: Seconds | None = Field(None, description="Seconds from the start of the audio.")
     offset: Seconds | None = Field(None, description="Seconds from the start of the audio.")
     azimuth: Annotated[float, Field(ge=-180, le=180)] | None = Field(None, description="Degrees, +90 is left.")
