@@ -22,6 +22,7 @@ from rich.text import Text
 from seldio import demo
 from seldio.cli import app
 from seldio.formats import FORMATS
+from seldio.formats.item_formats import ITEM_FORMATS
 from seldio.formats.label_csv import Dialect
 from seldio.info import format_record
 from seldio.reports import render
@@ -38,6 +39,8 @@ FAMILIES = {
     "LAB": "Labels: values, rows and misreadings",
     "SUB": "Submissions and packages",
     "LAY": "Layout of data set folders",
+    "QAI": "Questions and answers",
+    "PRD": "Predictions",
     "SAF": "Safety: archives, names and terminals",
 }
 MADE = "<!-- made from the code by docs/generate.py -->"
@@ -117,6 +120,14 @@ def formats_page() -> str:
             lines.append(f"- also called {', '.join(format.aliases)}")
         if format.source:
             lines.append(f"- source: <{format.source}>")
+    for format in ITEM_FORMATS:
+        title = f"{format.title[:1].upper()}{format.title[1:]}."
+        lines += ["", f"## {format.name}", "", title, "", _cell(format.note), ""]
+        lines += [f"- holds {format.holds}, in `{format.suffix}` files", f"- carries {', '.join(format.carries)}"]
+        if format.aliases:
+            lines.append(f"- also called {', '.join(format.aliases)}")
+        if format.source:
+            lines.append(f"- source: {format.source}")
     return "\n".join([*lines, ""])
 
 

@@ -27,13 +27,16 @@ from seldio.reference import load
 from seldio.reports import render
 from seldio.rules import (
     CATALOGUE,
+    ITEM_RULES,
     LABEL_RULES,
     PACKAGE_RULES,
     SET_RULES,
     TREE_RULES,
     Rule,
+    items,
     labels,
     layout,
+    mera,
     misreadings,
     package,
     safety,
@@ -46,7 +49,14 @@ HERE = Path(__file__).parent
 CASES = HERE / "cases" / "rules"
 
 #: Families whose examples are in tests of their own.
-ELSEWHERE = {"SUB2": "test_package.py", "LAY": "test_trees.py"}
+ELSEWHERE = {
+    "SUB2": "test_package.py",
+    "LAY": "test_trees.py",
+    "QAI107": "test_items.py",
+    "QAI2": "test_ruenvaqa.py",
+    "PRD11": "test_ruenvaqa.py",
+}
+ELSEWHERE |= {"PRD12": "test_ruenvaqa.py", "PRD13": "test_ruenvaqa.py"}
 
 #: Codes of two severities: what an annotation lacks may leave it usable.
 SOFTER = {"SYN211"}
@@ -440,7 +450,7 @@ def test_pages_print(rule: Rule) -> None:
 
 
 def test_codes_and_names_are_unique() -> None:
-    families = (labels, layout, misreadings, package, safety, submissions, syntax)
+    families = (items, mera, labels, layout, misreadings, package, safety, submissions, syntax)
     rules = [rule for family in families for rule in family.RULES]
     assert len(CATALOGUE) == len(rules)
     assert len({rule.name for rule in rules}) == len(rules)
@@ -448,7 +458,8 @@ def test_codes_and_names_are_unique() -> None:
 
 
 def test_rules_with_a_check_run() -> None:
-    running = {rule.code for rules in (LABEL_RULES, SET_RULES, PACKAGE_RULES, TREE_RULES) for rule in rules}
+    running = {rule.code for rules in (ITEM_RULES, LABEL_RULES, SET_RULES, PACKAGE_RULES, TREE_RULES) for rule in rules}
+    running |= {rule.code for rule in (*mera.ANSWER_RULES, *mera.PACKAGE_RULES)}
     assert {rule.code for rule in CATALOGUE.values() if rule.check is not None} <= running
 
 
@@ -530,8 +541,11 @@ def test_real_files_have_no_false_findings(shared: Path, folder: str) -> None:
     assert REAL[folder] == set(codes_of(shared / "data" / folder))
 
 
-def test_other_tables_are_one_finding_each(shared: Path) -> None:
-    assert codes_of(shared / "data" / "jasco") == {"SYN901": 2}
+def test_other_tables_are_one_finding_each(tmp_path: Path) -> None:
+    for name, column in (("people.csv", "town"), ("places.csv", "river")):
+        rows = "".join(f"{word},{number},{word}\n" for number, word in enumerate(("one", "two", "three")))
+        (tmp_path / name).write_text(f"name,count,{column}\n{rows}")
+    assert codes_of(tmp_path) == {"SYN901": 2}
 
 
 def manifest(shared: Path, *folders: str) -> list[dict[str, str]]:

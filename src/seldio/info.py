@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from seldio.formats import Format, Reading
+from seldio.formats.items import ItemFormat
 from seldio.formats.label_csv import Dialect
+from seldio.schema.qa import Item, Prediction
 from seldio.schema.spans import spans
 from seldio.text import plural, printable
 from seldio.validation import examine
@@ -95,8 +97,20 @@ def as_text(description: dict[str, Any]) -> str:
 # --- formats ---------------------------------------------------------------------------------------
 
 
-def format_record(format: Format) -> dict[str, Any]:
+def format_record(format: Format | ItemFormat) -> dict[str, Any]:
     """A format for json."""
+    if isinstance(format, ItemFormat):
+        return {
+            "name": format.name,
+            "aliases": list(format.aliases),
+            "title": format.title,
+            "role": format.holds,
+            "suffix": format.suffix,
+            "carries": list(format.carries),
+            "needs": list(format.needs),
+            "source": format.source,
+            "note": format.note,
+        }
     return {
         "name": format.name,
         "aliases": list(format.aliases),
@@ -115,10 +129,12 @@ def format_record(format: Format) -> dict[str, Any]:
     }
 
 
-def format_page(format: Format) -> str:
+def format_page(format: Format | ItemFormat) -> str:
     """A format for people."""
     from seldio.schema.events import COLUMNS
 
+    if isinstance(format, ItemFormat):
+        return _item_format_page(format)
     record = format_record(format)
     lines = [f"{format.name}  {format.title}", ""]
     if isinstance(format, Dialect):
@@ -130,6 +146,17 @@ def format_page(format: Format) -> str:
     lines.append(f"classes     {len(names)} of {names.name}: {names.title}")
     lines.append(f"carries     {', '.join(format.carries)}")
     lines.append(f"cannot      {', '.join(name for name in COLUMNS if name not in format.carries) or '-'}")
+    if format.aliases:
+        lines.append(f"also called {', '.join(format.aliases)}")
+    lines.append(f"source      {format.source}")
+    return "\n".join([*lines, "", format.note])
+
+
+def _item_format_page(format: ItemFormat) -> str:
+    lines = [f"{format.name}  {format.title}", "", f"holds       {format.holds}"]
+    lines.append(f"carries     {', '.join(format.carries)}")
+    model = Item if format.holds == "items" else Prediction
+    lines.append(f"cannot      {', '.join(name for name in model.model_fields if name not in format.carries) or '-'}")
     if format.aliases:
         lines.append(f"also called {', '.join(format.aliases)}")
     lines.append(f"source      {format.source}")

@@ -119,7 +119,11 @@ def parse(section: Mapping[str, Any], path: str) -> Settings:
     return Settings(
         codes(section.get("select", []), path),
         codes(section.get("ignore", []), path),
-        {prefix: severity(level, path) for prefix, level in _mapping(section, "severity", path).items()},
+        {
+            p: severity(level, path)
+            for key, level in _mapping(section, "severity", path).items()
+            for p in codes(key, path)
+        },
         {pattern: codes(c, path) for pattern, c in _mapping(section, "per-file-ignores", path).items()},
         severity(section.get("fail-on", FAIL_ON), path),
         read_baseline(Path(path).parent / baseline) if isinstance(baseline, str) else {},

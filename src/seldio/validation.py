@@ -10,12 +10,13 @@ from functools import partial
 from seldio import rules
 from seldio.files import Source, open_source, read_entries
 from seldio.findings import Finding, Report, Sink
-from seldio.formats import Format, Reading, TextFile, get
-from seldio.formats.dcase_json import looks_like
-from seldio.formats.recognise import SUFFIXES, Recognised, clip_names, read_files
+from seldio.formats import Format, Reading, TextFile, get, item_formats
+from seldio.formats.items import ItemFormat, ItemReading
+from seldio.formats.recognise import SUFFIXES, Recognised, clip_names, is_annotations, read_files
 from seldio.formats.trees import read_tree
 from seldio.rules.base import Labels, Rule
 from seldio.rules.collection import Collection, Reference, finder
+from seldio.rules.mera import check_answers
 from seldio.rules.package import Package, is_package, systems
 from seldio.settings import Settings
 
@@ -76,9 +77,16 @@ def examine(
         changed: contents to take in place of those on disk, by shown path.
     """
     found: list[Finding] = []
-    told = get(format) if format is not None else None
+    asked = item_formats.named(format) if format is not None else None
+    told = get(format) if format is not None and asked is None else None
     with open_source(path, found.append) as source:
-        recognised, count = _check(source, told, reference, found.append, changed or {})
+        files = _text_files(source, told, asked, found.append, changed or {})
+        questions = _questions(files, told, asked)
+        for file, chosen in questions:
+            _check_items(file, chosen, found.append)
+        labels = [] if asked is not None else _labels(files, {file.path for file, _ in questions}, source, told)
+        recognised, count = _check(source, labels, told, reference, found.append)
+        count += len(questions)
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
     report = Report(files=count)
     report.add((settings or Settings()).applied(dict.fromkeys(found)))
@@ -86,11 +94,10 @@ def examine(
 
 
 def _check(
-    source: Source, told: Format | None, reference: Reference | None, sink: Sink, changed: Mapping[str, bytes]
+    source: Source, labels: list[TextFile], told: Format | None, reference: Reference | None, sink: Sink
 ) -> tuple[list[Recognised], int]:
-    """Check an open source; return what was recognised, and how many files were read."""
+    """Check the labels of an open source; return what was recognised, and how many files were read."""
     package = systems(_collection(source, (), reference)) if is_package(source.entries) else None
-    labels = _label_files(source, told, sink, changed)
     groups = _by_system(labels, package) if package is not None else [labels]
     every: list[Recognised] = []
     for group in groups:
@@ -112,20 +119,66 @@ def _collection(source: Source, recognised: Sequence[Recognised], reference: Ref
     return Collection(source.path, source.kind, source.entries, [item.reading for item in recognised], reference)
 
 
-def _label_files(source: Source, told: Format | None, sink: Sink, changed: Mapping[str, bytes]) -> list[TextFile]:
-    """The files that hold labels: in a folder those with the right suffix, a single file in any case."""
-    alone = len(source.entries) == 1 and source.kind in ("file", "gzip", "stdin")
-    wanted = (told.suffix,) if told is not None else SUFFIXES
-    entries = [entry for entry in source if alone or entry.name.lower().endswith(wanted)]
+def _text_files(
+    source: Source, told: Format | None, asked: ItemFormat | None, sink: Sink, changed: Mapping[str, bytes]
+) -> list[TextFile]:
+    """The files that may hold labels or questions: in a folder those with the right suffix, a single file always."""
+    alone = _alone(source)
+    suffixes = (told.suffix,) if told is not None else (*SUFFIXES, ".jsonl")
+    entries = [entry for entry in source if alone or asked is not None or entry.name.lower().endswith(suffixes)]
     chosen = Source(source.path, source.kind, tuple(entries))
     clips = dict(zip((entry.name for entry in entries), clip_names([entry.name for entry in entries]), strict=True))
-    files = [
+    return [
         TextFile(entry.path, entry.name, clips[entry.name], changed.get(entry.path, data))
         for entry, data in read_entries(chosen, sink)
     ]
-    if told is not None or alone:
-        return files
-    return [file for file in files if not file.name.lower().endswith(".json") or looks_like(file.data)]
+
+
+def _alone(source: Source) -> bool:
+    return len(source.entries) == 1 and source.kind in ("file", "gzip", "stdin")
+
+
+def _questions(
+    files: Sequence[TextFile], told: Format | None, asked: ItemFormat | None
+) -> list[tuple[TextFile, ItemFormat]]:
+    """The files that hold questions or predictions of them; those that begin with a number are labels."""
+    if told is not None:
+        return []
+    found = [(file, asked or _item_format(file)) for file in files]
+    return [(file, format) for file, format in found if format is not None]
+
+
+def _item_format(file: TextFile) -> ItemFormat | None:
+    if file.data[:1].isdigit() or is_annotations(file):
+        return None
+    return item_formats.recognise(file.data, file.name)
+
+
+def _labels(files: Sequence[TextFile], questions: set[str], source: Source, told: Format | None) -> list[TextFile]:
+    """The files that are left for labels."""
+    rest = [file for file in files if file.path not in questions]
+    if told is not None or _alone(source):
+        return rest
+    return [file for file in rest if file.name.lower().endswith(".csv") or is_annotations(file)]
+
+
+def _check_items(file: TextFile, format: ItemFormat, sink: Sink) -> None:
+    """Read questions or predictions, and run their rules."""
+    reading = format.read(file.data, file.path, sink)
+    if reading is None:
+        return
+    for rule in rules.ITEM_RULES:
+        _run(rule, sink, reading, partial(_item_finding, rule, reading))
+    if reading.format.name == "ruenvaqa-submission":
+        for finding in check_answers(reading):
+            sink(finding)
+
+
+def _item_finding(
+    rule: Rule, reading: ItemReading, row: int, message: str, field: str | None = None, hint: str | None = None,
+    number: int | None = None,
+) -> Finding:  # fmt: skip
+    return reading.finding(rule.code, rule.severity, message, row, field, hint, rule.fix != "none", number)
 
 
 def _by_system(files: Sequence[TextFile], package: Package) -> list[list[TextFile]]:
@@ -148,9 +201,12 @@ def _check_set(chosen: Sequence[Rule], collection: Collection, sink: Sink) -> se
     found: list[Finding] = []
     for rule in chosen:
         _run(rule, found.append, collection, finder(rule))
+    mixed = {finding.path for finding in found if finding.code == "SUB106"}
     for finding in found:
-        sink(finding)
-    return {finding.path for finding in found if finding.code == "SUB106"}
+        # one file for all clips: its name is that of none, and each of them lacks a file of its own
+        if not (mixed and finding.code in ("SUB101", "SUB102")):
+            sink(finding)
+    return mixed
 
 
 def _except_rows_of(mixed: set[str], sink: Sink) -> Sink:

@@ -25,20 +25,32 @@ def command(
     allow_loss: str = typer.Option("", help="Fields whose loss is accepted, comma separated; all for every one."),
     fill: list[str] = typer.Option([], help="FIELD=VALUE for a field that the target needs and SOURCE lacks."),
     json: bool = typer.Option(False, "--json", help="Print what was done as json (to standard error with -o -)."),
+    seed: int = typer.Option(0, help="Labels to questions: another seed asks in other words."),
+    tasks: str | None = typer.Option(None, help="Labels to questions: only these tasks, comma separated."),
+    window: float = typer.Option(20.0, help="Labels to questions: seconds of a clip, at most 20."),
+    hop: float = typer.Option(20.0, help="Labels to questions: seconds from clip to clip."),
+    per_task: int | None = typer.Option(None, help="Labels to questions: at most so many of a task."),
+    balance: bool = typer.Option(False, "--balance", help="Labels to questions: the proportions of SO-Bench."),
+    split: str = typer.Option("test", help="Labels to questions: the split written into each question."),
 ) -> ExitCode:
-    """Convert labels between all layouts, and to Parquet and back; what would be lost is named first."""
-    from seldio.conversion import convert_source
+    """Convert labels between all layouts, to Parquet and back, or to questions; losses are named first."""
+    from seldio.conversion import items
     from seldio.conversion.places import resolved
 
     place, told = resolved(source, path)
-    done = convert_source(
-        place,
-        sys.stdout.buffer if out is None or str(out) == "-" else out,
-        to,
-        format=format if format is not None else told,
-        allow_loss=[name.strip() for name in allow_loss.split(",") if name.strip()],
-        fill=dict(_pair(item) for item in fill),
-    )
+    where = sys.stdout.buffer if out is None or str(out) == "-" else out
+    lost = [name.strip() for name in allow_loss.split(",") if name.strip()]
+    options = {
+        "seed": seed,
+        "tasks": [name.strip() for name in tasks.split(",")] if tasks else None,
+        "window": window,
+        "hop": hop,
+        "per_task": per_task,
+        "balance": balance,
+        "split": split,
+    }
+    name = format if format is not None else (told.name if told is not None else None)
+    done = items.convert_any(place, where, to, name, lost, dict(_pair(item) for item in fill), options)
     _tell(done, json)
     return ExitCode.CLEAN
 

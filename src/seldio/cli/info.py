@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from seldio.cli.guard import guarded
 from seldio.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from seldio.formats import Format
+    from seldio.formats.items import ItemFormat
 
 
 def _print_json(value: object) -> None:
@@ -34,14 +40,15 @@ def formats(
     json: bool = typer.Option(False, "--json", help="Print json."),
 ) -> ExitCode:
     """List the formats, or explain one: columns, units, what it carries and what it cannot."""
-    from seldio.formats import FORMATS, get
+    from seldio.formats import FORMATS, get, item_formats
     from seldio.info import format_page, format_record
 
-    chosen = [get(name)] if name else list(FORMATS)
+    asked = item_formats.named(name) or get(name) if name else None
+    chosen: list[Format | ItemFormat] = [*FORMATS, *item_formats.ITEM_FORMATS] if asked is None else [asked]
     if json:
         _print_json([format_record(format) for format in chosen])
-    elif name:
-        typer.echo(format_page(chosen[0]))
+    elif asked is not None:
+        typer.echo(format_page(asked))
     else:
         width = max(len(format.name) for format in chosen)
         for format in chosen:

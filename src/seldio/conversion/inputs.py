@@ -13,8 +13,7 @@ from seldio.errors import UnknownFormat, UsageError
 from seldio.files import Entry, open_source
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats import Format, TextFile, get
-from seldio.formats.dcase_json import looks_like
-from seldio.formats.recognise import SUFFIXES, clip_names, read_files
+from seldio.formats.recognise import SUFFIXES, clip_names, is_annotations, read_files
 from seldio.text import printable
 
 #: Findings that ask for the name of the format.
@@ -75,7 +74,7 @@ def read_input(
         ]
         local = [str(entry.local) for entry in entries if entry.local is not None]
     if told is None and not alone:
-        files = [file for file in files if not file.name.lower().endswith(".json") or looks_like(file.data)]
+        files = [file for file in files if not file.name.lower().endswith(".json") or is_annotations(file)]
     _check_apart(files)
     readings = [item.reading for item in read_files(files, _asking(sink), told)]
     return Input(

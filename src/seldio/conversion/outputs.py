@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from io import IOBase
 from itertools import pairwise
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -54,6 +55,26 @@ def write_tables(tables: Sequence[pa.Table], target: Format, out: str, source: I
     for file, data in clips:
         write_bytes(paths[file.name], data)
     return tuple(str(path) for path in paths.values())
+
+
+def write_single(
+    data: bytes, out: str | os.PathLike[str] | BinaryIO, source: str | os.PathLike[str]
+) -> tuple[str, ...]:
+    """Write one file, or into a stream; return where.
+
+    Raises:
+        UsageError: *out* is the source itself.
+        SeldioError: the disk fails.
+    """
+    if isinstance(out, IOBase):
+        out.write(data)
+        return ("-",)
+    place = Path(cast("str | os.PathLike[str]", out))
+    origin = _identity(Path(source))
+    path = _new(place, {origin} if origin is not None else set())
+    _make([path.parent])
+    write_bytes(path, data)
+    return (str(path),)
 
 
 def write_stream(tables: Sequence[pa.Table], target: Format, stream: BinaryIO, source: Input) -> tuple[str, ...]:

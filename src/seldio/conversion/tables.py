@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -57,9 +57,15 @@ def convert(
 
 
 def check_names(allow_loss: Collection[str]) -> None:
-    """Raise UsageError unless every name is that of a field, or ``all``."""
-    if unknown := [name for name in allow_loss if name not in COLUMNS and name != ALL]:
-        fields = ", ".join((*COLUMNS, ALL))
+    """Raise UsageError unless every name is that of a column of an event table, or ``all``."""
+    check_fields(allow_loss, COLUMNS)
+
+
+def check_fields(allow_loss: Collection[str], known: Iterable[str]) -> None:
+    """Raise UsageError unless every name is one of *known*, or ``all``."""
+    names = (*known, ALL)
+    if unknown := [name for name in allow_loss if name not in names]:
+        fields = ", ".join(names)
         raise UsageError(f"--allow-loss {','.join(unknown)}: no such field; there are {fields}")
 
 

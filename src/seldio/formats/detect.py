@@ -77,6 +77,8 @@ def detect(files: Sequence[TextFile]) -> Detection:
     sample = look(files)
     if not sample.rows and not sample.header:
         return Detection(None, (), (), True, sample)
+    if sample.indexed:
+        return Detection(None, (), (), False, sample)
     ranked = sorted((judge(dialect, sample) for dialect in DIALECTS), key=lambda c: -c.points)
     possible = tuple(candidate for candidate in ranked if candidate.points > OUT / 2)
     if not possible:
@@ -119,6 +121,8 @@ def _marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
         yield OUT, f"{plural(sample.width, 'column')}, not {len(dialect.columns)}"
         return
     yield from _header_marks(dialect, sample)
+    if dialect.header is not None and sorted(sample.header) == sorted(dialect.header.lower().split(",")):
+        return  # columns that are named are not told by what stands in them
     for number, (part, seen) in enumerate(zip(dialect.columns, sample.columns, strict=False), 1):
         if part.kind == "name":
             yield ((OUT, f"column {number} holds numbers") if len(seen.values) > seen.words else (3, "class names"))
@@ -141,6 +145,8 @@ def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
     if dialect.header is not None:
         if header == dialect.header.lower():
             yield 8, "its header line"
+        elif sorted(sample.header) == sorted(dialect.header.lower().split(",")):
+            yield 8, "the names of its header line, in another order"
         else:
             yield (OUT if header else -4), "another header" if header else "no header line"
     elif header:

@@ -20,6 +20,8 @@ SAMPLE = 4000
 #: Columns looked at; more than any layout has.
 WIDEST = 16
 _HEAD = 1 << 16
+#: What stands above the row index that pandas writes, and above one that was read and written again.
+_INDEX = ("", "unnamed: 0")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,6 +64,11 @@ class Sample:
     names: tuple[str, ...]
     crlf: bool
     widths: frozenset[int]
+
+    @property
+    def indexed(self) -> bool:
+        """Whether the first column is a row index, as ``DataFrame.to_csv`` writes one: a column without a name."""
+        return bool(self.header) and self.header[0] in _INDEX
 
 
 def look(files: Sequence[TextFile]) -> Sample:
@@ -112,8 +119,11 @@ def _lines(data: bytes, most: int) -> list[str]:
 
 def _header(line: str) -> tuple[str, ...]:
     names = tuple(cell.strip().strip('"') for cell in _split(line))
-    wordy = not any(cells.numeric(name) for name in names) and all(map(cells.wordy, names)) and len(names) > 1
-    return tuple(name.lower() for name in names) if wordy else ()
+    titles = names[1:] if names[0].lower() in _INDEX else names
+    wordy = not any(cells.numeric(name) for name in titles) and all(map(cells.wordy, titles)) and len(names) > 1
+    # pandas numbers columns without a name from 0
+    counted = len(names) > 2 and not names[0] and titles == tuple(map(str, range(len(titles))))
+    return tuple(name.lower() for name in names) if wordy or counted else ()
 
 
 def _split(line: str) -> list[str]:

@@ -57,6 +57,15 @@ class JsonDocument:
         """The physical line of the file on which the document begins."""
         return self._source.first_line
 
+    @property
+    def text(self) -> str:
+        """The text that was read, with the white space around the document."""
+        return self._source.text
+
+    def extent(self, pointer: tuple[str | int, ...] = ()) -> tuple[int, int]:
+        """Where in :attr:`text` the value begins and ends that keys and indices lead to."""
+        return self._offsets(pointer, False)
+
     def locate(self, pointer: tuple[str | int, ...], *, key: bool = False) -> Span:
         """The place of the value that keys and indices lead to; with *key*, of the key before it.
 

@@ -85,19 +85,27 @@ def _groups(files: Iterable[TextFile]) -> dict[Key, list[TextFile]]:
     """Files by folder, width, header and kind of numbers; files without rows have width 0."""
     groups: dict[Key, list[TextFile]] = {}
     for file in files:
-        name = _by_content(file.data)
+        name = _by_content(file)
         shape = (-1, name, False) if name else signature(file.data)
         groups.setdefault((posixpath.dirname(file.path), *shape), []).append(file)
     return groups
 
 
-def _by_content(data: bytes) -> str:
-    """The format that the first bytes alone tell; empty where they do not."""
-    return "parquet" if data.startswith(MAGIC) else "dcase2026" if looks_like(data) else ""
+def _by_content(file: TextFile) -> str:
+    """The format that the first bytes tell, or the name of a file whose bytes are no JSON; empty where neither does."""
+    return "parquet" if file.data.startswith(MAGIC) else "dcase2026" if is_annotations(file) else ""
+
+
+def is_annotations(file: TextFile) -> bool:
+    """Whether a file begins like the JSON of 2026, or has the name of one, be it empty or damaged."""
+    return looks_like(file.data) or _ANNOTATIONS.search(file.name) is not None
+
+
+_ANNOTATIONS = re.compile(r"(?i)(?:^|[/_])mix\d+[^/]*_(?:std|inference)\.json$")
 
 
 def _detected(group: Sequence[TextFile]) -> Detection | None:
-    if _by_content(group[0].data):
+    if _by_content(group[0]):
         return None
     found = detect(group)
     if _another_table(group):
@@ -157,6 +165,11 @@ def _unreadable(file: TextFile, sink: Sink) -> bool:
 def _report_undecided(group: Sequence[TextFile], detection: Detection | None, sink: Sink) -> None:
     """SYN901: no layout fits; SYN903: several do."""
     more = f" ({plural(len(group) - 1, 'more file')} like it)" if len(group) > 1 else ""
+    if detection is not None and detection.sample.indexed:
+        message = f"the first column has no name: it is a row index, and no column of a layout{more}"
+        sink(Finding("SYN113", Severity.ERROR, message, group[0].path, 1, 1, hint="in pandas: "
+                     "to_csv(path, index=False), and header=False where the layout has no header"))  # fmt: skip
+        return
     if detection is None or not detection.candidates:
         width = detection.sample.width if detection is not None else 0
         message = f"no known layout: rows of {plural(width, 'column')}{more}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from seldio.errors import UsageError
-from seldio.rules import labels, layout, misreadings, package, safety, submissions, syntax
+from seldio.rules import items, labels, layout, mera, misreadings, package, safety, submissions, syntax
 from seldio.rules.base import Labels, Rule
 
 #: Rules that look at label tables; misreadings first, since they account for values out of range.
@@ -15,8 +15,10 @@ SET_RULES: tuple[Rule, ...] = submissions.RULES
 PACKAGE_RULES: tuple[Rule, ...] = package.RULES
 #: Rules for the folders of a data set.
 TREE_RULES: tuple[Rule, ...] = layout.RULES
+#: Rules for questions and predictions.
+ITEM_RULES: tuple[Rule, ...] = (*items.RULES, *mera.ITEM_RULES)
 
-_FAMILIES = (syntax, safety, labels, misreadings, submissions, package, layout)
+_FAMILIES = (items, mera, syntax, safety, labels, misreadings, submissions, package, layout)
 
 #: Every rule by its code, codes sorted.
 CATALOGUE: dict[str, Rule] = {
@@ -37,4 +39,14 @@ def get(code: str) -> Rule:
         raise UsageError(f"no rule {code!r}; seldio rule --all lists them") from None
 
 
-__all__ = ["CATALOGUE", "LABEL_RULES", "PACKAGE_RULES", "SET_RULES", "TREE_RULES", "Labels", "Rule", "get"]
+__all__ = [
+    "CATALOGUE",
+    "ITEM_RULES",
+    "LABEL_RULES",
+    "PACKAGE_RULES",
+    "SET_RULES",
+    "TREE_RULES",
+    "Labels",
+    "Rule",
+    "get",
+]

@@ -124,7 +124,7 @@ def radians(labels: Labels, found: Found) -> Iterator[Finding]:
     proof, fits = [], []
     for index in np.flatnonzero((small <= 3.15) & (flat <= 1.58)).tolist():
         values = azimuth[labels.rows_of(index)]
-        if np.mean(values != np.rint(values)) < 0.8:
+        if labels.explained("azimuth", labels.rows_of(index)) or np.mean(values != np.rint(values)) < 0.8:
             continue
         fits.append(index)
         wide = np.ptp(values) > 2 or (len(labels.filled) > 1 and small.max() <= 3.15)
@@ -165,9 +165,10 @@ def cartesian(labels: Labels, found: Found) -> Iterator[Finding]:
             continue
         labels.explain(rows, "azimuth", "elevation", "distance")
         lengths = f"{norm.min():.2f} to {norm.max():.2f}"
+        six = len(labels.dialect.columns) == 6
+        hint = "read the file as --format dcase2020-output" if six else "write angles in degrees"
         yield found(rows.start, "azimuth", f"the last three columns are vectors of length {lengths}: "
-                    "Cartesian coordinates, not angles and a distance",
-                    "read the file as --format dcase2020-output")  # fmt: skip
+                    "Cartesian coordinates, not angles and a distance", hint)  # fmt: skip
 
 
 @rule("LAB303", ERROR, fix="unsafe")
@@ -314,7 +315,7 @@ def other_hop(labels: Labels, found: Found) -> Iterator[Finding]:
         return
     limit = labels.format.clip_frames
     last = labels.high("frame")
-    for index in np.flatnonzero(last >= (limit * 3 // 2 if limit else LONGEST)).tolist():
+    for index in np.flatnonzero(last >= (limit * 3 if limit else LONGEST)).tolist():
         rows = labels.rows_of(index)
         longest = f"its clips have {limit}" if limit else "the longest recording has 5,400"
         yield found(rows.stop - 1, "frame", f"frames go up to {last[index]:,} and {longest}: "
@@ -366,6 +367,8 @@ def distance_unit(labels: Labels, found: Found) -> Iterator[Finding]:
     if len(suspects) * 2 < len(high) or sum(rows.stop - rows.start for rows in slices) < ENOUGH:
         return
     for index, rows in zip(suspects.tolist(), slices, strict=True):
+        if labels.explained("distance", rows):
+            continue
         labels.explain(rows, "distance")
         message = f"distances go up to {high[index] * metre:g} {unit}: these are {meant}"
         yield found(rows.start, "distance", message, f"{labels.format.name} holds {unit}")

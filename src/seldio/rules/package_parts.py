@@ -140,7 +140,9 @@ class System:
     @property
     def track(self) -> str | None:
         """``task3``, ``task3a``, ``task3b``, or what stands in its place."""
-        return self.task or (self.parts.track if self.parts is not None else None)
+        said = self.parts.track if self.parts is not None else None
+        # the page says ROOT/taskN/LABEL: a folder task3 holds the systems of both tracks
+        return said if self.task in (None, "task3") and said is not None else self.task
 
     @property
     def index(self) -> int | None:

@@ -228,7 +228,33 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
         yield found(reading.parts[0].file.path, message, "write all files in one layout")
 
 
+@rule("SUB109", ERROR)
+def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding]:
+    """Labels where the results of an evaluation set are expected.
+
+    The reference names the clips of an evaluation set (mix001 and so on), and the files have the columns
+    of labels: a source, perhaps a distance. A submission has neither.
+
+    Example:
+        seldio validate labels/ --reference mix001..mix079, with rows like 10,1,1,-50,30,181
+
+    Fix:
+        ``seldio convert FOLDER --to dcase2023-submission --allow-loss source,distance``
+
+    Reference: DCASE 2023 Task 3, Submission.
+    """
+    expected = collection.reference.clips if collection.reference is not None else {}
+    if not expected or not all(re.fullmatch(r"mix\d{3}", clip) for clip in expected):
+        return
+    for reading in collection.readings:
+        if reading.format.role == "label" and reading.format.name != "dcase2025" and reading.table.num_rows:
+            count = plural(len(reading.parts), "file")
+            message = f"these are labels ({reading.format.name}), not results: {count}"
+            yield found(reading.parts[0].file.path, message, "a submission has no source column; convert them")
+
+
 RULES = (
     missing_clip, surplus_clip, result_name, frame_past_end, all_empty, one_file_for_all, result_twice,
     several_formats,
+    labels_for_results,
 )  # fmt: skip

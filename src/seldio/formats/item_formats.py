@@ -1,0 +1,36 @@
+"""All formats of questions and predictions, in one explicit tuple."""
+
+from __future__ import annotations
+
+from seldio.errors import UnknownFormat
+from seldio.formats import qa_csv, qa_json, ruenvaqa
+from seldio.formats.items import ItemFormat
+
+#: Their order is that of ``seldio formats``.
+ITEM_FORMATS: tuple[ItemFormat, ...] = (*qa_json.FORMATS, *qa_csv.FORMATS, *ruenvaqa.FORMATS)
+#: A file is taken for a format that it looks like at least so much.
+LIKELY = 0.5
+
+
+def named(name: str) -> ItemFormat | None:
+    """The item format called *name*, by its name or an alias; None where there is none."""
+    return next((format for format in ITEM_FORMATS if name in (format.name, *format.aliases)), None)
+
+
+def get(name: str) -> ItemFormat:
+    """The item format called *name*.
+
+    Raises:
+        UnknownFormat: there is none; the message lists what there is.
+    """
+    format = named(name)
+    if format is None:
+        raise UnknownFormat(f"no format {name!r}; there are {', '.join(format.name for format in ITEM_FORMATS)}")
+    return format
+
+
+def recognise(data: bytes, name: str) -> ItemFormat | None:
+    """The format that a file looks like most, by its content; None where it looks like none."""
+    likes = [(format.likes(data, name), format) for format in ITEM_FORMATS]
+    most, best = max(likes, key=lambda pair: pair[0])
+    return best if most >= LIKELY else None

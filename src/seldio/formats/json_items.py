@@ -1,0 +1,319 @@
+"""Items and predictions in JSON: one reader and one writer; each layout is a row that maps keys to fields.
+
+Records stand one a line, in a list, or in the list of a key ``records`` or ``data``; the reader takes all of
+them for every format. Keys that a format does not map are kept in ``extra``. What is wrong with a record is a
+finding with its line and column, and the record is left out, unless it can be used all the same.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from seldio.findings import Finding, Severity, Sink
+from seldio.formats.base import Place
+from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.json_layout import AsWritten, Layout, layout_of, restored
+from seldio.formats.json_records import Places, Pointer, Record, Records, peek, place_of
+from seldio.schema.flaws import Flaw, flaws, row_of
+from seldio.schema.qa import AnswerMeta, Item, Prediction
+from seldio.text import clipped, plural
+
+_SCALARS = (int, float)
+_ABSENT = object()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JsonItems(ItemFormat):
+    """One layout of records.
+
+    Args:
+        keys: of a record in their order, and the fields that they hold (``extra``: none of its own).
+        proofs: the same for the events that prove an answer.
+        instead: for a key, those that may stand in its place; the first that is there is read.
+        required: keys without which a record is wrong.
+        useful: keys whose absence is worth a warning, and its effect.
+        marks: the keys by which the format is told from others: all of these ("a|b" is one of two),
+        never: and none of these,
+        sure: and, for full certainty, one of these.
+        layout: of a new file.
+        closed: whether other keys are wrong.
+    """
+
+    keys: Mapping[str, str]
+    proofs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    instead: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+    required: tuple[str, ...]
+    useful: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    marks: tuple[str, ...]
+    never: tuple[str, ...] = ()
+    sure: tuple[str, ...] = ()
+    layout: Layout = dataclasses.field(default_factory=Layout)
+    closed: bool = False
+
+    @property
+    def model(self) -> type[Item | Prediction]:
+        """The model of its rows."""
+        return Item if self.holds == "items" else Prediction
+
+    def likes(self, data: bytes, name: str) -> float:
+        """See :meth:`ItemFormat.likes`; the keys of the first record tell, the name only breaks ties."""
+        keys = peek(data)
+        if not keys or keys & {*self.never} or not all(keys & {*mark.split("|")} for mark in self.marks):
+            return 0.0
+        likely = 0.95 if not self.sure or keys & {*self.sure} else 0.4
+        return likely + 0.04 * name.lower().endswith((".json", ".jsonl"))
+
+    def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
+        """See :meth:`ItemFormat.read`."""
+        records = Records(data, path, sink)
+        reader = _Reader(self, records)
+        rows = list(reader.rows())
+        if not records.readable:
+            return None
+        return ItemReading(self, path, rows, reader.locate, reader.origin())
+
+    def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
+        """See :meth:`ItemFormat.write`."""
+        origin = origin or {}
+        layout = layout_of(origin.get("layout"), self.layout)
+        if layout.single and len(rows) != 1:
+            layout = self.layout
+        texts = (layout.record(self.record(row)) for row in rows)
+        return layout.file(list(restored(texts, origin.get("as_written")))).encode()
+
+    def record(self, row: Row) -> dict[str, Any]:
+        """A row as a record of this format, keys in its order; what is unknown is left out."""
+        values = row.model_dump()
+        extra = {} if self.closed else dict(values.pop("extra") or {})
+        record: dict[str, Any] = {}
+        for key, field in self.keys.items():
+            more = extra.pop(key, _ABSENT)
+            value = more if field == "extra" and not self.closed else _written(self, field, values.get(field), more)
+            if (value is not None and value is not _ABSENT) or (field == "extra" and more is None):
+                record[key] = value
+        return record | extra
+
+    def fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The inverse of :meth:`record`, unchecked."""
+        values, extra = {}, {}
+        for key, value in record.items():
+            field = self.keys.get(key, "extra")
+            if (field == "extra" and not self.closed) or key not in self.keys:
+                extra[key] = value
+            else:
+                values[field] = value
+        for key, others in self.instead.items():
+            other = next((name for name in others if name in extra), None) if key not in record else None
+            if other is not None:
+                values[self.keys[key]] = extra.pop(other)
+        if self.closed:
+            return values | extra
+        _tidy(self, values, extra)
+        return values | ({"extra": extra} if extra else {})
+
+    def key_of(self, field: str, record: Mapping[str, Any]) -> str:
+        """The key of *record* that holds a field; the field itself where the format has no key for it."""
+        key = next((key for key, name in self.keys.items() if name == field), field)
+        return next((name for name in (key, *self.instead.get(key, ())) if name in record), key)
+
+
+# --- values ----------------------------------------------------------------------------------------
+
+
+def _tidy(format: JsonItems, values: dict[str, Any], extra: dict[str, Any]) -> None:
+    """Bring the values of a record into the shape of the fields, where they are of the right type."""
+    audio = values.get("audio", [])
+    values["audio"] = [audio] if isinstance(audio, str) else [] if audio is None else audio
+    meta = values.get("answer_meta")
+    if isinstance(meta, dict):
+        unknown = {key: value for key, value in meta.items() if key not in AnswerMeta.model_fields}
+        values["answer_meta"] = {key: value for key, value in meta.items() if key not in unknown}
+        if unknown:
+            extra[format.key_of("answer_meta", {})] = unknown
+    events = values.get("events")
+    if isinstance(events, list) and format.proofs:
+        values["events"] = [_proof(format.proofs, event) for event in events]
+
+
+def _proof(keys: Mapping[str, str], event: Any) -> Any:
+    if not isinstance(event, dict):
+        return event
+    extra = {key: value for key, value in event.items() if key not in keys}
+    known = {keys[key]: value for key, value in event.items() if key in keys}
+    return known | ({"extra": extra} if extra else {})
+
+
+def _written(format: JsonItems, field: str, value: Any, more: Any) -> Any:
+    """The value of a field as a record has it; *more*: what ``extra`` holds under the same key."""
+    if value is None or format.closed:
+        return _without_none(value) if field in ("answer_meta", "events") else value
+    if field == "audio":
+        return value[0] if len(value) == 1 else value or None
+    if field == "answer_meta":
+        return _without_none(value) | (more if isinstance(more, dict) else {})
+    if field == "events":
+        return [_event(format.proofs, event) for event in value]
+    return value
+
+
+def _event(keys: Mapping[str, str], event: Mapping[str, Any]) -> dict[str, Any]:
+    known = {key: event[field] for key, field in keys.items() if event[field] is not None}
+    return known | (event["extra"] or {})
+
+
+def _without_none(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_without_none(each) for each in value]
+    if isinstance(value, dict):
+        return {key: each for key, each in value.items() if each is not None}
+    return value
+
+
+# --- reading ---------------------------------------------------------------------------------------
+
+
+class _Reader:
+    """One file being read."""
+
+    def __init__(self, format: JsonItems, records: Records) -> None:
+        self.format, self.records = format, records
+        self.places = Places(records)
+        self.as_written = AsWritten()
+        self.layout: Layout | None = None
+        self.kept: list[frozenset[str]] = []  # the keys of each row's record
+        self._keys: dict[frozenset[str], frozenset[str]] = {}
+        self.absent: dict[str, list[Place]] = {key: [] for key in format.useful}
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of the records that can be read; what is wrong with the others goes to the sink."""
+        for record in self.records:
+            row = self.row(record)
+            if row is not None:
+                self.keep(record, row)
+                yield row
+        for key, places in self.absent.items():
+            if places:
+                where = f" in {plural(len(places), 'record')}" if len(places) > 1 else ""
+                message, hint = f"{key} is missing{where}", self.format.useful[key]
+                self.send("SYN211", message, places[0], hint, Severity.WARNING)
+
+    def row(self, record: Record) -> Row | None:
+        """The row of one record; None, after findings, where there is none."""
+        if not isinstance(record.value, dict):
+            self.report("SYN212", f"a record is {_kind(record.value)}, not an object", record, (), None)
+            return None
+        self.report_absent(record)
+        values = self.format.fields(record.value)
+        self.spell_id(values, record)
+        row = row_of(self.format.model, values)
+        if row is None:
+            for flaw in flaws(self.format.model, values):
+                self.report_flaw(flaw, record)
+        return row
+
+    def keep(self, record: Record, row: Row) -> None:
+        """Remember where a row came from and, where the layout cannot tell, how it was written."""
+        if self.layout is None:
+            frame = self.records.layout
+            self.layout = frame.styled(record.text.removeprefix(frame.lead).strip(" \t\r\n"), self.records.data)
+        self.as_written.add(self.layout.record(self.format.record(row)), record.text)
+        self.places.add(record)
+        keys = frozenset(record.value)
+        self.kept.append(self._keys.setdefault(keys, keys))
+
+    def origin(self) -> dict[str, object]:
+        """What the writer wants back."""
+        layout = dataclasses.asdict(self.layout or self.records.layout)
+        return {"layout": layout, "as_written": self.as_written.texts}
+
+    def locate(self, row: int, field: str | None, number: int | None) -> Place:
+        """See :class:`ItemReading`."""
+        if field is None:
+            return self.places(row, ())
+        key = self.format.key_of(field, dict.fromkeys(self.kept[row]))
+        return self.places(row, (key,) if number is None else (key, number))
+
+    # --- what is wrong
+
+    def spell_id(self, values: dict[str, Any], record: Record) -> None:
+        """Take an id that is a number for the text it is written as, after a finding."""
+        if type(values.get("id")) not in _SCALARS:
+            return
+        key = self.format.key_of("id", record.value)
+        values["id"] = text = record.document.locate((*record.pointer, key)).text
+        hint = f'write "{clipped(text, 30)}": where ids are read as numbers, "007" and 7 are the same'
+        self.report("SYN212", f"{key} is the number {clipped(text, 30)}, and must be text", record, (key,), hint)
+
+    def report_absent(self, record: Record) -> None:
+        """A finding for each key that must be there, a note of each that should."""
+        for key in self.format.required:
+            if key not in record.value and record.value.keys().isdisjoint(self.format.instead.get(key, ())):
+                hint = f"a record has {', '.join(self.format.required)}"
+                self.report("SYN211", f"{key} is missing", record, (), hint)
+        for key, places in self.absent.items():
+            if key not in record.value:
+                places.append(place_of(record.document, record.pointer, len(record.pointer)))
+
+    def report_flaw(self, flaw: Flaw, record: Record) -> None:
+        """A finding in plain words about what keeps a record from being a row."""
+        pointer = self.pointer(flaw, record.value)
+        if flaw.kind == "missing":
+            if len(pointer) > 1:
+                self.report("SYN211", f"{_path(pointer)} is missing", record, pointer, None)
+            return
+        if flaw.kind == "unknown":
+            hint = f"its keys are {', '.join(self.format.keys)}; others belong into extra"
+            self.report("SYN212", f"{_path(pointer)} is no key of this format", record, pointer, hint)
+            return
+        must = "text" if flaw.at == ("audio",) and not self.format.closed else flaw.must
+        value = _at(record.value, pointer)
+        self.report("SYN212", f"{_path(pointer)} is {_kind(value)}, and must be {must}", record, pointer, None)
+
+    def pointer(self, flaw: Flaw, record: Mapping[str, Any]) -> Pointer:
+        """Where a flaw stands in its record."""
+        field, *rest = flaw.at
+        key = self.format.key_of(str(field), record)
+        if field == "audio" and isinstance(record.get(key), str):
+            rest = []
+        if field == "events":
+            names = {name: key for key, name in self.format.proofs.items()}
+            rest = [names.get(step, step) if isinstance(step, str) else step for step in rest]
+        return (key, *rest)
+
+    def report(self, code: str, message: str, record: Record, pointer: Pointer, hint: str | None) -> None:
+        """An error at *pointer* inside a record."""
+        at = place_of(record.document, (*record.pointer, *pointer), len(record.pointer))
+        self.send(code, message, at, hint, Severity.ERROR)
+
+    def send(self, code: str, message: str, at: Place, hint: str | None, severity: Severity) -> None:
+        """A finding at a place."""
+        finding = Finding(code, severity, message, self.records.path, at.line, at.column, at.end_column, at.value,
+                          hint, False, at.excerpt)  # fmt: skip
+        self.records.sink(finding)
+
+
+def _at(value: Any, pointer: Pointer) -> Any:
+    """The value at *pointer*, or the closest one around it."""
+    for step in pointer:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            return value
+    return value
+
+
+def _path(pointer: Pointer) -> str:
+    """``answer_meta.time_span[0]``: a pointer as people write it."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in pointer)
+    return clipped(text.removeprefix("."))
+
+
+def _kind(value: Any) -> str:
+    """A value in words: the type of containers, else the value as JSON writes it."""
+    if isinstance(value, (dict, list)):
+        kind = "object" if isinstance(value, dict) else "array"
+        return f"an {kind}" if value else f"an empty {kind}"
+    return clipped(json.dumps(value, ensure_ascii=False), 40)

@@ -1,0 +1,170 @@
+"""What the files of MERA have in common: a container, a list or lines of records, and how they are laid out."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from seldio.findings import Finding, Severity, Sink
+from seldio.formats import json_text
+from seldio.formats.base import Place
+from seldio.formats.json_text import JsonDocument
+
+Pointer = tuple[str | int, ...]
+#: Key of ``extra`` that holds a record as it was written, where the usual way to write it gives another one.
+AS_WRITTEN = "as_written"
+_ID = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_INDENT = re.compile(rb'[\[{]\r?\n( +)["\[{]')
+_ONE_LINE_CONTAINER = re.compile(rb'\{\s*"(?:access|data)"\s*:')
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    """What is wrong with a record, at a place inside it."""
+
+    code: str
+    message: str
+    pointer: Pointer = ()
+    hint: str | None = None
+    severity: Severity = Severity.ERROR
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """One record, the document it stands in and the way to it."""
+
+    value: Any
+    document: JsonDocument
+    pointer: Pointer
+
+    def finding(self, problem: Problem) -> Finding:
+        """A finding about a part of the record; about the record itself where that part is absent."""
+        document, where = self.document, self._known(problem.pointer)
+        return document.finding(problem.code, problem.severity, problem.message, where, hint=problem.hint)
+
+    def place(self, pointer: Pointer) -> Place:
+        """Where a part of the record stands; the record itself where that part is absent."""
+        return Place(*self.document.locate(self._known(pointer)))
+
+    def _known(self, pointer: Pointer) -> Pointer:
+        """The longest beginning of *pointer* that leads somewhere."""
+        value, known = self.value, self.pointer
+        for step in pointer:
+            if not isinstance(value, dict) or step not in value:
+                break
+            value, known = value[step], (*known, step)
+        return known
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """How the text of a file is laid out.
+
+    Args:
+        shape: ``container`` for an object around the records, ``list`` or ``lines``.
+        head: the container's other keys; in place of the records stands None.
+        indent: spaces to a level; None for all on one line.
+        compact: no spaces behind commas and colons.
+        newline: the line end.
+        end: what stands behind the value.
+        ascii: other characters are written as escapes.
+    """
+
+    shape: str = "container"
+    head: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    indent: int | None = 4
+    compact: bool = False
+    newline: str = "\n"
+    end: str = ""
+    ascii: bool = False
+
+    @staticmethod
+    def of(data: bytes, shape: str, head: Mapping[str, Any]) -> Layout:
+        """The layout of a file."""
+        found = _INDENT.search(data[:65536]) if shape != "lines" else None
+        return Layout(
+            shape,
+            head,
+            min(len(found[1]), 16) if found else None,
+            b'": ' not in data[:65536] and b'":' in data[:65536],
+            "\r\n" if b"\r\n" in data[:65536] else "\n",
+            "\n" if data.endswith(b"\n") else "",
+            data.isascii() and b"\\u" in data,
+        )
+
+    @staticmethod
+    def from_origin(origin: Mapping[str, object] | None, default: Layout) -> Layout:
+        """The layout that a reading's ``origin`` describes."""
+        given = (origin or {}).get("layout")
+        if not isinstance(given, dict):
+            return default
+        names = {field.name for field in dataclasses.fields(Layout)}
+        return Layout(**{name: value for name, value in given.items() if name in names})
+
+    def text(self, records: Sequence[Any], around: Callable[[Sequence[Any]], Any]) -> bytes:
+        """The bytes of a file with *records*; *around* puts them into their container.
+
+        Raises:
+            InvalidData: JSON cannot hold a value.
+        """
+        if self.shape == "lines":
+            lines = [self._dumps(record, None) for record in records]
+            text = "\n".join(lines) + (self.end or "") * bool(lines)
+        else:
+            text = self._dumps(list(records) if self.shape == "list" else around(records), self.indent) + self.end
+        return (text.replace("\n", "\r\n") if self.newline == "\r\n" else text).encode()
+
+    def _dumps(self, value: Any, indent: int | None) -> str:
+        plain = json_text.dumps(value)
+        comma = "," if self.compact or indent is not None else ", "
+        separators = (comma, ":" if self.compact else ": ")
+        if indent is None and not self.ascii and not self.compact:
+            return plain
+        return json.dumps(value, ensure_ascii=self.ascii, indent=indent, separators=separators)
+
+
+def load_lines(data: bytes, path: str, sink: Sink) -> tuple[list[Record], Layout]:
+    """The records of a file with one in each line."""
+    records = [Record(document.value, document, ()) for document in json_text.parse_lines(data, path, sink)]
+    return records, Layout.of(data, "lines", {})
+
+
+def is_lines(data: bytes) -> bool:
+    """Whether a file has a record in each line, as far as its first line tells."""
+    first, _, rest = data.removeprefix(b"\xef\xbb\xbf").lstrip().partition(b"\n")
+    first = first.strip()
+    whole = first.startswith(b"{") and first.endswith(b"}") and len(first) > 2
+    return whole and (bool(rest.strip()) or _ONE_LINE_CONTAINER.match(first) is None)
+
+
+def id_text(value: Any) -> str | None:
+    """An id as items have it; None where a value is none."""
+    if isinstance(value, str):
+        return value or None
+    return str(value) if type(value) is int and abs(value) < 10**18 else None
+
+
+def id_value(text: str) -> int | str:
+    """An id as files have it: a number, unless it is written otherwise."""
+    return int(text) if _ID.fullmatch(text) else text
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are written alike, their order of keys included."""
+    return json.dumps(one) == json.dumps(other)
+
+
+def kind(value: Any) -> str:
+    """The type of a JSON value in words."""
+    names = {dict: "an object", list: "an array", str: "a text", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def dig(value: Any, *keys: str) -> Any:
+    """What stands under *keys*, None where nothing does."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

@@ -1,0 +1,175 @@
+"""Predictions as MERA takes them: ``{"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}}`` in a zip."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from seldio.errors import InvalidData
+from seldio.findings import Finding, Severity, Sink
+from seldio.formats import json_text
+from seldio.formats.base import Place
+from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.mera import AS_WRITTEN, Layout, Pointer, Problem, Record, dig, id_text, id_value, is_same, kind
+from seldio.schema.qa import Prediction
+
+SPLIT = "test"
+_FIELDS: dict[str, Pointer] = {"id": ("meta", "id"), "prediction": ("outputs",)}
+_SHAPE = re.compile(rb'(?:\xef\xbb\xbf)?\s*(?:\{\s*"data"\s*:|\[\s*\{\s*"(?:outputs|meta)"\s*:)')
+_HINT = 'a submission is {"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}}'
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MeraSubmission(ItemFormat):
+    """A task's file of a submission; the zip around it is opened elsewhere, :func:`submission_zip` makes it."""
+
+    def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002
+        """See :meth:`ItemFormat.likes`."""
+        head = data[: 1 << 16]
+        if not _SHAPE.match(head) or b'"inputs"' in head:
+            return 0.0
+        return 0.95 if b'"outputs"' in head and b'"meta"' in head else 0.2
+
+    def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
+        """See :meth:`ItemFormat.read`.
+
+        ``left_out`` of the origin holds the ids of records with an output that is no text.
+        """
+        document = json_text.parse(data, path, sink)
+        loaded = None if document is None else _load(document, data, sink)
+        if loaded is None:
+            return None
+        given, layout = loaded
+        rows: list[Prediction] = []
+        records: list[Record] = []
+        left_out: list[str] = []
+        for record in given:
+            problems = list(_problems(record.value))
+            for problem in problems:
+                sink(record.finding(problem))
+            if not problems:
+                rows.append(_kept(record.value))
+                records.append(record)
+            else:
+                left_out.append(id_text(dig(record.value, "meta", "id")) or "")
+        origin: dict[str, object] = {"layout": dataclasses.asdict(layout), "left_out": left_out}
+
+        def locate(row: int, field: str | None, number: int | None) -> Place:  # noqa: ARG001
+            return records[row].place(_FIELDS.get(field or "", ()))
+
+        return ItemReading(self, path, rows, locate, origin)
+
+    def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
+        """See :meth:`ItemFormat.write`."""
+        layout = Layout.from_origin(origin, Layout(head={"data": {SPLIT: None}}))
+        records = [_record(row) for row in rows if isinstance(row, Prediction)]
+        return layout.text(records, lambda found: {**layout.head, "data": {**_splits(layout), SPLIT: found}})
+
+
+def submission_zip(tasks: Mapping[str, Sequence[Prediction]], logs: bytes | None = None) -> bytes:
+    """A whole submission: a file for each task, named as MERA's classes are (``ruEnvAQA``), and the logs.
+
+    The same predictions give the same bytes: members are sorted, stored and without a date.
+    """
+    members = {f"{name}.json": SUBMISSION.write(rows) for name, rows in tasks.items()}
+    members |= {} if logs is None else {"logs_public.zip": logs}
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in sorted(members.items()):
+            entry = zipfile.ZipInfo(name)
+            entry.create_system, entry.external_attr = 3, 0o644 << 16
+            archive.writestr(entry, data)
+    return stream.getvalue()
+
+
+def _splits(layout: Layout) -> dict[str, Any]:
+    splits = layout.head.get("data")
+    return dict(splits) if isinstance(splits, dict) else {}
+
+
+def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[list[Record], Layout] | None:
+    value = document.value
+    if isinstance(value, list):
+        message = "a bare list of answers: MERA's server finds no field data in it"
+        sink(document.finding("PRD117", Severity.WARNING, message, (), hint=_HINT))
+        return [Record(row, document, (n,)) for n, row in enumerate(value)], Layout.of(data, "list", {})
+    if not isinstance(value, dict) or "data" not in value:
+        sink(document.finding("PRD111", Severity.ERROR, "there is no field data", (), hint=_HINT))
+        return None
+    rows = dig(value, "data", SPLIT)
+    if not isinstance(rows, list):
+        message = f"there is no list of answers in the split {SPLIT}"
+        sink(document.finding("PRD112", Severity.ERROR, message, ("data",), hint=_HINT))
+        return None
+    splits = {key: None if key == SPLIT else part for key, part in value["data"].items()}
+    layout = Layout.of(data, "container", {key: splits if key == "data" else part for key, part in value.items()})
+    return [Record(row, document, ("data", SPLIT, n)) for n, row in enumerate(rows)], layout
+
+
+def _problems(value: Any) -> Iterator[Problem]:
+    """What is wrong with an answer: what MERA's validator asks of it."""
+    if not isinstance(value, dict) or "outputs" not in value:
+        yield Problem("PRD113", "this answer has no field outputs", (), _HINT)
+    elif not isinstance(value["outputs"], str):
+        message = f"outputs is {kind(value['outputs'])}, not a text"
+        yield Problem("PRD116", message, ("outputs",), "write the letter of the option as a text")
+    if not isinstance(value, dict) or "meta" not in value:
+        yield Problem("PRD114", "this answer has no field meta", (), _HINT)
+    elif not isinstance(value["meta"], dict) or "id" not in value["meta"]:
+        yield Problem("PRD115", "this answer has no id in its meta", ("meta",), _HINT)
+    elif id_text(value["meta"]["id"]) is None:
+        message = f"the id is {kind(value['meta']['id'])}, not a whole number"
+        yield Problem("PRD115", message, ("meta", "id"), "write the number of the question")
+
+
+def _kept(value: dict[str, Any]) -> Prediction:
+    """The prediction of a record; with the record itself where writing the prediction would give another one."""
+    row = _prediction(value)
+    if AS_WRITTEN not in value and is_same(_built(row, dict(row.extra or {})), value):
+        return row
+    return row.model_copy(update={"extra": {**(row.extra or {}), AS_WRITTEN: value}})
+
+
+def _prediction(value: dict[str, Any]) -> Prediction:
+    meta = {key: part for key, part in value["meta"].items() if key != "id"}
+    rest = {key: part for key, part in value.items() if key not in ("outputs", "meta")}
+    extra = rest | ({"meta": meta} if meta else {})
+    fields = {"id": id_text(value["meta"]["id"]), "prediction": value["outputs"], "extra": extra or None}
+    return Prediction.model_validate(fields)
+
+
+def _record(row: Prediction) -> dict[str, Any]:
+    """The record of a prediction: as it was written, where it still says the same."""
+    if row.id is None:
+        raise InvalidData(Finding("PRD115", Severity.ERROR, "a prediction has no id", "<predictions>", hint=_HINT))
+    extra = dict(row.extra or {})
+    written = extra.pop(AS_WRITTEN, None)
+    if isinstance(written, dict) and not list(_problems(written)):
+        old = _prediction(written)
+        old_extra = {key: value for key, value in (old.extra or {}).items() if key != AS_WRITTEN}
+        if (old.id, old.prediction, old_extra) == (row.id, row.prediction, extra):
+            return written
+    return _built(row, extra)
+
+
+def _built(row: Prediction, extra: dict[str, Any]) -> dict[str, Any]:
+    given = extra.pop("meta", {})
+    meta = given if isinstance(given, dict) else {}
+    return {"outputs": row.prediction or "", "meta": {"id": id_value(row.id or "")} | meta} | extra
+
+
+SUBMISSION = MeraSubmission(
+    name="ruenvaqa-submission",
+    title="a submission to MERA: letters by the number of the question, as JSON in a zip",
+    holds="predictions",
+    carries=("id", "prediction", "extra"),
+    needs=("id", "prediction"),
+    suffix=".json",
+    aliases=("mera-submission",),
+    source="https://github.com/MERA-Evaluation/MERA_MULTIMODAL/blob/main/scripts/log_to_submission.py",
+    note="The file is called ruEnvAQA.json, after the class of the task. Any error in it scores 0 for the task.",
+)

@@ -1,0 +1,315 @@
+"""JASCO's two csv files: the questions (``v0.csv``) and a model's outputs (``evaluation/example.csv``).
+
+The question file has no question in it: each recording is asked the same eight instructions. An item
+read from it has the first of them, the plain joint question, as its ``question``, and no
+``instruction``; :func:`expand` makes the rows for all eight. Its recording is implied by its id
+(``dataset/v0/{audio_id}.wav``). Neither is written, so a writer refuses items with another one.
+
+All cells are texts: NA, None and 007 stay what they are. An empty cell is an absent answer or output
+(None), two quotes are an empty one.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from seldio.errors import DataError, LossError
+from seldio.findings import Finding, Severity, Sink
+from seldio.formats.base import Place
+from seldio.formats.csv_table import Table, read_table
+from seldio.formats.csv_text import BOM, PLAIN, Layout, row_at, written
+from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.schema.qa import Extra, Item, Prediction
+from seldio.text import clipped
+
+#: What JASCO asks about every recording, in its order.
+INSTRUCTIONS = (
+    "Based on both the audio sound and the spoken text, infer what the speakers are doing specifically?",
+    "Based on both the spoken text and the audio sound, infer what the speakers are doing specifically?",
+    (
+        "What is the spoken text? What is the audio sound? "
+        "Based on both the spoken text and the audio sound, infer what the speakers are doing specifically?"
+    ),
+    (
+        "What is the audio sound? What is the spoken text? "
+        "Based on both the audio sound and the spoken text, infer what the speakers are doing specifically?"
+    ),
+    (
+        "What is the spoken text? What is the audio sound? "
+        "Based on both the spoken text and the audio sound, infer what specific scenario are the speakers in?"
+    ),
+    (
+        "What is the audio sound? What is the spoken text? "
+        "Based on both the audio sound and the spoken text, infer what specific scenario are the speakers in?"
+    ),
+    (
+        "What sound can you hear? What does the speaker say? "
+        "Guess what activity the speakers are engaged in using both the audio sound and the spoken text."
+    ),
+    (
+        "What does the speaker say? What sound can you hear? "
+        "Guess what activity the speakers are engaged in using both the spoken text and the audio sound."
+    ),
+)
+QUESTION = INSTRUCTIONS[0]
+KEYWORDS = "Correct Answer Keyword"
+#: Columns of the prediction file, and those of the question file that they repeat.
+_COPIED = {
+    "audio_sound": "Audio", "spoken_text": "Speech", "audio_only_target": "Audio-Only Answer",
+    "speech_only_target": "Speech-Only Answer",
+}  # fmt: skip
+_KEYWORD = re.compile(r"\s*([^,]*?)\s*(?:,|\Z)")
+_UNWRITABLE = re.compile("[\0\ud800-\udfff]")
+_LOOK = 8192  # bytes of a file that a guess at its format looks at
+_R = TypeVar("_R", bound=Item | Prediction)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _CsvFormat(ItemFormat, Generic[_R]):
+    """A csv file with a header; columns beside its own are kept in ``extra``."""
+
+    suffix: str = ".csv"
+    model: ClassVar[type[Item | Prediction]]
+    #: The columns, in the published order, and the fields of which they are the text.
+    columns: ClassVar[tuple[str, ...]]
+    fields: ClassVar[Mapping[str, str]]
+    #: The column that is None where it is empty without quotes.
+    nullable: ClassVar[str]
+
+    @abstractmethod
+    def row(self, cells: Mapping[str, str | None], id: str) -> _R:
+        """The row that *cells*, by column, make."""
+
+    @abstractmethod
+    def cells(self, row: _R) -> dict[str, str | None]:
+        """The cells of *row*, by column; further columns behind the layout's own."""
+
+    @abstractmethod
+    def row_losses(self, row: _R) -> Iterable[tuple[str, str]]:
+        """The fields whose value in this row would not come back, with what is lost."""
+
+    def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
+        """How many of the columns the first line names."""
+        text = data[:_LOOK].decode(errors="replace").removeprefix(BOM)
+        names = set(row_at(text, 0).values)
+        return sum(column in names for column in self.columns) / len(self.columns)
+
+    def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
+        """The rows of a file; rows without an id or with unsound quotes are reported and left out."""
+        table = read_table(data, path, sink, self.columns)
+        if table is None:
+            return None
+        rows: list[Row] = []
+        numbers: list[int] = []  # of the rows, in the table
+        id_column = table.header.index(self.columns[0])
+        for number, values in enumerate(table.cells):
+            if id := values[id_column]:
+                rows.append(self.row(dict(zip(table.header, values, strict=True)), id))
+                numbers.append(number)
+            else:
+                sink(_empty_id(path, table.place(number, id_column), self.columns[0]))
+
+        def locate(row: int, field: str | None, number: int | None) -> Place:
+            return self.locate(table, numbers[row], field, number)
+
+        return ItemReading(self, path, rows, locate, {"header": table.header, "layout": table.layout})
+
+    def locate(self, table: Table, row: int, field: str | None, number: int | None) -> Place:
+        """Where a field, or a column by its own name, stands; the whole row where it has no cell."""
+        name = self.fields.get(field or "", field)
+        column = table.header.index(name) if name in table.header else None
+        if column is not None and name == KEYWORDS and number is not None:
+            return _keyword_place(table, row, column, number)
+        return table.place(row, column)
+
+    def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
+        """The file with *rows*; with an origin, its columns, quotes and line ends are those of the origin.
+
+        Raises:
+            LossError: a row holds what the file cannot say (:meth:`losses`).
+            DataError: a row is of the other kind.
+        """
+        if losses := self.losses(rows):
+            raise LossError(self.name, losses)
+        table = [self.cells(row) for row in self.own(rows)]
+        header, layout = (origin or {}).get("header"), (origin or {}).get("layout")
+        names = dict.fromkeys(header if isinstance(header, tuple) else self.columns)
+        for cells in table:
+            names.update(dict.fromkeys(cells))
+        explicit = {list(names).index(self.nullable)}
+        lines = [list(names), *([cells.get(name, "") for name in names] for cells in table)]
+        return written(lines, layout if isinstance(layout, Layout) else PLAIN, explicit).encode()
+
+    def own(self, rows: Sequence[Row]) -> list[_R]:
+        """*rows*, all of the kind that this format holds."""
+        for number, row in enumerate(rows):
+            if not isinstance(row, self.model):
+                raise DataError(f"{self.name} holds {self.holds}; row {number + 1} is {type(row).__name__}")
+        return list(rows)  # type: ignore[arg-type]
+
+    def losses(self, rows: Sequence[Row]) -> dict[str, str]:
+        """The fields whose values would not come back from a file with *rows*, with the first such value."""
+        lost: dict[str, str] = {}
+        for row in self.own(rows):
+            for field, what in (*self.row_losses(row), *_losses_of_extra(row.extra or {}, self.fields)):
+                lost.setdefault(field, f"{what} (id {clipped(str(row.id), 30)})")
+            for column in (name for name, cell in self.cells(row).items() if _UNWRITABLE.search(name + (cell or ""))):
+                field = next((field for field, name in self.fields.items() if name == column), "extra")
+                lost.setdefault(field, f"a NUL or half a surrogate pair (id {clipped(str(row.id), 30)})")
+        return lost
+
+
+def _losses_of_extra(extra: Mapping[str, object], fields: Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    taken = {column for column in fields.values() if column != KEYWORDS}
+    for name, value in extra.items():
+        if not isinstance(value, str):
+            yield "extra", f"{clipped(name, 30)} is no text"
+        elif name in taken:
+            yield "extra", f"{name} is a column of another field"
+
+
+def _empty_id(path: str, at: Place, column: str) -> Finding:
+    return Finding("SYN135", Severity.ERROR, f"{column} is empty", path, at.line, at.column, at.end_column, at.value,
+                   "every row has an id: rows are joined by it", excerpt=at.excerpt)  # fmt: skip
+
+
+def _texts(extra: Mapping[str, object] | None, names: Iterable[str]) -> dict[str, str | None]:
+    """The texts of *extra* under *names*; empty where it has none."""
+    found = extra or {}
+    return {name: value if isinstance(value := found.get(name), str) else "" for name in names}
+
+
+def keywords_of(cell: str) -> list[str]:
+    """The keywords that are joined by commas in *cell*."""
+    return [word.strip() for word in cell.split(",") if word.strip()]
+
+
+def _keyword_place(table: Table, row: int, column: int, number: int) -> Place:
+    """Where keyword *number* stands in its cell."""
+    cell, text = table.cell(row, column), table.source.text
+    words = [match for match in _KEYWORD.finditer(text, cell.start, cell.end) if match[1]]
+    return table.source.place(*words[number].span(1)) if number < len(words) else table.place(row, column)
+
+
+def keyword_cell(item: Item) -> str:
+    """The cell with the keywords of *item*: as it stood in its file, if it still says the same."""
+    words = (item.answer_meta.keywords if item.answer_meta else None) or []
+    kept = (item.extra or {}).get(KEYWORDS)
+    return kept if isinstance(kept, str) and keywords_of(kept) == words else ",".join(words)
+
+
+class Jasco(_CsvFormat[Item]):
+    """JASCO's questions; the descriptions of sound and speech and the single-modality answers are in ``extra``."""
+
+    model = Item
+    columns = ("audio_id", "Audio", "Speech", "Audio-Only Answer", "Speech-Only Answer", "Correct Answer", KEYWORDS)
+    fields: ClassVar[Mapping[str, str]] = {
+        "id": "audio_id", "audio": "audio_id", "answer": "Correct Answer", "answer_meta": KEYWORDS,
+    }  # fmt: skip
+    nullable = "Correct Answer"
+
+    def row(self, cells: Mapping[str, str | None], id: str) -> Item:
+        """An item with the plain joint question."""
+        words = keywords_of(cells[KEYWORDS] or "")
+        extra: Extra = {name: cell or "" for name, cell in cells.items() if name not in ("audio_id", "Correct Answer")}
+        meta = {"keywords": words} if words else None
+        own = {"id": id, "audio": [implied_path(id)], "question": QUESTION, "answer": cells["Correct Answer"]}
+        return Item.model_validate({**own, "answer_meta": meta, "extra": extra})
+
+    def cells(self, row: Item) -> dict[str, str | None]:
+        """The cells of an item."""
+        cells = _texts(row.extra, dict.fromkeys((*self.columns, *(row.extra or {}))))
+        return {**cells, "audio_id": row.id, "Correct Answer": row.answer, KEYWORDS: keyword_cell(row)}
+
+    def row_losses(self, row: Item) -> Iterable[tuple[str, str]]:
+        """What is not implied, and has no column."""
+        if row.question not in ("", QUESTION):
+            yield "question", "the file implies its own question"
+        if row.audio not in ([], [implied_path(row.id)]):
+            yield "audio", f"the file implies {clipped(implied_path(row.id))}"
+        meta = row.answer_meta.model_dump(exclude_none=True) if row.answer_meta else {}
+        words = meta.pop("keywords", None) or []
+        if meta:
+            yield "answer_meta", f"no column for {', '.join(meta)}"
+        elif keywords_of(",".join(words)) != words:
+            yield "answer_meta", "a keyword that is empty, has a comma or begins or ends with a space"
+
+
+class JascoPredictions(_CsvFormat[Prediction]):
+    """A model's outputs for JASCO, eight rows to an item; the columns between are in ``extra``."""
+
+    model = Prediction
+    columns = (
+        "id", "audio", "n_frames", "audio_sound", "spoken_text", "prompt", "with_speech", "audio_only_target",
+        "speech_only_target", "target_keywords", "tgt_text", "allm_output",
+    )  # fmt: skip
+    fields: ClassVar[Mapping[str, str]] = {
+        "id": "id", "audio": "audio", "prompt": "prompt", "prediction": "allm_output",
+    }  # fmt: skip
+    nullable = "allm_output"
+
+    def row(self, cells: Mapping[str, str | None], id: str) -> Prediction:
+        """A prediction; the audio path stays as it is written, with its placeholder."""
+        extra: Extra = {name: cell or "" for name, cell in cells.items() if name not in self.fields.values()}
+        audio = [path] if (path := cells["audio"]) else []
+        own = {"id": id, "audio": audio, "prompt": cells["prompt"] or "", "prediction": cells["allm_output"]}
+        return Prediction.model_validate({**own, "extra": extra})
+
+    def cells(self, row: Prediction) -> dict[str, str | None]:
+        """The cells of a prediction."""
+        cells = _texts(row.extra, dict.fromkeys((*self.columns, *(row.extra or {}))))
+        own = {"id": row.id, "audio": "".join(row.audio[:1]), "prompt": row.prompt, "allm_output": row.prediction}
+        return {**cells, **own}
+
+    def row_losses(self, row: Prediction) -> Iterable[tuple[str, str]]:
+        """What one cell cannot say."""
+        if not row.id:
+            yield "id", "a row without an id cannot be read back"
+        if len(row.audio) > 1:
+            yield "audio", f"{len(row.audio)} recordings in one cell"
+
+
+def implied_path(id: str) -> str:
+    """Where the recording of a JASCO item lies, below the folder of the data set."""
+    return f"dataset/v0/{id}.wav"
+
+
+def expand(items: Sequence[Item], frames: Callable[[str], int | None] | None = None) -> list[Prediction]:
+    """The rows a model has to answer: each of *items* with each instruction, without outputs.
+
+    Args:
+        items: of a JASCO question file.
+        frames: the number of sample frames of an item's recording, by id; the column stays empty without.
+    """
+    return [row for item in items for row in _asked(item, frames(item.id) if frames is not None else None)]
+
+
+def _asked(item: Item, frames: int | None) -> Iterable[Prediction]:
+    """One item with each of the instructions."""
+    copied = {new: _texts(item.extra, (old,))[old] for new, old in _COPIED.items()}
+    found: dict[str, str | None] = {
+        **copied, "n_frames": "" if frames is None else str(frames), "with_speech": "True",
+        "target_keywords": keyword_cell(item), "tgt_text": item.answer or "",
+    }  # fmt: skip
+    extra: Extra = {name: found[name] for name in JascoPredictions.columns if name in found}
+    path = "{data_folder}/" + (item.audio[0] if item.audio else implied_path(item.id))
+    for instruction in INSTRUCTIONS:
+        yield Prediction.model_validate({"id": item.id, "audio": [path], "prompt": instruction, "extra": extra})
+
+
+_SOURCE = "https://github.com/BenoitWang/What_Are_They_Doing"
+JASCO = Jasco(
+    name="jasco", title="JASCO questions (v0.csv)", holds="items",
+    carries=("id", "audio", "question", "answer", "answer_meta", "extra"), source=_SOURCE,
+    note="The question and the path of the recording are implied; all eight instructions are asked of each item.",
+)  # fmt: skip
+JASCO_PREDICTIONS = JascoPredictions(
+    name="jasco-predictions", title="JASCO model outputs, eight rows to an item (example.csv)", holds="predictions",
+    carries=("id", "audio", "prompt", "prediction", "extra"), needs=("id", "prompt"), source=_SOURCE,
+    note="The judge's answers stand in a further column, llama3_extract, whichever model is the judge.",
+)  # fmt: skip
+FORMATS: tuple[ItemFormat, ...] = (JASCO, JASCO_PREDICTIONS)

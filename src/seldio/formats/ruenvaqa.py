@@ -1,0 +1,288 @@
+"""ruEnvAQA (MERA Multi): Russian questions about sounds and music with two or four options.
+
+The source files are an object ``{"access": "public", "data": [...]}`` whose records may name their
+instruction by number and leave out the options that a yes-or-no question lacks. On the Hugging Face Hub
+the same records are rows with the instruction's text, and options that are absent are null. Both are read
+and written, with whatever further keys they have: those are in ``extra``, below the keys they stand below
+in the record. Where a record has another order of keys, or anything else that the usual way of writing does
+not give, ``extra`` also holds the record ``as_written``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import string
+from collections.abc import Sequence
+from typing import Any
+
+from seldio.errors import InvalidData
+from seldio.findings import Finding, Severity, Sink
+from seldio.formats import json_text
+from seldio.formats.base import Place
+from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.mera import (
+    AS_WRITTEN,
+    Layout,
+    Pointer,
+    Record,
+    dig,
+    id_text,
+    id_value,
+    is_lines,
+    is_same,
+    load_lines,
+)
+from seldio.formats.mera_items import AUDIO, OPTION, audio_keys, audio_path, problems
+from seldio.formats.mera_submission import SUBMISSION, submission_zip
+from seldio.schema.qa import Item
+
+__all__ = ["FORMATS", "RUENVAQA", "SUBMISSION", "RuEnvAqa", "instructions_of", "submission_zip"]
+
+_HEAD = 1 << 16
+_FIELDS: dict[str, Pointer] = {
+    "id": ("meta", "id"),
+    "audio": ("inputs", "audio"),
+    "question": ("inputs", "question"),
+    "options": ("inputs",),
+    "instruction": ("instruction",),
+    "answer": ("outputs",),
+    "task": ("meta", "categories", "task_type"),
+    "dataset": ("meta", "categories", "source_dataset"),
+}
+_COMPARED = ("id", "audio", "question", "options", "instruction", "answer", "task", "dataset")
+_ACCESS = ("public", "private", "")
+
+
+def instructions_of(data: bytes, path: str, sink: Sink) -> tuple[str, ...]:
+    """The instructions that numbers stand for: from a list of texts, or the key ``prompts`` of a raw meta file."""
+    document = json_text.parse(data, path, sink)
+    value = document.value if document is not None else None
+    given = value.get("prompts", value.get("instructions")) if isinstance(value, dict) else value
+    texts = given if isinstance(given, list) else []
+    return tuple(texts) if all(isinstance(text, str) for text in texts) else ()
+
+
+def template(count: int) -> str:
+    """The plainest of the benchmark's instructions, for *count* options."""
+    options = "".join(f"\n{letter.upper()}. {{option_{letter}}}" for letter in string.ascii_lowercase[:count])
+    return f"Аудиофайл: <audio>\nВопрос:\n{{question}}\n{options}"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RuEnvAqa(ItemFormat):
+    """The layout of ruEnvAQA, and of MERA's other audio tasks with options.
+
+    Args:
+        instructions: what the numbers of instructions stand for, where that is known; they count from 0.
+    """
+
+    instructions: tuple[str, ...] = ()
+
+    def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002
+        """See :meth:`ItemFormat.likes`."""
+        head = data[:_HEAD]
+        keys = (b'"inputs"', b'"instruction"', b'"question"')
+        if not all(key in head for key in keys) or head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
+            return 0.0
+        if b'"data_example"' in head or b'"dataset_name"' in head:
+            return 0.0  # the description of a data set, which shows one record
+        return 0.98 if b'"option_a"' in head and b'"meta"' in head else 0.6
+
+    def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
+        """See :meth:`ItemFormat.read`."""
+        loaded = load_lines(data, path, sink) if is_lines(data) else _load(data, path, sink)
+        if loaded is None:
+            return None
+        given, layout = loaded
+        hub = _hub_style(given)
+        rows, records = [], []
+        for record in given:
+            wrong = list(problems(record.value, len(self.instructions)))
+            for problem in wrong:
+                sink(record.finding(problem))
+            if not any(problem.severity is Severity.ERROR for problem in wrong):
+                rows.append(self._kept(record.value, hub, layout))
+                records.append(record)
+        origin: dict[str, object] = {"layout": dataclasses.asdict(layout), "hub": hub}
+        return ItemReading(self, path, rows, _locator(records), origin)
+
+    def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
+        """See :meth:`ItemFormat.write`.
+
+        Without an origin the container of the source files is written; ``access`` is private where no answer
+        is known. An item without instruction gets the benchmark's plainest one.
+        """
+        items = [row for row in rows if isinstance(row, Item)]
+        hidden = bool(items) and all(item.answer is None for item in items)
+        default = Layout(head={"access": "private" if hidden else "public", "data": None})
+        layout = Layout.from_origin(origin, default)
+        hub = (origin or {}).get("hub") is True
+        records = [self._record(item, hub, layout) for item in items]
+        return layout.text(records, lambda data: {**layout.head, "data": data})
+
+    def _kept(self, value: dict[str, Any], hub: bool, layout: Layout) -> Item:
+        """The item of a record; with the record itself where writing the item would give another one."""
+        item = self._item(value)
+        if AS_WRITTEN not in value and is_same(self._built(item, hub, layout), value):
+            return item
+        return item.model_copy(update={"extra": {**(item.extra or {}), AS_WRITTEN: value}})
+
+    def _item(self, value: dict[str, Any]) -> Item:
+        inputs, categories = value["inputs"], dig(value, "meta", "categories")
+        options = [inputs[key] for key in sorted(inputs) if OPTION.fullmatch(key) and inputs[key] is not None]
+        fields = {
+            "id": id_text(value["meta"]["id"]),
+            "audio": [audio_path(inputs[key]) for key in audio_keys(inputs)],
+            "question": inputs["question"],
+            "options": options or None,
+            "instruction": self._instruction(value.get("instruction")),
+            "answer": value.get("outputs") or None,
+            "task": dig(categories, "task_type"),
+            "dataset": dig(categories, "source_dataset"),
+            "language": "ru",
+            "extra": _further(value) or None,
+        }
+        return Item.model_validate(fields)
+
+    def _instruction(self, given: Any) -> str | None:
+        if isinstance(given, int):
+            return self.instructions[given] if given < len(self.instructions) else None
+        return given  # type: ignore[no-any-return]
+
+    def _record(self, item: Item, hub: bool, layout: Layout) -> dict[str, Any]:
+        """The record of an item: as it was written, where it still says the same."""
+        _check(item)
+        extra = dict(item.extra or {})
+        written = extra.pop(AS_WRITTEN, None)
+        if isinstance(written, dict) and not list(problems(written, 0, strict=True)):
+            old = self._item(written)
+            old_extra = {key: value for key, value in (old.extra or {}).items() if key != AS_WRITTEN}
+            if old_extra == extra and all(getattr(old, name) == getattr(item, name) for name in _COMPARED):
+                return written
+        return self._built(item.model_copy(update={"extra": extra}), hub, layout)
+
+    def _built(self, item: Item, hub: bool, layout: Layout) -> dict[str, Any]:
+        """The record of an item, keys in the usual order."""
+        extra = dict(item.extra or {})
+        number = extra.pop("instruction", None)
+        inputs, meta = _taken(extra, "inputs"), _taken(extra, "meta")
+        categories = _taken(meta, "categories")
+        names = {"task_type": item.task, "source_dataset": item.dataset}
+        categories = {key: name for key, name in names.items() if name is not None} | categories
+        asked = _inputs(item, hub) | inputs
+        return {
+            "instruction": self._named(item, number, layout),
+            "inputs": asked,
+            "outputs": item.answer or "",
+            "meta": {"id": id_value(item.id)} | ({"categories": categories} if categories else {}) | meta,
+        } | extra
+
+    def _named(self, item: Item, number: Any, layout: Layout) -> Any:
+        """An instruction as its number, if it still is that one and a source file is written; else its text."""
+        if type(number) is int and self._instruction(number) == item.instruction:
+            return number if layout.shape == "container" or item.instruction is None else item.instruction
+        return template(len(item.options or ())) if item.instruction is None else item.instruction
+
+
+def _load(data: bytes, path: str, sink: Sink) -> tuple[list[Record], Layout] | None:
+    """The records of one document: a container or a list."""
+    document = json_text.parse(data, path, sink)
+    if document is None:
+        return None
+    value = document.value
+    if isinstance(value, list):
+        return [Record(row, document, (n,)) for n, row in enumerate(value)], Layout.of(data, "list", {})
+    rows = dig(value, "data")
+    if not isinstance(rows, list):
+        hint = 'a file of this layout is {"access": "public", "data": [...]}'
+        message = "there is no list of records under the key data"
+        sink(document.finding("QAI213", Severity.ERROR, message, ("data",) if dig(value, "data") else (), hint=hint))
+        return None
+    if "access" in value and value["access"] not in _ACCESS:
+        message = f"access is {json_text.dumps(value['access'])[:40]}"
+        sink(document.finding("QAI205", Severity.WARNING, message, ("access",), hint="write public or private"))
+    head = {key: None if key == "data" else part for key, part in value.items()}
+    return [Record(row, document, ("data", n)) for n, row in enumerate(rows)], Layout.of(data, "container", head)
+
+
+def _hub_style(records: Sequence[Record]) -> bool:
+    """Whether the file comes from the Hub: options that a question lacks are null."""
+    return any(
+        "option_d" in inputs and inputs["option_d"] is None
+        for inputs in (dig(record.value, "inputs") for record in records)
+        if isinstance(inputs, dict)
+    )
+
+
+def _locator(records: Sequence[Record]) -> Any:
+    """The way from a field of an item to its place."""
+
+    def locate(row: int, field: str | None, number: int | None) -> Place:
+        pointer = _FIELDS.get(field or "", ())
+        inputs = records[row].value["inputs"]
+        if field == "options" and number is not None:
+            pointer = ("inputs", f"option_{string.ascii_lowercase[number % 26]}")
+        if field == "audio":
+            keys = audio_keys(inputs)
+            pointer = ("inputs", keys[number or 0]) if len(keys) > (number or 0) else pointer
+        return records[row].place(pointer)
+
+    return locate
+
+
+def _taken(extra: dict[str, Any], key: str) -> dict[str, Any]:
+    """The object under *key*, taken out of *extra*; what is no object stays."""
+    return dict(extra.pop(key)) if isinstance(extra.get(key), dict) else {}
+
+
+def _further(value: dict[str, Any]) -> dict[str, Any]:
+    """What a record has beside the fields of an item, and the number of its instruction."""
+    known = ("instruction", "inputs", "outputs", "meta")
+    number = {"instruction": value["instruction"]} if type(value.get("instruction")) is int else {}
+    rest = number | {key: part for key, part in value.items() if key not in known}
+    inputs = {
+        key: part
+        for key, part in value["inputs"].items()
+        if key != "question" and not AUDIO.fullmatch(key) and not OPTION.fullmatch(key)
+    }
+    meta = {key: part for key, part in value["meta"].items() if key not in ("id", "categories")}
+    categories = value["meta"].get("categories") or {}
+    categories = {k: part for k, part in categories.items() if k not in ("task_type", "source_dataset")}
+    meta = ({"categories": categories} if categories else {}) | meta
+    return rest | ({"inputs": inputs} if inputs else {}) | ({"meta": meta} if meta else {})
+
+
+def _inputs(item: Item, hub: bool) -> dict[str, Any]:
+    """Question, recordings and options; options that the Hub has and this question lacks are null."""
+    one = len(item.audio) == 1
+    audio = {"audio" if one else f"audio_{n}": path for n, path in enumerate(item.audio, 1)}
+    options: list[str | None] = list(item.options or ())
+    options += [None] * (4 - len(options)) if hub else []
+    named = {f"option_{letter}": text for letter, text in zip(string.ascii_lowercase, options, strict=False)}
+    return {"question": item.question} | audio | named
+
+
+def _check(item: Item) -> None:
+    """Stop at an item that the layout cannot hold."""
+    count = len(item.options or ())
+    if not item.audio or len(item.audio) > 99 or count > 26:
+        what = f"{count} options" if count > 26 else f"{len(item.audio)} recordings"
+        message = f"item {item.id} has {what}"
+        raise InvalidData(Finding("QAI212", Severity.ERROR, message, "<items>"))
+
+
+RUENVAQA = RuEnvAqa(
+    name="ruenvaqa",
+    title="ruEnvAQA (MERA Multi): Russian questions with two or four options, container or rows of the Hub",
+    holds="items",
+    carries=(
+        "id", "audio", "question", "instruction", "options", "answer", "task", "dataset", "language", "extra",
+    ),
+    needs=("id", "audio", "question"),
+    suffix=".json",
+    aliases=("mera-ruenvaqa",),
+    source="https://github.com/MERA-Evaluation/MERA_MULTIMODAL/blob/main/docs/dataset_formatting.md",
+    note="An empty answer is one that is kept secret. Seven of the ten instructions call the first option by a "
+    "Cyrillic letter, the answers are Latin ones.",
+)  # fmt: skip
+FORMATS: tuple[ItemFormat, ...] = (RUENVAQA, SUBMISSION)

@@ -1,0 +1,193 @@
+"""Recordings cut into clips: events and their numbers for all clips of a table at once, by columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from seldio import angles
+from seldio.questions.directions import cells, only_cell
+from seldio.questions.margins import Margins
+from seldio.questions.scene import Event, Floats, Ints, Rows, Scene
+from seldio.questions.wording import Name, name_of
+from seldio.schema.events import clip_codes, origin_of
+from seldio.schema.spans import spans
+from seldio.vocabularies import vocabulary
+
+
+class _Pieces(NamedTuple):
+    """Events cut at the ends of windows: the span each came from, its window, its rows there."""
+
+    span: Ints
+    window: Ints
+    low: Ints
+    high: Ints
+
+
+def scenes(table: pa.Table, margins: Margins, window: int, hop: int) -> Iterator[Scene]:
+    """The clips of *table* in which something sounds, by recording and time.
+
+    Args:
+        table: an event table with ``clip`` and ``frame``.
+        margins: which directions count as near the edge of a sector.
+        window: label frames of a clip, at most.
+        hop: label frames from the start of one to the start of the next.
+    """
+    if not table.num_rows:
+        return
+    found = spans(table)
+    codes, names = clip_codes(table)
+    span_clip = codes[found.rows[found.starts[:-1]]].astype(np.int64)
+    lengths = recording_frames(table)
+    frames = np.asarray(table["frame"].to_numpy(), np.int64)[found.rows]
+    ends = np.array([lengths[name] for name in names], np.int64)
+    pieces = _cut(frames, found.starts, last_window(ends, window, hop)[span_clip], window, hop)
+    rank = np.argsort(np.argsort(np.array(names, dtype=object)))[span_clip[pieces.span]]
+    pieces = _sorted(pieces, frames, rank)
+    taken = _ranges(pieces.low, pieces.high)
+    rows = _rows(table, found.rows[taken], frames[taken], margins)
+    events = _events(table, found.rows[pieces.low], pieces, rows, hop, margins)
+    means = np.stack(angles.to_cartesian([e.azimuth for e in events], [e.elevation for e in events]), axis=1)
+    paths = {file.clip: file.name for file in origin_of(table).files}
+    for low, high in _groups(span_clip[pieces.span], pieces.window):
+        name = names[span_clip[pieces.span[low]]]
+        first = int(pieces.window[low]) * hop
+        group = [event._replace(number=number) for number, event in enumerate(events[low:high])]
+        yield Scene(
+            name, paths.get(name, name), first, min(first + window, lengths[name]), group, rows, means[low:high]
+        )
+
+
+def recording_frames(table: pa.Table) -> dict[str, int]:
+    """Label frames of every recording: as its file tells, at least to the end of its last event."""
+    codes, names = clip_codes(table)
+    ends = np.zeros(len(names), np.int64)
+    np.maximum.at(ends, codes, np.asarray(table["frame"].to_numpy(), np.int64) + 1)
+    known = {file.clip: file.frames or 0 for file in origin_of(table).files}
+    return known | {name: max(int(end), known.get(name, 0)) for name, end in zip(names, ends, strict=True)}
+
+
+def last_window(length: Any, window: int, hop: int) -> Any:
+    """The number of the last window of a recording (label frames): the first that reaches its end."""
+    return np.maximum(0, np.minimum(-((window - length) // hop), (length - 1) // hop))
+
+
+def _cut(frames: Ints, starts: Ints, last: Ints, window: int, hop: int) -> _Pieces:
+    """Every span in every window that it sounds in."""
+    size = np.diff(starts)
+    begin, stop = frames[starts[:-1]], frames[starts[1:] - 1]
+    low = np.maximum(0, -((window - 1 - begin) // hop))
+    high = np.minimum(stop // hop, last)
+    count = np.maximum(0, high - low + 1)
+    span = np.repeat(np.arange(len(size)), count)
+    number = np.arange(len(span)) - np.repeat(np.cumsum(count) - count, count) + low[span]
+    offset = number * hop - begin[span]
+    first = starts[span] + np.clip(offset, 0, size[span])
+    after = starts[span] + np.clip(offset + window, 0, size[span])
+    keep = after > first
+    return _Pieces(span[keep], number[keep], first[keep], after[keep])
+
+
+def _sorted(pieces: _Pieces, frames: Ints, rank: Ints) -> _Pieces:
+    """Pieces by recording, window and onset; of one onset in the order of the spans (class, source)."""
+    order = np.lexsort((pieces.span, frames[pieces.low], pieces.window, rank))
+    return _Pieces(*(column[order] for column in pieces))
+
+
+def _ranges(low: Ints, high: Ints) -> Ints:
+    """The numbers from each low to its high, one range after another."""
+    size = high - low
+    numbers: Ints = np.arange(int(size.sum())) + np.repeat(low - (np.cumsum(size) - size), size)
+    return numbers
+
+
+def _column(table: pa.Table, field: str, rows: Ints) -> Floats:
+    """A column of numbers; nan where there is none."""
+    if field not in table.column_names:
+        return np.full(len(rows), np.nan)
+    return np.asarray(table[field].cast(pa.float64()).to_numpy(), np.float64)[rows]
+
+
+def _rows(table: pa.Table, rows: Ints, frames: Ints, margins: Margins) -> Rows:
+    azimuth, elevation, distance = (_column(table, field, rows) for field in ("azimuth", "elevation", "distance"))
+    if "hemisphere" in table.column_names:
+        side = np.asarray(table["hemisphere"].fill_null(False).to_numpy(zero_copy_only=False))[rows]
+        elevation = np.where(side, np.nan, elevation)
+    distance = np.where(distance > 0, distance, np.nan)  # 0 stands for "not measured"
+    units = np.stack(angles.to_cartesian(azimuth, elevation), axis=1)
+    least = math.cos(math.radians(margins.still)) - 1e-12
+    steady = _stays(units, lambda one, other: np.einsum("ij,ij->i", one, other) >= least, margins.frames)
+    level = _stays(distance, lambda one, other: np.abs(one - other) <= margins.metres + 1e-9, margins.frames)
+    return Rows(frames, azimuth, elevation, distance, units, steady, level)
+
+
+def _stays(values: Floats, alike: Callable[[Floats, Floats], Any], wide: int) -> Any:
+    """Of each row, whether the rows up to *wide* before and after it are like it."""
+    stays = np.ones(len(values), bool)
+    for step in range(1, min(wide + 1, len(values))):
+        same = alike(values[step:], values[:-step])
+        stays[step:] &= same
+        stays[:-step] &= same
+    return stays
+
+
+def _events(table: pa.Table, heads: Ints, pieces: _Pieces, rows: Rows, hop: int, margins: Margins) -> list[Event]:
+    """One event for each piece."""
+    size = pieces.high - pieces.low
+    high = np.cumsum(size)
+    low = high - size
+    shift = pieces.window * hop
+    azimuth, elevation, spread = _means(rows, low, size)
+    reach = np.maximum.reduceat(rows.distance, low) - np.minimum.reduceat(rows.distance, low)
+    columns: list[Any] = [
+        rows.frame[low] - shift,
+        rows.frame[high - 1] + 1 - shift,
+        azimuth,
+        elevation,
+        spread,
+        np.round(np.add.reduceat(rows.distance, low) / size, 6),
+        np.round(reach, 6),
+        np.round(rows.distance[high - 1] - rows.distance[low], 6),
+        np.bitwise_or.reduceat(cells(rows.azimuth, rows.elevation, margins.sector), low),
+    ]
+    certain = [only_cell(mask) for mask in cells(azimuth, elevation, margins.sector).tolist()]
+    lists = (*_labels(table, heads), *(column.tolist() for column in columns), certain, low.tolist(), high.tolist())
+    return [Event(0, *values) for values in zip(*lists, strict=True)]
+
+
+def _means(rows: Rows, low: Ints, size: Ints) -> tuple[Floats, Floats, Floats]:
+    """Azimuth and elevation of the mean of each event's unit vectors, and the greatest angle to it; rounded."""
+    x, y, z = np.add.reduceat(rows.units, low).T
+    azimuth, elevation = angles.to_polar(x, y, z)
+    mean = np.repeat(np.stack(angles.to_cartesian(azimuth, elevation), axis=1), size, axis=0)
+    cosine = np.minimum.reduceat(np.einsum("ij,ij->i", mean, rows.units), low)
+    spread = np.degrees(np.arccos(np.clip(cosine, -1, 1)))
+    return np.round(azimuth, 6), np.round(elevation, 6), np.round(spread, 4)
+
+
+def _labels(table: pa.Table, heads: Ints) -> tuple[list[Name], list[int | None], list[int | None]]:
+    """Names, class ids and sources of events, by a row of each."""
+    taken = table.take(heads)
+    nothing: list[Any] = [None] * len(heads)
+    ids, written, sources = (
+        taken[field].to_pylist() if field in taken.column_names else nothing
+        for field in ("class_id", "class_name", "source")
+    )
+    classes = vocabulary(origin_of(table).vocabulary or "starss")
+    names = [
+        name_of(classes.label(number) if number is not None else text or "unknown sound")
+        for number, text in zip(ids, written, strict=True)
+    ]
+    return names, ids, sources
+
+
+def _groups(clip: Ints, window: Ints) -> Iterator[tuple[int, int]]:
+    """Where each run of one clip and window begins and ends."""
+    new = np.flatnonzero((np.diff(clip) != 0) | (np.diff(window) != 0)) + 1
+    bounds = [0, *new.tolist(), len(clip)] if len(clip) else []
+    yield from pairwise(bounds)

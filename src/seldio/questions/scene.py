@@ -1,0 +1,147 @@
+"""What sounds in a clip of at most 20 s: events with their times, directions and distances.
+
+All clips of a table are cut at once, by columns (:mod:`seldio.questions.cutting`); a :class:`Scene` then
+holds one clip for the tasks, which look at plain Python values.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from seldio.questions.wording import Name
+from seldio.schema.qa import Proof
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class Event(NamedTuple):
+    """One event as far as it sounds in the clip.
+
+    Args:
+        number: its place in the scene.
+        name: of its class.
+        class_id: index into the vocabulary, or None.
+        source: number of the source, or None where the labels have none.
+        first: label frame (from the start of the clip) at which it begins.
+        end: label frame after its last.
+        azimuth: of the mean of its unit vectors, degrees, +90 is left; nan where a direction is not known.
+        elevation: likewise.
+        spread: the greatest angle between that mean and one of its directions, degrees.
+        distance: mean, metres; nan where one is not known.
+        reach: greatest distance less the least, metres.
+        gain: last distance less the first, metres.
+        cells: mask of the direction cells that it touches.
+        cell: the one cell that its mean lies in for sure, else -1.
+        low: its first row in :class:`Rows`.
+        high: the row after its last.
+    """
+
+    number: int
+    name: Name
+    class_id: int | None
+    source: int | None
+    first: int
+    end: int
+    azimuth: float
+    elevation: float
+    spread: float
+    distance: float
+    reach: float
+    gain: float
+    cells: int
+    cell: int
+    low: int
+    high: int
+
+
+class Rows(NamedTuple):
+    """The event frames of all clips as columns, event by event; ``units`` are unit vectors, shape (rows, 3).
+
+    ``steady`` and ``level`` tell of each row whether direction and distance stay as they are for the margin
+    ``seconds`` before and after it, within the margins ``still`` and ``metres``.
+    """
+
+    frame: Ints
+    azimuth: Floats
+    elevation: Floats
+    distance: Floats
+    units: Floats
+    steady: np.ndarray[Any, np.dtype[np.bool_]]
+    level: np.ndarray[Any, np.dtype[np.bool_]]
+
+
+class Scene:
+    """One clip and what sounds in it.
+
+    Args:
+        clip: name of the recording.
+        path: its label file.
+        first: label frame of the recording at which the clip begins.
+        end: label frame after its last.
+        events: by onset.
+        rows: the event frames of all clips.
+        means: unit vectors of the mean directions of *events*.
+
+    ``alike`` has the events of each class by its plain name.
+    """
+
+    def __init__(
+        self, clip: str, path: str, first: int, end: int, events: list[Event], rows: Rows, means: Floats
+    ) -> None:
+        self.clip, self.path, self.rows, self.means = clip, path, rows, means
+        self.first, self.length = first, end - first
+        self.start, self.end = first / 10, end / 10
+        self.events = events
+        self.audio_id = "foa_" + digest(clip, first, end)
+        self.alike: dict[str, list[Event]] = {}
+        for event in events:
+            self.alike.setdefault(event.name.plain, []).append(event)
+        self._proofs: dict[int, Proof] = {}
+
+    @cached_property
+    def nearest(self) -> list[list[float]]:
+        """By event and other event: the least angle between the one's mean and the other's directions; nan unknown."""
+        low, high = self.events[0].low, self.events[-1].high
+        cosines = self.means @ self.rows.units[low:high].T
+        best = np.maximum.reduceat(cosines, [event.low - low for event in self.events], axis=1)
+        least: list[list[float]] = np.round(np.degrees(np.arccos(np.clip(best, -1, 1))), 4).tolist()
+        return least
+
+    def proof(self, event: Event) -> Proof:
+        """*event* as a proof: degrees to 0.1, metres to 0.01."""
+        known = self._proofs.get(event.number)
+        if known is None:
+            known = self._proofs[event.number] = _proof(event)
+        return known
+
+
+def digest(*parts: object) -> str:
+    """20 hexadecimal digits of the sha256 of *parts*."""
+    text = "\x1f".join(map(str, parts))
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:20]
+
+
+def _proof(event: Event) -> Proof:
+    known = not math.isnan(event.azimuth)
+    values = {
+        "class_name": event.name.label,
+        "class_id": event.class_id,
+        "source": event.source,
+        "onset": event.first / 10,
+        "offset": event.end / 10,
+        "azimuth": tenths(event.azimuth) if known else None,
+        "elevation": tenths(event.elevation) if known else None,
+        "distance": None if math.isnan(event.distance) else round(event.distance, 2),
+    }
+    return Proof.model_validate(values)
+
+
+def tenths(degrees: float) -> float:
+    """Degrees to 0.1, without a negative zero."""
+    return round(degrees, 1) + 0.0

@@ -1,0 +1,112 @@
+"""Tasks with a number for an answer: estimate_azimuth, estimate_elevation, estimate_distance.
+
+A source that stays where it is, of a class that sounds once, is asked about as a whole; any other at a
+moment around which it does and nothing else of its class sounds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from seldio.questions.base import NO_DISTANCE, SHORT, UNKNOWN, UNSTEADY, Draft, meta, moments, too_short
+from seldio.questions.margins import Margins
+from seldio.questions.scene import Event, Scene, tenths
+from seldio.questions.wording import Say, number, second
+from seldio.schema.qa import AnswerMeta
+
+BACK = "the azimuth is ±180: two numbers are right"
+POLE = "the source is above or below: its azimuth means little"
+#: Degrees; at higher elevations azimuths are not asked for.
+HIGHEST = 70.0
+
+
+def estimate_azimuth(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+    """The horizontal angle, positive to the left, to 0.1 degrees."""
+    for event, row in _askable(scene, margins, say):
+        if isinstance(event, str):
+            yield event
+            continue
+        azimuth, elevation = _direction(scene, event, row)
+        if abs(elevation) > HIGHEST or abs(azimuth) == 180:
+            yield POLE if abs(elevation) > HIGHEST else BACK
+            continue
+        text = f"{number(azimuth)} degrees"
+        yield _draft(scene, event, row, say, "azimuth", text, meta(azimuth_deg=azimuth))
+
+
+def estimate_elevation(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+    """The vertical angle, positive upwards, to 0.1 degrees."""
+    for event, row in _askable(scene, margins, say):
+        if isinstance(event, str):
+            yield event
+            continue
+        elevation = _direction(scene, event, row)[1]
+        text = f"{number(elevation)} degrees"
+        yield _draft(scene, event, row, say, "elevation", text, meta(elevation_deg=elevation))
+
+
+def estimate_distance(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+    """The distance in metres, to 0.01."""
+    for event in scene.events:
+        row: int | None = -1
+        if too_short(event, margins) or math.isnan(event.distance):
+            yield SHORT if too_short(event, margins) else NO_DISTANCE
+            continue
+        if event.reach > margins.metres or len(scene.alike[event.name.plain]) > 1:
+            row = _moment(scene, event, say, scene.rows.level, margins.frames)
+        if row is None:
+            yield UNSTEADY
+            continue
+        metres = round(event.distance if row < 0 else float(scene.rows.distance[row]), 2)
+        yield _draft(scene, event, row, say, "distance", f"{number(metres)} m", meta(distance_m=metres))
+
+
+def _askable(scene: Scene, margins: Margins, say: Say) -> Iterator[tuple[Event | str, int]]:
+    """Events and the row to ask about (-1: the whole event), or the reason why not."""
+    for event in scene.events:
+        if too_short(event, margins) or math.isnan(event.azimuth):
+            yield SHORT if too_short(event, margins) else UNKNOWN, -1
+        elif event.spread <= margins.still and len(scene.alike[event.name.plain]) == 1:
+            yield event, -1
+        else:
+            row = _moment(scene, event, say, scene.rows.steady, margins.frames)
+            yield (UNSTEADY, -1) if row is None else (event, row)
+
+
+def _moment(scene: Scene, event: Event, say: Say, steady: Any, wide: int) -> int | None:
+    """A row of *event* around which it is steady and, *wide* frames either way, alone of its class."""
+    alike = scene.alike[event.name.plain]
+    for frame in moments(event.first + wide, event.end - wide, say):
+        row = event.low + frame - event.first
+        if steady[row] and all(o is event or o.end <= frame - wide or o.first > frame + wide for o in alike):
+            return row
+    return None
+
+
+def _direction(scene: Scene, event: Event, row: int) -> tuple[float, float]:
+    """Azimuth and elevation of the event, or of its row."""
+    if row < 0:
+        return tenths(event.azimuth), tenths(event.elevation)
+    return tenths(float(scene.rows.azimuth[row])), tenths(float(scene.rows.elevation[row]))
+
+
+def _at(scene: Scene, event: Event, row: int) -> Event:
+    """*event* with the direction and distance of its row, as a proof of its own."""
+    azimuth, elevation, distance = (float(column[row]) for column in scene.rows[1:4])
+    return event._replace(number=-1 - row, azimuth=azimuth, elevation=elevation, distance=distance)
+
+
+def _draft(scene: Scene, event: Event, row: int, say: Say, what: str, text: str, truth: AnswerMeta) -> Draft:
+    """The item about the whole event, or about its moment at *row*."""
+    name = event.name
+    of = f"the {name.said}"
+    if row < 0:
+        question = say.ask(f"estimate_{what}", name)
+    else:
+        time = second(event.first + row - event.low)
+        of = f"{of} at {time}"
+        event = _at(scene, event, row)
+        question = say.ask(f"estimate_{what}_at", name, t=time)
+    return Draft(question, f"The {what} of {of} is {text}.", text, truth, (event,))

@@ -1,0 +1,277 @@
+"""QAI and PRD: questions, their answers, and predictions of them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from seldio.findings import Finding
+from seldio.formats.items import ItemReading
+from seldio.rules.base import ERROR, WARNING, rule
+from seldio.schema.qa import Item, Prediction
+from seldio.text import clipped, printable
+
+Found = Callable[..., Finding]
+
+#: Letters that look Latin and are not: Cyrillic and Greek capitals.
+HOMOGLYPHS = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXABEZHIKMNOPTYX", strict=True))
+#: How many questions of each task SO-Bench has.
+SO_BENCH = {
+    "estimate_elevation": 1153, "estimate_azimuth": 1152, "detect_time": 667, "detect_source": 667,
+    "identify_source_by_doa": 667, "identify_source_by_location": 666, "onset_from_location": 487,
+    "estimate_distance": 486, "multi_hop": 333, "spatial_temporal": 333, "compare_elevation": 333,
+    "relative_left_right": 333, "compare_distance": 333, "speech_content": 171, "classify_motion": 62,
+    "count_sources": 34,
+}  # fmt: skip
+
+
+def _items(reading: ItemReading) -> Iterator[tuple[int, Item]]:
+    for number, row in enumerate(reading.rows):
+        if isinstance(row, Item):
+            yield number, row
+
+
+@rule("QAI101", ERROR)
+def repeated_id(reading: ItemReading, found: Found) -> Iterator[Finding]:
+    """An id that stands twice.
+
+    Predictions are joined to questions by id. With a repeated id one of the two answers is taken for
+    both questions, or the scorer stops.
+
+    Example:
+        two lines with "qa_id": "qa_4e31e78e5a6f7579fe52"
+
+    Fix:
+        Give each question an id of its own.
+
+    Reference: SO-Bench scorer, prepare_records: a repeated id raises ValueError for the second prediction.
+    """
+    seen: dict[str, int] = {}
+    for number, row in _items(reading):
+        if row.id in seen:
+            line = reading.locate(seen[row.id], "id", None).line
+            yield found(number, f"the id {clipped(row.id)} stands in line {line} already", "id",
+                        "each question needs an id of its own")  # fmt: skip
+        seen.setdefault(row.id, number)
+
+
+@rule("QAI102", ERROR)
+def answer_not_among_options(reading: ItemReading, found: Found) -> Iterator[Finding]:
+    """An answer that is not among the options.
+
+    No model can be right then. MMAU has had 143 such questions.
+
+    Example:
+        "choices": ["Man", "Woman"], "answer": "Child"
+
+    Fix:
+        Correct the answer or the options.
+
+    Reference: MMAU issue 12.
+    """
+    for number, row in _items(reading):
+        if row.options and row.answer and not _chosen(row.answer, row.options):
+            yield found(number, f"the answer {clipped(row.answer)} is none of the {len(row.options)} options", "answer",
+                        "the answer is an option's text, or its letter")  # fmt: skip
+
+
+def _chosen(answer: str, options: list[str]) -> bool:
+    letters = [chr(ord("A") + index) for index in range(len(options))]
+    latin = HOMOGLYPHS.get(answer, answer)
+    return answer in options or latin in letters
+
+
+@rule("QAI103", WARNING)
+def repeated_option(reading: ItemReading, found: Found) -> Iterator[Finding]:
+    """An option that stands twice.
+
+    A model that chooses the second of two equal options is right by its text and wrong by its letter.
+    27 questions of MMAU's test-mini repeat a choice; in 16 it is the right one.
+
+    Example:
+        "choices": ["Guitar", "Piano", "Guitar"]
+
+    Fix:
+        Replace one of them.
+
+    Reference: MMAU issues 7 and 31.
+    """
+    for number, row in _items(reading):
+        counts = Counter(row.options or ())
+        for position, option in enumerate(row.options or ()):
+            if counts[option] > 1 and option in (row.options or [])[:position]:
+                yield found(number, f"the option {clipped(option)} stands twice", "options",
+                            "replace one of them", number=position)  # fmt: skip
+
+
+@rule("QAI104", WARNING)
+def homoglyph_letter(reading: ItemReading, found: Found) -> Iterator[Finding]:
+    """A letter that only looks Latin, in an answer or an instruction's list of options.
+
+    Cyrillic А and Latin A are two letters: an answer in one never equals a gold answer in the other.
+    Seven of ruEnvAQA's ten instructions name the first option with a Cyrillic А, and its answers are
+    Latin.
+
+    Example:
+        А. {option_a}  B. {option_b}
+
+    Fix:
+        Type the letters on a Latin keyboard.
+
+    Reference: MERA_MULTIMODAL, ruEnvAQA instructions; exact_match compares code points.
+    """
+    for number, row in _items(reading):
+        if row.answer in HOMOGLYPHS:
+            name = unicodedata.name(str(row.answer), "").title()
+            yield found(
+                number, f"the answer {row.answer} is a {name}", "answer", f"write {HOMOGLYPHS[str(row.answer)]}"
+            )
+        for match in re.finditer(r"(?m)^\s*(\w)[.)]\s", row.instruction or ""):
+            if match[1] in HOMOGLYPHS:
+                name = unicodedata.name(match[1], "").title()
+                yield found(number, f"an option's letter in the instruction is a {name}", "instruction",
+                            f"write {HOMOGLYPHS[match[1]]}: the answers are Latin letters")  # fmt: skip
+                break
+
+
+@rule("QAI105", ERROR)
+def times_of_item(reading: ItemReading, found: Found) -> Iterator[Finding]:
+    """Times that cannot be, with an end before the start or outside the audio.
+
+    Scorers of intervals swap a reversed span or give it no length, each in its own way; a time outside
+    the clip asks about what nobody can hear.
+
+    Example:
+        "answer_meta": {"time_span": [20.0, 18.5]}
+
+    Fix:
+        Start before end, in seconds from the beginning of the audio.
+
+    Reference: SO-Bench, answer_meta.
+    """
+    for number, row in _items(reading):
+        spans = [("time_span", row.answer_meta.time_span)] if row.answer_meta and row.answer_meta.time_span else []
+        if row.start is not None and row.end is not None:
+            spans.append(("start and end", [row.start, row.end]))
+        length = row.end - row.start if row.start is not None and row.end is not None else None
+        for name, span in spans:
+            if span[1] < span[0]:
+                yield found(number, f"{name}: {span[1]:g} s is before {span[0]:g} s", "answer_meta",
+                            "the start comes first")  # fmt: skip
+            elif name == "time_span" and length is not None and span[1] > length + 0.05:
+                yield found(number, f"{name} ends at {span[1]:g} s, the audio at {length:g} s", "answer_meta",
+                            "times count from the start of the clip")  # fmt: skip
+
+
+@rule("QAI106", ERROR)
+def meta_contradicts_answer(reading: ItemReading, found: Found) -> Iterator[Finding]:
+    """Numbers in the meta that are not those of the canonical answer.
+
+    The scorer compares with the meta, people and judges read the answer: a prediction that is right by
+    one is wrong by the other.
+
+    Example:
+        "canonical_answer": "18.5s to 20.0s", "answer_meta": {"time_span": [18.0, 20.0]}
+
+    Fix:
+        Write both from one source.
+
+    Reference: SO-Bench, answer_meta.
+    """
+    for number, row in _items(reading):
+        meta, text = row.answer_meta, row.canonical_answer or ""
+        numbers = [float(part) for part in re.findall(r"-?\d+(?:\.\d+)?", text)]
+        if meta is None or not numbers:
+            continue
+        truths = [meta.azimuth_deg, meta.elevation_deg, meta.distance_m, meta.onset_time, meta.active_count]
+        truth = meta.time_span or [float(value) for value in truths if value is not None][:1]
+        if (
+            truth
+            and len(numbers) == len(truth)
+            and any(
+                abs(one - other) > 0.051 * max(1.0, abs(other) / 100) for one, other in zip(numbers, truth, strict=True)
+            )
+        ):
+            shown = ", ".join(f"{value:g}" for value in truth)
+            yield found(number, f"the canonical answer says {clipped(text)}, the meta {shown}", "canonical_answer",
+                        "write both from one source")  # fmt: skip
+
+
+@rule("QAI107", WARNING)
+def task_counts(reading: ItemReading, found: Found) -> Iterator[Finding]:
+    """A file that looks like all of SO-Bench and has other counts of tasks.
+
+    SO-Bench has 7,877 questions in 16 tasks with fixed counts. A score over another set is no SO-Bench
+    score; SO-Dataset's own test split looks alike and is no substitute.
+
+    Example:
+        7,877 questions, 660 of them detect_time where SO-Bench has 667
+
+    Fix:
+        Download qa/test.jsonl of SO-Bench again.
+
+    Reference: the dataset card of SO-Bench.
+    """
+    counts = Counter(row.task for _, row in _items(reading))
+    total = sum(counts.values())
+    if reading.format.name == "so-bench" and abs(total - sum(SO_BENCH.values())) < 80 and dict(counts) != SO_BENCH:
+        other = [f"{task}: {counts.get(task, 0)} for {n}" for task, n in SO_BENCH.items() if counts.get(task, 0) != n]
+        more = [f"{printable(str(task))} is no task of it" for task in counts if task not in SO_BENCH]
+        yield found(0, f"the counts of tasks are not SO-Bench's: {'; '.join([*other, *more][:4])}", "task",
+                    "download the benchmark again")  # fmt: skip
+
+
+@rule("PRD101", ERROR)
+def repeated_prediction(reading: ItemReading, found: Found) -> Iterator[Finding]:
+    """Two predictions for one question.
+
+    The SO-Bench scorer attaches the second one to another question that stands in the same line of the
+    reference, if audio and task agree: a wrong join without a word. MERA takes the last one.
+
+    Example:
+        two lines with the same qa_id
+
+    Fix:
+        Keep one.
+
+    Reference: SO-Bench scorer, prepare_records.
+    """
+    seen: dict[tuple[str, str | None], int] = {}
+    for number, row in enumerate(reading.rows):
+        if not isinstance(row, Prediction) or row.id is None:
+            continue
+        key = (row.id, row.prompt)
+        if key in seen:
+            line = reading.locate(seen[key], "id", None).line
+            yield found(
+                number, f"a second prediction for {clipped(row.id)}; the first is in line {line}", "id", "keep one"
+            )
+        seen.setdefault(key, number)
+
+
+@rule("PRD102", WARNING)
+def empty_prediction(reading: ItemReading, found: Found) -> Iterator[Finding]:
+    """A question without an answer of the model.
+
+    It counts as wrong. An empty text often is a crash, a time-out or a refusal that was filtered out.
+
+    Example:
+        "prediction": ""
+
+    Fix:
+        Run the model on this question again.
+
+    Reference: SO-Bench scorer: an empty prediction is not parseable and counts 0.
+    """
+    for number, row in enumerate(reading.rows):
+        if isinstance(row, Prediction) and not (row.prediction or "").strip():
+            yield found(number, f"no prediction for {clipped(row.id or 'this question')}", "prediction",
+                        "it counts as wrong")  # fmt: skip
+
+
+RULES = (
+    repeated_id, answer_not_among_options, repeated_option, homoglyph_letter, times_of_item,
+    meta_contradicts_answer, task_counts, repeated_prediction, empty_prediction,
+)  # fmt: skip

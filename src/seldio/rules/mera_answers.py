@@ -1,0 +1,280 @@
+"""PRD12 and PRD13: the archive of a submission to MERA, and the answers in it."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import string
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from seldio.findings import Finding
+from seldio.formats.items import ItemReading
+from seldio.rules.base import ERROR, INFO, WARNING, rule
+from seldio.rules.mera_verdict import mera_verdict
+from seldio.schema.qa import Item, Prediction
+from seldio.text import clipped, printable
+
+Found = Callable[..., Finding]
+#: Cyrillic letters that look like those of options.
+CYRILLIC = dict(zip("АВСЕавсе", "ABCEABCE", strict=True))
+_LETTER = re.compile(r"(?<![^\W_])[A-Fa-fАВСЕ](?![^\W_])")
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+@dataclasses.dataclass(frozen=True)
+class Package:
+    """The archive of a submission.
+
+    Args:
+        path: as shown to people.
+        members: its files; None where it cannot be opened.
+        tasks: what is asked for.
+    """
+
+    path: str
+    members: Mapping[str, bytes] | None
+    tasks: Sequence[str] = ("ruEnvAQA",)
+
+    def errors(self, name: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+        """The validator's errors of one type: the task, the path of its file, and what the error tells."""
+        gold = dict.fromkeys(self.tasks)
+        files = {member.rsplit("/", 1)[-1].rsplit(".", 1)[0]: member for member in self.members or ()}
+        for error in mera_verdict(self.members, gold):
+            if error["type"] == name:
+                task = error["task"]
+                yield task, f"{self.path}!/{files[task]}" if task in files else self.path, error
+
+
+@rule("PRD121", ERROR)
+def unreadable_submission(package: Package, found: Found) -> Iterator[Finding]:
+    """A submission that is no zip, or a broken one.
+
+    MERA's validator calls this ``unreadable_zip``; nothing is scored.
+
+    Example:
+        a tar with the name submission.zip
+
+    Fix:
+        Pack the files with zip.
+
+    Reference: MERA, modules/scoring/src/worker.py.
+    """
+    for _, path, _ in package.errors("unreadable_zip"):
+        yield found(path, "the archive cannot be opened as a zip", "pack the files with zip")
+
+
+@rule("PRD122", ERROR)
+def unreadable_task(package: Package, found: Found) -> Iterator[Finding]:
+    """A task's file that is not JSON in UTF-8.
+
+    MERA's validator calls this ``unreadable_file``; the task scores 0.
+
+    Example:
+        {"data": {"test": [
+
+    Fix:
+        Write the file again; seldio validate on the file itself says where it breaks.
+
+    Reference: MERA, modules/scoring/src/tasks/task.py.
+    """
+    for task, path, _ in package.errors("unreadable_file"):
+        yield found(path, f"the file of {printable(task)} cannot be read as JSON", "write it again, in UTF-8")
+
+
+@rule("PRD123", ERROR)
+def wrong_extension(package: Package, found: Found) -> Iterator[Finding]:
+    """A task's file with another suffix than .json.
+
+    MERA's validator calls this ``extension``; the task scores 0. JSON lines are not read either.
+
+    Example:
+        ruEnvAQA.jsonl
+
+    Fix:
+        Call the file ruEnvAQA.json.
+
+    Reference: MERA, modules/scoring/src/tasks/task.py.
+    """
+    for task, path, error in package.errors("extension"):
+        message = f"the suffix is {clipped(error['extension'] or 'none', 20)}, not .json"
+        yield found(path, message, f"call it {printable(task)}.json")
+
+
+@rule("PRD124", ERROR)
+def task_missing(package: Package, found: Found) -> Iterator[Finding]:
+    """A submission without the file of a task.
+
+    Files are found by their name, capitals included, in any folder of the archive. MERA's validator calls
+    this ``no_task``; the task scores 0.
+
+    Example:
+        ruenvaqa.json in place of ruEnvAQA.json
+
+    Fix:
+        Add the file, or give it the name of the task.
+
+    Reference: MERA, modules/scoring/src/worker.py.
+    """
+    for task, path, _ in package.errors("no_task") if package.members is not None else ():
+        alike = [name for name in package.members or () if task.lower() in name.lower()]
+        hint = f"rename {printable(alike[0])}" if alike else "add it"
+        yield found(path, f"there is no {printable(task)}.json", hint)
+
+
+@dataclasses.dataclass(frozen=True)
+class Answers:
+    """The answers of a submission, and the questions where those are known."""
+
+    reading: ItemReading
+    gold: Mapping[str, Item] | None = None
+
+    def rows(self) -> Iterator[tuple[int, Prediction, str]]:
+        """Number, answer and its text, of answers that are not empty."""
+        for number, row in enumerate(self.reading.rows):
+            if isinstance(row, Prediction) and row.prediction:
+                yield number, row, row.prediction
+
+    def options(self, row: Prediction) -> int:
+        """How many options the question of *row* has; four where that is not known."""
+        item = (self.gold or {}).get(row.id or "")
+        return len(item.options) if item is not None and item.options else 4
+
+
+def counted(text: str) -> str:
+    """What exact_match compares: small letters, ASCII punctuation left out, white space kept."""
+    return text.lower().translate(_NO_PUNCTUATION)
+
+
+def _latin(text: str) -> bool:
+    return len(text) == 1 and text in string.ascii_lowercase
+
+
+@rule("PRD131", ERROR)
+def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
+    """A question without an answer.
+
+    MERA's validator calls this ``no_id``; one question without an answer and the whole task scores 0.
+
+    Example:
+        596 questions, 595 answers
+
+    Fix:
+        Answer every question; an empty text is an answer.
+
+    Reference: MERA, modules/scoring/src/tasks/task.py.
+    """
+    left_out = answers.reading.origin.get("left_out")
+    given = {row.id for row in answers.reading.rows} | set(left_out if isinstance(left_out, list) else ())
+    for name in answers.gold or ():
+        if name not in given:
+            yield found(None, f"there is no answer to question {clipped(name)}", None, "answer every question")
+
+
+@rule("PRD132", WARNING)
+def surplus_answer(answers: Answers, found: Found) -> Iterator[Finding]:
+    """An answer to a question that the benchmark does not have.
+
+    MERA ignores it. Ids of test and shots run on: answers to the examples often are the surplus.
+
+    Example:
+        "meta": {"id": 9999}
+
+    Fix:
+        Leave it out, or correct its id.
+
+    Reference: MERA, modules/scoring/src/tasks/task.py: only the ids of the right answers are looked at.
+    """
+    for number, row in enumerate(answers.reading.rows):
+        if answers.gold is not None and row.id not in answers.gold:
+            yield found(number, f"there is no question {clipped(row.id or '')}", "id", "it is ignored: correct its id")
+
+
+@rule("PRD133", ERROR)
+def letter_outside_options(answers: Answers, found: Found) -> Iterator[Finding]:
+    """A letter that no option of the question has.
+
+    It scores 0 whatever the right answer is. Where the questions are not known, four options are assumed.
+
+    Example:
+        "outputs": "C" to a question with two options
+
+    Fix:
+        Look at how letters are taken from the model's output.
+
+    Reference: MERA_MULTIMODAL, ruenvaqa.yaml: exact_match.
+    """
+    for number, row, text in answers.rows():
+        letter, count = counted(text), answers.options(row)
+        if _latin(letter) and letter not in string.ascii_lowercase[:count]:
+            message = f"{letter.upper()} is none of the {count} options"
+            yield found(number, message, "prediction", f"the options are A to {string.ascii_uppercase[count - 1]}")
+
+
+@rule("PRD134", ERROR)
+def homoglyph_answer(answers: Answers, found: Found) -> Iterator[Finding]:
+    """A Cyrillic letter as an answer.
+
+    It looks like the Latin one and never equals it: scored 0.
+
+    Example:
+        "outputs": "В", the third letter of the Russian alphabet
+
+    Fix:
+        Write the Latin letter.
+
+    Reference: exact_match of lm-eval compares code points.
+    """
+    for number, _, text in answers.rows():
+        letter = counted(text)
+        if letter in CYRILLIC:
+            message = f"a Cyrillic letter that looks like {CYRILLIC[letter]}: scored 0"
+            yield found(number, message, "prediction", f"write the Latin {CYRILLIC[letter]}")
+
+
+@rule("PRD135", WARNING)
+def text_around_letter(answers: Answers, found: Found) -> Iterator[Finding]:
+    """More than a letter as an answer.
+
+    Exact match scores it 0, however right the letter is: a space, a line end or a word is enough. MERA's site
+    also looks at what stands behind the word ОТВЕТ; the published harness does not.
+
+    Example:
+        "outputs": "ОТВЕТ B"
+
+    Fix:
+        Write the letter alone.
+
+    Reference: MERA_MULTIMODAL, ruenvaqa.yaml: no filter is applied before exact_match.
+    """
+    for number, _, text in answers.rows():
+        letter = counted(text)
+        if not _latin(letter) and letter not in CYRILLIC:
+            letters = {CYRILLIC.get(one, one).upper() for one in _LETTER.findall(text)}
+            hint = f"write {letters.pop()} alone" if len(letters) == 1 else "write the letter of an option"
+            yield found(number, f"{clipped(text, 30)} is no letter alone: scored 0", "prediction", hint)
+
+
+@rule("PRD136", INFO)
+def decorated_letter(answers: Answers, found: Found) -> Iterator[Finding]:
+    """A letter in lower case or with punctuation around it.
+
+    Exact match ignores case and ASCII punctuation: it counts like the letter. Other scorers may not.
+
+    Example:
+        "outputs": "(b)"
+
+    Fix:
+        Write B.
+
+    Reference: MERA_MULTIMODAL, ruenvaqa.yaml: ignore_case, ignore_punctuation.
+    """
+    for number, _, text in answers.rows():
+        letter = counted(text)
+        if _latin(letter) and text != letter.upper():
+            yield found(number, f"{clipped(text)} counts as {letter.upper()}", "prediction", f"write {letter.upper()}")
+
+
+PACKAGE_RULES = (unreadable_submission, unreadable_task, wrong_extension, task_missing)
+ANSWER_RULES = (
+    missing_answer, surplus_answer, letter_outside_options, homoglyph_answer, text_around_letter, decorated_letter,
+)  # fmt: skip

@@ -1,0 +1,84 @@
+"""One cause, one finding: what a first user's wrong files made into many findings, or into none."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from seldio.errors import UsageError
+from seldio.findings import Finding, Severity
+from seldio.reference import load
+from seldio.settings import parse
+from seldio.validation import validate
+
+ROWS = [f"{frame},{frame % 13},{frame * 7 % 300 - 150},{frame % 60 - 30}" for frame in range(40)]
+
+
+def found(path: Path, rows: list[str], header: str = "", **options: str) -> list[Finding]:
+    path.write_text("\n".join([header, *rows] if header else rows) + "\n")
+    reference = load(options["reference"]) if "reference" in options else None
+    return validate(path.parent, format=options.get("format"), reference=reference).findings
+
+
+def codes(findings: list[Finding]) -> list[str]:
+    return [finding.code for finding in findings]
+
+
+@pytest.mark.parametrize("header", [",frame,class,azimuth,elevation", "Unnamed: 0,frame,class,a,e", ",0,1,2,3"])
+def test_a_row_index_of_pandas_is_one_finding(header: str, tmp_path: Path) -> None:
+    rows = [f"{number},{row}" for number, row in enumerate(ROWS)]
+    assert codes(found(tmp_path / "mix001.csv", rows, header)) == ["SYN113"]
+
+
+def test_one_file_for_all_clips_is_not_one_finding_for_each_clip(tmp_path: Path) -> None:
+    assert codes(found(tmp_path / "all.csv", ROWS, reference="mix001..mix079")) == ["SUB106"]
+
+
+def test_columns_are_told_by_a_header_that_is_right(tmp_path: Path) -> None:
+    rows = [f"{frame},1,0,{frame},{100 + frame},True" for frame in range(40)]
+    findings = found(tmp_path / "mix001.csv", rows, "frame,class,source,azimuth,distance,onscreen")
+    assert set(codes(findings)) == {"SYN136"}
+
+
+def test_a_header_in_another_order_names_its_layout(tmp_path: Path) -> None:
+    rows = [f"{frame},1,0,{frame},1,{100 + frame}" for frame in range(40)]
+    findings = found(tmp_path / "mix001.csv", rows, "frame,class,source,azimuth,onscreen,distance")
+    assert codes(findings) == ["SYN113"]
+    assert "dcase2025" in findings[0].message
+
+
+def test_a_few_frames_too_many_are_no_other_hop(tmp_path: Path) -> None:
+    rows = [f"{frame},1,0,{frame},{100 + frame},0" for frame in range(80)]
+    findings = found(tmp_path / "mix001.csv", rows, "frame,class,source,azimuth,distance,onscreen")
+    assert codes(findings) == ["SUB104"]
+
+
+def test_vectors_are_neither_radians_nor_metres(tmp_path: Path) -> None:
+    rows = [f"{frame},1,{0.1 + 0.02 * frame:.5f},{0.9 - 0.01 * frame:.5f},0.20000" for frame in range(40)]
+    findings = found(tmp_path / "mix001.csv", rows, format="dcase2024-submission")
+    assert codes(findings) == ["LAB302"]
+    assert "dcase2020-output" not in (findings[0].hint or "")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{'annotations': []}"])
+def test_a_damaged_file_of_2026_is_not_passed_over(text: str, tmp_path: Path) -> None:
+    for clip in ("mix001", "mix002"):
+        (tmp_path / f"{clip}_inference.json").write_text(json.dumps({"annotations": []}) if clip == "mix001" else text)
+    assert [finding.path for finding in validate(tmp_path).findings] == [f"{tmp_path}/mix002_inference.json"]
+
+
+def test_the_folder_task3_holds_both_tracks(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "package.zip", "w") as package:
+        for label in [f"Doe_UNI_task3{track}_{number}" for track in "ab" for number in (1, 2, 3, 4)]:
+            package.writestr(f"task3/{label}/{label}.meta.yaml", f"submission:\n  label: {label}\n")
+            package.writestr(f"task3/{label}/{label}/mix001.csv", "0,1,20,-5\n")
+    assert not {"SUB203", "SUB205"} & set(codes(validate(tmp_path / "package.zip").findings))
+
+
+def test_severities_of_unknown_rules_are_refused_and_case_does_not_count() -> None:
+    assert {"LAB204": Severity.INFO} == parse({"severity": {"lab204": "info"}}, "seldio.toml").severity
+    with pytest.raises(UsageError, match="no rule begins with 'NOPE'"):
+        parse({"severity": {"NOPE": "info"}}, "seldio.toml")

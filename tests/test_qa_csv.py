@@ -1,0 +1,427 @@
+"""JASCO's csv files, and the quoted csv below them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from seldio.errors import DataError, InvalidData, LossError
+from seldio.findings import Finding, raise_errors
+from seldio.formats.csv_text import BOM, Source, layout_of, rows, written
+from seldio.formats.items import ItemReading
+from seldio.formats.qa_csv import FORMATS, INSTRUCTIONS, JASCO, JASCO_PREDICTIONS, KEYWORDS, QUESTION, expand
+from seldio.media.audio import probe
+from seldio.schema.qa import Item, Prediction
+
+HEADER = ",".join(JASCO.columns)
+PREDICTIONS = ",".join(JASCO_PREDICTIONS.columns)
+CSV_CHARACTERS = st.text(st.sampled_from('ab,"\r\n é\u2028'), max_size=30)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+AWKWARD = (
+    "", "NA", "None", "null", "nan", "NaN", "N/A", "007", "1.0", "1e5", "True", " lead", "trail ", "\t", '"', '""', ",",
+    "\n", "\r", "\r\n", "a\nb", 'he said "no"', "=1+1", "{audio}", "\u2028", BOM, "’", "А", "\x1b[2J", "\\N", ";",
+)  # fmt: skip
+
+
+def read(format: object, text: str | bytes) -> tuple[ItemReading | None, list[Finding]]:
+    found: list[Finding] = []
+    data = text.encode() if isinstance(text, str) else text
+    return format.read(data, "x.csv", found.append), found  # type: ignore[attr-defined]
+
+
+def clean(format: object, data: str | bytes) -> ItemReading:
+    reading, found = read(format, data)
+    assert [] == found
+    assert reading is not None
+    return reading
+
+
+def at(finding: Finding) -> tuple[str, int | None, int | None]:
+    return finding.code, finding.line, finding.column
+
+
+@pytest.fixture(scope="session")
+def jasco(shared: Path) -> Path:
+    return shared / "data" / "jasco"
+
+
+@pytest.fixture(scope="session")
+def blns(shared: Path) -> list[str]:
+    return json.loads((shared / "corpora" / "blns" / "blns.json").read_text("utf-8"))
+
+
+# --- the real files ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("format", "name", "count"), [(JASCO, "v0.csv", 80), (JASCO_PREDICTIONS, "predictions-example.csv", 640)]
+)
+def test_real_files_come_back_byte_for_byte(jasco: Path, format, name: str, count: int) -> None:
+    data = (jasco / name).read_bytes()
+    reading = clean(format, data)
+    assert count == len(reading.rows)
+    assert data == format.write(reading.rows, reading.origin)
+    assert data == format.write(reading.rows)
+    assert [1.0] == [other.likes(data, name) for other in FORMATS if other is format]
+    assert [0.0] == [other.likes(data, name) for other in FORMATS if other is not format]
+
+
+def test_a_real_item(jasco: Path) -> None:
+    item = clean(JASCO, (jasco / "v0.csv").read_bytes()).rows[60]
+    assert isinstance(item, Item)
+    assert ("61", ["dataset/v0/61.wav"], QUESTION, None) == (item.id, item.audio, item.question, item.instruction)
+    assert item.answer_meta is not None
+    assert item.answer_meta.keywords == ["movie", "TV show"]
+    assert item.extra is not None
+    assert "movie, TV show" == item.extra[KEYWORDS]
+    assert [name for name in JASCO.columns if name not in ("audio_id", "Correct Answer")] == list(item.extra)
+
+
+def test_the_instructions_are_those_of_the_seed(shared: Path) -> None:
+    seed = (shared / "seeds" / "jasco.txt").read_text("utf-8", errors="replace")
+    block = re.search(r"switch the position.*?```\n(.*?)```", seed, re.DOTALL)
+    assert block is not None
+    assert tuple(line for line in block[1].splitlines() if line) == INSTRUCTIONS
+
+
+def test_expanding_the_questions_makes_the_template(jasco: Path) -> None:
+    template = (jasco / "predictions-example.csv").read_bytes()
+    frames = {row.id: int(row.extra["n_frames"]) for row in clean(JASCO_PREDICTIONS, template).rows}  # type: ignore[index, arg-type]
+    items = clean(JASCO, (jasco / "v0.csv").read_bytes()).rows
+    rows = expand(items, frames.get)  # type: ignore[arg-type]
+    data = JASCO_PREDICTIONS.write(rows)
+    assert re.sub(rb"(?m),output_[1-8]$", b",", template) == data
+    assert all(row.prediction is None for row in rows)
+    answered = [row.model_copy(update={"prediction": f"output_{n % 8 + 1}"}) for n, row in enumerate(rows)]
+    assert template == JASCO_PREDICTIONS.write(answered)
+    assert {""} == {row.extra["n_frames"] for row in expand(items)}  # type: ignore[index, arg-type]
+
+
+def test_the_recordings_have_the_frames_of_the_template(jasco: Path) -> None:
+    for row in clean(JASCO_PREDICTIONS, (jasco / "predictions-example.csv").read_bytes()).rows:
+        path = jasco / "audio" / f"{row.id}.wav"
+        if path.exists():
+            with path.open("rb") as stream:
+                assert str(probe(stream).frames) == row.extra["n_frames"]  # type: ignore[index]
+
+
+def test_places_in_the_real_file(jasco: Path) -> None:
+    data = (jasco / "v0.csv").read_bytes()
+    reading = clean(JASCO, data)
+    lines = data.decode().splitlines()
+    for number, row in enumerate(reading.rows):
+        for field in ("id", "answer", "answer_meta", "Audio", "Speech"):
+            place = reading.locate(number, field, None)
+            assert (number + 2, lines[number + 1]) == (place.line, place.excerpt)
+            assert place.excerpt[place.column - 1 : place.end_column - 1] == place.value
+        assert row.id == reading.locate(number, "audio", 0).value
+        assert (
+            lines[number + 1]
+            == reading.locate(number, "question", None).value
+            == reading.locate(number, None, None).value
+        )
+
+
+def test_the_place_of_a_keyword() -> None:
+    reading = clean(JASCO, f'{HEADER}\n1,a,b,c,d,e,",movie ,TV ""show"""\n2,a,b,c,d,e,one\n')
+    found = [reading.locate(row, "answer_meta", number) for row, number in ((0, 0), (0, 1), (0, 2), (1, 0))]
+    assert [(2, 15, 20), (2, 22, 33), (2, 14, 33), (3, 13, 16)] == [(at.line, at.column, at.end_column) for at in found]
+
+
+def test_a_judged_file_keeps_the_judge(jasco: Path) -> None:
+    reading = clean(JASCO_PREDICTIONS, (jasco / "predictions-example.csv").read_bytes())
+    judged = [
+        row.model_copy(update={"extra": {**(row.extra or {}), "llama3_extract": "Rating: 2\n\nOrientation: Both"}})
+        for row in reading.rows
+    ]
+    data = JASCO_PREDICTIONS.write(judged, reading.origin)
+    assert data.startswith((PREDICTIONS + ",llama3_extract\n").encode())
+    again = clean(JASCO_PREDICTIONS, data)
+    assert judged == again.rows
+    assert data == JASCO_PREDICTIONS.write(again.rows, again.origin)
+    assert 2 + 3 * 639 == again.locate(639, "llama3_extract", None).line
+
+
+# --- texts ---------------------------------------------------------------------------------------------
+
+
+def item(id: str = "1", **extra: str) -> Item:
+    full = {name: "" for name in JASCO.columns if name not in ("audio_id", "Correct Answer")}
+    return Item.model_validate(
+        {"id": id, "audio": [f"dataset/v0/{id}.wav"], "question": QUESTION, "extra": {**full, **extra}}
+    )
+
+
+def prediction(id: str = "1", **fields: object) -> Prediction:
+    extra = {name: "" for name in JASCO_PREDICTIONS.columns if name not in JASCO_PREDICTIONS.fields.values()}
+    return Prediction.model_validate({"id": id, "prompt": "", "extra": extra, **fields})
+
+
+def everywhere(texts: list[str]) -> list[Item]:
+    names = ("Audio", "Speech", "Audio-Only Answer", "Speech-Only Answer", "more")
+    return [item(text or "empty", **dict.fromkeys(names, text)).model_copy(update={"answer": text}) for text in texts]
+
+
+def test_naughty_strings_are_unharmed(blns: list[str]) -> None:
+    for origin in (None, {"layout": layout_of(list(rows('"a"\r\n"b"\r\n')))}):
+        items = everywhere([*blns, *AWKWARD])
+        assert items == clean(JASCO, JASCO.write(items, origin)).rows
+        rows_ = [
+            prediction(text or "empty", prompt=text, prediction=text, audio=[text] if text else [])
+            for text in [*blns, *AWKWARD]
+        ]
+        assert rows_ == clean(JASCO_PREDICTIONS, JASCO_PREDICTIONS.write(rows_, origin)).rows
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=6))
+def test_any_text_comes_back(texts: list[str]) -> None:
+    items = everywhere(texts)
+    assert items == clean(JASCO, JASCO.write(items)).rows
+
+
+def test_no_output_and_an_empty_output_stay_apart() -> None:
+    pair = [prediction(prediction=None), prediction(prediction="")]
+    data = JASCO_PREDICTIONS.write(pair)
+    assert data.endswith(b',\n1,,,,,,,,,,,""\n')
+    assert pair == clean(JASCO_PREDICTIONS, data).rows
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("", None),
+        ("a", ["a"]),
+        ("a,b", ["a", "b"]),
+        (" a , b ", ["a", "b"]),
+        ("a,,b,", ["a", "b"]),
+        ("movie, TV show", ["movie", "TV show"]),
+    ],
+)
+def test_keywords(cell: str, words: list[str] | None) -> None:
+    data = f'{HEADER}\n1,a,b,c,d,e,"{cell}"\n'.encode()
+    reading = clean(JASCO, data)
+    row = reading.rows[0]
+    assert isinstance(row, Item)
+    assert words == (row.answer_meta.keywords if row.answer_meta else None)
+    assert data == JASCO.write(reading.rows, reading.origin)
+    changed = row.model_copy(
+        update={"answer_meta": Item.model_validate({"id": "1", "answer_meta": {"keywords": ["x", "y"]}}).answer_meta}
+    )
+    assert JASCO.write([changed]).endswith(b'"x,y"\n')
+
+
+# --- what cannot be written ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"question": INSTRUCTIONS[1]}, "question"),
+        ({"audio": ["other.wav"]}, "audio"),
+        ({"answer": "a\0b"}, "answer"),
+        ({"answer_meta": {"azimuth_deg": 3.0}}, "answer_meta"),
+        ({"answer_meta": {"keywords": ["a,b"]}}, "answer_meta"),
+        ({"answer_meta": {"keywords": [" a"]}}, "answer_meta"),
+        ({"extra": {"level": 3}}, "extra"),
+        ({"extra": {"Correct Answer": "x"}}, "extra"),
+        ({"extra": {"audio_id": "x"}}, "extra"),
+        ({"extra": {"a\0": "x"}}, "extra"),
+        ({"extra": {"a": "\ud800"}}, "extra"),
+        ({"answer": "\ud800"}, "answer"),
+    ],
+)
+def test_losses_of_an_item(change: dict[str, object], field: str) -> None:
+    row = Item.model_validate({"id": "1", **change})
+    assert [field] == list(JASCO.losses([row]))
+    with pytest.raises(LossError, match=field):
+        JASCO.write([row])
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"id": None}, "id"),
+        ({"audio": ["a", "b"]}, "audio"),
+        ({"extra": {"prompt": "x"}}, "extra"),
+        ({"prediction": "\0"}, "prediction"),
+    ],
+)
+def test_losses_of_a_prediction(change: dict[str, object], field: str) -> None:
+    assert [field] == list(JASCO_PREDICTIONS.losses([Prediction.model_validate({"id": "1", **change})]))
+
+
+def test_a_bare_item_is_written() -> None:
+    row = Item.model_validate({"id": "7", "answer": "yes"})
+    assert f"{HEADER}\n7,,,,,yes,\n".encode() == JASCO.write([row])
+    assert f"{PREDICTIONS}\n".encode() == JASCO_PREDICTIONS.write([])
+
+
+def test_rows_of_the_other_kind_are_refused() -> None:
+    with pytest.raises(DataError, match="jasco holds items; row 1 is Prediction"):
+        JASCO.write([prediction()])
+
+
+# --- findings ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", [("SYN112", 1, 1)]),
+        ("\n\n", [("SYN110", 1, 1), ("SYN110", 2, 1), ("SYN112", 1, 1)]),
+        ("a,b\n1,2\n", [("SYN113", 1, 1)]),
+        (HEADER.replace("Speech,", "speech,") + "\n", [("SYN113", 1, 1)]),
+        (HEADER + ",Audio\n", [("SYN113", 1, len(HEADER) + 2)]),
+        (HEADER.replace(",", ";") + "\n1;2;3;4;5;6;7\n", [("SYN120", 1, 1)]),
+        (BOM + HEADER + "\n1,2,3,4,5,6,7\n", [("SYN103", 1, 1)]),
+        (HEADER + "\n1,2,3,4,5,6,7\n1,2,3\n", [("SYN121", 3, 1)]),
+        (HEADER + '\n1,2,3,4,5,6,7,"8"\n1,2,3,4,5,6,7\n', [("SYN121", 2, 15)]),
+        (HEADER + "\n1,2,3,4,5,6,7\n2,3", [("SYN108", 3, 1)]),
+        (HEADER + "\n1,2,3,4,5,6,7,8\n2,2,3,4,5,6,7,8\n", [("SYN113", 1, 1)]),
+        (HEADER + '\n1,2,3,4,5,6,"7\n2,2,3,4,5,6,7\n', [("SYN122", 2, 13)]),
+        (HEADER + '\n1,2,"3\n,4,5,6,7\n2,2,3,4,5,6,7\n', [("SYN122", 2, 5)]),
+        (HEADER + '\n1,2,"a"b,4,5,6,7\n', [("SYN122", 2, 7)]),
+        (HEADER + '\n1,2,"a\nb"c,4,5,6,7\n', [("SYN122", 3, 2)]),
+        (HEADER + "\n\n1,2,3,4,5,6,7\n", [("SYN110", 2, 1)]),
+        (HEADER + '\n1,"a\r\nb\rc\nd",3,4,5,6,7\n,2,3,4,5,6,7\n', [("SYN135", 6, 1)]),
+        (HEADER + "\r\n1,2,3,4,5,6,7\n", [("SYN106", 2, 1)]),
+        (HEADER + "\r1,2,3,4,5,6,7\r", [("SYN107", 1, 1)]),
+        (HEADER + "\r\n1,2,3,4,5,6,7\r\n", []),
+        (HEADER + "\n1,2,3,4,5,6,7", []),
+    ],
+)  # fmt: skip
+def test_findings_have_line_and_column(text: str, expected: list[tuple[str, int, int]]) -> None:
+    _, found = read(JASCO, text)
+    assert sorted(expected) == sorted(at(finding) for finding in found)
+
+
+def test_the_offending_text_is_where_the_finding_says() -> None:
+    _, found = read(JASCO, f'{HEADER}\n1,"ж\nя"ю,3,4,5,6,7\n')
+    assert [("SYN122", 3, 2, 'я"ю,3,4,5,6,7')] == [(*at(finding), finding.excerpt) for finding in found]
+
+
+def test_good_rows_beside_bad_ones_are_read() -> None:
+    reading, found = read(JASCO, f"{HEADER}\n1,2,3\n2,2,3,4,5,6,7\n,2,3,4,5,6,7\n4,2,3,4,5,6,7\n")
+    assert reading is not None
+    assert (["2", "4"], 2) == ([row.id for row in reading.rows], len(found))
+    assert [3, 5] == [reading.locate(number, "id", None).line for number in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("data", "code"), [(b"\xff\xfea\0", "SYN102"), (b"a\0b", "SYN104"), (b"audio_id,\xe9", "SYN101")]
+)
+def test_bytes_that_are_no_text(data: bytes, code: str) -> None:
+    reading, found = read(JASCO, data)
+    assert (None, [code]) == (reading, [finding.code for finding in found])
+
+
+def test_loading_raises_at_the_first_error() -> None:
+    with pytest.raises(InvalidData, match=r"x\.csv:2:1: SYN121"):
+        JASCO.read(f"{HEADER}\n1\n".encode(), "x.csv", raise_errors)
+
+
+@given(
+    st.binary(max_size=200) | st.text('",\r\n;a\ufeff', max_size=60).map(lambda text: (HEADER + "\n" + text).encode())
+)
+@example(HEADER.encode() + b'\n"')
+def test_no_exception_for_any_bytes(data: bytes) -> None:
+    for format in FORMATS:
+        format.likes(data, "x.csv")
+        reading, found = read(format, data)
+        assert reading is not None or found
+        for number in range(len(reading.rows) if reading is not None else 0):
+            assert reading is not None
+            reading.locate(number, "id", None)
+        if reading is not None and not found:
+            assert data == format.write(reading.rows, reading.origin)
+
+
+@given(st.data())
+def test_any_sound_layout_comes_back_byte_for_byte(data: st.DataObject) -> None:
+    """Cells quoted at will, any line ends inside cells, one kind between rows, columns in any order."""
+    names = data.draw(st.permutations([*JASCO.columns, "more"]))
+    newline = data.draw(st.sampled_from(["\n", "\r\n"]))
+    cells = st.text(st.sampled_from('ab,"\r\n é'), min_size=1, max_size=5)
+    table = [names, *data.draw(st.lists(st.lists(cells, min_size=8, max_size=8), max_size=4))]
+    lines = [",".join(_quoted_at_will(cell, data.draw(st.booleans())) for cell in row) for row in table]
+    content = (newline.join(lines) + data.draw(st.sampled_from(["", newline]))).encode()
+    reading = clean(JASCO, content)
+    assert content == JASCO.write(reading.rows, reading.origin)
+
+
+def _quoted_at_will(cell: str, quoted: bool) -> str:
+    if quoted or re.search(r'^"|[,\r\n]', cell):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
+
+
+# --- quoted csv ----------------------------------------------------------------------------------------
+
+
+@given(CSV_CHARACTERS)
+@example('"a""')
+@example('"a"b"c,d"\r\r\n""')
+def test_cells_are_those_of_pythons_csv(text: str) -> None:
+    expected = list(csv.reader(io.StringIO(text, newline="")))
+    assert expected == [[] if row.blank else row.values for row in rows(text)]
+
+
+@given(CSV_CHARACTERS)
+def test_rows_and_cells_know_where_they_stand(text: str) -> None:
+    source, position = Source(text), 0
+    for row in rows(text):
+        assert position == row.start
+        position = row.end + len(row.newline)
+        for cell in row.cells:
+            place = source.place(cell.start, cell.end)
+            before = re.split("\r\n|\r|\n", text[: cell.start])
+            if not text[: cell.start + 1].endswith("\r\n"):  # a place between CR and LF belongs to the line before
+                assert (len(before), len(before[-1]) + 1) == (place.line, place.column)
+            assert cell.flaw or not cell.quoted or text[cell.start - 1] == text[cell.end] == '"'
+    assert len(text) == position
+
+
+@given(
+    st.lists(st.lists(CSV_CHARACTERS.map(lambda cell: cell.replace("\r", "")), min_size=1, max_size=4), max_size=4),
+    st.sampled_from(["\n", "\r\n"]),
+)
+def test_pythons_csv_writes_the_same(table: list[list[str]], newline: str) -> None:
+    """But for a lone CR, which older versions of Python write without quotes."""
+    stream = io.StringIO(newline="")
+    csv.writer(stream, lineterminator=newline).writerows(table)
+    expected = stream.getvalue()
+    assert table == list(csv.reader(io.StringIO(expected, newline="")))
+    ours = written(table, layout_of(list(rows(expected))) if table else layout_of(()))
+    assert expected == ours
+    assert table == [row.values for row in rows(written(table))]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["comma_in_quotes", "empty", "empty_crlf", "escaped_quotes", "json", "location_coordinates", "newlines", "newlines_crlf",
+     "quotes_and_newlines", "simple", "simple_crlf", "utf8"],
+)  # fmt: skip
+def test_csv_spectrum(shared: Path, name: str) -> None:
+    folder = shared / "corpora" / "csv-spectrum"
+    text = (folder / "csvs" / f"{name}.csv").read_bytes().decode()
+    expected = json.loads((folder / "json" / f"{name}.json").read_bytes())
+    header, *found = (row.values for row in rows(text))
+    records = [dict(zip(header, row, strict=True)) for row in found]
+    if name == "location_coordinates":  # the corpus has another number in its json than in its csv
+        records[0][header[0]] = expected[0][header[0]] if isinstance(expected, list) else expected[header[0]]
+    assert (expected if isinstance(expected, list) else [expected]) == records
+    assert text == written([header, *found], layout_of(list(rows(text))))
+
+
+def test_a_big_file_is_read_in_linear_time() -> None:
+    many = f"{HEADER}\n" + "".join(f'{n},"a ""b"" c",d,e,f,g,"h,i"\n' for n in range(5000))
+    assert 5000 == len(clean(JASCO, many).rows)
+    _, found = read(JASCO, many + '9,"' + '""' * 200_000)
+    assert ["SYN122"] == [finding.code for finding in found]

@@ -1,0 +1,447 @@
+"""The JSON layouts of questions and predictions: places, bytes that come back, and hostile files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seldio.errors import InvalidData
+from seldio.findings import Finding, Severity, raise_errors
+from seldio.formats.items import ItemReading, Row
+from seldio.formats.json_items import JsonItems
+from seldio.formats.qa_json import FORMATS, ITEMS, MMAR, MMAU, PREDICTIONS, SO_BENCH, SO_DATASET, SO_PREDICTIONS
+from seldio.schema.flaws import flaws
+from seldio.schema.qa import Item, Prediction
+
+ALL: tuple[JsonItems, ...] = (SO_BENCH, SO_PREDICTIONS, SO_DATASET, MMAU, MMAR, ITEMS, PREDICTIONS)
+each = pytest.mark.parametrize("format", ALL, ids=lambda format: format.name)
+QA = {"qa_id": "q1", "audio_path": "a.wav", "task_name": "detect_time", "question": "When?", "answer": "now",
+      "answer_meta": {"time_span": [18.5, 20.0]}}  # fmt: skip
+MC = {"id": "q1", "audio_path": "a.wav", "question": "Where?", "choices": ["left", "right"], "answer": "left"}
+
+
+def look(format: JsonItems, data: bytes, path: str = "x.jsonl") -> tuple[ItemReading | None, list[Finding]]:
+    """A reading with its findings."""
+    found: list[Finding] = []
+    return format.read(data, path, found.append), found
+
+
+def rows(format: JsonItems, data: bytes, path: str = "x.jsonl") -> list[Row]:
+    """The rows of a file without faults."""
+    reading = format.read(data, path, raise_errors)
+    assert reading is not None
+    return list(reading.rows)
+
+
+def back(format: JsonItems, data: bytes, path: str = "x.jsonl") -> bytes:
+    """A file, read and written back."""
+    reading, _ = look(format, data, path)
+    assert reading is not None
+    return format.write(reading.rows, reading.origin)
+
+
+def line(record: Any) -> bytes:
+    return json.dumps(record, ensure_ascii=False).encode() + b"\n"
+
+
+# --- real files ------------------------------------------------------------------------------------
+
+REAL = [
+    (SO_BENCH, "so-bench/qa.jsonl", 1),
+    (SO_PREDICTIONS, "so-bench/predictions.jsonl", 1),
+    (SO_DATASET, "so-bench/so_dataset_sample.partial.json", 1),
+    (MMAU, "mmau/mmau-test-mini.json", 1000),
+]
+
+
+@pytest.mark.parametrize(("format", "name", "count"), REAL, ids=lambda value: getattr(value, "name", None))
+def test_real_files_come_back_byte_for_byte(shared: Path, format: JsonItems, name: str, count: int) -> None:
+    data = (shared / "data" / name).read_bytes()
+    reading, found = look(format, data, name)
+    assert reading is not None
+    assert (len(reading.rows), found) == (count, [])
+    assert format.write(reading.rows, reading.origin) == data
+    assert format.write(reading.rows, json.loads(json.dumps(reading.origin))) == data
+    assert rows(format, format.write(reading.rows), name) == reading.rows
+    assert max(ALL, key=lambda each: each.likes(data, "-")) is format
+    assert sum(each.likes(data, name) > 0 for each in ALL) == 1
+
+
+def test_what_a_real_record_says(shared: Path) -> None:
+    (item,) = rows(SO_BENCH, (shared / "data/so-bench/qa.jsonl").read_bytes())
+    assert isinstance(item, Item)
+    assert item.answer_meta is not None
+    assert item.answer_meta.time_span == [18.5, 20.0]
+    assert item.audio == ["audio/test/foa_413d6010b124f7adcc0b.wav"]
+    assert list(item.extra or {}) == ["audio_id", "question_class", "answer_format"]
+    (item,) = rows(SO_DATASET, (shared / "data/so-bench/so_dataset_sample.partial.json").read_bytes(), "x.json")
+    assert isinstance(item, Item)
+    assert item.events is not None
+    assert (item.dataset, item.events[0].azimuth, item.events[0].class_name) == ("hm3d", 67.057, "string_instrument")
+
+
+def test_mmau_keeps_its_five_key_orders(shared: Path) -> None:
+    data = (shared / "data/mmau/mmau-test-mini.json").read_bytes()
+    reading, _ = look(MMAU, data, "x.json")
+    assert reading is not None
+    some = list(reading.rows)[500:600]
+    written = json.loads(MMAU.write(some, reading.origin))
+    assert [list(record) for record in written] == [list(record) for record in json.loads(data)[500:600]]
+
+
+def test_generated_cases(shared: Path) -> None:
+    folder = shared / "corpora/generated"
+    cases = [json.loads(text) for text in (folder / "MANIFEST.jsonl").read_text("utf-8").splitlines()]
+    cases = [case for case in cases if case["path"].startswith("qa_jsonl/")]
+    later = ("dup_id", "answer_", "_choices", "path_", "nul_char")  # what rules find, not readers
+    for case in cases:
+        reading, found = look(MMAR, (folder / case["path"]).read_bytes(), case["path"])
+        if case["expect"] == "ok":
+            assert not found, case
+            assert (
+                back(MMAR, (folder / case["path"]).read_bytes(), case["path"]) == (folder / case["path"]).read_bytes()
+            )
+        elif case["expect"] == "reject":
+            assert found, case
+            assert reading is None, case
+        elif case["expect"] == "finding" and not any(word in case["path"] for word in later):
+            assert found, case
+        assert all(f.line and f.column for f in found), case
+
+
+def test_json_test_suite(shared: Path) -> None:
+    for path in sorted((shared / "corpora/json-testsuite").rglob("*.json")):
+        data = path.read_bytes()
+        for format in ALL:
+            for name in ("x.json", "x.jsonl"):
+                assert 0 <= format.likes(data, name) <= 1
+                reading, found = look(format, data, name)
+                assert found or not reading or not reading.rows or format.write(reading.rows, reading.origin) == data
+
+
+def test_naughty_strings_pass(shared: Path) -> None:
+    strings = [text for text in json.loads((shared / "corpora/blns/blns.json").read_text("utf-8")) if text]
+    items: list[Row] = [
+        Item(id=text, audio=[text], task=text, question=text, answer=text, canonical_answer=text, extra={text: text})
+        for text in strings
+    ]
+    outputs: list[Row] = [Prediction(id=text, audio=[text], prediction=text, extra={text: text}) for text in strings]
+    for format in ALL:
+        given = items if format.holds == "items" else outputs
+        given = [carried(format, row) for row in given]
+        if "options" in format.needs:
+            given = [row.model_copy(update={"options": [row.id, "b"]}) for row in given]
+        data = format.write(given)
+        assert rows(format, data, "x" + format.suffix) == given
+        assert back(format, data, "x" + format.suffix) == data
+
+
+# --- layouts ---------------------------------------------------------------------------------------
+
+LAYOUTS = {
+    "lines": line(QA) + line(QA | {"qa_id": "q2"}),
+    "no final newline": line(QA) + line(QA | {"qa_id": "q2"}).rstrip(),
+    "crlf": (line(QA) + line(QA | {"qa_id": "q2"})).replace(b"\n", b"\r\n"),
+    "mixed ends": line(QA) + line(QA | {"qa_id": "q2"}).replace(b"\n", b"\r\n") + line(QA | {"qa_id": "q3"}),
+    "compact": json.dumps(QA, separators=(",", ":")).encode() + b"\n",
+    "escapes": json.dumps(QA | {"answer": "Гонг ü"}).encode() + b"\n",
+    "other order": line(dict(reversed(QA.items()))) + line(QA | {"qa_id": "q2"}),
+    "whole numbers": line(QA | {"answer_meta": {"time_span": [18, 2e1], "note": None}}),
+    "nulls": line(QA | {"answer_meta": None, "split": None, "answer": None, "more": None}),
+    "unknown keys": line({"new": {"b": 1, "a": [1.50, True, None]}} | QA | {"answer_meta": {"x": 1, "time_span": [1, 2]}}),
+    "odd spaces": line(QA).replace(b'": ', b'" :  ').replace(b"\n", b"  \n"),
+    "no id but a number": line(QA | {"qa_id": 7}),
+    "equal records": line(QA) * 2 + line(QA).replace(b"18.5", b"18.50") + line(QA),
+    "odd first": line(QA).replace(b"18.5", b"18.50") + line(QA),
+    "line separators": line(QA | {"answer": "a\u2028b\u2029c\x85d"}),
+}  # fmt: skip
+DOCUMENTS = {
+    "list": json.dumps([QA, QA | {"qa_id": "q2"}], indent=2),
+    "list of tabs": json.dumps([QA, QA], indent="\t") + "\n",
+    "list on a line": json.dumps([QA, QA]) + "\n\n",
+    "crlf list": json.dumps([QA, QA], indent=4).replace("\n", "\r\n"),
+    "empty list": " [ ]\n",
+    "records": json.dumps({"version": 1, "records": [QA, QA], "more": {"x": [1]}}, indent=1),
+    "data": json.dumps({"data": [QA]}, separators=(",", ":")),
+    "alone": json.dumps(QA, indent=3) + "\n",
+    "ragged": '[{"qa_id": "1", "audio_path": "a", "task_name": "t", "question": "?", "answer": "x"} ,\n'
+    '\n {"qa_id":"2","audio_path":"a","task_name":"t","question":"?","answer":"x"}\t]',
+    "lines in .json": (line(QA) + line(QA)).decode(),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_layouts_of_lines(name: str) -> None:
+    assert back(SO_BENCH, LAYOUTS[name]) == LAYOUTS[name]
+    assert SO_BENCH.likes(LAYOUTS[name], "-") > 0.9
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_layouts_of_documents(name: str) -> None:
+    data = DOCUMENTS[name].encode()
+    for path in ("x.json", "-"):
+        reading, found = look(SO_BENCH, data, path)
+        assert (reading is not None, found) == (True, [])
+        assert back(SO_BENCH, data, path) == data
+    assert name in ("empty list", "ragged") or SO_BENCH.likes(data, "-") > 0.9
+
+
+def test_fewer_and_more_rows_than_were_read() -> None:
+    reading, _ = look(SO_BENCH, DOCUMENTS["alone"].encode(), "x.json")
+    assert reading is not None
+    assert SO_BENCH.write([*reading.rows] * 2, reading.origin).count(b"\n") == 2
+    assert SO_BENCH.write([], reading.origin) == b""
+    reading, _ = look(SO_BENCH, DOCUMENTS["records"].encode(), "x.json")
+    assert reading is not None
+    assert len(json.loads(SO_BENCH.write([*reading.rows] * 2, reading.origin))["records"]) == 4
+    assert json.loads(SO_BENCH.write([], reading.origin))["records"] == []
+    assert json.loads(MMAU.write([])) == []
+
+
+def test_all_predictions_are_kept() -> None:
+    record = {"qa_id": "q", "prediction_raw": "c", "prediction_cleaned": "b", "prediction": "a"}
+    (row,) = rows(SO_PREDICTIONS, line(record))
+    assert isinstance(row, Prediction)
+    assert (row.prediction, row.extra) == ("a", {"prediction_raw": "c", "prediction_cleaned": "b"})
+    assert back(SO_PREDICTIONS, line(record)) == line(record)
+    del record["prediction"]
+    (row,) = rows(SO_PREDICTIONS, line(record))
+    assert isinstance(row, Prediction)
+    assert row.prediction == "b"
+    assert back(SO_PREDICTIONS, line(record)) == line(record)
+
+
+def test_a_prompt_may_be_the_question() -> None:
+    record = {"qa_id": "q", "audio_path": "a.wav", "prompt": "Who?", "answer": "x"}
+    (row,) = rows(SO_DATASET, line(record))
+    assert isinstance(row, Item)
+    assert row.question == "Who?"
+    assert back(SO_DATASET, line(record)) == line(record)
+
+
+def test_mmar_keeps_what_is_its_own() -> None:
+    record = MC | {"id": "x_1", "audio_path": "./audio/y_1.wav", "language": "en", "rubric": "['a', \"b\"]", "url": ""}
+    (row,) = rows(MMAR, line(record))
+    assert isinstance(row, Item)
+    assert (row.id, row.audio, row.options) == ("x_1", ["./audio/y_1.wav"], ["left", "right"])
+    assert row.extra == {"rubric": "['a', \"b\"]", "url": ""}
+
+
+# --- findings --------------------------------------------------------------------------------------
+
+
+def test_numeric_ids_are_findings_and_kept() -> None:
+    reading, found = look(SO_BENCH, line(QA) + line(QA | {"qa_id": 7}) + line(QA | {"qa_id": "007"}))
+    assert reading is not None
+    assert [row.id for row in reading.rows] == ["q1", "7", "007"]
+    assert [(f.code, f.line, f.column, f.value) for f in found] == [("SYN212", 2, 11, "7")]
+    assert "007" in str(found[0].hint)
+
+
+WRONG = [
+    (QA | {"answer": True}, "SYN212", '"answer": ', "answer is true, and must be text"),
+    (QA | {"qa_id": ""}, "SYN212", '"qa_id": ', 'qa_id is "", and must be text of at least one character'),
+    (QA | {"qa_id": None}, "SYN212", '"qa_id": ', "qa_id is null, and must be text"),
+    (QA | {"audio_path": {}}, "SYN212", '"audio_path": ', "audio_path is an empty object, and must be text"),
+    (QA | {"audio_path": ""}, "SYN212", '"audio_path": ', "text of at least one character"),
+    (QA | {"answer_meta": [1]}, "SYN212", '"answer_meta": ', "answer_meta is an array, and must be an object"),
+    (QA | {"answer_meta": {"time_span": [1, "2"]}}, "SYN212", "[1, ", 'answer_meta.time_span[1] is "2", and must be a number'),
+    (QA | {"answer_meta": {"time_span": [1]}}, "SYN212", '"time_span": ', "must be an array of 2 values"),
+    (QA | {"answer_meta": {"azimuth_deg": 270}}, "SYN212", '"azimuth_deg": ', "is 270, and must be at most 180"),
+    (QA | {"answer_meta": {"active_count": 2.5}}, "SYN212", '"active_count": ', "must be a whole number"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("record", "code", "before", "message"), WRONG)
+def test_wrong_values(record: dict[str, Any], code: str, before: str, message: str) -> None:
+    data = line(QA) + line(record) + line(QA)
+    reading, found = look(SO_BENCH, data)
+    assert reading is not None
+    assert len(reading.rows) == 2
+    text = line(record).decode()
+    assert [(f.code, f.line, f.column) for f in found] == [(code, 2, text.index(before) + len(before) + 1)]
+    assert message in found[0].message
+    with pytest.raises(InvalidData):
+        SO_BENCH.read(data, "x.jsonl", raise_errors)
+
+
+def test_wrong_values_in_a_pretty_list() -> None:
+    _, found = look(MMAU, json.dumps([MC | {"audio_id": "a"}, MC | {"audio_id": 3}], indent=2).encode(), "x.json")
+    assert [(f.code, f.line, f.column) for f in found] == [("SYN212", 22, 17)]
+
+
+@pytest.mark.parametrize("key", MMAR.required)
+def test_missing_keys(key: str) -> None:
+    _, found = look(MMAR, line(MC) + line({name: value for name, value in MC.items() if name != key}))
+    assert [(f.code, f.line, f.message) for f in found] == [("SYN211", 2, f"{key} is missing")]
+
+
+def test_records_that_are_none() -> None:
+    reading, found = look(MMAR, b"7\n" + line(MC))
+    assert reading is not None
+    assert (len(reading.rows), [f.code for f in found]) == (1, ["SYN212"])
+    for text in ("7", '"x"', '{"records": {}}', '{"data": null}'):
+        reading, found = look(MMAR, text.encode(), "x.json")
+        assert (reading, [f.code for f in found]) == (None, ["SYN213"])
+
+
+def test_proofs_and_unknown_keys() -> None:
+    record = {"qa_id": "q", "audio_path": "a", "question": "?", "answer": "x", "source_refs": [{"azimuth_deg": "1"}]}
+    _, found = look(SO_DATASET, line(record))
+    assert [(f.code, f.message) for f in found] == [
+        ("SYN211", "source_refs[0].class_name is missing"),
+        ("SYN212", 'source_refs[0].azimuth_deg is "1", and must be a number'),
+    ]
+    _, found = look(ITEMS, line({"id": "q", "question": "?", "tpyo": 1}))
+    assert [(f.code, f.column, f.message) for f in found] == [("SYN212", 38, "tpyo is no key of this format")]
+
+
+def test_predictions_without_ids_are_one_warning() -> None:
+    record = {"audio_path": "a.wav", "task_name": "t", "prediction": "x"}
+    reading, found = look(SO_PREDICTIONS, line(record) * 3)
+    assert reading is not None
+    assert len(reading.rows) == 3
+    assert [(f.severity, f.message) for f in found] == [(Severity.WARNING, "qa_id is missing in 3 records")]
+
+
+def test_places_of_fields() -> None:
+    data = b"5\n" + line(MC) + line(MC)
+    reading, _ = look(MMAR, data)
+    assert reading is not None
+    assert (reading.locate(1, "options", 1).line, reading.locate(1, "options", 1).value) == (3, '"right"')
+    assert reading.locate(0, "audio", 0).value == '"a.wav"'
+    assert reading.locate(0, "language", None).column == 1
+    assert reading.finding("QAI101", Severity.ERROR, "x", 0, "answer").value == '"left"'
+    reading, _ = look(SO_BENCH, DOCUMENTS["records"].encode(), "x.json")
+    assert reading is not None
+    assert reading.locate(1, "answer_meta", None).line > reading.locate(0, "answer_meta", None).line
+    assert reading.locate(1, None, None).line == 17
+
+
+def test_formats_are_told_apart_by_content() -> None:
+    for format in ALL:
+        row: Row = Item(id="a", audio=["a.wav"], task="t", question="?", options=["x"], answer="x") \
+            if format.holds == "items" else Prediction(id="a", audio=["a.wav"], task="t", prediction="x")  # fmt: skip
+        own = {"so-bench": "answer_format", "so-dataset-qa": "task_type"}.get(format.name)
+        row = row.model_copy(update={"extra": {own: "x"}}) if own else row
+        data = format.write([carried(format, row)] * 2)
+        assert max(ALL, key=lambda other: other.likes(data, "-")) is format
+    assert all(format.likes(b'{"annotations": [{"id": 1}]}', "x.json") == 0 for format in ALL)
+
+
+# --- properties ------------------------------------------------------------------------------------
+
+text = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+seconds = st.floats(0, 1e6)
+angle = st.floats(-90, 90)
+json_value = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
+    max_leaves=4,
+)
+names = text.map(lambda name: f"x-{name}")  # never a key of a format
+extra = st.none() | st.dictionaries(names, json_value, min_size=1, max_size=3)
+meta = st.fixed_dictionaries(
+    {},
+    optional={"azimuth_deg": angle, "time_span": st.lists(seconds, min_size=2, max_size=2), "active_count": st.integers(0, 9),
+              "keywords": st.lists(text, max_size=2)},
+)  # fmt: skip
+proof = st.fixed_dictionaries({"class_name": text}, optional={"azimuth": angle, "onset": seconds, "extra": extra})
+items = st.fixed_dictionaries(
+    {"id": text, "audio": st.lists(text, max_size=2), "question": text},
+    optional={
+        "task": text, "options": st.lists(text, max_size=4), "answer": text, "canonical_answer": text, "split": text,
+        "answer_meta": meta, "dataset": text, "events": st.lists(proof, max_size=2), "language": text, "extra": extra,
+        "start": seconds, "end": seconds, "instruction": text,
+    },
+).map(Item.model_validate)  # fmt: skip
+predictions = st.fixed_dictionaries(
+    {"id": text, "prediction": text},
+    optional={"audio": st.lists(text, max_size=2), "task": text, "prompt": text, "extra": extra},
+).map(Prediction.model_validate)
+
+
+def carried(format: JsonItems, row: Row) -> Row:
+    """A row with nothing but the fields that a format carries."""
+    return type(row).model_validate({name: v for name, v in row.model_dump().items() if name in format.carries})
+
+
+@each
+@settings(max_examples=50)
+@given(data=st.data())
+def test_what_was_written_is_read(format: JsonItems, data: st.DataObject) -> None:
+    given_rows: Any = data.draw(st.lists(items if format.holds == "items" else predictions, max_size=3))
+    given_rows = [carried(format, row) for row in given_rows]
+    written = format.write(given_rows)
+    reading, found = look(format, written, "x" + format.suffix)
+    assert reading is not None
+    assert [f for f in found if f.code != "SYN211"] == []
+    assert reading.rows == given_rows
+    assert format.write(reading.rows, reading.origin) == written
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.dictionaries(st.sampled_from([*QA, "prompt", "new", "split"]), json_value | text), max_size=3),
+    st.sampled_from([None, 0, 2, "\t"]), st.booleans(), st.sampled_from([(",", ":"), (", ", ": "), (" ,", " : ")]),
+)  # fmt: skip
+def test_any_records_come_back(records: list[Any], indent: Any, ascii: bool, separators: tuple[str, str]) -> None:
+    style: dict[str, Any] = {"ensure_ascii": ascii, "separators": separators}
+    records = [QA | record for record in records]
+    lines = "".join(json.dumps(record, **style) + "\n" for record in records)
+    for data, path in ((json.dumps(records, indent=indent, **style), "x.json"), (lines, "x.jsonl")):
+        reading, found = look(SO_BENCH, data.encode(), path)
+        if not any(f.code == "SYN212" and "number" not in f.message.split(",")[0] for f in found):
+            assert reading is not None
+            assert SO_BENCH.write(reading.rows, reading.origin) == data.encode()
+
+
+@settings(max_examples=150)
+@given(st.binary(max_size=60), st.integers(0, 500), st.sampled_from(["x.json", "x.jsonl", "-"]), st.sampled_from(ALL))
+def test_any_bytes(noise: bytes, at: int, path: str, format: JsonItems) -> None:
+    for base in (b"", LAYOUTS["lines"], DOCUMENTS["records"].encode(), line(MC)):
+        data = base[:at] + noise + base[at + len(noise) // 2 :]
+        assert 0 <= format.likes(data, path) <= 1
+        reading, found = look(format, data, path)
+        assert reading is not None or found
+        for row in range(len(reading.rows) if reading else 0):
+            assert reading is not None
+            reading.locate(row, "answer", None)
+
+
+def test_halves_of_surrogates_are_not_written() -> None:
+    with pytest.raises(InvalidData):
+        MMAU.write([Item.model_construct(id="\ud800", audio=["a"])])
+
+
+def test_flaws_of_a_row() -> None:
+    assert list(flaws(Item, {"id": "a"})) == []
+    assert [(flaw.at, flaw.kind) for flaw in flaws(Item, {"x": 1})] == [(("id",), "missing"), (("x",), "unknown")]
+
+
+def test_the_formats_are_listed() -> None:
+    assert FORMATS == ALL
+    names = [name for format in FORMATS for name in (format.name, *format.aliases)]
+    assert len(set(names)) == len(names)
+    assert all({*format.needs} <= {*format.carries} for format in FORMATS)
+
+
+@each
+def test_examples(format: JsonItems) -> None:
+    folder = Path(__file__).parent / "cases/formats-items" / format.name
+    expected = [json.loads(text) for text in (folder / "rows.jsonl").read_text("utf-8").splitlines()]
+    for path in folder.iterdir():
+        if path.name != "rows.jsonl":
+            data = path.read_bytes()
+            assert [row.model_dump(exclude_none=True) for row in rows(format, data, path.name)] == expected
+            assert back(format, data, path.name) == data
+            assert max(ALL, key=lambda other: other.likes(data, path.name)) is format

@@ -1,0 +1,385 @@
+"""ruEnvAQA: files come back byte for byte, and wrong ones are called wrong as MERA's own validator does."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seldio.errors import InvalidData
+from seldio.findings import Finding, Severity, raise_errors
+from seldio.formats.items import ItemReading
+from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, RuEnvAqa, instructions_of, submission_zip, template
+from seldio.rules import mera
+from seldio.rules.mera import Package, check_answers, check_items, check_package, mera_response, mera_verdict
+from seldio.schema.qa import Item, Prediction
+
+TWO, FOUR = template(2), template(4)
+
+
+def record(number: Any = 1, instruction: Any = FOUR, outputs: Any = "B", **changes: Any) -> dict[str, Any]:
+    options = {f"option_{letter}": letter * 2 for letter in "abcd"}
+    inputs = {"question": "Что?", "audio": "samples/audio001.wav", **options} | changes
+    categories = {"task_type": "Audio captioning", "source_dataset": "CLOTHO-AQA", "knowledge": "common"}
+    meta = {"id": number, "categories": categories}
+    return {"instruction": instruction, "inputs": inputs, "outputs": outputs, "meta": meta}
+
+
+def binary(**changes: Any) -> dict[str, Any]:
+    made = record(instruction=TWO, **changes)
+    del made["inputs"]["option_c"], made["inputs"]["option_d"]
+    return made
+
+
+def packed(*records: Any, **head: Any) -> bytes:
+    return json.dumps({"access": "public", "data": list(records)} | head, ensure_ascii=False, indent=4).encode()
+
+
+def read(data: bytes, format: Any = RUENVAQA) -> tuple[ItemReading | None, list[Finding]]:
+    found: list[Finding] = []
+    return format.read(data, "x.json", found.append), found
+
+
+def same(data: bytes, format: Any = RUENVAQA) -> ItemReading:
+    reading, found = read(data, format)
+    assert reading is not None
+    assert not found
+    assert format.write(reading.rows, reading.origin) == data
+    return reading
+
+
+def answers(*pairs: tuple[Any, Any]) -> bytes:
+    rows = [{"outputs": text, "meta": {"id": number}} for number, text in pairs]
+    return json.dumps({"data": {"test": rows}}, ensure_ascii=False, indent=4).encode()
+
+
+# --- questions -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["test.json", "records.jsonl"])
+def test_real_files_come_back(shared: Path, name: str) -> None:
+    data = (shared / "data/ruenvaqa" / name).read_bytes()
+    reading = same(data)
+    item = reading.rows[0]
+    assert isinstance(item, Item)
+    assert (item.id, item.audio, item.answer, item.language) == ("24", ["samples/audio024.wav"], "C", "ru")
+    assert (item.task, item.dataset) == ("Audio scene classification", "CLOTHO-AQA")
+    assert item.options == ["в аэропорту", "на причале", "на железнодорожном вокзале", "на автобусном вокзале"]
+    assert item.extra == {"meta": {"categories": {"knowledge": "common"}}}
+    place = reading.locate(0, "options", 2)
+    assert place.value == '"на железнодорожном вокзале"'
+    assert data.decode().split("\n")[place.line - 1][place.column - 1 : place.end_column - 1] == place.value
+    assert RUENVAQA.likes(data, name) > 0.9 > SUBMISSION.likes(data, name)
+
+
+def test_real_instructions(shared: Path) -> None:
+    texts = instructions_of((shared / "data/ruenvaqa/instructions.json").read_bytes(), "i.json", raise_errors)
+    assert len(texts) == 10
+    assert instructions_of((shared / "data/ruenvaqa/raw_dataset_meta.json").read_bytes(), "m.json", raise_errors) == ()
+    four = [text for text in texts if "{option_c}" in text]
+    rows = [
+        record(n, text) if text in four else binary(number=n) | {"instruction": text} for n, text in enumerate(texts)
+    ]
+    found = list(check_items(same(packed(*rows))))
+    assert {finding.code for finding in found} == {"QAI201"}
+    assert len(found) == 7
+
+
+def test_instructions_by_number() -> None:
+    data = packed(record(1, 1), binary(number=2) | {"instruction": 0})
+    known = RuEnvAqa(
+        **{name: getattr(RUENVAQA, name) for name in RUENVAQA.__dataclass_fields__} | {"instructions": (TWO, FOUR)}
+    )
+    reading = same(data, known)
+    assert [row.instruction for row in reading.rows if isinstance(row, Item)] == [FOUR, TWO]
+    assert reading.rows[0].extra == {"instruction": 1, "meta": {"categories": {"knowledge": "common"}}}
+    assert same(data).rows[0].extra == reading.rows[0].extra
+    assert read(packed(record(1, 2)), known)[1][0].code == "QAI212"
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [binary(), record(2)],
+        [record(), record(2, instruction=TWO, option_c=None, option_d=None)],
+        [dict(reversed(record().items()))],
+        [record() | {"further": [1, None, {"a": 1.5}], "as_written": 3}],
+        [record(7, outputs=""), record(8, outputs=None)],
+        [record(audio={"bytes": None, "path": "a.wav"})],
+        [record(hint={"x": 1}, option_c=None, option_d=None)],
+        [record() | {"meta": {"id": 5}}, record() | {"meta": {"id": 5, "categories": None, "b": 1}}],
+        [],
+    ],
+)  # fmt: skip
+def test_what_files_carry_comes_back(rows: list[Any]) -> None:
+    for data in (packed(*rows), packed(*rows, access="", more={"a": 1}), json.dumps({"data": rows}).encode()):
+        same(data)
+    same(packed(*rows).replace(b"\n", b"\r\n"))
+    same(json.dumps(rows, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+    if rows:
+        same("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode())
+
+
+def test_hidden_answers_and_edits() -> None:
+    reading = same(packed(record(outputs="")))
+    assert isinstance(reading.rows[0], Item)
+    assert reading.rows[0].answer is None
+    odd = same(packed(dict(reversed(record().items()))))
+    edited = odd.rows[0].model_copy(update={"answer": "A"})
+    again, _ = read(RUENVAQA.write([edited], odd.origin))
+    assert again is not None
+    assert [row.answer for row in again.rows if isinstance(row, Item)] == ["A"]
+
+
+WRONG = [
+    ({"access": "open"}, [record()], "QAI205"),
+    ({"data": 3}, [], "QAI213"),
+    ({}, [[]], "QAI212"),
+    ({}, [{}], "QAI211"),
+    ({}, [record(option_a=10)], "QAI212"),
+    ({}, [record(option_b=None)], "QAI212"),
+    ({}, [record(audio="")], "QAI212"),
+    ({}, [record("7")], "QAI212"),
+    ({}, [record(True)], "QAI212"),
+    ({}, [record(10**18)], "QAI212"),
+    ({}, [record(question=None)], "QAI212"),
+    ({}, [record(instruction=-1)], "QAI212"),
+    ({}, [record(outputs=1)], "QAI212"),
+    ({}, [{key: value for key, value in record().items() if key != "outputs"}], "QAI211"),
+]
+
+
+@pytest.mark.parametrize(("head", "rows", "code"), WRONG)
+def test_wrong_records(head: dict[str, Any], rows: list[Any], code: str) -> None:
+    _, found = read(packed(*rows, **head))
+    assert {finding.code for finding in found} == {code}
+    assert all(finding.line and finding.column for finding in found)
+
+
+INSTRUCTIONS = [
+    (binary() | {"instruction": FOUR}, "QAI202"),
+    (record(instruction=TWO), "QAI202"),
+    (record(instruction=FOUR + " {foo}"), "QAI203"),
+    (record(instruction=FOUR.replace("<audio>", "")), "QAI203"),
+    (record(instruction=FOUR.replace("{question}", "")), "QAI203"),
+    (record(instruction=FOUR + ' {"answer": "A"}'), "QAI204"),
+    (record(instruction=FOUR + " {}"), "QAI204"),
+    (record(instruction=FOUR + " {{A}} литеру А"), "QAI201"),
+]
+
+
+@pytest.mark.parametrize(("row", "code"), INSTRUCTIONS)
+def test_wrong_instructions(row: dict[str, Any], code: str) -> None:
+    found = list(check_items(same(packed(row))))
+    assert [finding.code for finding in found] == [code]
+    assert found[0].line == 5
+
+
+def test_unbalanced_braces() -> None:
+    found = list(check_items(same(packed(record(instruction=FOUR + " {")))))
+    assert "QAI204" in {finding.code for finding in found}
+
+
+# --- submissions ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["BPS", "MathLogicQA", "RWSD"])
+def test_real_submissions_come_back(shared: Path, name: str) -> None:
+    same((shared / f"data/ruenvaqa/mera-submission-bad/{name}.json").read_bytes(), SUBMISSION)
+
+
+def test_the_real_verdict(shared: Path) -> None:
+    """All that the server said, but for RWSD: the stored file has a text at id 61, so it cannot be the one judged."""
+    folder = shared / "data/ruenvaqa"
+    told = json.loads((folder / "mera-submission-bad-response.json").read_text("utf-8"))
+    members = {path.name: path.read_bytes() for path in (folder / "mera-submission-bad").iterdir()}
+    # known without the hidden answers: they are texts, and the ids run on
+    gold: dict[str, Any] = dict.fromkeys(told["_errors_reason"]) | {"BPS": None}
+    gold |= {"MathLogicQA": dict.fromkeys(range(1143), ""), "RWSD": dict.fromkeys(range(260), "")}
+    del told["_errors_reason"]["RWSD"]
+    response = mera_response(mera_verdict(members, gold))
+    assert response["_errors_reason"] == told["_errors_reason"]
+    # with the output that the server complains of in its place, RWSD is judged alike
+    rows = json.loads(members["RWSD.json"])
+    next(row for row in rows["data"]["test"] if row["meta"]["id"] == 61)["outputs"] = -777
+    members["RWSD.json"] = json.dumps(rows).encode()
+    response = mera_response(mera_verdict(members, gold))
+    told = json.loads((folder / "mera-submission-bad-response.json").read_text("utf-8"))
+    assert response == {key: part for key, part in told.items() if key not in ("id", "results")}
+
+
+def verdict(data: bytes, gold: Any = None, name: str = "T.json", **more: Any) -> list[str]:
+    return [error["type"] for error in mera_verdict({name: data}, {"T": gold}, **more)]
+
+
+def test_verdicts_by_name() -> None:
+    def fails(right: Any, given: Any) -> None:
+        raise ZeroDivisionError
+
+    assert len(mera.ERRORS) == 14
+    assert [error["type"] for error in mera_verdict(None, {"T": None})] == ["unreadable_zip", "no_task"]
+    assert verdict(b"{", None) == verdict(b"\xff") == verdict(b"[" * 10**5) == ["unreadable_file"]
+    assert verdict(b"3") == verdict(answers(([], "A"))) == ["task_system_error"]
+    assert verdict(b"[]") == ["no_data_field"]
+    assert verdict(answers((1, "A")), name="a/b/T.json") == []
+    assert verdict(answers((1, "A")), name="t.json") == ["no_task"]
+    assert verdict(answers((1, "A")), {1: "B"}, metric=fails) == ["doc_parse_output_error"]
+    assert verdict(answers((1, 3), (1, "A"), (9, "A")), {1: "B"}) == []  # the last one counts, 9 is ignored
+    assert verdict(answers((1, "A"), (1, 3)), {1: "B"}) == ["doc_output_type_error"]
+
+
+SUBMISSIONS = [
+    (b"{}", "PRD111"),
+    (b'{"data": {"test_": []}}', "PRD112"),
+    (b'{"data": []}', "PRD112"),
+    (b'{"data": {"test": [{"meta": {"id": 1}}]}}', "PRD113"),
+    (b'{"data": {"test": [{"outputs": "A"}]}}', "PRD114"),
+    (b'{"data": {"test": [{"outputs": "A", "meta": {}}]}}', "PRD115"),
+    (answers((None, "A")), "PRD115"),
+    (answers((1, -777)), "PRD116"),
+    (b'[{"outputs": "A", "meta": {"id": 1}}]', "PRD117"),
+]
+
+
+@pytest.mark.parametrize(("data", "code"), SUBMISSIONS)
+def test_wrong_submissions(data: bytes, code: str) -> None:
+    _, found = read(data, SUBMISSION)
+    assert [finding.code for finding in found] == [code]
+    assert found[0].line
+    assert found[0].column
+
+
+#: What the real lm-eval metric gives for the right answer B (facts: exact match).
+ONE = ["b", "B.", "(B)", "**B**", "B,", "B:", "B)", "[B]", "B!"]
+ZERO = [" B", "B ", "B\n", "ОТВЕТ B", "Ответ: B", "B) причал", "B. на причале", "«B»", "B—"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [*((text, "PRD136") for text in ONE), *((text, "PRD135") for text in ZERO), ("В", "PRD134"), ("(в)", "PRD134"),
+     ("E", "PRD133"), ("c", "PRD133"), ("B", None), ("", None)],
+)  # fmt: skip
+def test_letters(text: str, code: str | None) -> None:
+    gold = [Item.model_validate({"id": "1", "options": ["да", "нет"], "answer": "B"})]
+    reading = same(answers((1, text)), SUBMISSION)
+    found = [finding for finding in check_answers(reading, gold) if not (text == "c" and finding.code == "PRD136")]
+    assert [finding.code for finding in found] == [code] * (code is not None)
+    assert all((finding.line, finding.column) == (5, 28) for finding in found)
+
+
+def test_ids_against_the_questions() -> None:
+    gold = [Item.model_validate({"id": str(n)}) for n in (1, 2, 3)]
+    reading, _ = read(answers((1, "A"), (9, "A"), (3, 5)), SUBMISSION)
+    assert reading is not None
+    found = list(check_answers(reading, gold))
+    assert [(finding.code, finding.line) for finding in found] == [("PRD131", None), ("PRD132", 13)]
+    assert "question 2" in found[0].message
+
+
+def test_packages() -> None:
+    def codes(members: Any) -> list[str]:
+        return [finding.code for finding in check_package(Package("s.zip", members))]
+
+    assert codes(None) == ["PRD121"]
+    assert codes({"ruEnvAQA.json": b"{"}) == ["PRD122"]
+    assert codes({"ruEnvAQA.jso": b"{}"}) == ["PRD123"]
+    assert codes({"ruenvaqa.json": b"{}"}) == ["PRD124"]
+    assert codes({"deep/ruEnvAQA.json": answers((1, "A"))}) == []
+
+
+def test_a_whole_submission() -> None:
+    rows = [Prediction.model_validate({"id": "1", "prediction": "B"})]
+    data = submission_zip({"ruEnvAQA": rows}, logs=b"logs")
+    assert data == submission_zip({"ruEnvAQA": rows}, logs=b"logs")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    assert members == {"logs_public.zip": b"logs", "ruEnvAQA.json": answers((1, "B"))}
+    assert mera_verdict(members, {"ruEnvAQA": {1: "B"}}) == []
+
+
+# --- anything ------------------------------------------------------------------------------------------
+
+TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
+NAME = TEXT.filter(bool)
+VALUE = st.recursive(st.none() | st.booleans() | st.integers(-99, 99) | TEXT, lambda part: st.lists(part, max_size=2) | st.dictionaries(TEXT, part, max_size=2), max_leaves=4)  # fmt: skip
+ITEM = st.fixed_dictionaries(
+    {
+        "id": NAME,
+        "audio": st.lists(NAME, min_size=1, max_size=3),
+        "question": TEXT,
+        "instruction": TEXT,
+        "options": st.none() | st.lists(TEXT, min_size=1, max_size=6),
+        "answer": st.none() | NAME,
+        "task": st.none() | TEXT,
+        "dataset": st.none() | TEXT,
+    }
+)
+
+
+@given(st.lists(ITEM, max_size=4))
+def test_items_round_trip(fields: list[dict[str, Any]]) -> None:
+    items = [Item.model_validate(one | {"language": "ru"}) for one in fields]
+    data = RUENVAQA.write(items)
+    reading, found = read(data)
+    assert reading is not None
+    assert not [finding for finding in found if finding.severity is Severity.ERROR]
+    assert [row.model_copy(update={"extra": None}) for row in reading.rows] == items
+    assert RUENVAQA.write(reading.rows, reading.origin) == data
+    list(check_items(reading))
+
+
+@given(st.lists(st.fixed_dictionaries({"id": NAME, "prediction": TEXT}), max_size=4))
+def test_predictions_round_trip(fields: list[dict[str, Any]]) -> None:
+    rows = [Prediction.model_validate(one) for one in fields]
+    reading = same(SUBMISSION.write(rows), SUBMISSION)
+    assert reading.rows == rows
+    list(check_answers(reading))
+
+
+PART = st.sampled_from(["instruction", "inputs", "outputs", "meta", "id", "categories", "audio", "option_a", "data", "test", "as_written"])  # fmt: skip
+
+
+@settings(max_examples=300)
+@given(st.recursive(VALUE, lambda part: st.lists(part, max_size=3) | st.dictionaries(PART, part, max_size=5), max_leaves=15))  # fmt: skip
+def test_any_json(value: Any) -> None:
+    for shape in (value, {"data": [value]}, {"data": {"test": [value]}}, record() | {"meta": value}, [record(a=value)]):
+        harmless(json.dumps(shape).encode())
+
+
+@settings(max_examples=300)
+@given(st.binary(max_size=200))
+def test_any_bytes(data: bytes) -> None:
+    harmless(data)
+    harmless(packed(record()) + data)
+    harmless(packed(record())[: len(data)] + data)
+
+
+def harmless(data: bytes) -> None:
+    for format in FORMATS:
+        assert 0 <= format.likes(data, "x.json") <= 1
+        reading, _ = read(data, format)
+        if reading is not None:
+            again, _ = read(format.write(reading.rows, reading.origin), format)
+            assert (list(again.rows) if again is not None else []) == list(reading.rows)
+            list(check_items(reading) if format is RUENVAQA else check_answers(reading))
+    mera_verdict({"T.json": data}, {"T": {1: "B"}})
+
+
+def test_what_cannot_be_written() -> None:
+    for fields in ({"id": "1"}, {"id": "1", "audio": ["a"], "options": ["x"] * 27}):
+        with pytest.raises(InvalidData):
+            RUENVAQA.write([Item.model_validate(fields)])
+    with pytest.raises(InvalidData):
+        SUBMISSION.write([Prediction.model_validate({"prediction": "A"})])
+
+
+def test_rules_have_pages() -> None:
+    codes = [rule.code for rule in mera.RULES]
+    assert len(codes) == len(set(codes)) == 25
+    assert all(part in rule.explanation for rule in mera.RULES for part in ("Example:", "Fix:", "Reference:"))
