@@ -32,7 +32,7 @@ def checked(entries: Iterable[Entry], sink: Sink) -> tuple[Entry, ...]:
     ordered = tuple(sorted(entries, key=attrgetter("name")))
     alike: dict[str, list[Entry]] = {}
     for entry in ordered:
-        if fault := _name_fault(entry.name):
+        if fault := name_fault(entry.name):
             sink(problem("SAF109", entry.path, f"The name {fault}"))
         alike.setdefault(unicodedata.normalize("NFC", entry.name).casefold(), []).append(entry)
     for same in alike.values():
@@ -43,7 +43,8 @@ def checked(entries: Iterable[Entry], sink: Sink) -> tuple[Entry, ...]:
     return ordered
 
 
-def _name_fault(name: str) -> str | None:
+def name_fault(name: str) -> str | None:
+    """Why other systems may refuse *name* or mix it up; None where they do not."""
     if printable(name) != name:
         broken = any("\ud800" <= character <= "\udfff" for character in name)
         return "is not UTF-8" if broken else "holds control, invisible or text-reversing characters"

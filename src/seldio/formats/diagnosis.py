@@ -106,6 +106,7 @@ class _Cleaner:
     def __init__(self, file: TextFile, dialect: Dialect, sink: Sink) -> None:
         self.file, self.dialect, self.sink = file, dialect, sink
         self.width = len(dialect.columns)
+        self.shape = f"{dialect.name} rows are {', '.join(part.field for part in dialect.columns)}"
         self.shown = self.text = b""
         self.rows: list[bytes] = []  # runs of good rows
         self.runs: list[tuple[int, int]] = []  # the physical line at which each begins, and its length
@@ -386,10 +387,8 @@ class _Cleaner:
         elif control := cells.control_character(text):
             self.report_at(start, "SAF201", ERROR, control.message, line, control.shift + 1, 1, control.hint)
         else:
-            names = ", ".join(part.field for part in self.dialect.columns)
             message = f"{plural(width, 'cell')} in a row of {self.width} columns"
-            hint = f"{self.dialect.name} rows are {names}"
-            self.report_at(start, "SYN121", ERROR, message, line, hint=hint)
+            self.report_at(start, "SYN121", ERROR, message, line, hint=self.shape)
 
 
 def _lines(text: bytes, start: int, final_newline: bool) -> Iterator[tuple[int, bytes]]:

@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from seldio.files import name_fault
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading
 from seldio.rules.base import ERROR, WARNING, rule
@@ -223,6 +224,95 @@ def task_counts(reading: ItemReading, found: Found) -> Iterator[Finding]:
                     "download the benchmark again")  # fmt: skip
 
 
+@rule("QAI108", ERROR)
+def unsafe_audio_path(reading: ItemReading, found: Found) -> Iterator[Finding]:
+    """A path of the audio that leads out of the data set, or is no path at all.
+
+    FFmpeg opens URLs and protocols (``http:``, ``concat:``, ``pipe:``), libsndfile takes ``-`` for
+    standard input, and ``..`` or a leading slash reach any file of the machine: whoever opens the data
+    set opens them.
+
+    Example:
+        "audio_path": "../../etc/passwd"
+
+    Fix:
+        Write paths relative to the data set's root, with forward slashes.
+
+    Reference: probed with soundfile and PyAV; CWE-22.
+    """
+    for number, row in enumerate(reading.rows):
+        for position, path in enumerate(row.audio):
+            if why := _unsafe(path):
+                yield found(number, f"the audio path {clipped(path)} {why}", "audio",
+                            "paths are relative to the data set's root", number=position)  # fmt: skip
+
+
+_PROTOCOL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(:|,,)")
+
+
+def _unsafe(path: str) -> str | None:
+    parts = re.split(r"[/\\]", path)
+    if path == "-":
+        return "is standard input to libsndfile"
+    if _PROTOCOL.match(path):
+        return "is an address or a protocol, not a path"
+    if path.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", path):
+        return "is absolute"
+    return "climbs out of its folder" if ".." in parts else None
+
+
+@rule("QAI109", WARNING)
+def awkward_audio_path(reading: ItemReading, found: Found) -> Iterator[Finding]:
+    """A path of the audio that other systems refuse or mix up.
+
+    Names over 255 bytes, names kept for devices on Windows, dots or spaces at the end, and two paths
+    that differ only in case or in the composition of their accents: on another system the file is not
+    found, or is another one.
+
+    Example:
+        "audio_path": "A.WAV" and "audio_path": "a.wav"
+
+    Fix:
+        Rename the recordings: letters, digits, ``_``, ``-`` and one dot work everywhere.
+
+    Reference: the file systems of Windows and macOS.
+    """
+    spellings: dict[str, str] = {}
+    for number, row in enumerate(reading.rows):
+        for position, path in enumerate(row.audio):
+            if _unsafe(path):
+                continue
+            fault = name_fault(path.removeprefix("./")) if "{" not in path else None
+            if unicodedata.normalize("NFC", path) != path:
+                fault = "is written with separate accents (NFD)"
+            other = spellings.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
+            if other != path:
+                fault = f"differs from {printable(other)} only in case or accents"
+            if fault:
+                yield found(number, f"the audio path {clipped(path)} {fault}", "audio", "rename the recording",
+                            number=position)  # fmt: skip
+
+
+@rule("QAI110", ERROR)
+def no_options(reading: ItemReading, found: Found) -> Iterator[Finding]:
+    """A list of options without any.
+
+    A multiple-choice question with nothing to choose from cannot be answered; harnesses stop at it, or
+    draw an answer at random.
+
+    Example:
+        "choices": []
+
+    Fix:
+        Give the options, or leave the key away where the question is open.
+
+    Reference: lmms-eval, the MMAU task draws at random where it finds no letter.
+    """
+    for number, row in _items(reading):
+        if row.options is not None and not row.options:
+            yield found(number, "the question has no options to choose from", "options", "list the options")
+
+
 @rule("PRD101", ERROR)
 def repeated_prediction(reading: ItemReading, found: Found) -> Iterator[Finding]:
     """Two predictions for one question.
@@ -273,5 +363,6 @@ def empty_prediction(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
 RULES = (
     repeated_id, answer_not_among_options, repeated_option, homoglyph_letter, times_of_item,
-    meta_contradicts_answer, task_counts, repeated_prediction, empty_prediction,
+    meta_contradicts_answer, task_counts, unsafe_audio_path, awkward_audio_path, no_options,
+    repeated_prediction, empty_prediction,
 )  # fmt: skip
