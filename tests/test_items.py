@@ -102,6 +102,15 @@ def test_a_loss_is_named_and_can_be_allowed(tmp_path: Path) -> None:
     assert not (tmp_path / "x.json").exists()
 
 
+def test_a_key_that_has_another_meaning_there_is_a_loss(tmp_path: Path) -> None:
+    source = lines(tmp_path / "qa.jsonl", question(1, source_refs="none of them"))
+    lost = "answer_meta"
+    refused = RUN.invoke(app, ["convert", str(source), "--to", "so-dataset-qa", "-f", "so-bench", "--allow-loss", lost])
+
+    assert 1 == refused.exit_code
+    assert "extra" in refused.stderr
+
+
 def test_items_and_back_lose_nothing(tmp_path: Path) -> None:
     source = lines(tmp_path / "qa.jsonl", question(1), question(2, note="\u2028 kept", answer_meta={}))
     for to, name in (("items", "items.jsonl"), ("so-bench", "back.jsonl")):

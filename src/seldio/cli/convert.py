@@ -66,8 +66,10 @@ def _pair(item: str) -> tuple[str, float]:
 
 def _tell(done: Conversion, json: bool) -> None:
     """Say what was done; on standard error where the output itself goes to standard output."""
+    from seldio.formats import item_formats
     from seldio.text import plural, printable
 
+    noun = "clip" if item_formats.named(done.target) is None else "question"
     aside = done.written == ("-",)
     if json:
         import dataclasses
@@ -80,7 +82,7 @@ def _tell(done: Conversion, json: bool) -> None:
     rows = f"{read:,} rows" if read == written else f"{read:,} rows became {written:,}"
     names = " and ".join(dict.fromkeys(done.formats))
     where = "" if aside else f" in {plural(len(done.written), 'file')}"
-    typer.echo(f"{names} to {done.target}: {plural(done.clips, 'clip')}, {rows}{where}", err=True)
+    typer.echo(f"{names} to {done.target}: {plural(done.clips, noun)}, {rows}{where}", err=True)
     for field, what in done.losses.items():
         typer.echo(f"  lost as allowed: {field} ({printable(what)})", err=True)
     for note in done.notes:

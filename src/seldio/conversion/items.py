@@ -58,6 +58,30 @@ def losses(rows: Sequence[Row], target: ItemFormat) -> dict[str, str]:
     return {field: plural(count, "row") for field, count in counts.items()}
 
 
+def altered(rows: Sequence[Row], data: bytes, target: ItemFormat) -> dict[str, str]:
+    """Fields that do not come back from *data* as they are in *rows*, though *target* carries them.
+
+    A key of ``extra`` that is also a key of the target, for example, has no place of its own there.
+    """
+    again = target.read(data, "the output", _nothing)
+    back: Sequence[Row] = again.rows if again is not None else []
+    counts: Counter[str] = Counter()
+    for number, row in enumerate(rows):
+        other = back[number] if number < len(back) else None
+        for field in target.carries:
+            before, after = getattr(row, field, None), getattr(other, field, None)
+            if before not in (None, "", [], {}) and not _kept(before, after):
+                counts[field] += 1
+    return {field: f"not the same in {plural(count, 'row')}" for field, count in counts.items()}
+
+
+def _kept(before: object, after: object) -> bool:
+    """Whether a value came back; of open-ended keys, whether all are there."""
+    if isinstance(before, dict):
+        return isinstance(after, dict) and all(key in after and after[key] == before[key] for key in before)
+    return before == after
+
+
 def missing(rows: Sequence[Row], target: ItemFormat) -> dict[str, str]:
     """Fields that *target* needs and some of *rows* lack, with how many rows do."""
     counts = {field: sum(getattr(row, field, None) in (None, "", []) for row in rows) for field in target.needs}
@@ -96,11 +120,15 @@ def convert_items(
     if reading.format.holds != target.holds:
         raise UsageError(f"{reading.format.name} holds {reading.format.holds}, {target.name} holds {target.holds}")
     same = reading.format.name == target.name
-    lost = {} if same else allowed(losses(reading.rows, target), target, allow_loss)
-    if not same and (lacking := missing(reading.rows, target)):
-        fields = "; ".join(f"{field} is missing in {count}" for field, count in lacking.items())
-        raise UsageError(f"{target.name} cannot be made of {reading.format.name}: {fields}")
+    lost: dict[str, str] = {}
+    if not same:
+        lost = allowed(losses(reading.rows, target), target, allow_loss)
+        if lacking := missing(reading.rows, target):
+            fields = "; ".join(f"{field} is missing in {count}" for field, count in lacking.items())
+            raise UsageError(f"{target.name} cannot be made of {reading.format.name}: {fields}")
     data = target.write(reading.rows, reading.origin if same else None)
+    if not same:
+        lost |= allowed(altered(reading.rows, data, target), target, allow_loss)
     return done(reading.format.name, target.name, len(reading.rows), write_single(data, out, path), lost)
 
 
