@@ -189,3 +189,17 @@ def _classes(draw: st.DrawFn, dialect: Dialect, rows: int) -> dict[str, list[Any
     pairs = [draw(known | unknown) for _ in range(rows)]
     names = [name for _, name in pairs]
     return {"class_id": [index for index, _ in pairs]} | ({"class_name": names} if any(names) else {})
+
+
+#: Folders of real files, and their layouts.
+REAL = {
+    "starss22-labels": "starss22",
+    "starss23-predictions/system-a-cartesian": "dcase2024-output",
+    "starss23-predictions/system-a-polar": "dcase2024-submission",
+    "starss23-predictions/system-b-cartesian": "dcase2024-output",
+    "dcase2020-predictions": "dcase2020-submission",
+    "dcase2020-baseline-predictions": "dcase2020-output",
+    "tau-nigens2020-labels": "dcase2020",
+    "tau-sse2019-labels": "dcase2019",
+    "spatialscaper-labels": "spatialscaper",
+}

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from strategies import event_tables
+from strategies import REAL, event_tables
 
 from seldio.conversion import convert, convert_source, plan, read_tables
 from seldio.conversion.outputs import clip_tables
@@ -768,16 +768,7 @@ def test_files_without_rows(tmp_path: Path) -> None:
 
 # --- real data ---------------------------------------------------------------------------------------
 
-REAL = {
-    "starss22-labels": "starss22",
-    "starss23-predictions/system-a-cartesian": "dcase2024-output",
-    "starss23-predictions/system-a-polar": "dcase2024-submission",
-    "starss23-predictions/system-b-cartesian": "dcase2024-output",
-    "dcase2020-predictions": "dcase2020-submission",
-    "dcase2020-baseline-predictions": "dcase2020-output",
-    "tau-nigens2020-labels": "dcase2020",
-    "tau-sse2019-labels": "dcase2019",
-    "spatialscaper-labels": "spatialscaper",
+FILES = REAL | {
     "other-dialects/sample1.csv": "seld-studio",
     "other-dialects/starss22-crlf-fold3_room4_mix004.csv": "starss22",
 }
@@ -790,7 +781,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("hasty")
-@pytest.mark.parametrize(("source", "name"), REAL.items(), ids=REAL)
+@pytest.mark.parametrize(("source", "name"), FILES.items(), ids=FILES)
 def test_real_files_come_back_byte_identical(shared: Path, tmp_path: Path, source: str, name: str) -> None:
     path = shared / "data" / source
     convert_source(path, f"{tmp_path}/direct/", name)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import text_file
+from strategies import REAL, text_file
 
 from seldio.formats import TextFile, get
 from seldio.formats.detect import Detection, detect, judge, means_the_same
@@ -41,16 +41,7 @@ def assert_right_or_undecided(detection: Detection, right: str) -> None:
 
 # --- real files --------------------------------------------------------------------------------------
 
-REAL = {
-    "starss22-labels": "starss22",
-    "starss23-predictions/system-a-cartesian": "dcase2024-output",
-    "starss23-predictions/system-a-polar": "dcase2024-submission",
-    "starss23-predictions/system-b-cartesian": "dcase2024-output",
-    "dcase2020-predictions": "dcase2020-submission",
-    "dcase2020-baseline-predictions": "dcase2020-output",
-    "tau-nigens2020-labels": "dcase2020",
-    "tau-sse2019-labels": "dcase2019",
-    "spatialscaper-labels": "spatialscaper",
+FILES = REAL | {
     "so-bench/annotations": "so-dataset",
 }
 
@@ -61,7 +52,7 @@ def real_files(shared: Path, folder: str) -> list[bytes]:
     return [path.read_bytes() for path in paths]
 
 
-@pytest.mark.parametrize(("folder", "name"), list(REAL.items()))
+@pytest.mark.parametrize(("folder", "name"), list(FILES.items()))
 def test_folders_of_real_files(shared: Path, folder: str, name: str) -> None:
     paths = sorted((shared / "data" / folder).rglob("*.csv"))
     files = [TextFile(str(path.relative_to(shared)), path.name, path.stem, path.read_bytes()) for path in paths]
@@ -70,7 +61,7 @@ def test_folders_of_real_files(shared: Path, folder: str, name: str) -> None:
     assert name == name_of(detect(anonymous))
 
 
-@pytest.mark.parametrize(("folder", "name"), list(REAL.items()))
+@pytest.mark.parametrize(("folder", "name"), list(FILES.items()))
 def test_single_real_files_without_a_telling_name(shared: Path, folder: str, name: str) -> None:
     for data in real_files(shared, folder)[::2]:
         found = detected(data.decode())
@@ -98,7 +89,7 @@ MADE: dict[str, tuple[str, Callable[[list[str]], str]]] = {
 }
 
 
-SOURCES = [(folder, name, None) for folder, name in REAL.items()] + [
+SOURCES = [(folder, name, None) for folder, name in FILES.items()] + [
     (folder, name, made) for name, (folder, made) in MADE.items()
 ]
 

@@ -111,6 +111,16 @@ def test_a_key_that_has_another_meaning_there_is_a_loss(tmp_path: Path) -> None:
     assert "extra" in refused.stderr
 
 
+def test_standard_input_needs_its_format_and_is_read_once(tmp_path: Path) -> None:
+    text = lines(tmp_path / "qa.jsonl", question(1)).read_text("utf-8")
+    asked = RUN.invoke(app, ["convert", "-", "--to", "items"], input=text)
+    told = RUN.invoke(app, ["convert", "-", "--to", "items", "-f", "so-bench"], input=text)
+
+    assert (2, 0) == (asked.exit_code, told.exit_code)
+    assert "--format" in asked.stderr
+    assert "qa_00000000000000000001" in told.stdout
+
+
 def test_items_and_back_lose_nothing(tmp_path: Path) -> None:
     source = lines(tmp_path / "qa.jsonl", question(1), question(2, note="\u2028 kept", answer_meta={}))
     for to, name in (("items", "items.jsonl"), ("so-bench", "back.jsonl")):

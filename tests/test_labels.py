@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from strategies import BOM, ODD_CELLS, broken_files, event_tables, label_files, text_file
+from strategies import BOM, ODD_CELLS, REAL, broken_files, event_tables, label_files, text_file
 
 from seldio.errors import DataError, InvalidData
 from seldio.findings import Finding, Severity, raise_errors
@@ -603,18 +603,6 @@ def test_labels_become_outputs_of_unit_vectors() -> None:
 
 
 # --- real files and bad ones -------------------------------------------------------------------------
-
-REAL = {
-    "starss22-labels": "starss22",
-    "starss23-predictions/system-a-cartesian": "dcase2024-output",
-    "starss23-predictions/system-a-polar": "dcase2024-submission",
-    "starss23-predictions/system-b-cartesian": "dcase2024-output",
-    "dcase2020-predictions": "dcase2020-submission",
-    "dcase2020-baseline-predictions": "dcase2020-output",
-    "tau-nigens2020-labels": "dcase2020",
-    "tau-sse2019-labels": "dcase2019",
-    "spatialscaper-labels": "spatialscaper",
-}
 
 
 @pytest.mark.parametrize(("folder", "name"), list(REAL.items()))

@@ -207,11 +207,19 @@ def convert_any(
     if target is None:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill)
     given = item_formats.named(format) if format is not None else None
-    if given is not None or (format is None and read_items(path, None, _nothing)):
+    if given is not None or (format is None and _holds_items(path)):
         return convert_items(path, out, target, format=given, allow_loss=allow_loss)
     if target.name not in ("so-bench", "items"):
         raise UsageError(f"labels can be asked in the formats so-bench and items, not in {target.name}")
     return ask(path, out, target, format=format, options=options)
+
+
+def _holds_items(path: Place) -> bool:
+    """Whether a source holds questions or predictions, by a look that stops at the first such file."""
+    if os.fspath(path) == "-":
+        raise UsageError("standard input can be read only once: say what it holds with --format")
+    with open_source(path, _nothing) as source:
+        return any(_recognised(data, entry.name) is not None for entry, data in read_entries(source, _nothing))
 
 
 def _nothing(finding: Finding) -> None:
