@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from seldio.formats import TextFile
+from seldio import synth
+from seldio.formats import TextFile, get
+from seldio.schema.events import ClipFile
+
+STARSS23 = get("starss23")
+FILE = ClipFile("m", "m.csv")
 
 #: Frames with one to five sources at a time in the STARSS22 development labels.
 OVERLAPS = (90_707, 44_213, 10_668, 2_607, 283)
@@ -14,6 +19,13 @@ def text_files(number: int, rows: int, seed: int = 7) -> list[TextFile]:
     """*number* clean STARSS23 label files with *rows* rows in all, overlapping as in the real labels."""
     rng = np.random.default_rng(seed)
     return [_file(index, rows // number, rng) for index in range(number)]
+
+
+def scene_files(number: int, scenes: int = 42) -> list[TextFile]:
+    """*number* STARSS23 label files of 160 s with events that last and move; after *scenes* they repeat."""
+    found = [STARSS23.write(synth.labels("m", synth.scene(seed, 160.0, 24)), FILE) for seed in range(scenes)]
+    names = [f"fold3_room{index % 16}_mix{index:03d}" for index in range(number)]
+    return [TextFile(f"{name}.csv", f"{name}.csv", name, found[i % scenes]) for i, name in enumerate(names)]
 
 
 def _file(index: int, rows: int, rng: np.random.Generator) -> TextFile:

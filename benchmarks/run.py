@@ -6,10 +6,13 @@ Nothing here passes or fails: the last column is the limit that the project has 
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
 
 import data
@@ -18,6 +21,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 
+from seldio.conversion.asked import Request
+from seldio.conversion.dispatch import convert_any
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
 from seldio.validation import check_labels
@@ -28,8 +33,11 @@ STARSS23 = get("starss23")
 
 def side_by_side(
     name: str, ours: Callable[[], object], other: Callable[[], object], what: str, limit: float, rounds: int = 9
-) -> None:
-    """Time *ours* and *other* in turn and print the ratio; *limit* below 1 means so much faster."""
+) -> float:
+    """Time *ours* and *other* in turn, print the ratio and return the seconds of *ours*.
+
+    A *limit* below 1 means so much faster.
+    """
     ours(), other()
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
@@ -41,12 +49,14 @@ def side_by_side(
     target = f"at most {limit:g} x" if limit >= 1 else f"at most 1/{1 / limit:.0f}"
     ratio = f"{a / b:.2f} x" if a / b > 0.2 else f"1/{b / a:.1f}"
     print(f"{name:<46} {a * 1e3:9.1f} ms   {what:<34} {b * 1e3:9.1f} ms   {ratio:>8}   {target}", flush=True)
+    return a
 
 
 def main() -> None:
     """Run everything."""
     reading()
     checking()
+    asking()
     start_up()
 
 
@@ -79,6 +89,29 @@ def checking() -> None:
                  "pandas + pandera, same checks", 1 / 2, 3)  # fmt: skip
     side_by_side("read and check 1,000,000 clean rows", lambda: check(clean), frictionless_check(joined),
                  "frictionless", 1 / 60, 1)  # fmt: skip
+
+
+def asking() -> None:
+    """168 files of labels to questions: read, asked and written, on one core."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, out = Path(name, "labels"), Path(name, "qa.jsonl")
+        folder.mkdir()
+        for file in data.scene_files(168):
+            (folder / file.name).write_bytes(file.data)
+
+        def ask() -> object:
+            return convert_any(folder, out, "so-bench", None, (), {}, Request(seed=7))
+
+        ask()
+        records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+
+        def dump() -> object:
+            text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+            return Path(name, "floor.jsonl").write_text(text, "utf-8")
+
+        title = f"168 label files to {len(records):,} questions"
+        seconds = side_by_side(title, ask, dump, "json.dumps of the same records", 8, 5)
+        print(f"{'':<46} {len(records) / seconds:9,.0f} questions a second, written out; at least 20,000", flush=True)
 
 
 def start_up() -> None:

@@ -160,7 +160,7 @@ FIELDS = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
 def test_a_table_without_energy_maps_comes_back(rows: list[dict[str, Any]]) -> None:
     table = pa.table({name: pa.array([row[name] for row in rows], COLUMNS[name]) for name in FIELDS})
     again, findings = read(FORMAT.write(table, ClipFile("mix001", "mix001_inference.json", final_newline=False)))
-    assert all(finding.code == "SYN211" for finding in findings)  # unknown sources and distances are left out
+    assert all(finding.code == "SYN215" for finding in findings)  # unknown sources and distances are left out
     assert again.table.select(table.column_names).equals(table)
     assert all(len(row) == 1 and row[0][0][2] == 1.0 for row in again.table["segmentation"].to_pylist())
 
@@ -241,7 +241,7 @@ def test_keys_that_scorers_do_without_are_one_warning(key: str, field: str) -> N
     data = document(DETECTION, short, short)
     reading, findings = read(data)
     assert [str(finding) for finding in findings] == [
-        f"sub/mix001_inference.json:19:5: SYN211 {key} is missing in 2 annotations"
+        f"sub/mix001_inference.json:19:5: SYN215 {key} is missing in 2 annotations"
     ]
     assert findings[0].severity == "warning"
     assert reading.table[field].null_count == 2

@@ -10,7 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from seldio.cli import app
+from seldio.conversion.items import convert_items
 from seldio.demo import make
+from seldio.errors import LossError, UsageError
+from seldio.formats import item_formats
 from seldio.rules.items import SO_BENCH
 from seldio.validation import validate
 
@@ -54,9 +57,9 @@ def test_other_counts_of_tasks_than_so_bench_has(tmp_path: Path) -> None:
     right = validate(lines(tmp_path / "right.jsonl", *records))
     wrong = validate(lines(tmp_path / "wrong.jsonl", *records[:-3]))
 
-    assert {} == right.by_rule()
-    assert {"QAI107": 1} == wrong.by_rule()
-    assert "count_sources: 31 for 34" in wrong.findings[0].message
+    assert {"QAI309": 1} == right.by_rule()  # no recordings
+    assert {"QAI107": 1, "QAI309": 1} == wrong.by_rule()
+    assert "count_sources: 31 for 34" in wrong.findings[-1].message
 
 
 def test_labels_become_questions_that_are_clean(labels: Path, tmp_path: Path) -> None:
@@ -67,7 +70,7 @@ def test_labels_become_questions_that_are_clean(labels: Path, tmp_path: Path) ->
     assert 0 == done.exit_code, done.output
     records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
     assert len({record["qa_id"] for record in records}) == len(records) > 50
-    assert {} == validate(out).by_rule()
+    assert {"QAI309": 1} == validate(out).by_rule()  # no recordings
 
 
 def test_the_same_seed_gives_the_same_bytes(labels: Path, tmp_path: Path) -> None:
@@ -95,7 +98,7 @@ def test_per_task_is_kept(labels: Path, tmp_path: Path) -> None:
 
 def test_a_loss_is_named_and_can_be_allowed(tmp_path: Path) -> None:
     source = lines(tmp_path / "qa.jsonl", question(1))
-    refused = RUN.invoke(app, ["convert", str(source), "--to", "mmau", "-o", str(tmp_path / "x.json")])
+    refused = RUN.invoke(app, ["convert", str(source), "--to", "so-dataset-qa", "-o", str(tmp_path / "x.json")])
 
     assert 1 == refused.exit_code
     assert "answer_meta" in refused.stderr
@@ -111,13 +114,13 @@ def test_a_key_that_has_another_meaning_there_is_a_loss(tmp_path: Path) -> None:
     assert "extra" in refused.stderr
 
 
-def test_standard_input_needs_its_format_and_is_read_once(tmp_path: Path) -> None:
+def test_standard_input_is_read_once_and_told_by_its_content(tmp_path: Path) -> None:
     text = lines(tmp_path / "qa.jsonl", question(1)).read_text("utf-8")
     asked = RUN.invoke(app, ["convert", "-", "--to", "items"], input=text)
     told = RUN.invoke(app, ["convert", "-", "--to", "items", "-f", "so-bench"], input=text)
 
-    assert (2, 0) == (asked.exit_code, told.exit_code)
-    assert "--format" in asked.stderr
+    assert (0, 0) == (asked.exit_code, told.exit_code)
+    assert asked.stdout == told.stdout
     assert "qa_00000000000000000001" in told.stdout
 
 
@@ -148,5 +151,26 @@ def test_real_questions_have_their_known_faults_only(shared: Path) -> None:
     clean = [validate(shared / "data" / name).by_rule() for name in ("so-bench/qa.jsonl", "jasco/v0.csv")]
     mmau = validate(shared / "data/mmau/mmau-test-mini.json").by_rule()
 
-    assert [{}, {}] == clean
-    assert {"QAI103": 27} == mmau
+    assert [{"QAI309": 1}] * 2 == clean  # no recordings
+    assert {"QAI103": 27, "QAI309": 1} == mmau
+
+
+def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:
+    """The answers of one-sided hearing are what there is to choose from."""
+    head = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
+    (tmp_path / "v0.csv").write_text(head + "1,waves,a castle,At sea.,In a castle.,Building a sandcastle.,sandcastle\n")
+    with pytest.raises(LossError, match="answer_meta"):
+        convert_items(tmp_path / "v0.csv", tmp_path / "m.json", item_formats.get("mmau"))
+    done = convert_items(tmp_path / "v0.csv", tmp_path / "m.json", item_formats.get("mmau"), allow_loss=["answer_meta"])
+    assert done.notes == ("options of 1 question made of the answers that jasco holds",)
+    record = json.loads((tmp_path / "m.json").read_text())[0]
+    assert sorted(record["choices"]) == ["At sea.", "Building a sandcastle.", "In a castle."]
+    assert record["answer"] == "Building a sandcastle."
+    assert record["Speech"] == "a castle"
+
+
+def test_answers_that_are_the_same_are_no_choice(tmp_path: Path) -> None:
+    head = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
+    (tmp_path / "v0.csv").write_text(head + "1,waves,a castle,Same.,In a castle.,Same.,x\n")
+    with pytest.raises(UsageError, match="options is missing in 1 row"):
+        convert_items(tmp_path / "v0.csv", tmp_path / "m.json", item_formats.get("mmau"), allow_loss=["all"])

@@ -20,8 +20,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("formats",),
     ("rules", "questions", "scores"),
     (
-        "validation", "conversion", "dataset", "synth", "settings", "fixes", "repair", "reference", "info", "demo",
-        "api",
+        "validation", "conversion", "scoring", "dataset", "synth", "settings", "fixes", "repair", "reference", "info", "demo",
+        "api", "item_validation", "mera",
     ),
     ("reports", "hub", "engines", "pictures", "schemas"),
     ("cli",),
@@ -32,16 +32,17 @@ FLOOR = {place: number for number, floor in enumerate(FLOORS) for place in floor
 #: Where each library may be imported; everything else has to go through these files.
 HOMES: dict[str, tuple[str, ...]] = {
     "pydantic": ("schema/", "schemas.py"),
-    "rich": ("reports/text.py",),
+    "rich": ("reports/text.py", "scores/judge/progress.py"),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),
-    "jsonschema": ("formats/json_schema.py",),
+    "jsonschema": ("formats/json_schema.py", "scores/judge/"),
     "jsonschema_rs": ("formats/json_schema.py",),
     "soundfile": ("media/audio.py",),
-    "av": ("media/video.py",),
+    "av": ("media/",),
     "pandas": ("dataset.py",),
     "scipy": ("scores/", "media/arrays.py"),
-    "huggingface_hub": ("hub.py", "hub/", "scores/judge.py"),
+    "huggingface_hub": ("hub.py", "hub/", "scores/judge/"),
+    "rapidfuzz": ("scores/so_bench/transcripts.py",),
     "ray": ("engines.py",),
     "matplotlib": ("pictures/",),
     # wherever tables are built

@@ -18,6 +18,7 @@ from seldio import synth
 from seldio.errors import UsageError
 from seldio.questions import DEFAULTS, REFUSED, SILENT, SO_BENCH, TASKS, Margins, generate, select, stream, targets
 from seldio.questions.directions import DIRECTIONS, RIVALS, cells, only_cell
+from seldio.questions.margins import listing
 from seldio.questions.wording import QUESTIONS, SUFFIXES, Say, chance, name_of
 from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
 from seldio.schema.qa import ITEM_SCHEMA, to_items, to_table
@@ -388,5 +389,5 @@ def test_fast_enough(real):
 def test_defaults_are_documented():
     assert Margins() == DEFAULTS
     assert DEFAULTS.frames == 5
-    for field in Margins.__slots__:
-        assert f"        {field}: " in Margins.__doc__
+    assert [name for name, _, _ in listing()] == list(Margins.__slots__)
+    assert all(meaning and default.split()[1] in ("degrees", "metres", "seconds") for _, default, meaning in listing())

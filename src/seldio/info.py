@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from seldio.formats import Format, Reading
-from seldio.formats.items import ItemFormat
+from seldio.formats.items import ItemFormat, ItemReading
+from seldio.formats.json_items import JsonItems
 from seldio.formats.label_csv import Dialect
 from seldio.schema.qa import Item, Prediction
 from seldio.schema.spans import spans
-from seldio.text import plural, printable
+from seldio.text import clipped, plural, printable
 from seldio.validation import examine
 from seldio.vocabularies import vocabulary
 
 
 def describe(path: str | os.PathLike[str], format: str | None = None) -> dict[str, Any]:
-    """Layouts with their evidence, clips, events, classes and overlaps of a source.
+    """Layouts with their evidence, clips, events, classes and overlaps of a source; of questions their counts.
 
     Raises:
         UsageError: nothing has that name, or no such format exists.
@@ -28,8 +31,13 @@ def describe(path: str | os.PathLike[str], format: str | None = None) -> dict[st
         {"evidence": item.evidence if not item.told else "named by --format", **_group(item.reading)}
         for item in examined.recognised
     ]
+    items = [
+        {"evidence": "named by --format" if format else _item_evidence(reading), **_items(reading)}
+        for reading in examined.items
+    ]
     report = examined.report
-    return {"path": os.fspath(path), "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
+    found = {"path": os.fspath(path), "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
+    return found | ({"items": items} if items else {})
 
 
 def _group(reading: Reading) -> dict[str, Any]:
@@ -72,9 +80,111 @@ def _classes(reading: Reading) -> dict[str, int]:
     return {names.label(index): int((ids == index).sum()) for index in np.unique(ids).tolist()}
 
 
+# --- questions and predictions ---------------------------------------------------------------------
+
+
+def _item_evidence(reading: ItemReading) -> str:
+    """What a file of questions or predictions was recognised by."""
+    format = reading.format
+    if isinstance(format, JsonItems) and reading.rows:
+        keys = format.record(reading.rows[0])
+        marks = dict.fromkeys(key for mark in (*format.marks, *format.sure) for key in mark.split("|"))
+        return f"its first record has {', '.join(key for key in marks if key in keys)}"
+    columns, header = getattr(format, "columns", None), reading.origin.get("header")
+    if columns and isinstance(header, (list, tuple)):
+        return f"its header names {sum(name in header for name in columns)} of {len(columns)} columns"
+    return "the keys of its records"
+
+
+def _items(reading: ItemReading) -> dict[str, Any]:
+    """Counts of the rows of one file, and how long their texts are."""
+    rows = reading.rows
+    items = [row for row in rows if isinstance(row, Item)]
+    found: dict[str, Any] = {
+        "file": reading.path,
+        "format": reading.format.name,
+        "title": reading.format.title,
+        "holds": reading.format.holds,
+        "rows": len(rows),
+        "ids": len({row.id for row in rows if row.id is not None}),
+        "audio_files": len({path for row in rows for path in row.audio}),
+        "tasks": _counts(row.task for row in rows),
+    }
+    if not items:
+        answers = [row.prediction for row in rows if isinstance(row, Prediction)]
+        found["prompts"] = len({row.prompt for row in rows if isinstance(row, Prediction) and row.prompt})
+        found["predictions"] = {"given": sum(map(bool, answers)), "empty": sum(not text for text in answers)}
+        return found | {"characters": {"prediction": _lengths(answers)}}
+    for name in ("split", "language", "dataset"):
+        found[f"{name}s"] = _counts(getattr(item, name) for item in items)
+    found["options"] = _counts(str(len(item.options)) if item.options is not None else None for item in items)
+    known = sum(bool(item.answer) for item in items)
+    found["answers"] = {"known": known, "hidden": len(items) - known}
+    spans = [item.end - item.start for item in items if item.start is not None and item.end is not None]
+    if spans:
+        found["seconds"] = {"shortest": min(spans), "mean": float(np.mean(spans)), "longest": max(spans)}
+    texts: dict[str, list[str | None]] = {
+        "question": [item.question for item in items],
+        "answer": [item.answer for item in items],
+    }
+    return found | {"characters": {name: _lengths(each) for name, each in texts.items()}}
+
+
+def _counts(values: Iterable[str | None]) -> dict[str, int]:
+    """How often each value stands, the most frequent first; those that nobody wrote are left out."""
+    return dict(Counter(value for value in values if value is not None).most_common())
+
+
+def _lengths(texts: Iterable[str | None]) -> dict[str, float] | None:
+    """Characters of the texts that are not empty; None where all are."""
+    lengths = [len(text) for text in texts if text]
+    if not lengths:
+        return None
+    return {"shortest": min(lengths), "mean": round(float(np.mean(lengths)), 1), "longest": max(lengths)}
+
+
+#: Most values of a column that are shown to people; json has them all.
+_SHOWN = 20
+
+
+def _items_text(group: dict[str, Any]) -> list[str]:
+    """A file of questions or predictions, for people."""
+    lines = ["", f"{group['format']}  {group['title']}", f"  because     {printable(group['evidence'])}"]
+    what = "question" if group["holds"] == "items" else "prediction"
+    ids = "each with its own id" if group["ids"] == group["rows"] else plural(group["ids"], "different id")
+    prompts = f", {plural(group['prompts'], 'different prompt')}" if group.get("prompts") else ""
+    lines.append(f"  rows        {plural(group['rows'], what)}, {ids}{prompts}")
+    lines.append(f"  audio       {plural(group['audio_files'], 'different file')}")
+    lines += [
+        f"  {name:<11} {', '.join(f'{count:,} {state}' for state, count in group[name].items())}"
+        for name in ("answers", "predictions")
+        if name in group
+    ]
+    for name in ("tasks", "splits", "languages", "datasets", "options"):
+        counts = group.get(name) or {}
+        noun = " options" if name == "options" else ""
+        for number, (value, count) in enumerate(list(counts.items())[:_SHOWN]):
+            lines.append(f"  {name if not number else '':<11} {count:>9,}  {clipped(value)}{noun}")
+        if len(counts) > _SHOWN:
+            lines.append(f"  {'':<11} {'':>9}  and {len(counts) - _SHOWN:,} more")
+    if "seconds" in group:
+        lines.append(f"  seconds     {group['seconds']['shortest']:g} to {group['seconds']['longest']:g}, "
+                     f"mean {group['seconds']['mean']:.1f}")  # fmt: skip
+    for name, found in group["characters"].items():
+        if found is not None:
+            size = f"{found['shortest']:,} to {found['longest']:,} characters, mean {found['mean']:,.1f}"
+            one = found["shortest"] == found["longest"]
+            lines.append(f"  {name:<11} {plural(int(found['longest']), 'character') if one else size}")
+    return lines
+
+
 def as_text(description: dict[str, Any]) -> str:
     """A description for people."""
-    lines = [f"{printable(description['path'])}: {plural(description['files'], 'label file')}"]
+    items = description.get("items", [])
+    files = plural(description["files"], "file" if items else "label file")
+    lines = [f"{printable(description['path'])}: {files}"]
+    for group in items:
+        lines += _items_text(group)
     for group in description["groups"]:
         lines += ["", f"{group['format']}  {group['title']}"]
         lines.append(f"  because     {printable(group['evidence'] or 'no file has a row')}")

@@ -1,4 +1,4 @@
-"""What a submission is held against: a list of clips, and how long each of them is."""
+"""What is held against what: submissions against clips and their lengths, predictions against questions."""
 
 from __future__ import annotations
 
@@ -6,34 +6,99 @@ import posixpath
 import re
 
 from seldio.errors import InvalidData, UsageError
-from seldio.files import Entry, open_source
+from seldio.files import Entry, Source, open_source, read_entries
 from seldio.findings import raise_errors
+from seldio.formats import item_formats
+from seldio.formats.items import ItemReading
+from seldio.formats.mera import id_value
 from seldio.formats.trees import clip_range, expected_clips
-from seldio.rules.collection import Reference
+from seldio.rules import items
+from seldio.rules.answered import ItemReference
+from seldio.rules.collection import Reference, item_finder
+from seldio.rules.mera import gold_of
+from seldio.schema.qa import Item
 from seldio.text import printable
 
 _AUDIO = (".wav", ".flac")
 
 
-def load(text: str) -> Reference:
-    """The clips that *text* names.
+#: What MERA calls its only task whose questions seldio reads.
+RUENVAQA = "ruEnvAQA"
+
+
+def load(text: str) -> Reference | ItemReference:
+    """The clips or questions that *text* names.
 
     Args:
         text: a range (``mix001..mix079``), a split (``starss23:dev-test``), a text file with one clip a
-            line, or a folder or archive with the recordings (which tell the lengths) or the labels.
+            line, a folder or archive with the recordings (which tell the lengths) or the labels; a file
+            with questions; or a folder or archive with the questions of MERA's tasks, a file for each,
+            called like the task.
 
     Raises:
         UsageError: it names nothing.
+        InvalidData: the questions themselves are wrong.
     """
     if re.fullmatch(r"[^/\\]*\d\.\.[^/\\]*\d", text):
         return Reference(text, dict.fromkeys(clip_range(text)))
     if match := re.fullmatch(r"(starss2[23]):([\w-]+)", text):
         return Reference(text, dict.fromkeys(sorted(expected_clips(*match.groups()))))
     with open_source(text, raise_errors) as source:
+        alone = source.kind in ("file", "gzip", "stdin")
+        if (found := _questions(source) if alone else _tasks(source)) is not None:
+            return found
         if source.kind == "file" and not text.lower().endswith((*_AUDIO, ".csv", ".json")):
             names = source.entries[0].read().decode("utf-8", "replace").split()
             return Reference(text, dict.fromkeys(_clip(name) for name in names))
         return Reference(text, _clips(source.entries, text))
+
+
+def _questions(source: Source) -> ItemReference | None:
+    """The questions of a single file; None where it holds none."""
+    for entry in source.entries:
+        if entry.name.lower().endswith(_AUDIO):
+            return None
+        data = entry.read()
+        format = None if data[:1].isdigit() else item_formats.recognise(data, entry.name)
+        if format is None:
+            return None
+        reading = format.read(data, entry.path, raise_errors)
+        if format.holds == "predictions" and (reading is None or not _has_items(reading)):
+            raise UsageError(f"{printable(source.path)} holds predictions; a reference is the questions they answer")
+        if reading is None or not reading.rows:
+            raise UsageError(f"{printable(source.path)} holds no question")
+        _check(reading)
+        rows = [row for row in reading.rows if isinstance(row, Item)]
+        gold = {id_value(row.id): row.answer or "" for row in rows}
+        return ItemReference(source.path, reading, {RUENVAQA: gold} if reading.home == "ruenvaqa" else {})
+    return None
+
+
+def _has_items(reading: ItemReading) -> bool:
+    return any(isinstance(row, Item) for row in reading.rows)
+
+
+def _check(reading: ItemReading) -> None:
+    """Stop at an id that stands twice: no prediction can be joined to it."""
+    assert items.repeated_id.check is not None
+    for finding in items.repeated_id.check(reading, item_finder(items.repeated_id, reading)):
+        raise_errors(finding)
+
+
+def _tasks(source: Source) -> ItemReference | None:
+    """The questions of MERA's tasks; None where some file is something else."""
+    entries = source.entries
+    if not entries or not all(entry.name.lower().endswith(".json") for entry in entries):
+        return None
+    tasks, questions = {}, None
+    for entry, data in read_entries(source, raise_errors):
+        gold, name = gold_of(data), _clip(entry.name)
+        if gold is None:
+            return None
+        if name == RUENVAQA and (format := item_formats.recognise(data, entry.name)) and format.holds == "items":
+            questions = format.read(data, entry.path, raise_errors)
+        tasks[name] = gold
+    return ItemReference(source.path, questions, tasks)
 
 
 def _clips(entries: tuple[Entry, ...], text: str) -> dict[str, int | None]:

@@ -7,16 +7,19 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from seldio import rules
+from seldio import item_validation, rules
 from seldio.files import Source, open_source, read_entries
+from seldio.files.lookup import Lookup
 from seldio.findings import Finding, Report, Sink
 from seldio.formats import Format, Reading, TextFile, get, item_formats
 from seldio.formats.items import ItemFormat, ItemReading
+from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.recognise import SUFFIXES, Recognised, clip_names, is_annotations, read_files
 from seldio.formats.trees import read_tree
+from seldio.item_validation import AnyReference
 from seldio.rules.base import Labels, Rule
 from seldio.rules.collection import Collection, Reference, finder
-from seldio.rules.mera import check_answers
+from seldio.rules.item_audio import check_audio
 from seldio.rules.package import Package, is_package, systems
 from seldio.settings import Settings
 
@@ -30,11 +33,13 @@ class Examined:
     Args:
         report: every finding, sorted by file, line and column, and the number of files read.
         recognised: the label files by layout, read.
+        items: the files with questions or predictions, read.
         local: the files on disk behind shown paths; members of archives are not among them.
     """
 
     report: Report
     recognised: tuple[Recognised, ...]
+    items: tuple[ItemReading, ...]
     local: Mapping[str, str]
 
 
@@ -42,7 +47,7 @@ def validate(
     path: Path,
     *,
     format: str | None = None,
-    reference: Reference | None = None,
+    reference: AnyReference = None,
     settings: Settings | None = None,
 ) -> Report:
     """Check a file, folder, archive or standard input (``-``).
@@ -50,14 +55,15 @@ def validate(
     Args:
         path: what to check.
         format: the layout of all label files; found from their content if not given.
-        reference: the clips to expect, as :func:`seldio.reference.load` gives them.
+        reference: the clips to expect, or the questions that are answered, as :func:`seldio.reference.load`
+            gives them.
         settings: which rules count, and how much; all of them by default.
 
     Returns:
         Every finding, sorted by file, line and column, with the number of files read.
 
     Raises:
-        UsageError: nothing has that name, or no such format exists.
+        UsageError: nothing has that name, no such format exists, or the reference is of the wrong kind.
         SeldioError: the disk fails.
     """
     return examine(path, format=format, reference=reference, settings=settings).report
@@ -67,7 +73,7 @@ def examine(
     path: Path,
     *,
     format: str | None = None,
-    reference: Reference | None = None,
+    reference: AnyReference = None,
     settings: Settings | None = None,
     changed: Mapping[str, bytes] | None = None,
 ) -> Examined:
@@ -82,15 +88,27 @@ def examine(
     with open_source(path, found.append) as source:
         files = _text_files(source, told, asked, found.append, changed or {})
         questions = _questions(files, told, asked)
-        for file, chosen in questions:
-            _check_items(file, chosen, found.append)
-        labels = [] if asked is not None else _labels(files, {file.path for file, _ in questions}, source, told)
-        recognised, count = _check(source, labels, told, reference, found.append)
-        count += len(questions)
+        meant = asked is SUBMISSION
+        package = None if told else item_validation.submission_of(source, files, questions, reference, meant)
+        inside = package is not None
+        if package is not None:
+            questions = item_validation.files_of(package, files, questions)
+        look = Lookup(source)
+        read = [_check_items(file, chosen, found.append, look, reference, inside) for file, chosen in questions]
+        items = [reading for reading in read if reading is not None]
+        taken = {file.path for file, _ in questions}
+        labels = [] if asked is not None or (inside and _alone(source)) else _labels(files, taken, source, told)
+        if package is not None:
+            item_validation.check_submission(package, tuple(found), found.append)
+        if package is None or isinstance(reference, Reference):
+            item_validation.check_kind(source.path, reference, read, bool(labels))
+        clips = reference if isinstance(reference, Reference) else None
+        recognised, count = _check(source, labels, told, clips, found.append)
+        count += len(questions) or int(inside)
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
     report = Report(files=count)
     report.add((settings or Settings()).applied(dict.fromkeys(found)))
-    return Examined(report, tuple(recognised), local)
+    return Examined(report, tuple(recognised), tuple(items), local)
 
 
 def _check(
@@ -162,23 +180,18 @@ def _labels(files: Sequence[TextFile], questions: set[str], source: Source, told
     return [file for file in rest if file.name.lower().endswith(".csv") or is_annotations(file)]
 
 
-def _check_items(file: TextFile, format: ItemFormat, sink: Sink) -> None:
-    """Read questions or predictions, and run their rules."""
-    reading = format.read(file.data, file.path, sink)
+def _check_items(
+    file: TextFile, format: ItemFormat, sink: Sink, look: Lookup, reference: AnyReference = None, inside: bool = False
+) -> ItemReading | None:
+    """Read questions or predictions, and run their rules; *inside*: of a submission to MERA."""
+    reading = format.read(file.data, file.path, item_validation.task_sink(file.name, reference, inside, sink))
     if reading is None:
-        return
-    for rule in rules.ITEM_RULES:
-        _run(rule, sink, reading, partial(_item_finding, rule, reading))
-    if reading.format.name == "ruenvaqa-submission":
-        for finding in check_answers(reading):
-            sink(finding)
-
-
-def _item_finding(
-    rule: Rule, reading: ItemReading, row: int, message: str, field: str | None = None, hint: str | None = None,
-    number: int | None = None,
-) -> Finding:  # fmt: skip
-    return reading.finding(rule.code, rule.severity, message, row, field, hint, rule.fix != "none", number)
+        return None
+    item_validation.check_rows(reading, sink)
+    for finding in check_audio(reading, partial(look.find, name=file.name)):
+        sink(finding)
+    item_validation.check_predictions(reading, file.name, reference, inside, sink)
+    return reading
 
 
 def _by_system(files: Sequence[TextFile], package: Package) -> list[list[TextFile]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -12,7 +11,16 @@ from seldio.cli.guard import guarded
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from seldio.conversion import Conversion
+
+_ASK = "Labels to questions"
+#: The margins with their defaults; they are loaded with much else, so a test sees that this is all of them.
+MARGINS = (
+    "azimuth 20 degrees, elevation 10 degrees, metres 0.5 metres, seconds 0.5 seconds, shortest 0.3 seconds, "
+    "still 5 degrees, moving 20 degrees, sector 5 degrees"
+)
 
 
 @guarded
@@ -20,72 +28,93 @@ def command(
     source: str = typer.Argument(help="A file, folder, archive, -, or the name of a format."),
     path: str | None = typer.Argument(None, help="Where the data is, if SOURCE is the name of its format."),
     to: str = typer.Option(..., "--to", help="The format to write (seldio formats lists them)."),
-    out: Path | None = typer.Option(None, "-o", help="The file or folder to write; one file goes to standard output."),
+    out: str | None = typer.Option(None, "-o", help="The file or folder to write; one file goes to standard output."),
     format: str | None = typer.Option(None, "--format", "-f", help="The layout of SOURCE; found if not given."),
     allow_loss: str = typer.Option("", help="Fields whose loss is accepted, comma separated; all for every one."),
     fill: list[str] = typer.Option([], help="FIELD=VALUE for a field that the target needs and SOURCE lacks."),
     json: bool = typer.Option(False, "--json", help="Print what was done as json (to standard error with -o -)."),
-    seed: int = typer.Option(0, help="Labels to questions: another seed asks in other words."),
-    tasks: str | None = typer.Option(None, help="Labels to questions: only these tasks, comma separated."),
-    window: float = typer.Option(20.0, help="Labels to questions: seconds of a clip, at most 20."),
-    hop: float = typer.Option(20.0, help="Labels to questions: seconds from clip to clip."),
-    per_task: int | None = typer.Option(None, help="Labels to questions: at most so many of a task."),
-    balance: bool = typer.Option(False, "--balance", help="Labels to questions: the proportions of SO-Bench."),
-    split: str = typer.Option("test", help="Labels to questions: the split written into each question."),
+    seed: int = typer.Option(0, help=f"{_ASK}: another seed asks in other words."),
+    tasks: str | None = typer.Option(None, help=f"{_ASK}: only these tasks, comma separated."),
+    window: float = typer.Option(20.0, help=f"{_ASK}: seconds of a clip, at most 20."),
+    hop: float | None = typer.Option(None, help=f"{_ASK}: seconds from clip to clip; the window if not given."),
+    margin: list[str] = typer.Option(
+        [], "--margin", help=f"{_ASK}: NAME=VALUE, what must differ by how much to be asked about. {MARGINS}."
+    ),
+    total: int | None = typer.Option(
+        None, help=f"{_ASK}: so many in all, in the proportions of SO-Bench as far as there are enough of a task."
+    ),
+    per_task: int | None = typer.Option(None, help=f"{_ASK}: at most so many of a task, of all answers alike."),
+    balance: bool = typer.Option(
+        False, "--balance", help=f"{_ASK}: as many as the proportions of SO-Bench allow; the scarcest task decides."
+    ),
+    split: str = typer.Option("test", help=f"{_ASK}: the split written into each question."),
+    audio: bool = typer.Option(
+        False, "--audio", help=f"{_ASK}: cut the sound of the clips (FOA, 16 kHz) into audio/ beside the output."
+    ),
+    workers: int = typer.Option(1, help=f"{_ASK}: processes; their number does not change the output."),
 ) -> ExitCode:
     """Convert labels between all layouts, to Parquet and back, or to questions; losses are named first."""
-    from seldio.conversion import items
+    from seldio.conversion.asked import Request
+    from seldio.conversion.dispatch import convert_any
     from seldio.conversion.places import resolved
+    from seldio.questions.margins import margins_of
 
     place, told = resolved(source, path)
-    where = sys.stdout.buffer if out is None or str(out) == "-" else out
+    where = sys.stdout.buffer if out is None or out == "-" else out
     lost = [name.strip() for name in allow_loss.split(",") if name.strip()]
-    options = {
-        "seed": seed,
-        "tasks": [name.strip() for name in tasks.split(",")] if tasks else None,
-        "window": window,
-        "hop": hop,
-        "per_task": per_task,
-        "balance": balance,
-        "split": split,
-    }
+    request = Request(
+        seed=seed, tasks=[name.strip() for name in tasks.split(",")] if tasks else None, window=window, hop=hop,
+        margins=margins_of(dict(_pair(item, "--margin", "azimuth=10") for item in margin)), split=split,
+        per_task=per_task, balance=balance, total=total, workers=workers, audio=audio,
+    )  # fmt: skip
     name = format if format is not None else (told.name if told is not None else None)
-    done = items.convert_any(place, where, to, name, lost, dict(_pair(item) for item in fill), options)
-    _tell(done, json)
+    filled = dict(_pair(item, "--fill", "distance=0") for item in fill)
+    _tell(convert_any(place, where, to, name, lost, filled, request), json)
     return ExitCode.CLEAN
 
 
-def _pair(item: str) -> tuple[str, float]:
-    """FIELD=VALUE as a field and a number."""
-    field, _, value = item.partition("=")
+def _pair(item: str, option: str, example: str) -> tuple[str, float]:
+    """NAME=VALUE as a name and a number."""
+    name, _, value = item.partition("=")
     try:
-        return field.strip(), float(value)
+        return name.strip(), float(value)
     except ValueError:
-        raise UsageError(f"--fill {item}: write FIELD=NUMBER, as in distance=0") from None
+        raise UsageError(f"{option} {item}: write NAME=NUMBER, as in {example}") from None
 
 
 def _tell(done: Conversion, json: bool) -> None:
     """Say what was done; on standard error where the output itself goes to standard output."""
-    from seldio.formats import item_formats
-    from seldio.text import plural, printable
+    from seldio.text import printable
 
-    noun = "clip" if item_formats.named(done.target) is None else "question"
-    aside = done.written == ("-",)
     if json:
         import dataclasses
         import json as encoder
 
         record = dataclasses.asdict(done) | {"findings": [finding.as_dict() for finding in done.findings]}
-        typer.echo(encoder.dumps(record, indent=2, default=str), err=aside)
+        typer.echo(encoder.dumps(record, indent=2, default=str), err=done.written == ("-",))
         return
+    for line in _lines(done):
+        typer.echo(printable(line), err=True)
+
+
+def _lines(done: Conversion) -> Iterator[str]:
+    """What was done, for people."""
+    from seldio.conversion.asked import Asked
+    from seldio.formats import item_formats
+    from seldio.text import plural
+
     read, written = done.rows
-    rows = f"{read:,} rows" if read == written else f"{read:,} rows became {written:,}"
     names = " and ".join(dict.fromkeys(done.formats))
+    aside = done.written == ("-",)
+    if isinstance(done, Asked):
+        where = "" if aside else f", in {done.written[0]}"
+        yield f"{names} to {done.target}: {plural(written, 'question')} about {plural(done.clips, 'recording')}{where}"
+        yield from (f"  {line}" for line in done.lines())
+        return
+    noun = "clip" if item_formats.named(done.target) is None else "question"
+    rows = f"{read:,} rows" if read == written else f"{read:,} rows became {written:,}"
     where = "" if aside else f" in {plural(len(done.written), 'file')}"
-    typer.echo(f"{names} to {done.target}: {plural(done.clips, noun)}, {rows}{where}", err=True)
-    for field, what in done.losses.items():
-        typer.echo(f"  lost as allowed: {field} ({printable(what)})", err=True)
-    for note in done.notes:
-        typer.echo(f"  {printable(note)}", err=True)
-    for finding in done.findings:
-        typer.echo(f"  {printable(str(finding))}", err=True)
+    yield f"{names} to {done.target}: {plural(done.clips, noun)}, {rows}{where}"
+    yield from (f"  lost as allowed: {field} ({what})" for field, what in done.losses.items())
+    yield from (f"  {note}" for note in done.notes)
+    yield from (f"  {finding}" for finding in done.findings)

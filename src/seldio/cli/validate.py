@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from seldio.findings import Report
+    from seldio.item_validation import AnyReference
     from seldio.repair import Check
-    from seldio.rules.collection import Reference
     from seldio.settings import Settings
     from seldio.validation import Examined
 
@@ -32,6 +32,7 @@ class Output(enum.StrEnum):
     GITHUB = "github"
     JUNIT = "junit"
     MARKDOWN = "markdown"
+    MERA = "mera"
 
 
 @guarded
@@ -39,9 +40,13 @@ def command(
     paths: list[str] = typer.Argument(help="Files, folders, archives (zip, tar), or - for standard input."),
     format: str | None = typer.Option(None, "--format", "-f", help="The layout; found from the content if not given."),
     reference: str | None = typer.Option(
-        None, help="The clips to expect: a folder of recordings or labels, mix001..mix079, or starss23:dev-test."
+        None,
+        help="What to hold it against: for labels the clips to expect (a folder of recordings or labels, "
+        "mix001..mix079, starss23:dev-test), for predictions the file with their questions.",
     ),
-    output: Output = typer.Option(Output.TEXT, "--output", help="How to write the report."),
+    output: Output = typer.Option(
+        Output.TEXT, "--output", help="How to write the report; mera: what MERA's server answers to a submission."
+    ),
     json: bool = typer.Option(False, "--json", help="The same as --output json."),
     out: Path | None = typer.Option(None, "-o", help="Write the report to this file."),
     select: str | None = typer.Option(None, help="Only these rules: prefixes of codes, comma separated."),
@@ -62,6 +67,8 @@ def command(
 
     settings = _settings(config, select, ignore, fail_on, baseline)
     expected = _reference(reference)
+    if output is Output.MERA and not json:
+        return _mera(paths, expected, out)
 
     def one(path: str, changed: Mapping[str, bytes] | None = None) -> Examined:
         return examine(path, format=format, reference=expected, settings=settings, changed=changed)
@@ -107,12 +114,30 @@ def _settings(
     return chosen
 
 
-def _reference(text: str | None) -> Reference | None:
+def _reference(text: str | None) -> AnyReference:
     if text is None:
         return None
     from seldio.reference import load
 
     return load(text)
+
+
+def _mera(paths: list[str], reference: AnyReference, out: Path | None) -> ExitCode:
+    """Print what MERA's server will answer; findings if the submission fails."""
+    from seldio.errors import UsageError
+    from seldio.mera import as_json, response
+
+    if len(paths) != 1:
+        raise UsageError("--output mera is the answer to one submission")
+    answer = response(paths[0], reference)
+    if out is None:
+        typer.echo(as_json(answer))
+    else:
+        from seldio.files import atomic_write
+
+        with atomic_write(out) as stream:
+            stream.write(f"{as_json(answer)}\n".encode())
+    return ExitCode.CLEAN if answer["status"] == "Ok" else ExitCode.FINDINGS
 
 
 def _joined(examined: list[Examined]) -> Report:

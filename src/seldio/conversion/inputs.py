@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 
 from seldio.errors import UnknownFormat, UsageError
-from seldio.files import Entry, open_source
+from seldio.files import Entry, Source, open_source
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats import Format, TextFile, get
 from seldio.formats.recognise import SUFFIXES, clip_names, is_annotations, read_files
@@ -59,24 +60,28 @@ def read_tables(
     return read_input(path, format, sink).tables
 
 
+@contextmanager
+def reopened(place: str | os.PathLike[str] | Source, sink: Sink) -> Iterator[Source]:
+    """The source at *place*, closed in the end; one that is open stays so, as standard input is read only once."""
+    if isinstance(place, Source):
+        yield place
+        return
+    with open_source(place, sink) as source:
+        yield source
+
+
 def read_input(
-    path: str | os.PathLike[str], format: Format | str | None, sink: Sink, without: Path | None = None
+    path: str | os.PathLike[str] | Source, format: Format | str | None, sink: Sink, without: Path | None = None
 ) -> Input:
     """Like :func:`read_tables`, with what is to be known of the files; files below *without* are left out."""
     told = get(format) if isinstance(format, str) else format
-    with open_source(path, sink) as source:
+    with reopened(path, sink) as source:
         alone = source.kind in ("file", "gzip", "stdin")
-        entries = [entry for entry in source if alone or (_is_label(entry, told) and not _below(entry, without))]
-        names = [_name(entry) for entry in entries]
-        files = [
-            TextFile(entry.path, name, clip, entry.read())
-            for entry, name, clip in zip(entries, names, clip_names(names), strict=True)
-        ]
-        local = [str(entry.local) for entry in entries if entry.local is not None]
-    if told is None and not alone:
-        files = [file for file in files if not file.name.lower().endswith(".json") or is_annotations(file)]
-    _check_apart(files)
-    readings = [item.reading for item in read_files(files, _asking(sink), told)]
+        entries = label_entries(source, told, without)
+        files = label_files([TextFile(entry.path, name, clip, entry.read()) for entry, name, clip in entries],
+                            every=alone or told is not None)  # fmt: skip
+        local = [str(entry.local) for entry, _, _ in entries if entry.local is not None]
+    readings = [item.reading for item in read_files(files, asking(sink), told)]
     return Input(
         path=source.path,
         tables=[(reading.table, reading.format) for reading in readings],
@@ -85,6 +90,31 @@ def read_input(
         skipped=len(source.entries) - len(files),
         local=local or [source.path],
     )
+
+
+def label_entries(source: Source, told: Format | None, without: Path | None = None) -> list[tuple[Entry, str, str]]:
+    """The entries of a source that may be label files, by their names, each with its name and its clip.
+
+    Args:
+        source: a single file is always one.
+        told: the layout of all, if it is known.
+        without: a folder that is left out.
+    """
+    alone = source.kind in ("file", "gzip", "stdin")
+    entries = [entry for entry in source if alone or (_is_label(entry, told) and not _below(entry, without))]
+    names = [_name(entry) for entry in entries]
+    return list(zip(entries, names, clip_names(names), strict=True))
+
+
+def label_files(files: Sequence[TextFile], *, every: bool) -> list[TextFile]:
+    """The label files among *files*: JSON of other kinds is left out, unless *every* one is meant.
+
+    Raises:
+        UsageError: two of them describe one clip of one folder.
+    """
+    found = [file for file in files if every or not file.name.lower().endswith(".json") or is_annotations(file)]
+    _check_apart(found)
+    return found
 
 
 def _below(entry: Entry, folder: Path | None) -> bool:
@@ -111,7 +141,7 @@ def _check_apart(files: Sequence[TextFile]) -> None:
             )
 
 
-def _asking(sink: Sink) -> Sink:
+def asking(sink: Sink) -> Sink:
     """A sink that asks for ``--format`` where the content does not tell the layout."""
 
     def take(finding: Finding) -> None:

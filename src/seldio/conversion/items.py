@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, BinaryIO
+from collections.abc import Collection, Sequence
+from typing import BinaryIO
 
-from seldio import questions
-from seldio.conversion.inputs import read_tables
+from seldio.conversion.inputs import reopened
 from seldio.conversion.outputs import write_single
-from seldio.conversion.sources import Conversion, convert_source
+from seldio.conversion.sources import Conversion
 from seldio.conversion.tables import ALL, check_fields
 from seldio.errors import LossError, UsageError
-from seldio.files import open_source, read_entries
+from seldio.files import Entry, Source, read_entries
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats import item_formats
 from seldio.formats.items import ItemFormat, ItemReading, Row
-from seldio.schema.qa import Item
+from seldio.schema.qa import Item, Prediction
 from seldio.text import plural, printable
 
 Place = str | os.PathLike[str]
@@ -25,22 +25,35 @@ Place = str | os.PathLike[str]
 ASIDE = frozenset({"events", "start", "end", "language"})
 
 
-def read_items(path: str | os.PathLike[str], format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
+def read_items(place: Place | Source, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
     """The questions or predictions of a file, folder or archive; files of other kinds are left out.
 
     Args:
-        path: what to read; ``-`` for standard input.
+        place: what to read; ``-`` for standard input.
         format: of all files; told by their content if not given.
         sink: takes what is found wrong.
     """
-    with open_source(path, sink) as source:
+    with reopened(place, sink) as source:
         found = []
-        for entry, data in read_entries(source, sink):
+        for entry, data in read_entries(_likely(source), sink):
             chosen = format or _recognised(data, entry.name)
             reading = chosen.read(data, entry.path, sink) if chosen is not None else None
             if reading is not None:
                 found.append(reading)
     return found
+
+
+def held_items(source: Source) -> ItemFormat | None:
+    """The format of a source's questions or predictions, by a look that stops at the first such file."""
+    found = (_recognised(data, entry.name) for entry, data in read_entries(_likely(source), _nothing))
+    return next((format for format in found if format is not None), None)
+
+
+def _likely(source: Source) -> list[Entry]:
+    """The files that may hold questions: of a folder or archive, which may hold recordings, those named so."""
+    suffixes = tuple({format.suffix for format in item_formats.ITEM_FORMATS})
+    several = source.kind in ("folder", "zip", "tar")
+    return [entry for entry in source if not several or entry.name.lower().endswith(suffixes)]
 
 
 def _recognised(data: bytes, name: str) -> ItemFormat | None:
@@ -89,7 +102,7 @@ def missing(rows: Sequence[Row], target: ItemFormat) -> dict[str, str]:
 
 
 def convert_items(
-    path: Place,
+    path: Place | Source,
     out: Place | BinaryIO,
     target: ItemFormat,
     *,
@@ -100,7 +113,7 @@ def convert_items(
     """Convert one file of questions or predictions.
 
     Args:
-        path: the file, or an archive or folder with one such file.
+        path: the file, or an archive or folder with one such file, or an open source of it.
         out: the file to write, or a binary stream.
         target: the format to write.
         format: of the source; told by its content if not given.
@@ -112,65 +125,61 @@ def convert_items(
         LossError: the target cannot carry a field, and its loss is not allowed.
         UsageError: there is nothing to convert, or the target needs a field that the source lacks.
     """
-    check_fields(allow_loss, Item.model_fields)
+    check_fields(allow_loss, {**Item.model_fields, **Prediction.model_fields})
     readings = read_items(path, format, sink)
+    path = path.path if isinstance(path, Source) else path
     if len(readings) != 1:
         raise UsageError(f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of questions: name one")
     reading = readings[0]
     if reading.format.holds != target.holds:
-        raise UsageError(f"{reading.format.name} holds {reading.format.holds}, {target.name} holds {target.holds}")
+        return _template(reading, out, target, path)
+    notes: list[str] = []
+    if "options" in target.needs:
+        reading, notes = _with_choices(reading)
     same = reading.format.name == target.name
-    lost: dict[str, str] = {}
+    lacking = missing(reading.rows, target) if target.name not in (reading.format.name, reading.home) else {}
+    if lacking:
+        fields = "; ".join(f"{field} is missing in {count}" for field, count in lacking.items())
+        raise UsageError(f"{target.name} cannot be made of {reading.format.name}: {fields}")
+    try:
+        data = target.write(reading.rows, target.origin_of(reading))
+    except LossError as error:  # of the format itself: no permission helps
+        fields = "; ".join(f"{field}: {what}" for field, what in error.losses.items())
+        raise UsageError(f"{target.name} cannot be made of {reading.format.name}: {fields}") from error
+    lost = reading.lost
     if not same:
-        lost = allowed(losses(reading.rows, target), target, allow_loss)
-        if lacking := missing(reading.rows, target):
-            fields = "; ".join(f"{field} is missing in {count}" for field, count in lacking.items())
-            raise UsageError(f"{target.name} cannot be made of {reading.format.name}: {fields}")
-    data = target.write(reading.rows, reading.origin if same else None)
-    if not same:
-        lost |= allowed(altered(reading.rows, data, target), target, allow_loss)
-    return done(reading.format.name, target.name, len(reading.rows), write_single(data, out, path), lost)
+        lost = lost | losses(reading.rows, target) | altered(reading.rows, data, target)
+    allowed(lost, target, allow_loss)
+    return done(reading.format.name, target.name, len(reading.rows), write_single(data, out, path), lost, notes)
 
 
-def ask(
-    path: Place, out: Place | BinaryIO, target: ItemFormat, *, format: str | None, options: Mapping[str, Any]
-) -> Conversion:
-    """Make questions from labels.
+def _with_choices(reading: ItemReading) -> tuple[ItemReading, list[str]]:
+    """*reading* with options for questions without any, where its format holds wrong answers beside the right one."""
+    rows: list[Row] = []
+    made = 0
+    for row in reading.rows:
+        choices = reading.format.choices(row) if isinstance(row, Item) and not row.options else None
+        rows.append(row if choices is None else row.model_copy(update={"options": choices}))
+        made += choices is not None
+    if not made:
+        return reading, []
+    note = f"options of {plural(made, 'question')} made of the answers that {reading.format.name} holds"
+    return dataclasses.replace(reading, rows=rows), [note]
 
-    Args:
-        path: label files.
-        out: the file to write, or a binary stream.
-        target: the item format to write.
-        format: the layout of the labels; found from their content if not given.
-        options: keyword arguments of :func:`seldio.questions.generate`.
+
+def _template(reading: ItemReading, out: Place | BinaryIO, target: ItemFormat, path: Place) -> Conversion:
+    """Write what a model has to fill in to answer the questions of *reading*.
 
     Raises:
-        InvalidData: something in the labels is wrong.
-        UsageError: there are no labels, or an option makes no sense.
+        UsageError: it holds predictions, or the target cannot answer these questions.
     """
-    tables = read_tables(path, format=format)
-    if not tables:
-        raise UsageError(f"no labels in {printable(os.fspath(path))}")
-    items: list[Item] = []
-    skipped: Counter[tuple[str, str]] = Counter()
-    for table, _ in tables:
-        made = questions.generate(table, **options)
-        items += made.items
-        skipped += made.skipped
-    rows = items if "start" in target.carries else [_timed(item) for item in items]
+    if target.holds == "items":
+        raise UsageError(f"{reading.format.name} holds predictions, {target.name} questions: convert the questions")
+    rows = target.template([row for row in reading.rows if isinstance(row, Item)])
+    note = "a template: the predictions are empty, for a model to fill in"
     written = write_single(target.write(rows), out, path)
-    counts = Counter(str(item.task) for item in items)
-    notes = [f"{count:,} {task}" for task, count in sorted(counts.items())]
-    notes += [f"skipped {count:,} of {task}: {reason}" for (task, reason), count in sorted(skipped.items())]
-    notes += [f"not asked: {task}: {reason}" for task, reason in questions.REFUSED.items()]
-    return done(
-        " and ".join(dict.fromkeys(given.name for _, given in tables)), target.name, len(items), written, {}, notes
-    )
-
-
-def _timed(item: Item) -> Item:
-    """*item* with the part of the recording it asks about among its further keys: the audio is not cut."""
-    return item.model_copy(update={"extra": {**(item.extra or {}), "start": item.start, "end": item.end}})
+    return dataclasses.replace(done(reading.format.name, target.name, len(reading.rows), written, {}, [note]),
+                               rows=(len(reading.rows), len(rows)))  # fmt: skip
 
 
 def allowed(lost: dict[str, str], target: ItemFormat, allow_loss: Collection[str]) -> dict[str, str]:
@@ -191,35 +200,6 @@ def done(
 ) -> Conversion:  # fmt: skip
     """What a conversion of *rows* questions did."""
     return Conversion((source,), target, 1, written, rows, (rows, rows), lost, tuple(notes), tuple(findings))
-
-
-def convert_any(
-    path: Place,
-    out: Place | BinaryIO,
-    to: str,
-    format: str | None,
-    allow_loss: Collection[str],
-    fill: Mapping[str, float],
-    options: Mapping[str, Any],
-) -> Conversion:
-    """Convert labels to labels, questions to questions, or labels to questions, as *to* and the source ask for."""
-    target = item_formats.named(to)
-    if target is None:
-        return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill)
-    given = item_formats.named(format) if format is not None else None
-    if given is not None or (format is None and _holds_items(path)):
-        return convert_items(path, out, target, format=given, allow_loss=allow_loss)
-    if target.name not in ("so-bench", "items"):
-        raise UsageError(f"labels can be asked in the formats so-bench and items, not in {target.name}")
-    return ask(path, out, target, format=format, options=options)
-
-
-def _holds_items(path: Place) -> bool:
-    """Whether a source holds questions or predictions, by a look that stops at the first such file."""
-    if os.fspath(path) == "-":
-        raise UsageError("standard input can be read only once: say what it holds with --format")
-    with open_source(path, _nothing) as source:
-        return any(_recognised(data, entry.name) is not None for entry, data in read_entries(source, _nothing))
 
 
 def _nothing(finding: Finding) -> None:

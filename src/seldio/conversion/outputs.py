@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from io import IOBase
 from itertools import pairwise
 from pathlib import Path
@@ -49,7 +50,7 @@ def write_tables(tables: Sequence[pa.Table], target: Format, out: str, source: I
         folder = Path(out) if out.endswith(os.sep) or Path(out).is_dir() else None
         name = _safe(clips[0][0].name, source.path)
         paths = {clips[0][0].name: _new(folder / name if folder else Path(out), inputs)}
-        _make([folder] if folder else [])
+        make_folders([folder] if folder else [])
     else:
         paths = _folder([file for file, _ in clips], Path(out), inputs, source.path)
     for file, data in clips:
@@ -66,15 +67,29 @@ def write_single(
         UsageError: *out* is the source itself.
         SeldioError: the disk fails.
     """
+    with single_file(out, [source]) as (stream, written):
+        stream.write(data)
+    return written
+
+
+@contextmanager
+def single_file(
+    out: str | os.PathLike[str] | BinaryIO, sources: Iterable[str | os.PathLike[str]]
+) -> Iterator[tuple[BinaryIO, tuple[str, ...]]]:
+    """A stream for one file, which appears when the block ends well, with its path; *out* itself if it is a stream.
+
+    Raises:
+        UsageError: *out* is one of the *sources*.
+        SeldioError: the disk fails.
+    """
     if isinstance(out, IOBase):
-        out.write(data)
-        return ("-",)
-    place = Path(cast("str | os.PathLike[str]", out))
-    origin = _identity(Path(source))
-    path = _new(place, {origin} if origin is not None else set())
-    _make([path.parent])
-    write_bytes(path, data)
-    return (str(path),)
+        yield cast("BinaryIO", out), ("-",)
+        return
+    inputs = {identity for source in sources if (identity := _identity(Path(source))) is not None}
+    path = _new(Path(cast("str | os.PathLike[str]", out)), inputs)
+    make_folders([path.parent])
+    with atomic_write(path) as stream:
+        yield stream, (str(path),)
 
 
 def write_stream(tables: Sequence[pa.Table], target: Format, stream: BinaryIO, source: Input) -> tuple[str, ...]:
@@ -122,7 +137,7 @@ def _folder(files: Iterable[ClipFile], out: Path, inputs: set[Identity], source:
     for folder in folders:
         if not folder.resolve().is_relative_to(out.resolve()):
             raise UsageError(f"{printable(str(folder))} leads out of {printable(str(out))}: it is a link")
-    _make(folders)
+    make_folders(folders)
     return paths
 
 
@@ -148,7 +163,13 @@ def _identity(path: Path) -> Identity | None:
     return state.st_dev, state.st_ino
 
 
-def _make(folders: Iterable[Path]) -> None:
+def make_folders(folders: Iterable[Path]) -> None:
+    """Make folders that are not there yet.
+
+    Raises:
+        UsageError: a file has that name.
+        SeldioError: the disk fails, or may not be written.
+    """
     for folder in folders:
         try:
             folder.mkdir(parents=True, exist_ok=True)

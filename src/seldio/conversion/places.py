@@ -20,8 +20,12 @@ FOLDERS = {
 }
 
 
+#: Names of data sets whose years have layouts of their own: the files tell which.
+FAMILIES = ("starss",)
+
+
 def resolved(source: str, path: str | None) -> tuple[str, Format | None]:
-    """What to read, and the format that *source* names if it is a name.
+    """What to read, and the format that *source* names if it is the name of one.
 
     Args:
         source: a path, or the name of a format.
@@ -32,7 +36,7 @@ def resolved(source: str, path: str | None) -> tuple[str, Format | None]:
         UnknownFormat: *source* is neither a path nor a name.
     """
     if path is not None:
-        return path, get(source)
+        return path, None if source in FAMILIES else get(source)
     if source == "-" or os.path.lexists(source):
         return source, None
     if os.sep in source or "." in source:
@@ -44,7 +48,7 @@ def resolved(source: str, path: str | None) -> tuple[str, Format | None]:
         tried = "\n  ".join(str(place) for place in places)
         raise UsageError(f"no data of {format.name} in the usual places; name the folder behind it. Tried\n  {tried}")
     labels = next((found / name for name in ("metadata_dev", "annotations") if (found / name).is_dir()), found)
-    return str(labels), format
+    return str(labels), None if source in FAMILIES else format
 
 
 def _roots() -> list[Path]:

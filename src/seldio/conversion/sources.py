@@ -14,6 +14,7 @@ from seldio.conversion.losses import NOTHING, Plan, plan
 from seldio.conversion.outputs import write_stream, write_tables
 from seldio.conversion.tables import ALL, check_names, convert, refuse
 from seldio.errors import InvalidData, UsageError
+from seldio.files import Source
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import Format, get
 from seldio.formats.recognise import SUFFIXES
@@ -49,7 +50,7 @@ class Conversion:
 
 
 def convert_source(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Source,
     out: str | os.PathLike[str] | BinaryIO,
     target: Format | str,
     *,
@@ -64,7 +65,7 @@ def convert_source(
     checked before the first file is written, and each file is written whole or not at all.
 
     Args:
-        path: a file, folder, archive, or ``-`` for standard input.
+        path: a file, folder, archive, ``-`` for standard input, or an open source.
         out: the file or folder to write; one file may also go into an existing folder, or into a
             binary stream.
         target: the format to write.
@@ -83,7 +84,8 @@ def convert_source(
     check_names(allow_loss)
     findings: list[Finding] = []
     place = None if isinstance(out, IOBase) else os.fspath(cast("str | os.PathLike[str]", out))
-    source = read_input(path, format, _strict(findings), _output_below(path, place) if place else None)
+    named = path.path if isinstance(path, Source) else path
+    source = read_input(path, format, _strict(findings), _output_below(named, place) if place else None)
     if not source.tables:
         raise UsageError(f"no label files ({', '.join(SUFFIXES)}) in {printable(source.path)}")
     plans = _merged([plan(table, given, target, fill) for table, given in source.tables])

@@ -108,7 +108,7 @@ class Checker:
             lacking = [number for number, row in rows.items() if key not in row]
             if lacking:
                 message = f"{key} is missing" + (f" in {len(lacking):,} annotations" if len(lacking) > 1 else "")
-                self.report("SYN211", message, ("annotations", lacking[0]), effect, Severity.WARNING)
+                self.report("SYN215", message, ("annotations", lacking[0]), effect, Severity.WARNING)
 
     def _list(self) -> list[Any] | None:
         """What stands under the key annotations, or None after a finding."""

@@ -140,6 +140,21 @@ class Layout:
     odd: AbstractSet[tuple[int, int]] = frozenset()
     ends: Mapping[int, str] = dataclasses.field(default_factory=dict)
 
+    def as_json(self) -> dict[str, object]:
+        """The layout as JSON holds it."""
+        packed = {"odd": sorted(map(list, self.odd)), "ends": [list(end) for end in self.ends.items()]}
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | packed
+
+    @staticmethod
+    def from_json(given: object) -> Layout:
+        """The inverse of :meth:`as_json`; the plain layout for what is none."""
+        if not isinstance(given, Mapping):
+            return PLAIN
+        names = {field.name for field in dataclasses.fields(Layout)}
+        known = {name: value for name, value in given.items() if name in names}
+        odd = frozenset((row, column) for row, column in known.get("odd", ()))
+        return Layout(**known | {"odd": odd, "ends": dict(known.get("ends", ()))})
+
 
 PLAIN = Layout()
 

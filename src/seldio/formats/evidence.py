@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -20,6 +20,8 @@ SAMPLE = 4000
 #: Columns looked at; more than any layout has.
 WIDEST = 16
 _HEAD = 1 << 16
+#: Bytes that hardly any row has.
+_ROW = 64
 #: What stands above the row index that pandas writes, and above one that was read and written again.
 _INDEX = ("", "unnamed: 0")
 
@@ -75,20 +77,21 @@ def look(files: Sequence[TextFile]) -> Sample:
     """A bounded sample of *files*: enough to tell formats apart, whatever their size."""
     share = max(6, SAMPLE // max(1, len(files)))
     header: tuple[str, ...] = ()
-    rows: list[list[str]] = []
+    rows: list[str] = []
     for file in files:
         lines = _lines(file.data, share)
         if not lines:
             continue
         titles = _header(lines[0])
         header = header or titles
-        rows += [_split(line) for line in (lines[1:] if titles else lines)]
-    widths = collections.Counter(len(row) for row in rows)
-    width = widths.most_common(1)[0][0] if rows else len(header)
-    kept = [row for row in rows if len(row) == width]
-    columns = tuple(map(_column, islice(zip(*kept, strict=True), WIDEST)))
-    crlf = any(b"\r\n" in file.data[:_HEAD] for file in files)
-    return Sample(width, header, columns, len(kept), tuple(f.path for f in files), crlf, frozenset(widths))
+        rows += lines[1:] if titles else lines
+    widths = [_width(row) for row in rows]
+    counts = collections.Counter(widths)
+    width = counts.most_common(1)[0][0] if rows else len(header)
+    kept = [row for row, cells in zip(rows, widths, strict=True) if cells == width]
+    columns = tuple(map(_column, islice(_transposed(kept, width), WIDEST)))
+    crlf = any(file.data.find(b"\r\n", 0, _HEAD) >= 0 for file in files)
+    return Sample(width, header, columns, len(kept), tuple(f.path for f in files), crlf, frozenset(counts))
 
 
 def signature(data: bytes) -> tuple[int, str, bool]:
@@ -104,12 +107,11 @@ def signature(data: bytes) -> tuple[int, str, bool]:
 
 def _lines(data: bytes, most: int) -> list[str]:
     """Up to *most* non-blank lines, half from the head and half from the tail; the last only if whole."""
-    if len(data) > 2 * _HEAD:
-        head = physical_lines(data[:_HEAD])[:-1]
-        tail = physical_lines(data[-_HEAD:])[1:]
-        lines = head + tail
-    else:
-        lines = physical_lines(data)
+    lines: list[bytes] = []
+    for reach in sorted({min(_HEAD, _ROW * most), _HEAD}):  # a few rows do not take all of a file's head
+        if not lines and len(data) > 2 * reach:
+            lines = physical_lines(data[:reach])[:-1] + physical_lines(data[-reach:])[1:]
+    lines = lines or physical_lines(data)
     torn = len(lines) > 2 and lines[-1] != b""
     lines = [line for line in (lines[:-1] if torn else lines) if line.strip()]
     if len(lines) > most:
@@ -136,12 +138,43 @@ def _split(line: str) -> list[str]:
     return line.split(delimiter_of(line, found)) if found else [line]
 
 
+def _width(line: str) -> int:
+    """How many cells a line has."""
+    return line.count(",") + 1 if _simple(line) else len(_split(line))
+
+
+def _simple(line: str) -> bool:
+    return "," in line and ";" not in line
+
+
+def _transposed(lines: Sequence[str], width: int) -> Iterator[Sequence[str]]:
+    """The columns of lines of *width* cells."""
+    if all(map(_simple, lines)):
+        every = ",".join(lines).split(",")
+        return (every[number::width] for number in range(width if lines else 0))
+    return zip(*map(_split, lines), strict=True)
+
+
+_PLAIN = re.compile(r"[0-9+.\0-]*")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?")
 
 
 def _column(texts: Sequence[str]) -> Column:
     found = [cell.strip().strip('"') for cell in texts]
+    if (plain := _plain(found)) is not None:
+        return plain
     numbers = [text for text in found if _NUMBER.fullmatch(text) and len(text) < 60]
     words = sum(cells.wordy(text) and text.lower() not in ("nan", "inf", "na", "none", "null") for text in found)
     decimals = any("." in text or "e" in text.lower() for text in numbers)
     return Column(np.array([float(text) for text in numbers]), decimals, words)
+
+
+def _plain(cells: Sequence[str]) -> Column | None:
+    """A column of nothing but short plain numbers, at once; None for any other."""
+    joined = "\0".join(cells)
+    if not _PLAIN.fullmatch(joined) or max(map(len, cells), default=0) >= 60:
+        return None
+    try:
+        return Column(np.array(cells, dtype=np.float64), "." in joined, 0)
+    except ValueError:
+        return None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from seldio.errors import UnknownFormat
-from seldio.formats import qa_csv, qa_json, ruenvaqa
+from seldio.formats import item_parquet, qa_csv, qa_json, ruenvaqa
 from seldio.formats.items import ItemFormat
 
+_TEXTS: tuple[ItemFormat, ...] = (*qa_json.FORMATS, *qa_csv.FORMATS, *ruenvaqa.FORMATS)
 #: Their order is that of ``seldio formats``.
-ITEM_FORMATS: tuple[ItemFormat, ...] = (*qa_json.FORMATS, *qa_csv.FORMATS, *ruenvaqa.FORMATS)
+ITEM_FORMATS: tuple[ItemFormat, ...] = (*_TEXTS, *item_parquet.formats(_TEXTS))
+#: The name of the label tables; of questions, one of their own tables is meant.
+PARQUET = "parquet"
 #: A file is taken for a format that it looks like at least so much.
 LIKELY = 0.5
 
@@ -15,6 +18,15 @@ LIKELY = 0.5
 def named(name: str) -> ItemFormat | None:
     """The item format called *name*, by its name or an alias; None where there is none."""
     return next((format for format in ITEM_FORMATS if name in (format.name, *format.aliases)), None)
+
+
+def meant(name: str, source: ItemFormat | None) -> ItemFormat | None:
+    """The item format that *name* means as the target of *source*; None where it is one of labels.
+
+    ``parquet`` is the table of labels, of questions or of predictions: of whatever the source holds.
+    """
+    holds = f"{source.holds}-{PARQUET}" if source is not None and name == PARQUET else name
+    return named(holds)
 
 
 def get(name: str) -> ItemFormat:

@@ -27,6 +27,7 @@ class ItemReading:
         locate: where a field of a row stands; the whole record without a field.
         origin: what the file holds beside its rows (a container's keys, the layout of its text), as the
             format's writer wants it back.
+        lost: what of the file is in no row, by the field that it belongs to.
     """
 
     format: ItemFormat
@@ -34,6 +35,12 @@ class ItemReading:
     rows: Sequence[Row]
     locate: Locate
     origin: dict[str, object] = dataclasses.field(default_factory=dict)
+    lost: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @property
+    def home(self) -> str:
+        """The name of the format that the rows come from: of the file, or of that which a table was made of."""
+        return str(self.origin.get("format", self.format.name))
 
     def finding(
         self, code: str, severity: Severity, message: str, row: int, field: str | None = None,
@@ -83,3 +90,27 @@ class ItemFormat(ABC):
     @abstractmethod
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """The bytes of a file with *rows*; with the *origin* of a reading of this format, byte for byte its like."""
+
+    def origin_of(self, reading: ItemReading) -> dict[str, object] | None:
+        """The origin that the writer wants of *reading*: of a file of this format, or kept in a table of one."""
+        if reading.format.name == self.name:
+            return reading.origin
+        kept = reading.origin.get("origin")
+        return kept if reading.home == self.name and isinstance(kept, dict) else None
+
+    def choices(self, row: Row) -> list[str] | None:
+        """What to choose from, made of the answers that a row holds beside the right one; None where there are none."""
+        return None
+
+    def template(self, items: Sequence[Item]) -> list[Prediction]:
+        """What a model has to fill in to answer *items*; only of formats that hold predictions.
+
+        Raises:
+            UsageError: these questions cannot be answered in this format.
+        """
+        known = ("id", "audio", "task", "prompt")
+        rows = (item.model_dump() | {"prompt": item.question or None} for item in items)
+        return [
+            Prediction.model_validate({name: row[name] for name in known if name in self.carries} | {"prediction": ""})
+            for row in rows
+        ]

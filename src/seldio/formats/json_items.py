@@ -18,7 +18,7 @@ from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.json_layout import AsWritten, Layout, layout_of, restored
 from seldio.formats.json_records import Places, Pointer, Record, Records, peek, place_of
 from seldio.schema.flaws import Flaw, flaws, row_of
-from seldio.schema.qa import AnswerMeta, Item, Prediction
+from seldio.schema.qa import AnswerMeta, Item, Prediction, plain
 from seldio.text import clipped, plural
 
 _SCALARS = (int, float)
@@ -86,12 +86,14 @@ class JsonItems(ItemFormat):
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row as a record of this format, keys in its order; what is unknown is left out."""
-        values = row.model_dump()
+        values = plain(row, (*self.keys.values(), "extra"))
         extra = {} if self.closed else dict(values.pop("extra") or {})
         record: dict[str, Any] = {}
         for key, field in self.keys.items():
             more = extra.pop(key, _ABSENT)
-            value = more if field == "extra" and not self.closed else _written(self, field, values.get(field), more)
+            value = more if field == "extra" and not self.closed else values.get(field)
+            if type(value) is not str and value is not more:
+                value = _written(self, field, value, more)
             if (value is not None and value is not _ABSENT) or (field == "extra" and more is None):
                 record[key] = value
         return record | extra
@@ -198,7 +200,7 @@ class _Reader:
             if places:
                 where = f" in {plural(len(places), 'record')}" if len(places) > 1 else ""
                 message, hint = f"{key} is missing{where}", self.format.useful[key]
-                self.send("SYN211", message, places[0], hint, Severity.WARNING)
+                self.send("SYN215", message, places[0], hint, Severity.WARNING)
 
     def row(self, record: Record) -> Row | None:
         """The row of one record; None, after findings, where there is none."""

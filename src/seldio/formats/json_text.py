@@ -14,8 +14,9 @@ import io
 import json
 import re
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import groupby
 from typing import Any
 
@@ -259,7 +260,7 @@ def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": ")) -> str:
         InvalidData: for NaN, infinity or half of a surrogate pair.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=separators)
+        text = _encode(separators)(value)
         text.encode()
     except UnicodeEncodeError as error:
         half = ascii(error.object[error.start])
@@ -267,6 +268,11 @@ def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": ")) -> str:
     except ValueError as error:
         raise InvalidData(_unwritable("SYN203", str(error))) from error
     return text
+
+
+@cache
+def _encode(separators: tuple[str, str]) -> Callable[[Any], str]:
+    return json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=separators).encode
 
 
 def _unwritable(code: str, what: str) -> Finding:

@@ -9,13 +9,14 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from seldio.errors import InvalidData
+from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats import json_text
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.mera import AS_WRITTEN, Layout, Pointer, Problem, Record, dig, id_text, id_value, is_same, kind
-from seldio.schema.qa import Prediction
+from seldio.schema.qa import Item, Prediction
+from seldio.text import clipped
 
 SPLIT = "test"
 _FIELDS: dict[str, Pointer] = {"id": ("meta", "id"), "prediction": ("outputs",)}
@@ -68,6 +69,14 @@ class MeraSubmission(ItemFormat):
         layout = Layout.from_origin(origin, Layout(head={"data": {SPLIT: None}}))
         records = [_record(row) for row in rows if isinstance(row, Prediction)]
         return layout.text(records, lambda found: {**layout.head, "data": {**_splits(layout), SPLIT: found}})
+
+    def template(self, items: Sequence[Item]) -> list[Prediction]:
+        """See :meth:`ItemFormat.template`; MERA numbers its questions."""
+        for item in items:
+            if type(id_value(item.id)) is not int:
+                what = f"{clipped(item.id, 30)} is none"
+                raise UsageError(f"answers in {self.name} are joined by the number of the question: {what}")
+        return super().template(items)
 
 
 def submission_zip(tasks: Mapping[str, Sequence[Prediction]], logs: bytes | None = None) -> bytes:

@@ -12,10 +12,10 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, zip_longest
 from types import NoneType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -41,6 +41,7 @@ _ARROW, _NO_ARROW = b"ARROW:schema", b"ARROW-schema"
 #: A table whose clip column has another dictionary than its files' clips in their order says so here.
 _CLIPS = b"seldio.clips"
 
+_T = TypeVar("_T")
 # What pyarrow raises on damaged files. OSError is one of them: it has no file, only bytes.
 _DAMAGE = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError)
 
@@ -87,19 +88,11 @@ def read_parquet(data: bytes, path: str, sink: Sink) -> pa.Table | None:
     A file that is damaged or too large is ``SYN301``; columns that no event table has, or of other
     types, are ``SYN302``. Types that hold the same values (64-bit numbers, plain strings) are cast.
     """
-    try:
-        found = _read(data)
-    except _DAMAGE as error:
-        reason = clipped(" ".join(str(error).split()) or type(error).__name__, 160)
-        found = _Wrong("SYN301", f"the Parquet file is damaged: {reason}", "write or fetch the file again")
-    if isinstance(found, _Wrong):
-        sink(Finding(found.code, Severity.ERROR, found.message, path, hint=found.hint))
-        return None
-    return found
+    return guarded(data, path, sink, _read)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class _Wrong:
+class Wrong:
     """Why a file cannot be read."""
 
     code: str
@@ -107,10 +100,31 @@ class _Wrong:
     hint: str
 
 
-def _read(data: bytes) -> pa.Table | _Wrong:
-    file = pq.ParquetFile(pa.BufferReader(data), metadata=_metadata(data), page_checksum_verification=True)
-    wrong = _too_large(file.metadata) or _unknown_columns(file.schema_arrow)
-    if wrong:
+def guarded(data: bytes, path: str, sink: Sink, read: Callable[[pq.ParquetFile], _T | Wrong]) -> _T | None:
+    """What *read* makes of the file in *data*; None after a finding, where it is damaged, too large or wrong."""
+    try:
+        file = opened(data)
+        found = _too_large(file.metadata) or read(file)
+    except _DAMAGE as error:
+        reason = clipped(" ".join(str(error).split()) or type(error).__name__, 160)
+        found = Wrong("SYN301", f"the Parquet file is damaged: {reason}", "write or fetch the file again")
+    if isinstance(found, Wrong):
+        sink(Finding(found.code, Severity.ERROR, found.message, path, hint=found.hint))
+        return None
+    return found
+
+
+def opened(data: bytes) -> pq.ParquetFile:
+    """The file in *data*, of which nothing but the footer is read yet.
+
+    Raises:
+        One of the errors that :func:`guarded` turns into a finding.
+    """
+    return pq.ParquetFile(pa.BufferReader(data), metadata=_metadata(data), page_checksum_verification=True)
+
+
+def _read(file: pq.ParquetFile) -> pa.Table | Wrong:
+    if wrong := _unknown_columns(file.schema_arrow):
         return wrong
     table = file.read()
     table.validate(full=True)
@@ -127,30 +141,30 @@ def _metadata(data: bytes) -> Any:
     return pq.ParquetFile(pa.BufferReader(MAGIC + footer + data[-8:]), arrow_extensions_enabled=False).metadata
 
 
-def _too_large(metadata: Any) -> _Wrong | None:
+def _too_large(metadata: Any) -> Wrong | None:
     groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
     size = sum(group.total_byte_size for group in groups)
     hint = "split it into files of fewer clips"
     if metadata.num_rows > MAX_ROWS:
-        return _Wrong("SYN301", f"{metadata.num_rows:,} rows, more than {MAX_ROWS:,}", hint)
+        return Wrong("SYN301", f"{metadata.num_rows:,} rows, more than {MAX_ROWS:,}", hint)
     if size > MAX_BYTES:
-        return _Wrong("SYN301", f"{size:,} bytes unpacked, more than {MAX_BYTES:,}", hint)
+        return Wrong("SYN301", f"{size:,} bytes unpacked, more than {MAX_BYTES:,}", hint)
     return None
 
 
 _HINT = "an event table has columns of these: " + ", ".join(COLUMNS)
 
 
-def _unknown_columns(schema: pa.Schema) -> _Wrong | None:
+def _unknown_columns(schema: pa.Schema) -> Wrong | None:
     if unknown := [name for name in schema.names if name not in COLUMNS]:
-        return _Wrong("SYN302", f"{plural(len(unknown), 'unknown column')}: {listed(unknown)}", _HINT)
+        return Wrong("SYN302", f"{plural(len(unknown), 'unknown column')}: {listed(unknown)}", _HINT)
     if len(set(schema.names)) < len(schema.names):
-        return _Wrong("SYN302", "a column stands twice", _HINT)
+        return Wrong("SYN302", "a column stands twice", _HINT)
     if "clip" not in schema.names:
-        return _Wrong("SYN302", "the column clip is missing", _HINT)
+        return Wrong("SYN302", "the column clip is missing", _HINT)
     wrong = [f"{field.name} ({field.type})" for field in schema if not _fits(field.type, COLUMNS[field.name])]
     if wrong:
-        return _Wrong("SYN302", f"columns of another type than in an event table: {listed(wrong)}", _HINT)
+        return Wrong("SYN302", f"columns of another type than in an event table: {listed(wrong)}", _HINT)
     return None
 
 
@@ -168,23 +182,23 @@ def _fits(given: pa.DataType, wanted: pa.DataType) -> bool:
     return bool(kind(given) or pa.types.is_null(given))
 
 
-def _conformed(table: pa.Table) -> pa.Table | _Wrong:
+def _conformed(table: pa.Table) -> pa.Table | Wrong:
     """*table* with the types of an event table, its clip dictionary and its origin as they were written."""
     names = [name for name in COLUMNS if name in table.column_names]
     metadata = table.schema.metadata or {}
     clips = table["clip"].cast(pa.string()).combine_chunks()
     if clips.null_count:
-        return _Wrong("SYN302", f"{plural(clips.null_count, 'row')} without a clip", _HINT)
+        return Wrong("SYN302", f"{plural(clips.null_count, 'row')} without a clip", _HINT)
     try:
         columns = {name: table[name].cast(COLUMNS[name]) for name in names if name != "clip"}
     except pa.ArrowInvalid as error:
-        return _Wrong("SYN302", f"values that no event table holds: {clipped(str(error), 120)}", _HINT)
+        return Wrong("SYN302", f"values that no event table holds: {clipped(str(error), 120)}", _HINT)
     if "extra" in columns and not all(map(_is_object, columns["extra"].unique().to_pylist())):
-        return _Wrong("SYN302", "the column extra holds more than json objects", _HINT)
+        return Wrong("SYN302", "the column extra holds more than json objects", _HINT)
     try:
         order, origin = _kept(metadata, clips)
     except (ValueError, LookupError, TypeError, AttributeError):
-        return _Wrong("SYN302", "its seldio metadata cannot be read", "write the file again: seldio convert")
+        return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again: seldio convert")
     columns["clip"] = pa.DictionaryArray.from_arrays(pc.index_in(clips, order), order)
     others = {key: value for key, value in metadata.items() if key not in (_ORIGIN, _CLIPS, _NO_ARROW)}
     return with_origin(pa.table({name: columns[name] for name in names}, metadata=others), origin)

@@ -15,13 +15,14 @@ import dataclasses
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
 from typing import ClassVar, Generic, TypeVar
 
-from seldio.errors import DataError, LossError
+from seldio.errors import DataError, LossError, UsageError
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats.base import Place
 from seldio.formats.csv_table import Table, read_table
-from seldio.formats.csv_text import BOM, PLAIN, Layout, row_at, written
+from seldio.formats.csv_text import BOM, Layout, row_at, written
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.schema.qa import Extra, Item, Prediction
 from seldio.text import clipped
@@ -116,7 +117,7 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         def locate(row: int, field: str | None, number: int | None) -> Place:
             return self.locate(table, numbers[row], field, number)
 
-        return ItemReading(self, path, rows, locate, {"header": table.header, "layout": table.layout})
+        return ItemReading(self, path, rows, locate, {"header": list(table.header), "layout": table.layout.as_json()})
 
     def locate(self, table: Table, row: int, field: str | None, number: int | None) -> Place:
         """Where a field, or a column by its own name, stands; the whole row where it has no cell."""
@@ -136,13 +137,13 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         if losses := self.losses(rows):
             raise LossError(self.name, losses)
         table = [self.cells(row) for row in self.own(rows)]
-        header, layout = (origin or {}).get("header"), (origin or {}).get("layout")
-        names = dict.fromkeys(header if isinstance(header, tuple) else self.columns)
+        header, layout = (origin or {}).get("header"), Layout.from_json((origin or {}).get("layout"))
+        names = dict.fromkeys(header if isinstance(header, list) else self.columns)
         for cells in table:
             names.update(dict.fromkeys(cells))
         explicit = {list(names).index(self.nullable)}
         lines = [list(names), *([cells.get(name, "") for name in names] for cells in table)]
-        return written(lines, layout if isinstance(layout, Layout) else PLAIN, explicit).encode()
+        return written(lines, layout, explicit).encode()
 
     def own(self, rows: Sequence[Row]) -> list[_R]:
         """*rows*, all of the kind that this format holds."""
@@ -202,6 +203,10 @@ def keyword_cell(item: Item) -> str:
     return kept if isinstance(kept, str) and keywords_of(kept) == words else ",".join(words)
 
 
+#: The answers of somebody who heard the sound alone, or the speech alone.
+_ONE_SIDED = ("Audio-Only Answer", "Speech-Only Answer")
+
+
 class Jasco(_CsvFormat[Item]):
     """JASCO's questions; the descriptions of sound and speech and the single-modality answers are in ``extra``."""
 
@@ -219,6 +224,14 @@ class Jasco(_CsvFormat[Item]):
         meta = {"keywords": words} if words else None
         own = {"id": id, "audio": [implied_path(id)], "question": QUESTION, "answer": cells["Correct Answer"]}
         return Item.model_validate({**own, "answer_meta": meta, "extra": extra})
+
+    def choices(self, row: Item | Prediction) -> list[str] | None:
+        """The right answer and the two of somebody who heard the sound alone or the speech alone, shuffled by the id."""
+        extra = row.extra or {}
+        answers = {str(text) for text in (extra.get(name) for name in _ONE_SIDED) if text}
+        if not isinstance(row, Item) or row.answer is None or len(answers - {row.answer}) != len(_ONE_SIDED):
+            return None
+        return sorted({row.answer, *answers}, key=lambda text: sha256(f"{row.id} {text}".encode()).digest())
 
     def cells(self, row: Item) -> dict[str, str | None]:
         """The cells of an item."""
@@ -271,6 +284,14 @@ class JascoPredictions(_CsvFormat[Prediction]):
             yield "id", "a row without an id cannot be read back"
         if len(row.audio) > 1:
             yield "audio", f"{len(row.audio)} recordings in one cell"
+
+    def template(self, items: Sequence[Item]) -> list[Prediction]:
+        """See :meth:`ItemFormat.template`: each of JASCO's items with each of the eight instructions."""
+        for item in items:
+            if lacking := [name for name in _COPIED.values() if name not in (item.extra or {})]:
+                what = f"question {clipped(item.id, 30)} has no {' and no '.join(lacking)}"
+                raise UsageError(f"only JASCO's questions can be answered in {self.name}: {what}")
+        return expand(items)
 
 
 def implied_path(id: str) -> str:

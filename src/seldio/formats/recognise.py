@@ -60,6 +60,14 @@ def read_files(files: Sequence[TextFile], sink: Sink, told: Format | None = None
     """
     if told is not None:
         return [Recognised(told.read(files, sink), True, "")] if files else []
+    return [Recognised(format.read(members, sink), False, why) for format, members, why in files_by_layout(files, sink)]
+
+
+def files_by_layout(files: Sequence[TextFile], sink: Sink) -> list[tuple[Format, list[TextFile], str]]:
+    """*files* by their layouts, told as :func:`read_files` does, each layout with its evidence; nothing is read.
+
+    Files that cannot be read, or whose layout the evidence does not decide, are findings and left out.
+    """
     groups = _groups(file for file in files if not _unreadable(file, sink))
     found = {key: _detected(group) for key, group in groups.items()}
     chosen: dict[str, tuple[list[TextFile], str]] = {}
@@ -72,7 +80,7 @@ def read_files(files: Sequence[TextFile], sink: Sink, told: Format | None = None
         chosen.setdefault(format.name, ([], why))[0].extend(group)
     order = {file.path: number for number, file in enumerate(files)}
     return [
-        Recognised(_format(name).read(sorted(members, key=lambda file: order[file.path]), sink), False, why)
+        (_format(name), sorted(members, key=lambda file: order[file.path]), why)
         for name, (members, why) in chosen.items()
     ]
 

@@ -62,10 +62,14 @@ def instructions_of(data: bytes, path: str, sink: Sink) -> tuple[str, ...]:
     return tuple(texts) if all(isinstance(text, str) for text in texts) else ()
 
 
+def option_lines(count: int) -> str:
+    """The part of an instruction that lists *count* options, each behind a line end and its Latin letter."""
+    return "".join(f"\n{letter.upper()}. {{option_{letter}}}" for letter in string.ascii_lowercase[:count])
+
+
 def template(count: int) -> str:
     """The plainest of the benchmark's instructions, for *count* options."""
-    options = "".join(f"\n{letter.upper()}. {{option_{letter}}}" for letter in string.ascii_lowercase[:count])
-    return f"Аудиофайл: <audio>\nВопрос:\n{{question}}\n{options}"
+    return f"Аудиофайл: <audio>\nВопрос:\n{{question}}\n{option_lines(count)}"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

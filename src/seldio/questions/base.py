@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from seldio.questions.directions import RIVALS
@@ -43,10 +43,6 @@ class Draft(NamedTuple):
     canonical: str
     meta: AnswerMeta
     events: tuple[Event, ...]
-
-
-#: A task yields drafts and, for each candidate that it skips, the reason.
-Task = Callable[[Scene, Margins, Say], Iterator[Draft | str]]
 
 
 def too_short(event: Event, margins: Margins) -> bool:

@@ -11,12 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import angles
+from seldio.errors import DataError
 from seldio.questions.directions import cells, only_cell
 from seldio.questions.margins import Margins
 from seldio.questions.scene import Event, Floats, Ints, Rows, Scene
 from seldio.questions.wording import Name, name_of
 from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.spans import spans
+from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
 
 
@@ -118,12 +120,25 @@ def _rows(table: pa.Table, rows: Ints, frames: Ints, margins: Margins) -> Rows:
     if "hemisphere" in table.column_names:
         side = np.asarray(table["hemisphere"].fill_null(False).to_numpy(zero_copy_only=False))[rows]
         elevation = np.where(side, np.nan, elevation)
+    _check(table, rows, azimuth, elevation)
     distance = np.where(distance > 0, distance, np.nan)  # 0 stands for "not measured"
     units = np.stack(angles.to_cartesian(azimuth, elevation), axis=1)
     least = math.cos(math.radians(margins.still)) - 1e-12
     steady = _stays(units, lambda one, other: np.einsum("ij,ij->i", one, other) >= least, margins.frames)
     level = _stays(distance, lambda one, other: np.abs(one - other) <= margins.metres + 1e-9, margins.frames)
     return Rows(frames, azimuth, elevation, distance, units, steady, level)
+
+
+def _check(table: pa.Table, rows: Ints, azimuth: Floats, elevation: Floats) -> None:
+    """Raise DataError where a direction is none: no question about it has a right answer."""
+    for name, values, most in (("azimuth", azimuth, 180), ("elevation", elevation, 90)):
+        wrong = np.flatnonzero(np.abs(values) > most)
+        if len(wrong):
+            row = table.slice(rows[wrong[0]], 1).to_pylist()[0]
+            raise DataError(
+                f"{name} {values[wrong[0]]:g} of {clipped(str(row['clip']))} at label frame {row['frame']} is not "
+                f"between -{most} and {most} degrees ({plural(len(wrong), 'row')} like it): seldio validate says where"
+            )
 
 
 def _stays(values: Floats, alike: Callable[[Floats, Floats], Any], wide: int) -> Any:

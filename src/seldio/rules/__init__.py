@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from seldio.errors import UsageError
-from seldio.rules import items, labels, layout, mera, misreadings, package, safety, submissions, syntax
+from seldio.rules import (
+    item_audio,
+    items,
+    labels,
+    layout,
+    mera,
+    misreadings,
+    package,
+    predictions,
+    safety,
+    submissions,
+    syntax,
+)
 from seldio.rules.base import Labels, Rule
 
 #: Rules that look at label tables; misreadings first, since they account for values out of range.
@@ -16,9 +28,9 @@ PACKAGE_RULES: tuple[Rule, ...] = package.RULES
 #: Rules for the folders of a data set.
 TREE_RULES: tuple[Rule, ...] = layout.RULES
 #: Rules for questions and predictions.
-ITEM_RULES: tuple[Rule, ...] = (*items.RULES, *mera.ITEM_RULES)
+ITEM_RULES: tuple[Rule, ...] = (*items.RULES, *mera.ITEM_RULES, *predictions.ITEM_RULES)
 
-_FAMILIES = (items, mera, syntax, safety, labels, misreadings, submissions, package, layout)
+_FAMILIES = (items, item_audio, mera, predictions, syntax, safety, labels, misreadings, submissions, package, layout)
 
 #: Every rule by its code, codes sorted.
 CATALOGUE: dict[str, Rule] = {

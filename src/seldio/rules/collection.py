@@ -8,6 +8,7 @@ from typing import Protocol
 
 from seldio.findings import Finding
 from seldio.formats.base import Reading
+from seldio.formats.items import ItemReading
 from seldio.rules.base import Rule
 
 
@@ -91,5 +92,19 @@ def finder(rule: Rule) -> Found:
         return Finding(
             rule.code, rule.severity, message, path, line, column, end, value, hint, rule.fix != "none", excerpt
         )
+
+    return found
+
+
+def item_finder(rule: Rule, reading: ItemReading) -> Found:
+    """Makes findings of *rule* about rows: ``found(row, message, field, hint, number=…)``; row None is the file."""
+
+    def found(
+        row: int | None, message: str, field: str | None = None, hint: str | None = None, number: int | None = None
+    ) -> Finding:
+        fixable = rule.fix != "none"
+        if row is None:
+            return Finding(rule.code, rule.severity, message, reading.path, hint=hint, fixable=fixable)
+        return reading.finding(rule.code, rule.severity, message, row, field, hint, fixable, number)
 
     return found

@@ -230,7 +230,8 @@ def unsafe_audio_path(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     FFmpeg opens URLs and protocols (``http:``, ``concat:``, ``pipe:``), libsndfile takes ``-`` for
     standard input, and ``..`` or a leading slash reach any file of the machine: whoever opens the data
-    set opens them.
+    set opens them. In predictions absolute paths are let through: SO-Bench's own tools write them, and no
+    scorer opens them.
 
     Example:
         "audio_path": "../../etc/passwd"
@@ -242,22 +243,25 @@ def unsafe_audio_path(reading: ItemReading, found: Found) -> Iterator[Finding]:
     """
     for number, row in enumerate(reading.rows):
         for position, path in enumerate(row.audio):
-            if why := _unsafe(path):
+            why = unsafe(path)
+            if why and not (why == _ABSOLUTE and isinstance(row, Prediction)):
                 yield found(number, f"the audio path {clipped(path)} {why}", "audio",
                             "paths are relative to the data set's root", number=position)  # fmt: skip
 
 
+_ABSOLUTE = "is absolute"
 _PROTOCOL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(:|,,)")
 
 
-def _unsafe(path: str) -> str | None:
+def unsafe(path: str) -> str | None:
+    """Why a path of the audio must not be opened; None where it may."""
     parts = re.split(r"[/\\]", path)
     if path == "-":
         return "is standard input to libsndfile"
     if _PROTOCOL.match(path):
         return "is an address or a protocol, not a path"
     if path.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", path):
-        return "is absolute"
+        return _ABSOLUTE
     return "climbs out of its folder" if ".." in parts else None
 
 
@@ -280,7 +284,7 @@ def awkward_audio_path(reading: ItemReading, found: Found) -> Iterator[Finding]:
     spellings: dict[str, str] = {}
     for number, row in enumerate(reading.rows):
         for position, path in enumerate(row.audio):
-            if _unsafe(path):
+            if unsafe(path):
                 continue
             fault = name_fault(path.removeprefix("./")) if "{" not in path else None
             if unicodedata.normalize("NFC", path) != path:
@@ -336,7 +340,10 @@ def repeated_prediction(reading: ItemReading, found: Found) -> Iterator[Finding]
         if key in seen:
             line = reading.locate(seen[key], "id", None).line
             yield found(
-                number, f"a second prediction for {clipped(row.id)}; the first is in line {line}", "id", "keep one"
+                number,
+                f"a second prediction for {clipped(row.id)}; the first is in line {line}",
+                "id",
+                "keep one: MERA takes the last, SO-Bench's scorer may join the second to another question",
             )
         seen.setdefault(key, number)
 

@@ -9,23 +9,23 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading
 from seldio.rules import mera_pages
 from seldio.rules.base import ERROR, WARNING, Rule, rule
-from seldio.rules.mera_answers import ANSWER_RULES, CYRILLIC, PACKAGE_RULES, Answers, Package
-from seldio.rules.mera_verdict import ERRORS, mera_response, mera_verdict
+from seldio.rules.collection import Found, item_finder
+from seldio.rules.mera_answers import ANSWER_RULES, CYRILLIC, ID_RULES, PACKAGE_RULES, Answers, Package
+from seldio.rules.mera_verdict import ERRORS, gold_of, mera_response, mera_verdict
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural
 
 __all__ = [
     "ANSWER_RULES", "ERRORS", "ITEM_RULES", "PACKAGE_RULES", "RULES", "Answers", "Package", "check_answers",
-    "check_items", "check_package", "mera_response", "mera_verdict",
+    "check_items", "check_package", "gold_of", "mera_response", "mera_verdict",
 ]  # fmt: skip
 
-Found = Callable[..., Finding]
 _NAMED = re.compile(r"(?:литер|букв)\w*\W{1,3}([АВСЕ])\b|[(\s]([АВСЕ])(?=,\s*[A-F]\b)")
 _OPTION = re.compile(r"option_[a-z]")
 
@@ -154,15 +154,21 @@ def check_items(reading: ItemReading) -> Iterator[Finding]:
     """What is wrong with the instructions of a ``ruenvaqa`` file."""
     for one in ITEM_RULES:
         if one.check is not None:
-            yield from one.check(reading, _finder(one, reading))
+            yield from one.check(reading, item_finder(one, reading))
 
 
-def check_answers(reading: ItemReading, gold: Sequence[Item] | None = None) -> Iterator[Finding]:
-    """What is wrong with the answers of a ``ruenvaqa-submission``; *gold* are the questions, where known."""
+def check_answers(reading: ItemReading, gold: Sequence[Item] | None = None, letters: bool = True) -> Iterator[Finding]:
+    """What is wrong with the answers of a ``ruenvaqa-submission``.
+
+    Args:
+        reading: of the file.
+        gold: the questions, where known.
+        letters: whether the answers are letters of options; those of MERA's other tasks may be anything.
+    """
     answers = Answers(reading, None if gold is None else {item.id: item for item in gold})
-    for one in ANSWER_RULES:
+    for one in ANSWER_RULES if letters else ID_RULES:
         if one.check is not None:
-            yield from one.check(answers, _finder(one, reading))
+            yield from one.check(answers, item_finder(one, reading))
 
 
 def check_package(package: Package) -> Iterator[Finding]:
@@ -174,14 +180,3 @@ def check_package(package: Package) -> Iterator[Finding]:
     for one in PACKAGE_RULES:
         if one.check is not None:
             yield from one.check(package, finder(one))
-
-
-def _finder(one: Rule, reading: ItemReading) -> Found:
-    """What makes a finding of a rule; without a row it is about the file."""
-
-    def found(row: int | None, message: str, field: str | None, hint: str | None) -> Finding:
-        if row is None:
-            return Finding(one.code, one.severity, message, reading.path, hint=hint)
-        return reading.finding(one.code, one.severity, message, row, field, hint)
-
-    return found

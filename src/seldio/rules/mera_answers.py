@@ -29,20 +29,23 @@ class Package:
         path: as shown to people.
         members: its files; None where it cannot be opened.
         tasks: what is asked for.
+        paths: of the files as shown to people, by name; below *path* where that does not say.
     """
 
     path: str
     members: Mapping[str, bytes] | None
     tasks: Sequence[str] = ("ruEnvAQA",)
+    paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
-    def errors(self, name: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+    def errors(self, kind: str) -> Iterator[tuple[str, str, dict[str, str]]]:
         """The validator's errors of one type: the task, the path of its file, and what the error tells."""
         gold = dict.fromkeys(self.tasks)
         files = {member.rsplit("/", 1)[-1].rsplit(".", 1)[0]: member for member in self.members or ()}
         for error in mera_verdict(self.members, gold):
-            if error["type"] == name:
-                task = error["task"]
-                yield task, f"{self.path}!/{files[task]}" if task in files else self.path, error
+            if error["type"] == kind:
+                task, name = error["task"], files.get(error["task"])
+                path = self.path if name is None else self.paths.get(name, f"{self.path}!/{name}")
+                yield task, path, error
 
 
 @rule("PRD121", ERROR)
@@ -167,7 +170,8 @@ def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
     given = {row.id for row in answers.reading.rows} | set(left_out if isinstance(left_out, list) else ())
     for name in answers.gold or ():
         if name not in given:
-            yield found(None, f"there is no answer to question {clipped(name)}", None, "answer every question")
+            yield found(None, f"there is no answer to question {clipped(name)}", None,
+                        "one question without an answer, and the whole task scores 0")  # fmt: skip
 
 
 @rule("PRD132", WARNING)
@@ -275,6 +279,6 @@ def decorated_letter(answers: Answers, found: Found) -> Iterator[Finding]:
 
 
 PACKAGE_RULES = (unreadable_submission, unreadable_task, wrong_extension, task_missing)
-ANSWER_RULES = (
-    missing_answer, surplus_answer, letter_outside_options, homoglyph_answer, text_around_letter, decorated_letter,
-)  # fmt: skip
+ID_RULES = (missing_answer, surplus_answer)
+LETTER_RULES = (letter_outside_options, homoglyph_answer, text_around_letter, decorated_letter)
+ANSWER_RULES = (*ID_RULES, *LETTER_RULES)

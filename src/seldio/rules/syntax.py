@@ -166,7 +166,8 @@ def blank_lines() -> None:
 
     The official loaders call ``int()`` on the first cell of every line, the empty one of a blank line
     included, and stop with a ValueError. pandas skips blank lines in silence. A blank line at the end
-    often comes from a text editor.
+    often comes from a text editor. In a table of questions readers skip it as well, and whoever counts
+    lines (predictions joined by order) counts one too many.
 
     Example:
         7,1,0,-50,30
@@ -203,7 +204,8 @@ def missing_header() -> None:
     """No header line in a layout that has one.
 
     The official loader of 2025 drops the first line, whatever it holds: without a header, the first
-    event frame of every clip is lost in silence. That of 2019 does the same with the first event.
+    event frame of every clip is lost in silence. That of 2019 does the same with the first event. A table
+    of questions without its header has no columns to be read by: the first question becomes their names.
 
     Example:
         7,1,0,-50,120,1  (as first line of a dcase2025 file)
@@ -260,7 +262,8 @@ def ragged_row() -> None:
     The official 2023 loader decides row by row: five and six cells are angles, seven are x, y, z, all
     other rows are dropped without a word. That of 2024 converts the whole file as its last row looks.
     So a single row too long or too short is lost or misread, and so may be all the others. pandas
-    stops at a longer row, and fills a shorter one with NaN.
+    stops at a longer row, and fills a shorter one with NaN. In a table of questions the cause often is a
+    comma in a text that nobody quoted: the answer then stands in another column.
 
     Example:
         7,1,0,-50,30
@@ -278,9 +281,10 @@ def ragged_row() -> None:
 def quoted_cell() -> None:
     """Quotation marks around a cell.
 
-    No layout quotes its cells. The official loaders split at commas and call ``int()`` on the number
-    with its quotes, and stop. A quote that never closes is worse: readers that know quotes take all
-    the rest of the file for one cell.
+    No layout of labels quotes its cells. The official loaders split at commas and call ``int()`` on the
+    number with its quotes, and stop. A quote that never closes is worse: readers that know quotes take all
+    the rest of the file for one cell. In a table of questions quotes around texts are right; there only
+    those are reported that do not close, or have text behind them.
 
     Example:
         7,"1",0,-50,30
@@ -412,7 +416,8 @@ def empty_cell() -> None:
     """An empty cell.
 
     The official loaders stop at ``int('')``. pandas reads NaN, which turns the whole column into
-    decimals: classes become 1.0, and code that uses them as an index stops somewhere else.
+    decimals: classes become 1.0, and code that uses them as an index stops somewhere else. In a table of
+    questions only an empty id is an error: pandas drops such rows where it groups by id, without a word.
 
     Example:
         7,1,,-50,30
@@ -585,18 +590,17 @@ def array_in_json_lines() -> None:
 
 @reported("SYN211", ERROR)
 def missing_key() -> None:
-    """An annotation without a key that belongs to it.
+    """A record without a key that belongs to it.
 
-    Without frame, class or segmentation an annotation has no meaning and is not read. Without
-    instance_id or distance it can still be used, and that is a warning: the official training code
-    stops at the first, and the official scorer takes a missing distance for 0, an error of 100 %.
+    Without frame, class or segmentation an annotation has no meaning and is not read. Neither is a
+    question without its id or text, or a prediction without an output: loaders stop with a KeyError.
 
     Example:
         {"metadata_frame_index": 7, "instance_id": 0, "distance": 120, "segmentation": []}
 
     Fix:
-        Write metadata_frame_index, instance_id, category_id, distance and segmentation for every
-        annotation, outputs also score.
+        Write metadata_frame_index, category_id and segmentation for every annotation; for questions and
+        predictions ``seldio formats NAME`` lists the keys.
 
     Reference: DCASE2026_Task3_SAISELD_baseline, run_inference.py.
     """
@@ -608,7 +612,8 @@ def wrong_type() -> None:
 
     Frame, instance and class are whole numbers, score and distance are numbers. A string "7" is not
     equal to 7, so that an annotation falls out of its frame in silence, and null or a list stops the
-    first sum.
+    first sum. In records of questions ids and texts are texts: an id that is a number loses its zeros in
+    front, and 7 never equals "7" where predictions are joined to it.
 
     Example:
         {"metadata_frame_index": "7", …}
@@ -625,7 +630,8 @@ def no_annotations() -> None:
     """JSON without a list of annotations.
 
     Files of 2026 are an object with the key ``annotations``, whose value is a list. A bare list, or
-    one under another name, is not found by the official code.
+    one under another name, is not found by the official code. Questions are one record a line, a list, or
+    the list under ``data`` or ``records``; theirs is reported where there is no such list.
 
     Example:
         [{"metadata_frame_index": 7, …}]
@@ -652,6 +658,24 @@ def malformed_segmentation() -> None:
         Put a list of points into a list of polygons, and an energy behind every x and y.
 
     Reference: DCASE2026_Task3_SAISELD_baseline, README, annotation format.
+    """
+
+
+@reported("SYN215", WARNING)
+def useful_key_missing() -> None:
+    """A record without a key that the official scorer does without.
+
+    It can still be used, but not everywhere. Without instance_id the official training code of 2026 stops;
+    a missing distance counts as 0, an error of 100 %. SO-Bench's scorer joins predictions without qa_id by
+    what else agrees, or by line.
+
+    Example:
+        {"audio_path": "audio/test/foa_413d6010b124f7adcc0b.wav", "prediction": "A dog."}
+
+    Fix:
+        Write the key into every record.
+
+    Reference: DCASE2026_Task3_SAISELD_baseline, run_inference.py; SO-Bench, score_sobench.py.
     """
 
 
@@ -682,7 +706,8 @@ def foreign_columns() -> None:
 
     An event table has a clip in every row and columns of known names and types (frame, class_id,
     azimuth, …). Another name, a name twice, text where numbers belong: this is another table, or one
-    that was written by hand, and guessing at it would put values under wrong names.
+    that was written by hand, and guessing at it would put values under wrong names. A table of
+    questions or predictions has the columns of its schema, or those of a benchmark's records.
 
     Example:
         columns file, t, az, el
@@ -691,7 +716,7 @@ def foreign_columns() -> None:
         Rename the columns (``seldio schema`` lists them), or convert the label files themselves:
         ``seldio convert LABELS --to parquet``.
 
-    Reference: ``seldio schema``, the event table.
+    Reference: ``seldio schema``, the event table; ``seldio schema item``.
     """
 
 
@@ -829,6 +854,6 @@ RULES: tuple[Rule, ...] = (
     stray_white_space, not_a_number, no_plain_decimal, decimal_point, not_finite, too_many_digits,
     empty_cell, not_a_flag, plus_sign, invalid_json, duplicate_key, nan_in_json, number_out_of_range,
     half_surrogate, nested_too_deep, array_in_json_lines, missing_key, wrong_type, no_annotations,
-    malformed_segmentation, damaged_parquet, foreign_columns, invalid_yaml, unsafe_yaml_tag,
+    malformed_segmentation, useful_key_missing, damaged_parquet, foreign_columns, invalid_yaml, unsafe_yaml_tag,
     duplicate_yaml_key, yaml_too_large, unknown_layout, uncertain_layout, ambiguous_layout,
 )  # fmt: skip

@@ -1,0 +1,57 @@
+"""Labels to labels, questions to questions, or labels to questions: whatever the target and the source ask for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from seldio.conversion.asked import Request
+from seldio.conversion.asking import ask
+from seldio.conversion.items import convert_items, held_items
+from seldio.conversion.sources import Conversion, convert_source
+from seldio.files import Source, open_source
+from seldio.findings import raise_errors
+from seldio.formats import item_formats
+
+Place = str | os.PathLike[str]
+
+
+def convert_any(
+    path: Place,
+    out: Place | BinaryIO,
+    to: str,
+    format: str | None,
+    allow_loss: Collection[str],
+    fill: Mapping[str, float],
+    request: Request,
+) -> Conversion:
+    """Convert what lies at *path*; arguments and exceptions are those of the functions that do it.
+
+    A target that holds questions is made of questions or, where the source holds none, of labels.
+    """
+    if item_formats.named(to) is None and to != item_formats.PARQUET:
+        return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill)
+    given = item_formats.named(format) if format is not None else None
+    with open_source(path, raise_errors) as source:
+        several = source.kind in ("folder", "zip", "tar")
+        labels = several and to == item_formats.PARQUET  # the table of many files is one of labels
+        unclear = format in (None, item_formats.PARQUET) and not labels
+        held = held_items(_without(source, out)) if unclear else given
+        target = item_formats.meant(to, held)
+        again: Place | Source = source if os.fspath(path) == "-" else path
+        if target is None:
+            return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill)
+        if held is not None:
+            return convert_items(again, out, target, format=given, allow_loss=allow_loss)
+        return ask(source, out, target, format=format, request=request)
+
+
+def _without(source: Source, out: Place | BinaryIO) -> Source:
+    """A folder without the output that an earlier run has put there."""
+    if not isinstance(out, str | os.PathLike) or source.kind != "folder":
+        return source
+    target = Path(out).resolve()
+    kept = (entry for entry in source if entry.local is None or not entry.local.is_relative_to(target))
+    return Source(source.path, source.kind, tuple(kept))

@@ -1,0 +1,120 @@
+"""Items made of one shard of labels, and their audio cut: work that other processes can be given."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from seldio import questions
+from seldio.conversion.shards import LoadedShard
+from seldio.formats import item_formats
+from seldio.formats.items import ItemFormat
+from seldio.formats.json_items import JsonItems
+from seldio.questions import mix
+from seldio.schema.events import origin_of
+from seldio.schema.qa import Item
+
+
+@dataclasses.dataclass
+class Tally:
+    """What was asked and skipped, in which layouts, about how many recordings; by task, and by task and reason."""
+
+    asked: Counter[str] = dataclasses.field(default_factory=Counter)
+    skipped: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
+    layouts: dict[str, None] = dataclasses.field(default_factory=dict)
+    recordings: int = 0
+
+    def add(self, other: Tally) -> None:
+        """Count *other* too."""
+        self.asked += other.asked
+        self.skipped += other.skipped
+        self.layouts |= other.layouts
+        self.recordings += other.recordings
+
+
+class Batch(NamedTuple):
+    """What one shard gave: the texts of its items on end, the length of each in bytes, and what to choose by."""
+
+    data: bytes
+    lengths: np.ndarray[Any, np.dtype[np.int32]]
+    keys: mix.Keys
+    tally: Tally
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """What is to be done with a shard: a function of it that other processes can be given."""
+
+    options: dict[str, Any]
+    russian: bool
+    text: str
+    keyed: bool
+
+    def __call__(self, shard: LoadedShard) -> Batch:
+        """Ask about the labels of *shard*."""
+        made, text = maker(self.russian), cast("JsonItems", item_formats.get(self.text))
+        tally = Tally()
+        texts: list[bytes] = []
+        keys: list[tuple[int, int, int]] = []
+        for table, layout in shard.tables():
+            tally.layouts[layout] = None
+            tally.recordings += len(origin_of(table).files)
+            for item in made.stream(table, skipped=tally.skipped, **self.options):
+                texts.append(encoded(item, text))
+                tally.asked[item.task] += 1
+                if self.keyed:
+                    keys.append(mix.key(item, self.options["seed"]))
+        lengths = np.fromiter(map(len, texts), np.int32, len(texts))
+        return Batch(b"".join(texts), lengths, mix.as_keys(keys), tally)
+
+
+def maker(russian: bool) -> ModuleType:
+    """The module with the tasks."""
+    if not russian:
+        return questions
+    from seldio.questions import russian as module
+
+    return module
+
+
+def encoded(item: Item, target: JsonItems) -> bytes:
+    """The text of *item* as a record of *target*, without what stands between records."""
+    record = target.record(item)
+    if item.start is not None and "start" not in target.carries:
+        record |= {"start": item.start, "end": item.end}  # as of timed(item), in less time
+    return target.layout.record(record).encode()
+
+
+def timed(item: Item, target: ItemFormat) -> Item:
+    """*item*; with its start and end among its further keys, where the target has no other place for them."""
+    if item.start is None or "start" in target.carries:
+        return item
+    return item.model_copy(update={"extra": {**(item.extra or {}), "start": item.start, "end": item.end}})
+
+
+@dataclasses.dataclass(frozen=True)
+class Cutting:
+    """What is to be done with the texts of items whose audio is wanted.
+
+    Args:
+        root: where the recordings are.
+        out: the folder for ``audio/``.
+        text: the format of the texts that come out.
+    """
+
+    root: str
+    out: str
+    text: str
+
+    def __call__(self, texts: Sequence[bytes]) -> tuple[list[bytes], list[str]]:
+        """The items with their new audio, and what was odd about it; *texts* are of the format ``items``."""
+        from seldio.conversion.clip_audio import cut
+
+        target, remarks = cast("JsonItems", item_formats.get(self.text)), list[str]()
+        items = cut(map(Item.model_validate_json, texts), self.root, self.out, say=remarks.append)
+        return [encoded(item, target) for item in items], remarks

@@ -1,0 +1,253 @@
+"""Questions and predictions as Parquet: nothing left out, and the file they came from comes back as it was.
+
+The columns are those of ``schema.qa`` under their own names; ``extra`` is json text, whose keys keep their
+order. What the source file holds beside its rows (the layout of its text, the keys of its container) is in
+the file's metadata under ``seldio.items``, so that the format it had can be written again byte for byte.
+
+Tables of other makers, such as exports of the Hugging Face Hub, are recognised by their columns: the rows are
+read as the JSON records they stand for. Parquet has no absent keys, so a null inside a record is an absent one.
+Of recordings inside a table, a struct of ``bytes`` and ``path``, the path is read, and the rest is named as lost.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from seldio.errors import DataError, SeldioError
+from seldio.findings import Finding, Severity, Sink
+from seldio.formats.base import Place
+from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.parquet import MAGIC, Wrong, guarded
+from seldio.formats.parquet_records import json_lines, recordings, records, skeleton
+from seldio.schema.flaws import flaws, row_of
+from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, to_table, unpacked
+from seldio.text import clipped, listed, plural
+
+_KEY = b"seldio.items"
+#: What a writer may raise that is given an origin of other types than its own.
+_UNSOUND = (TypeError, ValueError, LookupError, AttributeError)
+_LOSS = "the recordings inside the table; their paths are kept"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ItemParquet(ItemFormat):
+    """Tables of items, or of predictions.
+
+    Args:
+        texts: the formats whose records a table of another maker may hold.
+    """
+
+    suffix: str = ".parquet"
+    texts: tuple[ItemFormat, ...]
+
+    @property
+    def model(self) -> type[Item | Prediction]:
+        """The model of its rows."""
+        return Item if self.holds == "items" else Prediction
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of its tables."""
+        return ITEM_SCHEMA if self.holds == "items" else PREDICTION_SCHEMA
+
+    def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
+        """See :meth:`ItemFormat.likes`; nothing but the footer is read."""
+        if data[:4] != MAGIC:
+            return 0.0
+        found: list[float] = []
+
+        def look(file: pq.ParquetFile) -> bool:
+            found.append(self._likes(file.schema_arrow))
+            return True
+
+        guarded(data, "", _nothing, look)
+        return found[0] if found else 0.0
+
+    def _likes(self, schema: pa.Schema) -> float:
+        kept = _kept(schema)
+        if kept is not None:
+            return float(kept.get("holds") == self.holds)
+        if self._is_own(schema):
+            return 0.95
+        layout = self.layout(schema)
+        return 0.9 if layout is not None and layout.holds == self.holds else 0.0
+
+    def _is_own(self, schema: pa.Schema) -> bool:
+        """Whether the columns are those of the schema, or some of them, with all that a row needs."""
+        json_text = "extra" not in schema.names or not pa.types.is_struct(schema.field("extra").type)
+        needed = {"id", "question"} if self.holds == "items" else {"id", "prediction"}
+        return json_text and needed <= {*schema.names} <= {*self.schema.names}
+
+    def layout(self, schema: pa.Schema) -> ItemFormat | None:
+        """The format whose records have the columns of *schema*; None where none is known."""
+        record = json.dumps({field.name: skeleton(field.type) for field in schema}).encode()
+        likes = [(text.likes(record, "x.jsonl"), text) for text in self.texts]
+        most, best = max(likes, key=lambda pair: pair[0])
+        return best if most >= 0.5 else None
+
+    def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
+        """See :meth:`ItemFormat.read`; the line of a place is the number of its row."""
+
+        def take(file: pq.ParquetFile) -> ItemReading | Wrong:
+            schema = file.schema_arrow
+            if len({*schema.names}) < len(schema.names):
+                return Wrong("SYN302", "a column stands twice", self._hint())
+            kept = _kept(schema)
+            if kept is not None or self._is_own(schema):
+                return self._own(file, kept or {}, path, sink)
+            layout = self.layout(schema)
+            if layout is None or layout.holds != self.holds:
+                shown = listed([*schema.names]) or "none"
+                return Wrong("SYN302", f"columns of no known table of {self.holds}: {shown}", self._hint())
+            return self._foreign(file, layout, path, sink)
+
+        return guarded(data, path, sink, take)
+
+    def _hint(self) -> str:
+        return f"a table of {self.holds} has columns of these: {', '.join(self.schema.names)}"
+
+    def _own(self, file: pq.ParquetFile, kept: Mapping[str, Any], path: str, sink: Sink) -> ItemReading | Wrong:
+        """The rows of a table that seldio wrote, or that has the columns of one."""
+        if unknown := sorted({*file.schema_arrow.names} - {*self.schema.names}):
+            return Wrong("SYN302", f"{plural(len(unknown), 'unknown column')}: {listed(unknown)}", self._hint())
+        rows: list[Row] = []
+        numbers: list[int] = []
+        for number, record in enumerate(records(file)):
+            row = self._row(record, number, path, sink)
+            if row is not None:
+                rows.append(row)
+                numbers.append(number)
+
+        def locate(row: int, field: str | None, number: int | None) -> Place:  # noqa: ARG001 - a list is one cell
+            return Place(numbers[row] + 1, 1, 1, _shown(getattr(rows[row], field, None) if field else None), "")
+
+        origin = {key: kept[key] for key in ("format", "origin") if key in kept}
+        if origin and not self._is_sound(origin, rows):
+            return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again: seldio convert")
+        return ItemReading(self, path, rows, locate, origin)
+
+    def _row(self, record: dict[str, Any], number: int, path: str, sink: Sink) -> Row | None:
+        """The row of a record; None, after findings, where there is none."""
+        try:
+            values = {field: value for field, value in unpacked(record).items() if value is not None}
+        except (ValueError, RecursionError, TypeError):
+            found = ["extra holds no json text, and must be a json object"]
+        else:
+            row = row_of(self.model, values)
+            if row is not None:
+                return row
+            found = [f"{'.'.join(map(str, flaw.at))} must be {flaw.must}" for flaw in flaws(self.model, values)]
+        for message in found:
+            sink(Finding("SYN212", Severity.ERROR, clipped(message, 200), path, number + 1, 1, 1))
+        return None
+
+    def _is_sound(self, origin: Mapping[str, Any], rows: Sequence[Row]) -> bool:
+        """Whether the format that *origin* names can write with it."""
+        home = next((text for text in self.texts if text.name == origin.get("format")), None)
+        kept = origin.get("origin", {})
+        if home is None or home.holds != self.holds or not isinstance(kept, dict):
+            return False
+        texts = kept.get("as_written", {})
+        if not isinstance(texts, dict) or not all(_is_texts(value) for value in texts.values()):
+            return False
+        try:
+            home.write(rows[:2], kept)
+        except SeldioError:
+            pass  # the rows were changed; the writer will say so again
+        except _UNSOUND:
+            return False
+        return True
+
+    def _foreign(self, file: pq.ParquetFile, layout: ItemFormat, path: str, sink: Sink) -> ItemReading | Wrong:
+        """The rows of a table of another maker, read as the records of *layout*."""
+        audio, lost = recordings(file)
+        lines = json_lines(file, audio)
+
+        def take(found: Finding) -> None:
+            sink(dataclasses.replace(found, path=path, column=1, end_column=1, excerpt=None))
+
+        inner = layout.read(lines.encode(), f"{path}.jsonl", take)
+        if inner is None:
+            return Wrong("SYN302", f"its rows are no records of {layout.name}", self._hint())
+
+        def locate(row: int, field: str | None, number: int | None) -> Place:
+            place = inner.locate(row, field, number)
+            return Place(place.line, 1, 1, place.value, "")
+
+        return ItemReading(self, path, inner.rows, locate, {"format": layout.name}, {"audio": _LOSS} if lost else {})
+
+    def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
+        """See :meth:`ItemFormat.write`; one list of rows gives the same bytes every time.
+
+        Raises:
+            DataError: a row is of the other kind, or Parquet cannot hold it.
+        """
+        for number, row in enumerate(rows):
+            if not isinstance(row, self.model):
+                raise DataError(f"{self.name} holds {self.holds}; row {number + 1} is {type(row).__name__}")
+        try:
+            table = to_table(rows, self.schema)  # type: ignore[arg-type]
+        except (UnicodeError, pa.ArrowException, OverflowError) as error:
+            raise DataError(f"Parquet cannot hold a value: {clipped(str(error), 160)}") from error
+        kept = json.dumps({"holds": self.holds, **(origin or {})})
+        stream = io.BytesIO()
+        pq.write_table(table.replace_schema_metadata({_KEY: kept}), stream, write_page_checksum=True)
+        return stream.getvalue()
+
+    def origin_of(self, reading: ItemReading) -> dict[str, object] | None:
+        """See :meth:`ItemFormat.origin_of`; that of any text is kept."""
+        if isinstance(reading.format, ItemParquet):
+            return reading.origin
+        return {"format": reading.format.name, "origin": reading.origin}
+
+
+def _nothing(finding: Finding) -> None:
+    """A look at a file tells nothing of what is wrong with it."""
+
+
+def _kept(schema: pa.Schema) -> dict[str, Any] | None:
+    """What seldio wrote into the metadata; empty where that cannot be read, None where there is nothing."""
+    text = (schema.metadata or {}).get(_KEY)
+    if text is None:
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {"holds": None}
+    return value if isinstance(value, dict) else {"holds": None}
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return ""
+    return clipped(value if isinstance(value, str) else str(value), 200)
+
+
+def formats(texts: tuple[ItemFormat, ...]) -> tuple[ItemFormat, ...]:
+    """The two formats of tables; *texts* are those whose records tables of other makers may hold."""
+    note = (
+        "Nothing is lost, and the file comes back byte for byte; `--to parquet` is this one where the source holds {}."
+    )
+    return (
+        ItemParquet(
+            name="items-parquet", title="questions of any format in one Parquet table, nothing left out",
+            holds="items", carries=tuple(Item.model_fields), needs=("id",), note=note.format("questions"),
+            texts=texts,
+        ),
+        ItemParquet(
+            name="predictions-parquet", title="predictions of any format in one Parquet table, nothing left out",
+            holds="predictions", carries=tuple(Prediction.model_fields), needs=(), note=note.format("predictions"),
+            texts=texts,
+        ),
+    )  # fmt: skip

@@ -1,0 +1,130 @@
+"""Classes in Russian: their forms, and which may be taken for each other.
+
+The forms are data, ``classes.json``: one entry for all spellings of a class in all vocabularies. A class
+*covers* others that are kinds of it (a piano is music), and is *like* others that the ear, or a strict
+reader, may take for it; what is heard with the one class is no proof that the other is absent. One event
+of a class that comes in *series* may be several rings with pauses between them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from seldio.vocabularies import spelling
+
+#: Verbs by gender of the noun (``pl``: plural): is heard, sounds, lasts.
+VERBS = {
+    "m": ("слышен", "звучит", "длится"),
+    "f": ("слышна", "звучит", "длится"),
+    "n": ("слышно", "звучит", "длится"),
+    "pl": ("слышны", "звучат", "длятся"),
+}
+
+
+class Noun(NamedTuple):
+    """A class in Russian.
+
+    Args:
+        number: its bit in masks.
+        gender: m, f, n, or pl for nouns that stand in the plural.
+        name: nominative, as an option.
+        x: what sentences need, by key: ``x``, ``x_gen``, ``x_acc``, ``x_with`` (instrumental after *с* or *со*),
+            ``x_heard``, ``x_sounds``, ``x_lasts``, and the verbs capitalised.
+        y: the same for a second noun.
+        broad: whether it covers other classes.
+        series: whether one event may be a series, so that nobody can count it.
+    """
+
+    number: int
+    gender: str
+    name: str
+    x: dict[str, str]
+    y: dict[str, str]
+    broad: bool
+    series: bool
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Noun) and self.number == other.number
+
+
+class Nouns(NamedTuple):
+    """All nouns; by spelling; masks of those that cover one or are covered by it; of all that may be taken for it."""
+
+    all: tuple[Noun, ...]
+    known: dict[str, Noun]
+    nested: tuple[int, ...]
+    alike: tuple[int, ...]
+
+
+@cache
+def nouns() -> Nouns:
+    """The table of ``classes.json``."""
+    rows: list[dict[str, Any]] = json.loads(files(__package__).joinpath("classes.json").read_text("utf-8"))["classes"]
+    made = tuple(_noun(number, row) for number, row in enumerate(rows))
+    known = {spelling(name): noun for noun, row in zip(made, rows, strict=True) for name in row["names"]}
+    nested = _masks(rows, known, ("covers",))
+    return Nouns(made, known, nested, _masks(rows, known, ("covers", "like")))
+
+
+def _noun(number: int, row: dict[str, Any]) -> Noun:
+    verbs = dict(zip(("heard", "sounds", "lasts"), VERBS[row["gender"]], strict=True))
+    cases = dict(zip(("", "gen", "acc", "with"), row["forms"], strict=True))
+    words = cases | verbs | {key.capitalize(): verb.capitalize() for key, verb in verbs.items()}
+    x, y = ({f"{letter}_{key}" if key else letter: word for key, word in words.items()} for letter in "xy")
+    return Noun(number, row["gender"], cases[""], x, y, "covers" in row, "series" in row)
+
+
+def _masks(rows: list[dict[str, Any]], known: dict[str, Noun], keys: tuple[str, ...]) -> tuple[int, ...]:
+    """For each class the mask of the classes that its row names under *keys*, or that name it."""
+    masks = [0] * len(rows)
+    for number, row in enumerate(rows):
+        for other in (known[spelling(name)].number for key in keys for name in row.get(key, ())):
+            masks[number] |= 1 << other
+            masks[other] |= 1 << number
+    return tuple(masks)
+
+
+@cache
+def noun_of(label: str) -> Noun | None:
+    """The noun of a class; None where it has no Russian name."""
+    return nouns().known.get(spelling(label))
+
+
+def nested(one: Noun, other: Noun) -> bool:
+    """Whether one of two classes is a kind of the other."""
+    return bool(nouns().nested[one.number] >> other.number & 1)
+
+
+def alike(one: Noun, other: Noun) -> bool:
+    """Whether one of two classes may be taken for the other."""
+    return bool(nouns().alike[one.number] >> other.number & 1)
+
+
+def mask_of(some: Iterable[Noun]) -> int:
+    """The mask of some nouns."""
+    return sum(1 << noun.number for noun in set(some))
+
+
+@cache
+def absent(heard: int, known: int) -> tuple[Noun, ...]:
+    """The nouns of *known* that are surely not heard where those of *heard* are: masks."""
+    table = nouns()
+    out = heard
+    for noun in table.all:
+        if heard >> noun.number & 1:
+            out |= table.alike[noun.number]
+    return tuple(noun for noun in table.all if known & ~out & 1 << noun.number)
+
+
+@cache
+def pairs(some: tuple[Noun, ...]) -> tuple[tuple[Noun, Noun], ...]:
+    """All pairs of *some*."""
+    return tuple(combinations(some, 2))

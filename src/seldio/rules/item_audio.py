@@ -1,0 +1,279 @@
+"""QAI3: the recordings that questions are about, as far as their headers tell.
+
+:func:`check_audio` looks at each recording once, and at nothing but its header. What each benchmark expects of
+its recordings is data: :data:`seldio.rules.recordings.EXPECTED`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from seldio.findings import Finding
+from seldio.formats.items import ItemReading
+from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
+from seldio.rules.recordings import Audio, Find, Recording, late, plain
+from seldio.schema.qa import Item
+from seldio.text import clipped, plural, printable
+
+Found = Callable[..., Finding]
+#: From so many recordings on, what all of them share is one finding.
+MANY = 4
+
+
+@rule("QAI301", ERROR)
+def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
+    """A question whose recording is not there, though others are.
+
+    Whoever runs a model on these questions stops at this one, or leaves it out, and scores are no longer
+    over the same questions. Paths count from the folder of the questions or from one above it; links that
+    lead out of there are not followed.
+
+    Example:
+        "audio_path": "audio/test/foa_413d6010b124f7adcc0b.wav", and there is no such file
+
+    Fix:
+        Download the recording, or correct the path.
+
+    Reference: SO-Bench: audio_path is relative to the root of the data set.
+    """
+    if audio.here:
+        for one in audio.recordings.values():
+            if one.entry is None:
+                yield found(one, f"the recording {clipped(one.path)} is not there", "download it, or correct the path")
+
+
+@rule("QAI302", ERROR)
+def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
+    """A recording that is no sound, or has none.
+
+    Web pages and texts saved under the name of a recording, files of 0 bytes, headers without samples: a
+    loader stops at them, or hands silence to the model. AIR-Bench has had empty recordings.
+
+    Example:
+        a file foa_413d6010b124f7adcc0b.wav that begins with <!DOCTYPE html>
+
+    Fix:
+        Download the recording again.
+
+    Reference: AIR-Bench issue 6; lmms-eval pull request 613.
+    """
+    for one in audio.here:
+        if one.fault is not None:
+            yield found(one, f"{_shown(one)} cannot be read as audio: {printable(one.fault)}", "download it again")
+        elif one.probe is not None and not one.probe.frames:
+            yield found(one, f"{_shown(one)} holds no samples", "download it again")
+
+
+@rule("QAI303", ERROR)
+def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
+    """A WAV file with less sound than its header promises.
+
+    Downloads break off. Most libraries read such a file in silence, as if it ended there, and the answer
+    may lie in what is missing.
+
+    Example:
+        a header for 320,000 frames, and 98,304 of them in the file
+
+    Fix:
+        Download the recording again.
+
+    Reference: RIFF, the size of the data chunk; libsndfile and FFmpeg read what is there without a word.
+    """
+    for one, probe in audio.heard:
+        if probe.missing:
+            message = f"{_shown(one)} ends at {probe.seconds:.3f} s: {probe.missing:,} bytes of sound are missing"
+            yield found(one, message, "download it again")
+
+
+@rule("QAI304", ERROR)
+def audio_rate(audio: Audio, found: Found) -> Iterator[Finding]:
+    """A recording with another sampling rate than the benchmark's.
+
+    The loader of SO-Bench stops at it. Others take its samples for those of 16 kHz, and everything sounds
+    too low and too slow, or the other way round.
+
+    Example:
+        a recording of 24,000 Hz in SO-Bench, where all have 16,000
+
+    Fix:
+        Resample the recording. For questions made from labels, seldio convert LABELS --to so-bench --audio
+        cuts the clips out of their recordings and resamples them.
+
+    Reference: Spatial-Omni, so_dataset.py: a wrong rate raises ValueError; JASCO, dataset/v0.
+    """
+    wanted = audio.expected.rate
+    if wanted is not None:
+        known = audio.expected.known
+        wrong = [(one, f"{p.rate:,} Hz") for one, p in audio.heard if p.rate not in (wanted, known.get(one.path))]
+        yield from _shared(audio, wrong, f"the benchmark's recordings have {wanted:,} Hz", "resample {them}", found)
+
+
+@rule("QAI305", ERROR)
+def audio_channels(audio: Audio, found: Found) -> Iterator[Finding]:
+    """A recording with another number of channels than the benchmark's.
+
+    Four channels of first-order ambisonics hold the directions that SO-Bench asks about; mono and stereo
+    do not, and its loader stops at them. The recordings of JASCO are mono.
+
+    Example:
+        a recording with 2 channels in SO-Bench, where all have 4
+
+    Fix:
+        Take the recordings of the benchmark, unmixed.
+
+    Reference: Spatial-Omni, so_dataset.py: a wrong number of channels raises ValueError; JASCO, dataset/v0.
+    """
+    wanted = audio.expected.channels
+    if wanted is not None:
+        wrong = [(one, plural(p.channels, "channel")) for one, p in audio.heard if p.channels != wanted]
+        text = f"the benchmark's recordings have {plural(wanted, 'channel')}"
+        yield from _shared(audio, wrong, text, "take the original of {them}", found)
+
+
+@rule("QAI306", WARNING)
+def audio_too_long(audio: Audio, found: Found) -> Iterator[Finding]:
+    """A recording that is longer than what models hear of it.
+
+    Models of SO-Bench are given the first 20 s. What a question asks about later cannot be heard.
+
+    Example:
+        a recording of 60 s in SO-Bench
+
+    Fix:
+        Cut the recording into clips, and count times from the start of each. For questions made from labels,
+        seldio convert LABELS --to so-bench --audio does so.
+
+    Reference: Spatial-Omni, so_dataset.py: the first 20 s are used.
+    """
+    most = audio.expected.seconds
+    if most is not None:
+        for one, probe in audio.heard:
+            if probe.seconds > most:
+                message = f"{_shown(one)} has {probe.seconds:.1f} s, and models hear the first {most:g} s"
+                yield found(one, message, "cut it into clips")
+
+
+@rule("QAI307", ERROR)
+def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
+    """A time that lies behind the end of the recording.
+
+    A question about it cannot be answered by listening. Often times count from the start of a longer
+    recording that the clip was cut from, or are in other units.
+
+    Example:
+        "answer_meta": {"time_span": [40.0, 41.5]}, and the recording has 20 s
+
+    Fix:
+        Count times in seconds from the start of the recording that the question names.
+
+    Reference: SO-Bench, answer_meta; the last label frame of 0.1 s need not be full.
+    """
+    whole = {one.path: probe for one, probe in audio.heard if not probe.missing}
+    for number, row in enumerate(audio.reading.rows):
+        name = plain(row.audio[0]) if len(row.audio) == 1 else ""
+        if not isinstance(row, Item) or name not in whole:
+            continue
+        one, seconds = audio.recordings[name], whole[name].seconds
+        for time in late(row, seconds, audio.expected.aside):
+            end = f"the {'clip' if time.clip else 'recording'} ends at {time.end:.3f} s"
+            hint = "times count in seconds from its start"
+            yield found(one, f"{time.what}: {time.time:g} s, and {end}", hint, number, time.field, time.number)
+
+
+@rule("QAI308", INFO)
+def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
+    """A recording that was published with another sampling rate than the rest.
+
+    It is as it should be, and a loader that takes all recordings for 16 kHz plays it at a third of its
+    speed.
+
+    Example:
+        dataset/v0/47.wav of JASCO has 48,000 Hz, the other 79 recordings have 16,000
+
+    Fix:
+        Read the rate from the header and resample when loading; leave the file as it is.
+
+    Reference: JASCO, dataset/v0/47.wav.
+    """
+    for one, probe in audio.heard:
+        if probe.rate != audio.expected.rate and audio.expected.known.get(one.path) == probe.rate:
+            message = f"{_shown(one)} has {probe.rate:,} Hz, as published; the others have {audio.expected.rate:,} Hz"
+            yield found(one, message, "resample it when loading")
+
+
+@rule("QAI309", INFO)
+def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
+    """A file of questions without any of its recordings.
+
+    The questions alone are checked. Nothing is known of the recordings: whether they are whole, and have
+    the rate, the channels and the length that the questions speak of.
+
+    Example:
+        qa/test.jsonl without audio/test
+
+    Fix:
+        Put the recordings where the paths say, from the folder of the questions or one above it.
+
+    Reference: SO-Bench, audio_path.
+    """
+    if audio.recordings and not audio.here:
+        hint = "put them where the paths say, from this file's folder or one above it"
+        yield found(None, f"none of {plural(len(audio.recordings), 'recording')} is here: not checked", hint)
+
+
+AUDIO_RULES = (
+    audio_missing, audio_unreadable, audio_cut_off, audio_rate, audio_channels, audio_too_long,
+    time_outside_audio, audio_known_oddity, audio_not_checked,
+)  # fmt: skip
+RULES: tuple[Rule, ...] = AUDIO_RULES
+
+
+# --- what rules share --------------------------------------------------------------------------------------
+
+
+def _shown(one: Recording) -> str:
+    return clipped(one.path)
+
+
+def _shared(
+    audio: Audio, wrong: list[tuple[Recording, str]], rest: str, hint: str, found: Found
+) -> Iterator[Finding]:  # fmt: skip
+    """A finding for each recording; a single one where all are wrong in the same way."""
+    values = {value for _, value in wrong}
+    if len(wrong) >= MANY and len(values) == 1 and len(wrong) == sum(1 for _ in audio.heard):
+        message = f"all {len(wrong):,} recordings have {wrong[0][1]}, {rest}"
+        yield found(wrong[0][0], message, hint.format(them="them"))
+        return
+    for one, value in wrong:
+        yield found(one, f"{_shown(one)} has {value}, {rest}", hint.format(them="it"))
+
+
+# --- running them ------------------------------------------------------------------------------------------
+
+
+def check_audio(reading: ItemReading, find: Find) -> Iterator[Finding]:
+    """What is wrong with the recordings of *reading*.
+
+    Args:
+        reading: questions; for predictions there is nothing to say.
+        find: the file that a path of an item names, or None; one that cannot be opened is a finding.
+    """
+    if reading.format.holds != "items":
+        return
+    audio = Audio(reading, find)
+    for one in AUDIO_RULES:
+        assert one.check is not None
+        yield from one.check(audio, partial(_found, one, reading))
+
+
+def _found(
+    one: Rule, reading: ItemReading, recording: Recording | None, message: str, hint: str,
+    row: int | None = None, field: str = "audio", number: int | None = None,
+) -> Finding:  # fmt: skip
+    """A finding about a recording, at the first item that names it unless a *row* is given."""
+    if recording is None:
+        return Finding(one.code, one.severity, message, reading.path, hint=hint)
+    if row is None:
+        row, number = recording.row, recording.number
+    return reading.finding(one.code, one.severity, message, row, field, hint, number=number)

@@ -1,0 +1,363 @@
+"""PRD20 and PRD21: predictions held against the questions they answer.
+
+Most official scorers say nothing about what is found here; what they do instead is in
+:data:`~seldio.rules.answered.JOINS`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from seldio.findings import Finding
+from seldio.formats.items import ItemReading, Row
+from seldio.formats.qa_csv import INSTRUCTIONS, KEYWORDS
+from seldio.rules.answered import JOINS, OUTPUTS, Answered, has_outputs
+from seldio.rules.base import ERROR, WARNING, Rule, rule
+from seldio.rules.collection import Found, item_finder
+from seldio.schema.qa import Item, Prediction
+from seldio.text import clipped, listed, plural, printable
+
+#: What JASCO's predictions repeat of the questions, and where the questions have it.
+_JASCO_COPIES = {
+    "audio_sound": "Audio", "spoken_text": "Speech", "audio_only_target": "Audio-Only Answer",
+    "speech_only_target": "Speech-Only Answer", "target_keywords": KEYWORDS,
+}  # fmt: skip
+
+
+@rule("PRD201", ERROR)
+def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
+    """A question without a prediction.
+
+    Most official scorers do not notice: SO-Bench's leaves it out of the mean unless it is told how many to
+    expect, MMAU's skips it, JASCO's eval.py counts no ids. The score is one over fewer questions, often the
+    easier ones, and nobody can tell.
+
+    Example:
+        7,877 questions, 7,876 predictions
+
+    Fix:
+        Run the model on the question. If it failed there, write an empty prediction: that counts as wrong.
+
+    Reference: SO-Bench, score_sobench.py; MMAU, evaluation.py; JASCO, evaluation/eval.py.
+    """
+    if answered.nameless:
+        return
+    given = {row.id for row in answered.rows}
+    for id in answered.items:
+        if id not in given:
+            yield found(None, f"no prediction for {clipped(id)}, {answered.place(id)}", None, answered.join.missing)
+
+
+@rule("PRD202", ERROR)
+def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
+    """A prediction for a question that the reference does not have.
+
+    SO-Bench's scorer joins it to the question in the same line if audio and task agree there: a wrong id
+    then is a wrong join without a word, and otherwise a ValueError. To JASCO's eval.py it is one more
+    recording.
+
+    Example:
+        "qa_id": "qa_4e31e78e5a6f7579fe5"  (the last character is lost)
+
+    Fix:
+        Correct the id, or leave the prediction out.
+
+    Reference: SO-Bench, score_sobench.py, prepare_records.
+    """
+    alike = {_loose(id): id for id in answered.items}
+    for number, row in enumerate(answered.rows):
+        if row.id is not None and row.id not in answered.items:
+            other = alike.get(_loose(row.id))
+            hint = f"the reference has {clipped(repr(other))}" if other is not None else answered.join.surplus
+            name = clipped(repr(row.id) if other is not None else row.id)
+            yield found(number, f"no question {name} in {printable(answered.questions.path)}", "id", hint)
+
+
+def _loose(id: str) -> str:
+    """An id as those see it who read numbers or forget about case: 007, 7.0 and 7 are one."""
+    text = id.strip().casefold()
+    match = re.fullmatch(r"0*(\d+)(?:\.0*)?", text)
+    return match[1] if match else text
+
+
+@rule("PRD203", ERROR)
+def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
+    """A prediction about another recording than the question with its id.
+
+    Scorers join by id and do not compare the recordings, so the answer to one question is scored as that to
+    another. Folders in front of a path are not compared: ``/data/audio/test/a.wav`` is ``audio/test/a.wav``.
+
+    Example:
+        "qa_id": "qa_4e31e78e5a6f7579fe52", "audio_path": "audio/test/foa_20463391345005ca2ddf.wav"
+
+    Fix:
+        Find out where ids and recordings were paired: usually one list was sorted or filtered alone.
+
+    Reference: SO-Bench, score_sobench.py, prepare_records.
+    """
+    for number, row, item in answered.pairs:
+        theirs, own = (item.extra or {}).get("audio_id"), (row.extra or {}).get("audio_id")
+        if not _same_audio(row, item):
+            message = f"the audio is {listed(row.audio, 2)}, that of {_called(row, item)} {listed(item.audio, 2)}"
+            yield found(number, message, "audio", answered.join.order if row.id is None else answered.join.audio)
+        elif isinstance(theirs, str) and isinstance(own, str) and theirs != own:
+            message = f"the audio_id is {clipped(own)}, that of {_called(row, item)} {clipped(theirs)}"
+            yield found(number, message, "audio_id", answered.join.audio)
+
+
+def _called(row: Prediction, item: Item) -> str:
+    """A question as people find it."""
+    return clipped(item.id) if row.id is not None else f"the question in its place, {clipped(item.id)},"
+
+
+def _same_audio(row: Prediction, item: Item) -> bool:
+    """Whether a prediction names the recordings of a question, or none."""
+    if not row.audio or not item.audio:
+        return True
+    same = len(row.audio) == len(item.audio)
+    return same and all(_same_path(*both) for both in zip(row.audio, item.audio, strict=True))
+
+
+def _same_path(one: str, other: str) -> bool:
+    """Whether the shorter path is the end of the longer one."""
+    parts = [[part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")] for path in (one, other)]
+    short, long = sorted(parts, key=len)
+    return long[len(long) - len(short) :] == short
+
+
+@rule("PRD204", ERROR)
+def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
+    """A prediction with another task than the question with its id.
+
+    The scorer takes the question's task and judges an answer of seconds as one of degrees. Most often the id
+    is wrong, not the task.
+
+    Example:
+        "task_name": "estimate_azimuth" for a question of detect_time
+
+    Fix:
+        Find out where ids and tasks were paired.
+
+    Reference: SO-Bench, score_sobench.py: fields of the question overwrite those of the prediction.
+    """
+    for number, row, item in answered.pairs:
+        if not _same_task(row, item) and _same_audio(row, item):  # else one cause would be told twice
+            message = f"the task is {clipped(row.task or '')}, that of {_called(row, item)} {clipped(item.task or '')}"
+            yield found(number, message, "task", answered.join.order if row.id is None else answered.join.task)
+
+
+def _same_task(row: Prediction, item: Item) -> bool:
+    return not row.task or not item.task or row.task == item.task
+
+
+@rule("PRD205", ERROR)
+def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
+    """A recording of JASCO that was not asked all eight instructions.
+
+    The benchmark's score is the mean over recordings of the best of eight answers. With fewer of them the
+    best is worse; eval.py does not count.
+
+    Example:
+        id 7 has seven rows
+
+    Fix:
+        Ask the model what is missing; ``seldio formats jasco-predictions`` says what a row holds.
+
+    Reference: JASCO, README and evaluation/eval.py, stats.
+    """
+    if answered.reading.home != "jasco-predictions":
+        return
+    asked: dict[str, dict[str, int]] = {}
+    for number, row, item in answered.pairs:
+        asked.setdefault(item.id, {}).setdefault(row.prompt or "", number)
+    for id, prompts in asked.items():
+        lacking = [str(n) for n, text in enumerate(INSTRUCTIONS, 1) if text not in prompts]
+        if lacking and len(prompts) < len(INSTRUCTIONS):
+            message = f"{clipped(id)} was asked {len(prompts)} of {len(INSTRUCTIONS)} instructions"
+            numbers = f"number {lacking[0]}" if len(lacking) == 1 else f"numbers {', '.join(lacking)}"
+            hint = f"{numbers} of JASCO's list missing: eval.py takes the best of those that are there"
+            yield found(next(iter(prompts.values())), message, "id", hint)
+
+
+@rule("PRD206", WARNING)
+def foreign_instruction(answered: Answered, found: Found) -> Iterator[Finding]:
+    """An instruction that is none of JASCO's eight.
+
+    Scores depend on the wording; those under other instructions cannot be compared with published ones.
+    Often one of the eight was changed by a space or a quotation mark on its way.
+
+    Example:
+        What are the speakers doing?
+
+    Fix:
+        Ask the benchmark's instructions, letter by letter.
+
+    Reference: JASCO, README, list of instructions.
+    """
+    if answered.reading.home != "jasco-predictions":
+        return
+    others: dict[str, list[int]] = {}
+    for number, row in enumerate(answered.rows):
+        if row.prompt not in INSTRUCTIONS:
+            others.setdefault(row.prompt or "", []).append(number)
+    for text, numbers in others.items():
+        many = f", in {plural(len(numbers), 'row')}" if len(numbers) > 1 else ""
+        near = next((n for n, known in enumerate(INSTRUCTIONS, 1) if _words(known) == _words(text)), None)
+        hint = f"number {near} with other signs or spaces" if near else "scores under it are no JASCO scores"
+        yield found(numbers[0], f"{clipped(text)} is none of JASCO's instructions{many}", "prompt", hint)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.lower())
+
+
+@rule("PRD207", ERROR)
+def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
+    """Predictions without ids that are not as many as the questions.
+
+    Without ids predictions go by order. One row too many or too few moves all behind it to the wrong
+    question; SO-Bench's scorer joins each such row as long as audio and task happen to agree.
+
+    Example:
+        7,877 questions, 7,876 predictions without qa_id
+
+    Fix:
+        Write the id of its question into every prediction.
+
+    Reference: SO-Bench, score_sobench.py, prepare_records.
+    """
+    if not answered.counts_differ:
+        return
+    given, asked = len(answered.rows), len(answered.questions.rows)
+    message = f"{plural(given, 'prediction')}, some of them without an id, for {plural(asked, 'question')}"
+    if all(row.id is None for row in answered.rows):
+        message = f"{plural(given, 'prediction')} without ids for {plural(asked, 'question')}"
+    first = next((number for number in range(min(given, asked)) if _disagree(answered, number)), None)
+    if first is None:
+        yield found(None, message, None, answered.join.order)
+    else:
+        message += f"; from here on they disagree with {printable(answered.questions.path)}"
+        yield found(first, message, None, answered.join.order)
+
+
+def _disagree(answered: Answered, number: int) -> bool:
+    """Whether a prediction without an id has another recording or task than the question in its place."""
+    row, item = answered.rows[number], answered.question(number)
+    if row.id is not None or item is None:
+        return False
+    return not (_same_audio(row, item) and _same_task(row, item))
+
+
+@rule("PRD208", ERROR)
+def output_missing(reading: ItemReading, found: Found) -> Iterator[Finding]:
+    """A question without the model's output in a file that has outputs.
+
+    MMAU's evaluation skips such a question without a word, so that the accuracy is one over fewer questions.
+
+    Example:
+        {"id": "…", "question": "…", "choices": […], "answer": "…"}  among others with "model_output"
+
+    Fix:
+        Run the model on this question again. If it failed, write a text that is no option: that is wrong.
+
+    Reference: MMAU, evaluation.py.
+    """
+    key = OUTPUTS.get(reading.home)
+    if key is None or not has_outputs(reading):
+        return
+    for number, row in enumerate(reading.rows):
+        value = (row.extra or {}).get(key)
+        if not isinstance(value, str) or not value.strip():
+            state = "no" if key not in (row.extra or {}) else "an empty" if isinstance(value, str) else "no text as"
+            hint = JOINS["mmau"].missing if reading.home == "mmau" else "run the model on it again"
+            yield found(number, f"{state} {key} for {clipped(row.id or '')}", key if value is not None else None, hint)
+
+
+@rule("PRD209", ERROR)
+def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
+    """A file of predictions whose copy of a question is not that of the reference.
+
+    Files of MMAU and JASCO repeat the right answer, and their scorers judge by this copy. A spreadsheet that
+    changed it, or rows that slipped, change the score.
+
+    Example:
+        tgt_text "They are cooking." where the benchmark says "They are playing golf."
+
+    Fix:
+        Copy question, options and answer from the benchmark again.
+
+    Reference: JASCO, evaluation/eval.py; MMAU, evaluation.py: both read nothing but this file.
+    """
+    for number, row, item in answered.pairs:
+        for field, ours, theirs in _copies(answered.reading.rows[number], row, item):
+            message = f"{field} is {_shown(ours)}, that of {clipped(item.id)} {_shown(theirs)}"
+            yield found(number, message, field, answered.join.copy)
+
+
+def _copies(given: Row, row: Prediction, item: Item) -> Iterator[tuple[str, Any, Any]]:
+    """The fields that a file of predictions repeats with another value: name, value here, value there."""
+    if isinstance(given, Item):
+        both = {name: (getattr(given, name), getattr(item, name)) for name in ("question", "options", "answer")}
+    else:
+        extra, truth = row.extra or {}, item.extra or {}
+        both = {ours: (extra.get(ours), truth.get(name)) for ours, name in _JASCO_COPIES.items()}
+        both["tgt_text"] = (extra.get("tgt_text"), item.answer)
+    for name, (ours, theirs) in both.items():
+        if ours is not None and theirs is not None and ours != theirs:
+            yield name, ours, theirs
+
+
+def _shown(value: Any) -> str:
+    """A text, or options, in quotes."""
+    return ", ".join(f'"{clipped(text, 40)}"' for text in ([value] if isinstance(value, str) else value))
+
+
+@rule("PRD210", ERROR)
+def other_questions(answered: Answered, found: Found) -> Iterator[Finding]:
+    """Predictions of which not one answers a question of the reference.
+
+    Either the reference is that of another set or split, or all ids were changed. Nothing more is compared.
+
+    Example:
+        predictions for the test split, held against the questions of the training split
+
+    Fix:
+        Name the questions that the model was asked.
+
+    Reference: SO-Bench, README: the training set's own test split is no substitute for the benchmark.
+    """
+    if not answered.pairs and answered.rows and not answered.nameless:
+        mine, theirs = answered.rows[0].id or "", next(iter(answered.items), "")
+        message = f"no id ({plural(len({row.id for row in answered.rows}), 'id')}) is one of the reference's"
+        hint = f"here ids are like {clipped(mine, 30)}, in {printable(answered.questions.path)} {clipped(theirs, 30)}"
+        yield found(0, message, "id", hint)
+
+
+#: Rules that need no reference.
+ITEM_RULES = (output_missing,)
+#: Rules for predictions and their questions.
+ANSWERED_RULES = (
+    missing_prediction, surplus_prediction, wrong_audio, wrong_task, instructions_missing, foreign_instruction,
+    count_differs, changed_copy,
+)  # fmt: skip
+RULES = (*ITEM_RULES, *ANSWERED_RULES, other_questions)
+
+
+def check_answered(answered: Answered) -> Iterator[Finding]:
+    """What is wrong with predictions, seen from their questions.
+
+    MERA's own rules say what lacks and what is too much in its submissions (PRD131, PRD132).
+    """
+    mera = answered.reading.home == "ruenvaqa-submission"
+    strange = list(_run(other_questions, answered))
+    yield from strange
+    for one in () if strange else ANSWERED_RULES:
+        if not (mera and one.code in ("PRD201", "PRD202")):
+            yield from _run(one, answered)
+
+
+def _run(one: Rule, answered: Answered) -> Iterator[Finding]:
+    assert one.check is not None
+    return one.check(answered, item_finder(one, answered.reading))

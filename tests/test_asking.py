@@ -1,0 +1,503 @@
+"""Labels to questions at scale: shards, workers, what is chosen, and the report of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tracemalloc
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import seldio
+from seldio import questions, synth
+from seldio.cli import app
+from seldio.cli.convert import MARGINS
+from seldio.conversion import asking, shards
+from seldio.conversion.asked import Request
+from seldio.conversion.asking import ask
+from seldio.conversion.dispatch import convert_any
+from seldio.conversion.making import encoded, timed
+from seldio.conversion.workers import in_order
+from seldio.errors import DataError, InvalidData, SeldioError, UsageError
+from seldio.files import open_source
+from seldio.findings import raise_errors
+from seldio.formats import get, item_formats
+from seldio.questions.margins import Margins, listing, margins_of
+from seldio.questions.mix import SO_BENCH, answer_group, as_keys, chosen, key, targets
+from seldio.questions.scene import digest
+from seldio.schema.events import ClipFile
+from seldio.schema.qa import Item, plain
+
+RUN = CliRunner()
+STARSS23 = get("starss23")
+
+
+@pytest.fixture(scope="module")
+def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten label files in the folders of STARSS23; clips are in another order than paths."""
+    folder = tmp_path_factory.mktemp("set") / "metadata_dev"
+    for number in range(10):
+        name = f"{('dev-train', 'dev-test')[number % 2]}/mix{(7 * number) % 10:03}.csv"
+        table = synth.labels(f"m{number}", synth.scene(number, 30.0, 7))
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(STARSS23.write(table, ClipFile(f"m{number}", name)))
+    return folder
+
+
+@pytest.fixture
+def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two or three files in a shard."""
+    monkeypatch.setattr(shards, "SHARD", 9_000)
+
+
+def converted(labels: Path, to: str = "so-bench", **options: object) -> bytes:
+    """What asking about *labels* writes."""
+    out = io.BytesIO()
+    convert_any(labels, out, to, None, (), {}, Request(**{"seed": 7, **options}))  # type: ignore[arg-type]
+    return out.getvalue()
+
+
+def plainly(labels: Path, to: str = "so-bench", **options: object) -> bytes:
+    """The same without shards: all labels in one table, all items in one list, one call of the writer."""
+    found = questions.generate(seldio.read(labels), seed=7, **options)  # type: ignore[arg-type]
+    target = item_formats.get(to)
+    return target.write([timed(item, target) for item in found.items])
+
+
+# --- the same bytes ------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("small_shards")
+@pytest.mark.parametrize(
+    ("to", "options"),
+    [("so-bench", {}), ("items", {"per_task": 4}), ("so-dataset-qa", {"balance": True}), ("so-bench", {"total": 50})],
+)
+def test_shards_write_what_one_table_would(labels: Path, to: str, options: dict[str, object]) -> None:
+    whole = plainly(labels, to, **{k: v for k, v in options.items() if k != "total"})
+    if "total" in options:
+        items = questions.generate(seldio.read(labels), seed=7).items
+        target = item_formats.get(to)
+        whole = target.write([timed(item, target) for item in questions.select(items, 7, total=50)])
+        assert 50 == whole.count(b"\n")
+
+    assert converted(labels, to, **options) == whole
+    assert len(whole) > 1000
+
+
+@pytest.mark.usefixtures("small_shards")
+def test_any_number_of_workers_writes_the_same(labels: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "qa.jsonl"
+    done = convert_any(labels, out, "so-bench", None, (), {}, Request(seed=7, workers=2, total=60))
+    alone = convert_any(labels, tmp_path / "alone", "so-bench", None, (), {}, Request(seed=7, total=60))
+
+    assert out.read_bytes() == (tmp_path / "alone").read_bytes()
+    assert (done.asked, done.kept, done.skipped) == (alone.asked, alone.kept, alone.skipped)  # type: ignore[attr-defined]
+
+
+def test_start_and_end_stand_in_the_record_where_the_target_has_no_field(labels: Path) -> None:
+    record = json.loads(converted(labels, "so-bench", window=10.0).splitlines()[-1])
+    assert 0 < record["end"] - record["start"] <= 10.0
+    item = json.loads(converted(labels, "items", window=10.0).splitlines()[-1])
+    assert (item["start"], item["end"]) == (record["start"], record["end"])
+    assert "start" not in item["extra"]
+
+
+def test_the_hop_is_the_window_if_not_given(labels: Path) -> None:
+    assert converted(labels, window=5.0) == converted(labels, window=5.0, hop=5.0) != converted(labels, window=5.0,
+                                                                                               hop=2.5)  # fmt: skip
+
+
+def test_items_made_unchecked_are_valid(labels: Path) -> None:
+    """Items skip validation for speed; all of them would pass, and be the same."""
+    items = questions.generate(seldio.read(labels), seed=1).items
+    assert len({item.task for item in items}) > 12
+    for item in items:
+        assert Item.model_validate(item.model_dump()) == item
+        assert item.model_dump() == plain(item, Item.model_fields)
+    for name in ("so-bench", "items", "so-dataset-qa"):
+        target = item_formats.get(name)
+        assert target.write([timed(item, target) for item in items]) == b"".join(
+            encoded(item, target) + b"\n"  # type: ignore[arg-type]
+            for item in items
+        )
+
+
+def test_russian_questions_of_labels(labels: Path, tmp_path: Path) -> None:
+    out = tmp_path / "ru.json"
+    done = RUN.invoke(app, ["convert", str(labels), "--to", "ruenvaqa", "-o", str(out), "--total", "20"])
+
+    assert 0 == done.exit_code, done.stderr
+    document = json.loads(out.read_text("utf-8"))
+    assert 20 == len(document["data"])
+    assert all(row["outputs"] and {"start", "end", "qa_id"} <= set(row["meta"]) for row in document["data"])
+    assert [row["meta"]["id"] for row in document["data"]] == list(range(1, 21))
+
+
+def test_questions_as_parquet(labels: Path, tmp_path: Path) -> None:
+    out, text = tmp_path / "qa.parquet", tmp_path / "qa.jsonl"
+    assert 0 == RUN.invoke(app, ["convert", str(labels), "--to", "items-parquet", "-o", str(out)]).exit_code
+    assert 0 == RUN.invoke(app, ["convert", str(out), "--to", "items", "-o", str(text)]).exit_code
+    assert text.read_bytes() == converted(labels, "items", seed=0)
+
+
+@pytest.mark.parametrize("to", ["mmau", "mmar", "jasco", "so-bench-predictions"])
+def test_targets_that_cannot_carry_what_is_asked(labels: Path, to: str) -> None:
+    with pytest.raises(UsageError, match="so-bench, so-dataset-qa, items, ruenvaqa"):
+        converted(labels, to)
+
+
+# --- shards ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("small_shards")
+def test_shards_are_small_and_in_the_order_of_clips(labels: Path) -> None:
+    with open_source(labels, raise_errors) as source:
+        found = shards.shards(source)
+        clips = [clip for shard in found for _, _, clip in shard.files]
+        assert len(found) > 3
+        assert clips == sorted(clips)
+        assert 10 == len(clips)
+        assert {"starss23"} == {shard.layout for shard in found}
+
+
+def test_layouts_are_told_from_all_files_together(tmp_path: Path) -> None:
+    """Files with few rows are read like their neighbours, in whatever shard they are."""
+    for number in range(4):
+        table = synth.labels("m", synth.scene(number, 30.0, 7))
+        (tmp_path / f"mix{number}.csv").write_bytes(STARSS23.write(table, ClipFile("m", "m.csv")))
+    (tmp_path / "mix9.csv").write_bytes(b"3,1,0,10,10,200\n")
+    (tmp_path / "mix8.csv").write_bytes(b"")
+    with open_source(tmp_path, raise_errors) as source:
+        (shard,) = shards.shards(source)
+    assert ["starss23"] == [name for _, name in shard.read().tables()]
+
+
+@given(st.lists(st.binary(max_size=30).map(lambda row: row.replace(b"\n", b"")), max_size=40), st.integers(2, 300))
+def test_samples_are_whole_lines(rows: list[bytes], room: int) -> None:
+    data = b"".join(row + b"\n" for row in rows)
+    found = shards.sample(data, room)
+    assert len(found) <= max(room, 0) or found == data
+    if max(map(len, rows), default=0) + 1 <= room // 2:
+        assert set(found.split(b"\n")) <= {*rows, b""}
+        assert data.startswith(found.split(b"\n")[0])
+
+
+def test_a_bad_label_stops_everything_and_leaves_nothing(labels: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    for file in labels.rglob("*.csv"):
+        (bad / file.name).write_bytes(file.read_bytes())
+    last = bad / "mix009.csv"
+    last.write_bytes(last.read_bytes() + b"nonsense,1,2,3,4,5\n")
+    out = tmp_path / "out"
+    out.mkdir()
+    for workers in (1, 2):
+        with pytest.raises(InvalidData, match=r"mix009\.csv"):
+            convert_any(bad, out / "qa.jsonl", "so-bench", None, (), {}, Request(workers=workers))
+    assert [] == list(out.iterdir())
+    stream = io.BytesIO()
+    with pytest.raises(InvalidData):
+        convert_any(bad, stream, "so-bench", None, (), {}, Request())
+    assert b"" == stream.getvalue()
+
+
+def test_directions_out_of_range_have_no_right_answer(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("".join(f"{frame},3,0,{azimuth},0,200\n" for frame, azimuth in
+                                            enumerate([10] * 30 + [200] * 3)))  # fmt: skip
+    with pytest.raises(DataError, match=r"azimuth 200 of a at label frame 30 .*3 rows like it"):
+        convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, Request())
+
+
+def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "SHARD", 20_000)
+    text = [file.read_bytes() for file in sorted(labels.rglob("*.csv"))]
+    peaks, sizes = [], []
+    for times in (1, 4):
+        folder = tmp_path / str(times)
+        folder.mkdir()
+        for number in range(times * len(text)):
+            (folder / f"mix{number:04}.csv").write_bytes(text[number % len(text)])
+        with open_source(folder, raise_errors) as source:
+            tracemalloc.start()
+            request = Request(per_task=10**6)
+            ask(source, tmp_path / "out.jsonl", item_formats.get("items"), format="starss23", request=request)
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        sizes.append((tmp_path / "out.jsonl").stat().st_size)
+    assert sizes[1] > 2.9 * sizes[0]
+    assert peaks[1] - peaks[0] < (sizes[1] - sizes[0]) / 8
+
+
+# --- workers ---------------------------------------------------------------------------------------------
+
+
+def double(number: int) -> int:
+    if number == 13:
+        raise InvalidData(seldio.Finding("SYN101", seldio.Severity.ERROR, "thirteen", "a.csv", 3))
+    return 2 * number
+
+
+def killed(_: int) -> int:
+    os._exit(9)
+
+
+def test_results_come_in_order_and_errors_come_through() -> None:
+    taken = []
+
+    def parts():
+        for number in range(12):
+            taken.append(number)
+            yield number
+
+    results = in_order(double, parts(), 2)
+    assert 0 == next(results)
+    assert len(taken) <= 6
+    assert [2 * number for number in range(1, 12)] == list(results)
+    with pytest.raises(InvalidData) as caught:
+        list(in_order(double, [12, 13], 1))
+    assert 3 == caught.value.finding.line
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_killed_worker_is_told() -> None:
+    with pytest.raises(SeldioError, match="was killed"):
+        list(in_order(killed, [1, 2], 2))
+    for number in (0, -1, 10**6):
+        with pytest.raises(UsageError, match="from 1 to 256"):
+            in_order(double, [1], number)
+
+
+#: The command in small shards, which says when the first one is done.
+SLOWLY = """
+from seldio.cli import main
+from seldio.conversion import asking, shards
+put, shards.SHARD = asking._put, 1
+
+def told(*args):
+    print("ready", flush=True)
+    return put(*args)
+
+asking._put = told
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl-C in another way")
+def test_ctrl_c_ends_workers_cleanly(labels: Path, tmp_path: Path) -> None:
+    big, out = tmp_path / "big", tmp_path / "out"
+    big.mkdir()
+    out.mkdir()
+    text = [file.read_bytes() for file in sorted(labels.rglob("*.csv"))]
+    for number in range(500):
+        (big / f"mix{number:04}.csv").write_bytes(text[number % len(text)])
+    command = ["convert", str(big), "--to", "so-bench", "-o", str(out / "qa.jsonl"), "--workers", "2"]
+    run = subprocess.Popen([sys.executable, "-c", SLOWLY, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           start_new_session=True, text=True)  # fmt: skip
+    assert run.stdout is not None
+    assert "ready\n" == run.stdout.readline()
+    os.killpg(run.pid, signal.SIGINT)
+    told = run.communicate(timeout=20)[1]
+
+    assert 130 == run.returncode, told
+    assert "seldio: stopped; nothing is half written\n" == told
+    assert [] == list(out.iterdir())
+
+
+# --- what is chosen --------------------------------------------------------------------------------------
+
+
+def reference(items: list[Item], seed: int, wanted: dict[str, int]) -> set[str]:
+    """Ids taken in turn over the answers of each task, by plain Python."""
+    kept: set[str] = set()
+    for task, number in wanted.items():
+        seen: Counter[object] = Counter()
+        order = []
+        for chance, item in sorted((digest(seed, item.id), item) for item in items if item.task == task):
+            order.append((seen[answer_group(item)], chance, item.id))
+            seen[answer_group(item)] += 1
+        kept.update(name for _, _, name in sorted(order)[:number])
+    return kept
+
+
+@pytest.fixture(scope="module")
+def items(labels: Path) -> list[Item]:
+    return questions.generate(seldio.read(labels), seed=3).items
+
+
+@pytest.mark.parametrize("options", [{"per_task": 5}, {"balance": True}, {"total": 77}, {"total": 77, "per_task": 9}])
+def test_the_choice_is_that_of_plain_python(items: list[Item], options: dict[str, object]) -> None:
+    wanted = targets(Counter(str(item.task) for item in items), **options)  # type: ignore[arg-type]
+    keep = chosen(as_keys(key(item, 5) for item in items), wanted)
+    kept = [item for item, yes in zip(items, keep.tolist(), strict=True) if yes]
+
+    assert {item.id for item in kept} == reference(items, 5, wanted)
+    assert Counter(str(item.task) for item in kept) == wanted
+    assert kept == questions.select(items, 5, **options)  # type: ignore[arg-type]
+    assert not chosen(as_keys([]), {}).size
+
+
+@given(
+    st.dictionaries(st.sampled_from(sorted(SO_BENCH)), st.integers(0, 3000), max_size=15), st.integers(1, 9000),
+    st.none() | st.integers(1, 500), st.booleans(),
+)  # fmt: skip
+def test_a_total_is_kept_in_proportion(available: dict[str, int], total: int, most: int | None, balance: bool) -> None:
+    before = targets(available, per_task=most, balance=balance)
+    found = targets(available, per_task=most, balance=balance, total=total)
+
+    assert sum(found.values()) == min(total, sum(before.values()))
+    assert all(0 < found[task] <= before[task] for task in found)
+    free = [task for task in found if found[task] < before[task]]
+    scales = [(found[task] / SO_BENCH[task], 1 / SO_BENCH[task]) for task in free]
+    for task in free:  # what is not used up is in proportion, to one item
+        for scale, step in scales:
+            assert abs(found[task] / SO_BENCH[task] - scale) <= 1 / SO_BENCH[task] + step + 1e-9
+
+
+def test_whole_totals() -> None:
+    assert targets(SO_BENCH, total=sum(SO_BENCH.values())) == SO_BENCH
+    assert targets(SO_BENCH, total=10**6) == SO_BENCH
+    assert {"multi_hop": 2, "detect_time": 8} == targets({"multi_hop": 2, "detect_time": 900}, total=10)
+    assert {"a": 2, "b": 1} == targets({"a": 9, "b": 9}, total=3)
+    for wrong in ({"total": 0}, {"per_task": 0}, {"total": -3}):
+        with pytest.raises(UsageError, match="at least 1"):
+            targets(SO_BENCH, **wrong)
+
+
+# --- the command -----------------------------------------------------------------------------------------
+
+
+def test_margins_are_options_and_documented(labels: Path) -> None:
+    assert MARGINS == ", ".join(f"{name} {default}" for name, default, _ in listing())
+    page = (Path(__file__).parents[1] / "docs" / "questions.md").read_text("utf-8")
+    assert all(f"| `{name}` | {default} | {meaning} |" in page for name, default, meaning in listing())
+    wide = RUN.invoke(
+        app, ["convert", str(labels), "--to", "so-bench", "--margin", "elevation=40", "--margin=sector=1"]
+    )
+    same = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--margin", "elevation=10"])
+
+    assert wide.stdout_bytes == converted(labels, seed=0, margins=Margins(elevation=40, sector=1))
+    assert same.stdout_bytes == converted(labels, seed=0) != wide.stdout_bytes
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [("azimut=3", "no margin azimut; there are azimuth, elevation"), ("azimuth", "write NAME=NUMBER"),
+     ("azimuth=wide", "write NAME=NUMBER"), ("azimuth=-1", "from 0 up"), ("azimuth=nan", "from 0 up"),
+     ("sector=30", "below 22.5"), ("still=30", "not above the margin moving"), ("elevation=180", "below 180")],
+)  # fmt: skip
+def test_wrong_margins(labels: Path, given: str, told: str) -> None:
+    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--margin", given])
+    assert (2, "") == (done.exit_code, done.stdout)
+    assert told in done.stderr
+    assert margins_of({}) == Margins()
+
+
+def test_the_report_counts_every_candidate(labels: Path, tmp_path: Path) -> None:
+    out = tmp_path / "qa.jsonl"
+    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "-o", str(out), "--per-task", "4", "--json"])
+    record = json.loads(done.stdout)
+    made = questions.generate(seldio.read(labels), seed=0)
+
+    assert record["asked"] == Counter(item.task for item in made.items)
+    assert record["kept"] == Counter(json.loads(line)["task_name"] for line in out.read_text("utf-8").splitlines())
+    counted = {(task, reason): n for task, reasons in record["skipped"].items() for reason, n in reasons.items()}
+    assert counted == made.skipped
+    assert record["clips"] == 10
+    assert "speech_content" in record["refused"]
+
+
+def test_the_report_for_people(labels: Path) -> None:
+    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--total", "30"])
+    lines = done.stderr.splitlines()
+
+    assert lines[0] == "starss23 to so-bench: 30 questions about 10 recordings"
+    assert lines[1].split() == ["task", "asked", "written", "skipped,", "by", "reason"]
+    assert max(map(len, lines)) <= 112
+    assert any(line.startswith("  detect_time") and "the class sounds more than once" in line for line in lines)
+    assert any("never asked: labels tell that somebody speaks" in line for line in lines)
+    assert 30 == len([json.loads(line) for line in done.stdout.splitlines()])
+
+
+def test_labels_through_a_pipe(labels: Path) -> None:
+    text = next(labels.rglob("mix000.csv")).read_text()
+    done = RUN.invoke(app, ["convert", "-", "--to", "so-bench"], input=text)
+    table = RUN.invoke(app, ["convert", "-", "--to", "parquet"], input=text)
+
+    assert (0, 0) == (done.exit_code, table.exit_code), done.stderr
+    assert {"stdin.wav"} == {json.loads(line)["audio_path"] for line in done.stdout.splitlines()}
+    assert table.stdout_bytes[:4] == b"PAR1"
+
+
+def test_a_folder_is_a_place_for_questions_too(labels: Path, tmp_path: Path) -> None:
+    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "-o", f"{tmp_path}/qa/", "--split", "train"])
+    bad = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "-o", f"{tmp_path}/qa/", "--split", "../x"])
+
+    assert 0 == done.exit_code, done.stderr
+    assert [tmp_path / "qa" / "train.jsonl"] == list((tmp_path / "qa").iterdir())
+    assert 2 == bad.exit_code
+    over = next(labels.rglob("*.csv"))
+    assert "is the source itself" in RUN.invoke(app, ["convert", str(labels), "--to", "items", "-o", str(over)]).stderr
+
+
+def test_questions_written_among_labels_are_no_labels(labels: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    (folder / "mix000.csv").write_bytes(next(labels.rglob("mix000.csv")).read_bytes())
+    command = ["convert", str(folder), "--to", "so-bench", "-o", str(folder / "qa.jsonl")]
+    first, again = RUN.invoke(app, command), RUN.invoke(app, command)
+
+    assert (0, 0) == (first.exit_code, again.exit_code), again.stderr
+    assert again.stderr == first.stderr
+
+
+def test_the_nearest_folder_has_the_spool(tmp_path: Path) -> None:
+    assert tmp_path == asking._near(tmp_path / "a" / "b" / "qa.jsonl")
+    assert asking._near(io.BytesIO()) is None
+
+
+# --- audio -----------------------------------------------------------------------------------------------
+
+
+def test_audio_is_cut_beside_the_questions(labels: Path, tmp_path: Path) -> None:
+    soundfile = pytest.importorskip("soundfile")
+    root = tmp_path / "set"
+    for name in ("mix000", "mix003"):
+        file = next(labels.rglob(f"{name}.csv"))
+        for kind, suffix in (("metadata_dev", ".csv"), ("foa_dev", ".wav")):
+            (root / kind / file.parent.name).mkdir(parents=True, exist_ok=True)
+            place = root / kind / file.parent.name / f"{name}{suffix}"
+            if suffix == ".csv":
+                place.write_bytes(file.read_bytes())
+            else:
+                soundfile.write(place, np.zeros((30 * 8000, 4), np.float32), 8000)
+    out = tmp_path / "qa"
+    command = ["convert", str(root / "metadata_dev"), "--to", "so-bench", "-o", f"{out}/", "--audio", "--total", "20"]
+    done = RUN.invoke(app, [*command, "--workers", "2"])
+
+    assert 0 == done.exit_code, done.stderr
+    records = [json.loads(line) for line in (out / "test.jsonl").read_text("utf-8").splitlines()]
+    assert 20 == len(records)
+    for record in records:
+        assert "start" not in record
+        info = soundfile.info(out / record["audio_path"])
+        assert (info.samplerate, info.channels) == (16_000, 4)
+        assert info.duration <= 20
+    assert 2 == RUN.invoke(app, [*command[:4], "--audio"]).exit_code
+
+
+def test_audio_that_is_not_there(labels: Path, tmp_path: Path) -> None:
+    done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "-o", str(tmp_path / "qa.jsonl"), "--audio"])
+    assert 3 == done.exit_code
+    assert "the recording" in done.stderr
+    assert not (tmp_path / "qa.jsonl").exists()

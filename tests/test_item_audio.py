@@ -1,0 +1,434 @@
+"""QAI3: recordings of questions that are missing, broken, of another kind, or shorter than what is asked."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import shutil
+import struct
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from seldio.cli import app
+from seldio.files import Entry, open_source
+from seldio.files.lookup import Lookup
+from seldio.findings import Finding, Severity, raise_errors
+from seldio.formats import item_formats
+from seldio.media.audio import probe
+from seldio.media.riff import missing_bytes
+from seldio.rules import CATALOGUE
+from seldio.rules.item_audio import check_audio
+from seldio.validation import validate
+
+linked = pytest.mark.skipif(sys.platform == "win32", reason="Windows needs a right of its own to make links")
+
+
+def wav(seconds: float = 1.0, rate: int = 16_000, channels: int = 4, **more: Any) -> bytes:
+    stream = io.BytesIO()
+    soundfile.write(stream, np.zeros((round(seconds * rate), channels)), rate, **({"format": "WAV"} | more))
+    return stream.getvalue()
+
+
+def chunk(name: bytes, body: bytes) -> bytes:
+    return name + struct.pack("<I", len(body)) + body + b"\0" * (len(body) % 2)
+
+
+def with_chunks(data: bytes, before: bytes = b"", after: bytes = b"") -> bytes:
+    """A WAV file with chunks before and after its data."""
+    at = data.index(b"data")
+    body = data[12:at] + before + data[at:] + after
+    return b"RIFF" + struct.pack("<I", len(body) + 4) + b"WAVE" + body
+
+
+def question(number: int = 1, audio: str = "audio/test/foa_a.wav", **more: Any) -> dict[str, Any]:
+    return {
+        "qa_id": f"qa_{number:020}", "split": "test", "audio_id": "foa_a", "audio_path": audio,
+        "task_name": "count_sources", "question_class": "detect", "answer_format": "structured_text",
+        "question": "How many?", "answer": "There is 1 source active.", "canonical_answer": "1",
+        "answer_meta": {"active_count": 1},
+    } | more  # fmt: skip
+
+
+def timed(span: list[float], **more: Any) -> dict[str, Any]:
+    """A question about a time span."""
+    text = f"{span[0]}s to {span[1]}s"
+    return question(
+        task_name="detect_time", answer=text, canonical_answer=text, answer_meta={"time_span": span}, **more
+    )
+
+
+def tree(root: Path, records: list[dict[str, Any]], audio: dict[str, bytes], name: str = "qa/test.jsonl") -> Path:
+    """A data set; the file of its questions."""
+    for path, data in {name: "".join(json.dumps(one) + "\n" for one in records).encode(), **audio}.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(data)
+    return root / name
+
+
+def found(path: Path, **more: Any) -> list[Finding]:
+    return [finding for finding in validate(path, **more).findings if finding.code.startswith("QAI3")]
+
+
+def codes(path: Path, **more: Any) -> list[str]:
+    return [finding.code for finding in found(path, **more)]
+
+
+def one(tmp_path: Path, data: bytes, record: dict[str, Any] | None = None) -> list[Finding]:
+    """What is found about one question with one recording; both ways of naming them agree."""
+    file = tree(tmp_path, [record or question()], {"audio/test/foa_a.wav": data})
+    alone, whole = found(file), found(tmp_path)
+    assert [(f.code, f.message, f.line, f.column) for f in alone] == [
+        (f.code, f.message, f.line, f.column) for f in whole
+    ]
+    for finding in alone:
+        assert finding.severity is CATALOGUE[finding.code].severity
+    return alone
+
+
+# --- what is right -----------------------------------------------------------------------------------------
+
+RIGHT = {
+    "plain": wav(),
+    "20 seconds": wav(20.0),
+    "24 bit": wav(subtype="PCM_24"),
+    "float": wav(subtype="FLOAT"),
+    "flac": wav(format="FLAC", subtype="PCM_16"),
+    "extensible": wav(format="WAVEX", subtype="PCM_16"),
+    "RF64": wav(format="RF64", subtype="PCM_16"),
+    "chunks after the data": with_chunks(
+        wav(), after=chunk(b"LIST", b"INFOISFT\x03\0\0\0ab\0") + chunk(b"id3 ", b"ID3x!")
+    ),
+    "chunks before the data": with_chunks(wav(), before=chunk(b"bext", b"x" * 603) + chunk(b"junk", b"")),
+    "an open length": wav()[:40] + b"\xff\xff\xff\xff" + wav()[44:],
+}
+
+
+@pytest.mark.parametrize("what", RIGHT)
+def test_recordings_that_are_as_they_should(what: str, tmp_path: Path) -> None:
+    assert one(tmp_path, RIGHT[what]) == []
+
+
+def test_a_file_of_questions_alone_is_clean_with_one_note(tmp_path: Path) -> None:
+    file = tree(tmp_path, [question(1), question(2), question(3, "audio/test/foa_b.wav")], {})
+    for path in (file, tmp_path):
+        [finding] = validate(path).findings
+        assert (finding.code, finding.severity, finding.line) == ("QAI309", Severity.INFO, None)
+        assert finding.message == "none of 2 recordings is here: not checked"
+    assert CliRunner().invoke(app, ["validate", str(file)]).exit_code == 0
+
+
+def test_predictions_need_no_recordings(tmp_path: Path) -> None:
+    record = {"qa_id": "qa_1", "audio_path": "audio/a.wav", "task_name": "detect_time", "prediction": "1"}
+    assert codes(tree(tmp_path, [record], {"audio/b.wav": wav()})) == []
+
+
+# --- what is wrong -----------------------------------------------------------------------------------------
+
+
+def test_missing_recordings_once_each(tmp_path: Path) -> None:
+    records = [question(1), question(2, "audio/test/foa_b.wav"), question(3, "./audio/test/foa_b.wav")]
+    records += [question(4, "audio/test/foa_b.wav"), question(5, "audio/test/foa_c.wav")]
+    file = tree(tmp_path, records, {"audio/test/foa_a.wav": wav()})
+    findings = found(file)
+    assert [finding.code for finding in findings] == ["QAI301"] * 2
+    assert [finding.line for finding in findings] == [2, 5]
+    assert findings[0].value == '"audio/test/foa_b.wav"'
+
+
+JUNK = {
+    "text": b"frame,class,source\n0,1,0\n",
+    "a page": b"<!DOCTYPE html><html></html>",
+    "0 bytes": b"",
+    "a picture": b"\x89PNG\r\n\x1a\n" + bytes(200),
+    "0 channels": wav()[:22] + b"\0\0" + wav()[24:],
+    "half a header": wav()[:30],
+    "no data chunk": wav()[:36],
+    "0 Hz": wav()[:24] + bytes(4) + wav()[28:],
+}
+
+
+@pytest.mark.parametrize("what", JUNK)
+def test_files_that_are_no_sound(what: str, tmp_path: Path) -> None:
+    [finding] = one(tmp_path, JUNK[what])
+    assert finding.code == "QAI302"
+    assert "foa_a.wav" in finding.message
+    assert "\n" not in finding.message
+    assert not re.search(r"Error opening|<.*>|\.$", finding.message)  # what libraries say of themselves
+
+
+def test_a_recording_without_samples(tmp_path: Path) -> None:
+    [finding] = one(tmp_path, wav(0.0))
+    assert (finding.code, finding.message) == ("QAI302", "audio/test/foa_a.wav holds no samples")
+
+
+def test_a_recording_that_is_cut_off(tmp_path: Path) -> None:
+    whole = wav(2.0)
+    [finding] = one(tmp_path, whole[: 44 + 8 * 16_000], timed([1.2, 1.6]))
+    assert finding.code == "QAI303"  # and nothing about the time, which the whole recording may have
+    assert finding.message == "audio/test/foa_a.wav ends at 1.000 s: 128,000 bytes of sound are missing"
+
+
+@pytest.mark.parametrize(("rate", "shown"), [(48_000, "48,000"), (24_000, "24,000"), (15_999, "15,999")])
+def test_another_rate(rate: int, shown: str, tmp_path: Path) -> None:
+    [finding] = one(tmp_path, wav(rate=rate))
+    assert finding.code == "QAI304"
+    assert f"has {shown} Hz, the benchmark's recordings have 16,000 Hz" in finding.message
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 5, 8])
+def test_another_number_of_channels(channels: int, tmp_path: Path) -> None:
+    [finding] = one(tmp_path, wav(channels=channels))
+    assert finding.code == "QAI305"
+    assert f"{channels} channel" in finding.message
+
+
+def test_a_recording_of_more_than_is_heard(tmp_path: Path) -> None:
+    [finding] = one(tmp_path, wav(20.5))
+    assert (finding.code, finding.severity) == ("QAI306", Severity.WARNING)
+
+
+def test_what_all_recordings_share_is_said_once(tmp_path: Path) -> None:
+    names = [f"audio/test/foa_{number}.wav" for number in range(6)]
+    records = [question(number, name) for number, name in enumerate(names)]
+    file = tree(tmp_path, records, dict.fromkeys(names, wav(rate=24_000)))
+    [finding] = found(file)
+    assert finding.message == "all 6 recordings have 24,000 Hz, the benchmark's recordings have 16,000 Hz"
+    (tmp_path / names[5]).write_bytes(wav())
+    assert codes(file) == ["QAI304"] * 5
+    (tmp_path / names[5]).write_bytes(wav(rate=8_000))
+    assert codes(file) == ["QAI304"] * 6
+
+
+# --- times -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        (timed([1.0, 2.5]), "time_span: 2.5 s, and the recording ends at 2.000 s"),
+        (question(answer_meta={"onset_time": 2.2}, canonical_answer="2.2"), "onset_time: 2.2 s"),
+        (question(start=1.0, end=2.5), "end: 2.5 s, and the recording ends"),
+        (question(start=2.0, end=3.0), "start: 2 s, and the recording ends"),
+        (timed([0.5, 1.0], start=1.2, end=1.8), "time_span: 1 s, and the clip ends at 0.600 s"),
+    ],
+)
+def test_times_behind_the_end(record: dict[str, Any], says: str, tmp_path: Path) -> None:
+    [finding] = one(tmp_path, wav(2.0), record)
+    assert finding.code == "QAI307"
+    assert says in finding.message
+    assert finding.line == 1
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        timed([0.0, 2.0]),
+        timed([1.9, 2.1]),
+        timed([0.5, 1.0], start=1.0, end=2.0),
+        timed([0.0, 0.5], start=1.5, end=2.1),
+    ],
+)
+def test_times_up_to_the_last_label_frame(record: dict[str, Any], tmp_path: Path) -> None:
+    assert one(tmp_path, wav(2.0), record) == []
+
+
+def test_times_of_proofs_and_parts(tmp_path: Path) -> None:
+    """Seldio's own items: the part of the recording, and the events that prove the answer."""
+    event = {"class_name": "bell", "onset": 0.5, "offset": 1.9}
+    base = {"id": "1", "audio": ["a.wav"], "question": "When?", "answer": "now", "task": "x"}
+    records = [
+        {**base, "start": 1.0, "end": 2.5, "events": [event]},
+        {**base, "id": "2", "start": 1.0, "end": 3.0, "events": [event]},
+        {**base, "id": "3", "start": 1.0, "end": 3.5},
+        {**base, "id": "4", "events": [event, {**event, "offset": 3.6}]},
+        {**base, "id": "5", "audio": ["a.wav", "a.wav"], "events": [{**event, "offset": 3.6}]},  # of which one?
+    ]
+    file = tree(tmp_path, records, {"a.wav": wav(3.0, 24_000, 2)}, "items.jsonl")
+    findings = found(file, format="items")
+    assert [(f.code, f.line) for f in findings] == [("QAI307", 1), ("QAI307", 3), ("QAI307", 4)]
+    assert "the end of bell: 1.9 s, and the clip ends at 1.500 s" in findings[0].message
+    assert "end: 3.5 s" in findings[1].message
+    assert "the end of bell: 3.6 s, and the recording ends" in findings[2].message
+
+
+# --- where recordings are looked for -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["test.jsonl", "qa/test.jsonl", "data/qa/v1/test.jsonl"])
+@pytest.mark.parametrize("kind", ["file", "folder", "zip", "gzip", "folder of questions"])
+def test_paths_count_from_the_folder_or_one_above(place: str, kind: str, tmp_path: Path) -> None:
+    file = tree(tmp_path / "set", [question()], {"audio/test/foa_a.wav": wav(rate=8_000)}, place)
+    path = {"file": file, "folder": tmp_path / "set", "folder of questions": file.parent}.get(kind)
+    if kind == "gzip":
+        path = file.with_name("test.jsonl.gz")
+        path.write_bytes(gzip.compress(file.read_bytes()))
+    if kind == "zip":
+        path = tmp_path / "set.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            for member in sorted((tmp_path / "set").rglob("*.*")):
+                archive.write(member, member.relative_to(tmp_path / "set").as_posix())
+    assert path is not None
+    assert codes(path, format="so-bench") == ["QAI304"]
+
+
+def test_a_relative_path_of_the_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(tmp_path, [question()], {"audio/test/foa_a.wav": wav(rate=8_000)})
+    monkeypatch.chdir(tmp_path / "qa")
+    assert codes(Path("test.jsonl")) == ["QAI304"]
+    monkeypatch.chdir(tmp_path)
+    assert codes(Path("qa/test.jsonl")) == ["QAI304"]
+
+
+def test_the_nearest_recording_counts(tmp_path: Path) -> None:
+    audio = {"audio/test/foa_a.wav": wav(rate=8_000), "qa/audio/test/foa_a.wav": wav()}
+    file = tree(tmp_path, [question()], audio)
+    assert codes(file) == codes(tmp_path) == []
+
+
+@linked
+@pytest.mark.parametrize("path", ["../outside.wav", "audio/../../outside.wav", "link.wav", "folder/outside.wav"])
+def test_nothing_outside_is_opened(path: str, tmp_path: Path) -> None:
+    (tmp_path / "outside.wav").write_bytes(wav(rate=8_000))
+    audio = {"audio/test/foa_a.wav": wav(), "audio/test/foa_b.wav": wav()}
+    file = tree(tmp_path / "a/b/c/d/set", [question(1), question(2, path)], audio)
+    (file.parent / "link.wav").symlink_to(tmp_path / "outside.wav")
+    (file.parent / "folder").symlink_to(tmp_path)
+    assert codes(file) == (["QAI301"] if ".." not in path else [])  # an unsafe path is QAI108 alone
+    assert ("QAI108" in validate(file).by_rule()) == (".." in path)
+
+
+@linked
+def test_links_inside_are_followed_and_those_of_the_hub(tmp_path: Path) -> None:
+    file = tree(tmp_path / "set", [question()], {"store/1.wav": wav(rate=8_000)})
+    (tmp_path / "set/audio/test").mkdir(parents=True)
+    (tmp_path / "set/audio/test/foa_a.wav").symlink_to("../../store/1.wav")
+    assert codes(file) == ["QAI304"]
+    cache = tmp_path / "hub/datasets--a--b"
+    shutil.copytree(tmp_path / "set", cache / "snapshots/0123", symlinks=True)
+    (cache / "blobs").mkdir()
+    (cache / "snapshots/0123/store/1.wav").rename(cache / "blobs/abc")
+    link = cache / "snapshots/0123/audio/test/foa_a.wav"
+    link.unlink()
+    link.symlink_to("../../../../blobs/abc")
+    assert codes(cache / "snapshots/0123/qa/test.jsonl") == ["QAI304"]
+
+
+def test_a_folder_is_no_recording(tmp_path: Path) -> None:
+    file = tree(tmp_path, [question(), question(2, "audio/test")], {"audio/test/foa_a.wav": wav()})
+    assert codes(file) == ["QAI301"]
+
+
+def test_each_recording_is_opened_once(tmp_path: Path) -> None:
+    file = tree(tmp_path, [question(number) for number in range(20)], {"audio/test/foa_a.wav": wav()})
+    format = item_formats.get("so-bench")
+    reading = format.read(file.read_bytes(), str(file), raise_errors)
+    assert reading is not None
+    with open_source(tmp_path, raise_errors) as source:
+        look, asked = Lookup(source), []
+
+        def find(path: str) -> Entry | None:
+            asked.append(path)
+            return look.find(path, "qa/test.jsonl")
+
+        assert list(check_audio(reading, find)) == []
+    assert asked == ["audio/test/foa_a.wav"]
+
+
+# --- other benchmarks --------------------------------------------------------------------------------------
+
+JASCO = (
+    "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
+    + "".join(f"{number},rain,hello,a,b,c,c\n" for number in (46, 47, 48))
+)  # fmt: skip
+
+
+def test_jasco_and_its_odd_recording(tmp_path: Path) -> None:
+    audio = {f"dataset/v0/{number}.wav": wav(rate=16_000, channels=1) for number in (46, 47, 48)}
+    audio["dataset/v0/47.wav"] = with_chunks(wav(rate=48_000, channels=1), after=chunk(b"LIST", b"INFO"))
+    file = tree(tmp_path, [], {"dataset/v0/v0.csv": JASCO.encode(), **audio}, "empty")
+    [finding] = found(tmp_path / "dataset/v0/v0.csv")
+    assert (finding.code, finding.severity, finding.line) == ("QAI308", Severity.INFO, 3)
+    assert "48,000 Hz, as published; the others have 16,000 Hz" in finding.message
+    (tmp_path / "dataset/v0/46.wav").write_bytes(wav(rate=48_000, channels=2))
+    assert codes(tmp_path) == ["QAI304", "QAI305", "QAI308"]
+    assert file.exists()
+
+
+def test_real_jasco_recordings(shared: Path, tmp_path: Path) -> None:
+    lines = (shared / "data/jasco/v0.csv").read_text("utf-8").splitlines(keepends=True)
+    numbers = sorted(int(path.stem) for path in (shared / "data/jasco/audio").glob("*.wav"))
+    tree(tmp_path, [], {"dataset/v0/v0.csv": "".join(lines[:1] + [lines[n] for n in numbers]).encode()}, "empty")
+    shutil.copytree(shared / "data/jasco/audio", tmp_path / "dataset/v0", dirs_exist_ok=True)
+    assert len(numbers) == 10
+    assert codes(tmp_path / "dataset/v0/v0.csv") == ["QAI308"]
+
+
+def test_odd_and_broken_headers_are_findings_only(shared: Path, tmp_path: Path) -> None:
+    folder = shared / "corpora/wav-hound"
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.wav"))
+    records = [question(number, name) for number, name in enumerate(names)]
+    file = tree(tmp_path, records, {name: (folder / name).read_bytes() for name in names})
+    bad = {str(f.value).strip('"') for f in found(file) if f.code in ("QAI302", "QAI303")}
+    assert len(names) == 22
+    assert {name for name in names if name.startswith("valid/") and "nonstandard" not in name}.isdisjoint(bad)
+    assert set(codes(file)) <= {"QAI302", "QAI303", "QAI304", "QAI305"}
+
+
+# --- the header's promise ----------------------------------------------------------------------------------
+
+
+@given(cut=st.integers(0, 1050), before=st.binary(max_size=9), after=st.binary(max_size=9))
+def test_missing_bytes_are_counted_to_the_byte(cut: int, before: bytes, after: bytes) -> None:
+    last = chunk(b"LIST", after)
+    data = with_chunks(wav(500 / 16_000, channels=1), before=chunk(b"junk", before), after=last)
+    end = len(data) - len(last)  # of 1,000 bytes of sound
+    stream = io.BytesIO(data[: len(data) - cut])
+    header = len(data) - cut >= end - 1000  # it is there
+    assert missing_bytes(stream) == (max(0, end - (len(data) - cut)) if header else 0)
+    assert stream.tell() == 0
+
+
+@given(st.binary(max_size=200))
+def test_headers_of_any_bytes(data: bytes) -> None:
+    for start in (b"", b"RIFF\xff\xff\xff\xffWAVE", b"RF64\xff\xff\xff\xffWAVEds64\x1c\0\0\0"):
+        assert missing_bytes(io.BytesIO(start + data)) >= 0
+
+
+def test_a_short_rf64() -> None:
+    data = wav(1.0, format="RF64", subtype="PCM_16")
+    assert data[:4] == b"RF64"
+    assert missing_bytes(io.BytesIO(data[:-1_000])) == 1_000
+    assert probe(io.BytesIO(data[:-1_000])).missing == 1_000
+
+
+# --- on the screen -----------------------------------------------------------------------------------------
+
+
+def test_the_command_says_what_and_where(tmp_path: Path) -> None:
+    records = [question(1), question(2, "audio/test/foa_b.wav")]
+    file = tree(tmp_path, records, {"audio/test/foa_a.wav": wav(rate=48_000)})
+    run = CliRunner().invoke(app, ["validate", str(file), "--output", "json"])
+    report = json.loads(run.stdout)
+    assert run.exit_code == 1
+    assert [(f["code"], f["line"], f["value"]) for f in report["findings"]] == [
+        ("QAI304", 1, '"audio/test/foa_a.wav"'), ("QAI301", 2, '"audio/test/foa_b.wav"'),
+    ]  # fmt: skip
+    run = CliRunner().invoke(app, ["validate", str(file), "--ignore", "QAI301,QAI304"])
+    assert run.exit_code == 0
+
+
+def test_standard_input_has_no_folder() -> None:
+    run = CliRunner().invoke(app, ["validate", "-", "--format", "so-bench"], input=json.dumps(question()) + "\n")
+    assert run.exit_code == 0
+    assert "QAI309" in run.stdout

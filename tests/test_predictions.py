@@ -1,0 +1,494 @@
+"""Predictions held against their questions: what lacks, what is too much, what is joined wrongly, what MERA says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from seldio import info
+from seldio.cli import app
+from seldio.errors import InvalidData, UsageError
+from seldio.findings import Finding
+from seldio.formats.item_formats import get
+from seldio.formats.qa_csv import INSTRUCTIONS, Jasco, JascoPredictions, expand
+from seldio.item_validation import AnyReference
+from seldio.mera import as_json, response
+from seldio.reference import load
+from seldio.rules import CATALOGUE
+from seldio.rules.answered import ItemReference
+from seldio.schema.qa import Item
+from seldio.validation import examine, validate
+
+Record = dict[str, Any]
+TASKS = ("detect_time", "estimate_azimuth", "multi_hop")
+
+
+def name(number: int) -> str:
+    return f"foa_{number:020x}"
+
+
+def question(number: int) -> Record:
+    path = f"audio/test/{name(number)}.wav"
+    return {
+        "qa_id": f"qa_{number:020x}", "split": "test", "audio_id": name(number), "audio_path": path,
+        "task_name": TASKS[number % 3], "question_class": "detect", "answer_format": "structured_text",
+        "question": "When?", "answer": "Now.", "canonical_answer": "now", "answer_meta": {},
+    }  # fmt: skip
+
+
+def answer(number: int, **changes: Any) -> Record:
+    """A prediction as SO-Bench's tools write it, its path made absolute."""
+    asked = question(number)
+    fields = {"qa_id": asked["qa_id"], "audio_path": f"/data/{asked['audio_path']}", "task_name": asked["task_name"]}
+    given = fields | {"prediction": "From 1.0s to 2.0s."} | changes
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def lines(path: Path, records: list[Record]) -> Path:
+    path.write_text("".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records), "utf-8")
+    return path
+
+
+def against(folder: Path, predictions: list[Record], questions: list[Record] | None = None) -> list[Finding]:
+    asked = lines(folder / "qa.jsonl", [question(n) for n in range(9)] if questions is None else questions)
+    found = validate(lines(folder / "predictions.jsonl", predictions), reference=load(str(asked))).findings
+    return [finding for finding in found if not finding.code.startswith("QAI3")]  # there are no recordings
+
+
+def short(found: list[Finding]) -> list[tuple[str, int | None]]:
+    return [(finding.code, finding.line) for finding in found]
+
+
+def changed(index: int, **changes: Any) -> Callable[[list[Record]], list[Record]]:
+    return lambda rows: [answer(n, **changes) if n == index else row for n, row in enumerate(rows)]
+
+
+ALL = [answer(n) for n in range(9)]
+NAMELESS = [answer(n, qa_id=None) for n in range(9)]
+
+
+# --- SO-Bench ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [ALL, ALL[::-1], [answer(n, audio_path=None, task_name=None) for n in range(9)],
+     [answer(n, audio_path=f"{name(n)}.wav") for n in range(9)],
+     [answer(n, audio_path=f"./test/{name(n)}.wav") for n in range(9)],
+     [answer(n, audio_id=name(n)) for n in range(9)]],
+)  # fmt: skip
+def test_whole_predictions_are_clean(tmp_path: Path, rows: list[Record]) -> None:
+    assert against(tmp_path, rows) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected", "says"),
+    [
+        (ALL[:4] + ALL[5:], [("PRD201", None)], "line 5 of"),
+        ([*ALL, answer(77)], [("PRD202", 10)], "in the same line"),
+        (changed(3, audio_path=f"audio/test/{name(4)}.wav")(ALL), [("PRD203", 4)], "does not look"),
+        (changed(3, audio_path=f"audio/train/{name(3)}.wav")(ALL), [("PRD203", 4)], "audio/train"),
+        (changed(3, audio_id=name(4))(ALL), [("PRD203", 4)], "audio_id"),
+        (changed(3, task_name="multi_hop")(ALL), [("PRD204", 4)], "detect_time"),
+        (changed(3, prediction=" ")(ALL), [("PRD102", 4)], "wrong"),
+        ([*ALL, ALL[0]], [("PRD101", 10)], "second prediction"),
+        ([answer(n, qa_id=f"other{n}") for n in range(9)], [("PRD210", 1)], "other0"),
+    ],
+)
+def test_flaws_with_ids(tmp_path: Path, rows: list[Record], expected: list[tuple[str, int | None]], says: str) -> None:
+    found = against(tmp_path, rows)
+    assert short(found) == expected
+    assert says in f"{found[0].message} {found[0].hint}"
+
+
+def test_ids_that_others_take_for_the_same(tmp_path: Path) -> None:
+    found = against(tmp_path, [answer(n, qa_id=f"QA_{n:020X}" if n == 8 else f"qa_{n:020x}") for n in range(9)])
+    assert short(found) == [("PRD201", None), ("PRD202", 9)]
+    assert found[1].hint == f"the reference has 'qa_{8:020x}'"
+
+
+def test_every_missing_prediction_is_named(tmp_path: Path) -> None:
+    found = against(tmp_path, ALL[:1])
+    assert [finding.code for finding in found] == ["PRD201"] * 8
+    assert sorted(str(finding.message).split()[3] for finding in found) == [f"qa_{n:020x}," for n in range(1, 9)]
+
+
+def test_without_ids_order_counts(tmp_path: Path) -> None:
+    def found(rows: list[Record]) -> list[tuple[str, int | None]]:
+        return [pair for pair in short(against(tmp_path, rows)) if pair[0] != "SYN215"]
+
+    assert found(NAMELESS) == []
+    assert found(NAMELESS[:4] + NAMELESS[5:]) == [("PRD207", 5)]
+    assert found([*NAMELESS, answer(3, qa_id=None)]) == [("PRD207", None)]
+    swapped = [*NAMELESS[:3], NAMELESS[4], NAMELESS[3], *NAMELESS[5:]]
+    assert found(swapped) == [("PRD203", 4), ("PRD203", 5)]
+    assert found([answer(0, qa_id=None, task_name="multi_hop"), *ALL[1:]]) == [("PRD204", 1)]
+
+
+@given(data=st.data())
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_whatever_is_left_out_is_found(tmp_path: Path, data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.sampled_from(range(12)), unique=True, min_size=1))
+    found = against(tmp_path, [answer(n) for n in rows])
+    if not any(n < 9 for n in rows):
+        assert [finding.code for finding in found] == ["PRD210"]
+        return
+    assert sum(finding.code == "PRD201" for finding in found) == sum(n not in rows for n in range(9))
+    assert [finding.line for finding in found if finding.code == "PRD202"] == [
+        line for line, n in enumerate(rows, 1) if n >= 9
+    ]
+    assert {finding.code for finding in found} <= {"PRD201", "PRD202"}
+
+
+def test_the_real_files(shared: Path) -> None:
+    for predictions, questions in (
+        ("so-bench/predictions.jsonl", "so-bench/qa.jsonl"),
+        ("jasco/predictions-example.csv", "jasco/v0.csv"),
+    ):
+        assert validate(shared / "data" / predictions, reference=load(str(shared / "data" / questions))).findings == []
+
+
+def test_own_predictions_are_told_what_the_benchmark_does(tmp_path: Path) -> None:
+    questions = [question(n) for n in range(3)]
+    found = against(tmp_path, [{"id": question(n)["qa_id"], "prediction": "x"} for n in range(2)], questions)
+    assert short(found) == [("PRD201", None)]
+    assert "--expected-examples" in (found[0].hint or "")
+
+
+# --- JASCO ---------------------------------------------------------------------------------------------
+
+
+def jasco(folder: Path, change: Callable[[list[list[str]]], object]) -> list[Finding]:
+    asked = [
+        Item.model_validate({"id": str(n), "answer": f"They do {n}.", "extra": {"Audio": f"sound {n}"}}) for n in (1, 2)
+    ]
+    questions, predictions = get("jasco"), get("jasco-predictions")
+    assert isinstance(questions, Jasco)
+    assert isinstance(predictions, JascoPredictions)
+    (folder / "v0.csv").write_bytes(questions.write(asked))
+    rows = [row.model_copy(update={"prediction": "They talk."}) for row in expand(asked)]
+    header, *table = csv.reader(io.StringIO(predictions.write(rows).decode(), newline=""))
+    change(table)
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerows([header, *table])
+    (folder / "out.csv").write_text(text.getvalue(), "utf-8", newline="")
+    return validate(folder / "out.csv", reference=load(str(folder / "v0.csv"))).findings
+
+
+def put(row: int, column: str, value: str) -> Callable[[list[list[str]]], None]:
+    def change(table: list[list[str]]) -> None:
+        table[row][JascoPredictions.columns.index(column)] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "expected", "says"),
+    [
+        (list.reverse, [], ""),
+        (lambda table: table.pop(3), [("PRD205", 2)], "number 4 of"),
+        (lambda table: [table.pop(3), table.pop(3)], [("PRD205", 2)], "numbers 4, 5 of"),
+        (lambda table: table.__delitem__(slice(0, 8)), [("PRD201", None)], "counts no ids"),
+        (put(2, "prompt", INSTRUCTIONS[2] + " "), [("PRD206", 4)], "number 3 with other signs"),
+        (put(2, "prompt", "What?"), [("PRD206", 4)], "no JASCO scores"),
+        (put(9, "audio", "{data_folder}/dataset/v0/1.wav"), [("PRD203", 11)], "groups by id"),
+        (put(9, "tgt_text", "They sleep."), [("PRD209", 11)], "They sleep."),
+        (put(9, "audio_sound", "rain"), [("PRD209", 11)], "sound 2"),
+        (put(9, "id", "2.0"), [("PRD205", 10), ("PRD202", 11)], "7 of 8"),
+    ],
+)
+def test_jasco(
+    tmp_path: Path, change: Callable[[list[list[str]]], object], expected: list[tuple[str, int | None]], says: str
+) -> None:
+    found = jasco(tmp_path, change)
+    assert short(found) == expected
+    assert says in " ".join(f"{finding.message} {finding.hint}" for finding in found)
+
+
+# --- files of questions with outputs -------------------------------------------------------------------
+
+
+def mmau(number: int, **changes: Any) -> Record:
+    record = {"id": f"m{number}", "audio_id": f"./a/m{number}.wav", "question": "Who?", "choices": ["cat", "dog"],
+              "answer": "dog", "task": "sound", "split": "test-mini"}  # fmt: skip
+    return record | changes
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (mmau(2, model_output="cat"), []),
+        (mmau(2), [("PRD208", 3)]),
+        (mmau(2, model_output=""), [("PRD208", 3)]),
+        (mmau(2, model_output=None), [("PRD208", 3)]),
+        (mmau(2, model_output="dog", answer="cat"), [("PRD209", 3)]),
+        (mmau(2, model_output="dog", choices=["dog", "cat"]), [("PRD209", 3)]),
+        (mmau(2, model_output="dog", audio_id="./a/m1.wav"), [("PRD203", 3)]),
+        (mmau(2, model_output="dog", task="music"), [("PRD204", 3)]),
+        (mmau(1, model_output="dog"), [("PRD201", None), ("QAI101", 3)]),
+        (mmau(9, model_output="dog"), [("PRD201", None), ("PRD202", 3)]),
+    ],
+)
+def test_mmau(tmp_path: Path, row: Record, expected: list[tuple[str, int | None]]) -> None:
+    rows = [mmau(n, model_output="dog") for n in range(2)]
+    assert short(against(tmp_path, [*rows, row], [mmau(n) for n in range(3)])) == expected
+
+
+def test_mmar(tmp_path: Path) -> None:
+    asked = [{"id": f"r{n}", "audio_path": f"./audio/r{n}.wav", "question": "Who?", "choices": ["a", "b"],
+              "answer": "a", "modality": "sound"} for n in range(3)]  # fmt: skip
+    rows = [record | {"answer_prediction": "a"} for record in asked]
+    assert against(tmp_path, rows, asked) == []
+    assert short(against(tmp_path, [*rows[:2], asked[2]], asked)) == [("PRD208", 3)]
+
+
+# --- the wrong reference -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    lines(tmp_path / "qa.jsonl", [question(n) for n in range(3)])
+    lines(tmp_path / "predictions.jsonl", ALL[:3])
+    (tmp_path / "labels").mkdir()
+    (tmp_path / "labels" / "mix001.csv").write_text("0,1,0,-50,30\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("path", "reference", "says"),
+    [
+        ("predictions.jsonl", "labels", "name the file with the questions"),
+        ("predictions.jsonl", "mix001..mix003", "name the file with the questions"),
+        ("predictions.jsonl", "predictions.jsonl", "a reference is the questions they answer"),
+        ("labels", "qa.jsonl", "is for predictions"),
+        ("qa.jsonl", "qa.jsonl", "without a model's output"),
+        ("qa.jsonl", "labels", "a reference is for labels"),
+    ],
+)
+def test_references_of_the_wrong_kind(files: Path, path: str, reference: str, says: str) -> None:
+    told = reference if ".." in reference else str(files / reference)
+    run = CliRunner().invoke(app, ["validate", str(files / path), "--reference", told])
+    assert run.exit_code == 2
+    assert says in run.stderr
+
+
+def test_clips_for_a_submission_to_mera(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="name the file with the questions"):
+        validate(packed(tmp_path, ruEnvAQA_json=WHOLE), reference=load("mix001..mix003"))
+
+
+def test_files_that_cannot_be_read_say_why(tmp_path: Path, gold: Path) -> None:
+    path = tmp_path / "ruEnvAQA.json"
+    path.write_bytes(b'{"data": {"test_": [{"outputs": "A", "meta": {"id": 1}}]}}')
+    assert short(validate(path, reference=load(str(gold))).findings) == [("PRD112", 1)]
+    packed_up = packed(tmp_path, ruEnvAQA_json=b"[]")
+    found = validate(packed_up, format="ruenvaqa-submission", reference=load(str(gold))).findings
+    assert [finding.code for finding in found] == ["PRD131"] * 3 + ["PRD117"]
+
+
+def test_absolute_paths_of_predictions_pass(tmp_path: Path) -> None:
+    asked = question(0) | {"audio_path": "/data/a.wav"}
+    assert "QAI108" in {finding.code for finding in validate(lines(tmp_path / "qa.jsonl", [asked])).findings}
+    assert validate(lines(tmp_path / "p.jsonl", ALL)).findings == []
+    climbing = validate(lines(tmp_path / "p.jsonl", [answer(0, audio_path="../a.wav")])).findings
+    assert [finding.code for finding in climbing] == ["QAI108"]
+
+
+def test_a_reference_that_is_wrong_itself(tmp_path: Path) -> None:
+    for records, error in (
+        ([question(0), question(0)], InvalidData),
+        ([question(0) | {"question": 3}], InvalidData),
+    ):
+        with pytest.raises(error):
+            load(str(lines(tmp_path / "qa.jsonl", records)))
+    (tmp_path / "no.json").write_text('{"access": "public", "data": []}')
+    with pytest.raises(UsageError):
+        validate(tmp_path / "no.json", reference=ItemReference("no.json"))
+
+
+# --- MERA ----------------------------------------------------------------------------------------------
+
+
+def mera_question(number: int, two: bool = False) -> Record:
+    options = {f"option_{letter}": letter * 2 for letter in ("ab" if two else "abcd")}
+    text = "<audio> {question}" + "".join(f" {{{key}}}" for key in options)
+    return {"instruction": text, "inputs": {"question": "Что?", "audio": f"samples/{number}.wav", **options},
+            "outputs": "B", "meta": {"id": number}}  # fmt: skip
+
+
+def outputs(*pairs: tuple[Any, Any]) -> bytes:
+    rows = [{"outputs": text, "meta": {"id": number}} for number, text in pairs]
+    return json.dumps({"data": {"test": rows}}, ensure_ascii=False, indent=4).encode()
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    path = tmp_path / "gold.json"
+    records = [mera_question(1), mera_question(2), mera_question(3, two=True)]
+    path.write_text(json.dumps({"access": "public", "data": records}, ensure_ascii=False), "utf-8")
+    return path
+
+
+def packed(folder: Path, **members: bytes) -> Path:
+    with zipfile.ZipFile(folder / "submission.zip", "w") as archive:
+        for member, data in members.items():
+            archive.writestr(member.replace("_", "."), data)
+    return folder / "submission.zip"
+
+
+WHOLE = outputs((1, "A"), (2, "B"), (3, "B"))
+MERA: list[tuple[dict[str, bytes], list[str], list[str]]] = [
+    ({"ruEnvAQA_json": WHOLE}, [], []),
+    ({"deep/ruEnvAQA_json": WHOLE, "logs_txt": b"x"}, [], []),
+    ({"ruEnvAQA_json": outputs((1, "A"), (3, "B"))}, ["PRD131"], ["no_id"]),
+    ({"ruEnvAQA_json": outputs((1, "A"), (2, "B"), (3, "C"))}, ["PRD133"], []),
+    ({"ruEnvAQA_json": outputs((1, "A"), (2, "B"), (3, "B"), (9, "A"))}, ["PRD132"], []),
+    ({"ruEnvAQA_json": outputs((1, "A"), (2, 7), (3, "B"))}, ["PRD116"], ["doc_output_type_error"]),
+    ({"ruEnvAQA_json": b"{}"}, ["PRD111"], ["no_data_field"]),
+    ({"ruEnvAQA_json": b'{"data": {'}, ["SYN201"], ["unreadable_file"]),
+    ({"ruEnvAQA_jso": WHOLE}, ["PRD123"], ["extension"]),
+    ({"ruenvaqa_json": WHOLE}, ["PRD124"], ["no_task"]),
+    ({"readme_txt": b"x"}, ["PRD124"], ["no_task"]),
+]
+
+
+@pytest.mark.parametrize(("members", "codes", "types"), MERA)
+def test_mera_submissions(
+    tmp_path: Path, gold: Path, members: dict[str, bytes], codes: list[str], types: list[str]
+) -> None:
+    path, reference = packed(tmp_path, **members), load(str(gold))
+    assert [finding.code for finding in validate(path, reference=reference).findings] == codes
+    folder = tmp_path / "unpacked"
+    with zipfile.ZipFile(path) as archive:
+        archive.extractall(folder)
+    assert [finding.code for finding in validate(folder, reference=reference).findings] == codes
+    for place in (path, folder):
+        errors = response(place, reference)["errors"]
+        assert [error["type"] for error in errors.get("ruEnvAQA", [])] == types
+
+
+def test_what_is_no_zip(tmp_path: Path, gold: Path) -> None:
+    path = tmp_path / "submission.zip"
+    path.write_bytes(b"Rar!")
+    report = validate(path, reference=load(str(gold)))
+    assert [finding.code for finding in report.findings] == ["PRD121"]
+    assert response(path)["global_error_reason"][0]["type"] == "unreadable_zip"
+
+
+def test_one_file_of_answers(tmp_path: Path, gold: Path) -> None:
+    path = tmp_path / "answers.json"
+    path.write_bytes(outputs((1, "В"), (2, "B")))
+    assert [finding.code for finding in validate(path, reference=load(str(gold))).findings] == ["PRD131", "PRD134"]
+    own = lines(tmp_path / "own.jsonl", [{"id": str(n), "prediction": "B"} for n in (1, 3)])
+    found = validate(own, reference=load(str(gold))).findings
+    assert short(found) == [("PRD201", None)]
+    assert "scores 0" in (found[0].hint or "")
+
+
+def test_answers_to_other_tasks_are_no_letters(tmp_path: Path) -> None:
+    path = packed(tmp_path, ruEnvAQA_json=WHOLE, CheGeKa_json=outputs((1, "Пушкин"), (2, ["a"])))
+    assert validate(path).findings == []
+    folder = tmp_path / "gold"
+    folder.mkdir()
+    (folder / "CheGeKa.json").write_bytes(outputs((1, ""), (2, ""), (3, "")))
+    found = validate(path, reference=load(str(folder))).findings
+    assert [finding.code for finding in found] == ["PRD131", "PRD116"]
+    assert [error["type"] for error in response(path, load(str(folder)))["errors"]["CheGeKa"]] == [
+        "doc_output_type_error", "no_id",
+    ]  # fmt: skip
+
+
+def test_the_real_response_through_the_command(shared: Path, tmp_path: Path) -> None:
+    folder = shared / "data/ruenvaqa"
+    told = json.loads((folder / "mera-submission-bad-response.json").read_text("utf-8"))
+    # what is known of the hidden answers: they are texts, and the ids run on
+    known = {"MathLogicQA": range(1143), "RWSD": range(260)}
+    (tmp_path / "gold").mkdir()
+    for task in told["_errors_reason"]:
+        data = outputs(*((n, "") for n in known.get(task, ())))
+        (tmp_path / "gold" / f"{task}.json").write_bytes(data)
+    with zipfile.ZipFile(tmp_path / "submission.zip", "w") as archive:
+        for path in sorted((folder / "mera-submission-bad").iterdir()):
+            data = path.read_bytes()
+            if path.stem == "RWSD":  # the stored file is not the one that was judged: it has a text at id 61
+                rows = json.loads(data)
+                next(row for row in rows["data"]["test"] if row["meta"]["id"] == 61)["outputs"] = -777
+                data = json.dumps(rows).encode()
+            archive.writestr(path.name, data)
+    command = ["validate", str(tmp_path / "submission.zip"), "--reference", str(tmp_path / "gold"), "--output", "mera"]
+    run = CliRunner().invoke(app, command)
+    assert run.exit_code == 1
+    expected = {key: part for key, part in told.items() if key not in ("id", "results")}
+    assert run.stdout == as_json(expected) + "\n"
+    assert CliRunner().invoke(app, [*command, "-o", str(tmp_path / "x.json")]).exit_code == 1
+    assert (tmp_path / "x.json").read_text("utf-8") == run.stdout
+
+
+def test_the_response_on_the_command_line(tmp_path: Path, gold: Path) -> None:
+    path = packed(tmp_path, ruEnvAQA_json=WHOLE)
+    run = CliRunner().invoke(app, ["validate", str(path), "--reference", str(gold), "--output", "mera"])
+    assert (run.exit_code, json.loads(run.stdout)["status"]) == (0, "Ok")
+    two = CliRunner().invoke(app, ["validate", str(path), str(path), "--output", "mera"])
+    clips = CliRunner().invoke(app, ["validate", str(path), "--reference", "mix001..mix002", "--output", "mera"])
+    assert (two.exit_code, clips.exit_code) == (2, 2)
+
+
+# --- descriptions --------------------------------------------------------------------------------------
+
+
+def test_info_of_questions(tmp_path: Path) -> None:
+    rows = [question(n) | ({"answer": ""} if n == 8 else {}) for n in range(9)]
+    described = info.describe(lines(tmp_path / "qa.jsonl", rows))
+    (group,) = described["items"]
+    assert (group["format"], group["rows"], group["ids"], group["audio_files"]) == ("so-bench", 9, 9, 9)
+    assert group["tasks"] == dict.fromkeys(TASKS, 3)
+    assert group["splits"] == {"test": 9}
+    assert group["answers"] == {"known": 8, "hidden": 1}
+    assert group["characters"]["question"] == {"shortest": 5, "mean": 5.0, "longest": 5}
+    assert "qa_id" in group["evidence"]
+    text = info.as_text(described)
+    assert "8 known, 1 hidden" in text
+    assert "3  multi_hop" in text
+    run = CliRunner().invoke(app, ["info", str(tmp_path / "qa.jsonl"), "--json"])
+    assert json.loads(run.stdout)["items"] == described["items"]
+
+
+def test_info_of_predictions(tmp_path: Path) -> None:
+    described = info.describe(lines(tmp_path / "p.jsonl", [*ALL[:3], answer(3, prediction="")]))
+    (group,) = described["items"]
+    assert (group["holds"], group["predictions"]) == ("predictions", {"given": 3, "empty": 1})
+    assert "3 given, 1 empty" in info.as_text(described)
+
+
+def test_info_of_real_questions(shared: Path) -> None:
+    (group,) = info.describe(shared / "data/mmau/mmau-test-mini.json")["items"]
+    assert group["options"] == {"4": 948, "2": 27, "5": 24, "8": 1}
+    assert group["tasks"] == {"music": 334, "sound": 333, "speech": 333}
+    (group,) = info.describe(shared / "data/jasco/predictions-example.csv")["items"]
+    assert (group["rows"], group["ids"], group["prompts"]) == (640, 80, 8)
+
+
+# --- anything ------------------------------------------------------------------------------------------
+
+
+def test_broken_files_are_held_against_questions(shared: Path, tmp_path: Path) -> None:
+    reference: AnyReference = load(str(lines(tmp_path / "qa.jsonl", [question(n) for n in range(3)])))
+    files = sorted((shared / "corpora/generated/qa_jsonl").iterdir())
+    assert len(files) > 40
+    for path in files:
+        try:
+            examined = examine(path, format="so-bench-predictions", reference=reference)
+        except UsageError:
+            continue
+        for finding in examined.report.findings:
+            assert CATALOGUE[finding.code].severity is finding.severity

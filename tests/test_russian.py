@@ -1,0 +1,373 @@
+"""Russian questions from labels: answered again by an oracle, and right Russian for every class."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter, defaultdict
+
+import numpy as np
+import oracle_russian as oracle
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import seldio
+from seldio import synth
+from seldio.errors import UsageError
+from seldio.findings import raise_errors
+from seldio.formats.ruenvaqa import RUENVAQA
+from seldio.questions import Margins, select
+from seldio.questions.russian import PROPORTIONS, REFUSED, TASKS, stream, wording
+from seldio.questions.russian.nouns import absent, alike, mask_of, nested, noun_of, nouns
+from seldio.rules import items as item_rules
+from seldio.rules.mera import check_items
+from seldio.schema.events import COLUMNS, Origin, with_origin
+from seldio.vocabularies import names, vocabulary
+
+COUNTING, SINGLE, DOUBLE, LONGER, CAPTIONING = TASKS
+FIELDS = ("clip", "frame", "class_id", "source")
+
+
+def make(*events, fields=FIELDS):
+    """A table of events (class, first frame, end[, source]) of the clip "a"."""
+    rows = [("a", f, label, *(source or [0])) for label, low, high, *source in events for f in range(low, high)]
+    columns = list(zip(*rows, strict=True)) or [()] * len(fields)
+    return pa.table({f: pa.array(c, COLUMNS[f]) for f, c in zip(fields, columns, strict=True)})
+
+
+def ask(table, *tasks, seed=3, **options):
+    """Items, checked, and what was skipped for which reason."""
+    skipped = Counter()
+    items = list(stream(table, seed=seed, skipped=skipped, tasks=tasks or None, audio_pattern="{clip}", **options))
+    check_all(table, items)
+    return items, skipped
+
+
+def raw(table):
+    """The rows of each clip, as the oracle wants them."""
+    rows = defaultdict(list)
+    for row in table.select(FIELDS).to_pylist():
+        rows[row["clip"]].append(tuple(row.values())[1:])
+    return rows
+
+
+def check_all(table, items):
+    rows, heard = raw(table), {}
+    for item in items:
+        key = item.audio[0], item.start, item.end
+        if key not in heard:
+            heard[key] = oracle.heard(rows[key[0]], item.start, item.end)
+        oracle.check(item, heard[key])
+    assert len({item.id for item in items}) == len(items)
+
+
+def by_name(*events, vocabulary="starss"):
+    """A table of events (class name, first frame, end) without numbers of classes."""
+    rows = [("a", f, None, label) for label, low, high in events for f in range(low, high)]
+    fields = ("clip", "frame", "class_id", "class_name")
+    columns = zip(fields, zip(*rows, strict=True), strict=True)
+    return with_origin(pa.table({f: pa.array(c, COLUMNS[f]) for f, c in columns}), Origin("x", vocabulary))
+
+
+def reasons(skipped):
+    return {reason for _, reason in skipped}
+
+
+@pytest.fixture(scope="module")
+def synthetic():
+    tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(25)]
+    table = pa.concat_tables(table.replace_schema_metadata() for table in tables).unify_dictionaries()
+    return table, list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}"))
+
+
+# --- answers -----------------------------------------------------------------------------------------
+
+
+def test_real_labels(shared):
+    table = seldio.read(shared / "data" / "starss22-labels" / "metadata_dev")
+    items, _ = ask(table, seed=7)
+    counts = Counter(item.task for item in items)
+    assert set(counts) == set(TASKS)
+    assert min(counts.values()) > 300
+    for task in (SINGLE, DOUBLE, LONGER):
+        answers = Counter(item.canonical_answer for item in items if item.task == task)
+        assert abs(answers["да"] - answers["нет"]) < 0.1 * counts[task]
+    letters = Counter(item.answer for item in items if item.task == CAPTIONING)
+    assert min(letters.values()) > 0.22 * counts[CAPTIONING]
+
+
+def test_synthetic_labels(synthetic):
+    table, items = synthetic
+    assert {item.task for item in items} == set(TASKS)
+    check_all(table, items)
+    for number in (1, 9):
+        ask(table.slice(0, 2000), seed=number, window=7.5, hop=3.3)
+
+
+def test_the_oracle_notices(synthetic):
+    table, items = synthetic
+    rows = raw(table)
+    for item in items[:200]:
+        heard = oracle.heard(rows[item.audio[0]], item.start, item.end)
+        oracle.check(item, heard)
+        wrong = "AB".replace(item.answer, "")[0]
+        with pytest.raises(AssertionError):
+            oracle.check(item.model_copy(update={"answer": wrong}), heard)
+    for question in ("Слышен ли на записи шаги?", "Можно ли услышать на записи музыка?", "Звучит ли на записи шаги?"):
+        with pytest.raises(AssertionError):
+            oracle.grammar(question)
+
+
+tracks = st.lists(
+    st.tuples(st.integers(0, 12), st.integers(0, 90), st.integers(1, 60), st.integers(0, 2)), min_size=1, max_size=7
+)
+
+
+@settings(max_examples=80)
+@given(tracks, st.sampled_from([20.0, 5.0]), st.integers(0, 99))
+def test_small_random_tables(drawn, window, seed):
+    table = make(*((label, low, low + length, source) for label, low, length, source in drawn))
+    items, _ = ask(table, seed=seed, window=window, hop=window)
+    again, _ = ask(table.take(np.arange(len(table))[::-1]), seed=seed, window=window, hop=window)
+    assert again == items
+
+
+def test_seeds_and_shards(synthetic):
+    table, items = synthetic
+    assert list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}")) == items
+    other = list(stream(table, seed=8, skipped=Counter(), audio_pattern="{clip}"))
+    assert {item.question for item in other} != {item.question for item in items} or other != items
+    assert [item.options for item in other] != [item.options for item in items]
+    part = table.filter(pa.compute.equal(table["clip"].cast(pa.string()), "mix003"))
+    assert list(stream(part, seed=7, skipped=Counter(), audio_pattern="{clip}")) == [
+        item for item in items if item.audio == ["mix003"]
+    ]
+    few = list(stream(table, seed=7, skipped=Counter(), audio_pattern="{clip}", tasks={DOUBLE, COUNTING}))
+    assert few == [item for item in items if item.task in (DOUBLE, COUNTING)]
+
+
+# --- what is not asked -------------------------------------------------------------------------------
+
+
+def test_ties_are_skipped():
+    items, skipped = ask(make((0, 0, 50), (4, 60, 118)), LONGER)
+    assert (items, reasons(skipped)) == ([], {"the difference is within the margin"})
+    (item,), _ = ask(make((0, 0, 50), (4, 60, 121)), LONGER)
+    assert item.options is not None
+    items, skipped = ask(make((0, 0, 50), (4, 4, 90)), CAPTIONING)
+    assert skipped[CAPTIONING, "the difference is within the margin"] == 1
+    items, skipped = ask(make((0, 0, 50), (4, 60, 90), (4, 95, 125), (4, 130, 160)), LONGER)
+    assert reasons(skipped) == {"in all and at a stretch not the same lasts longer"}
+
+
+@pytest.mark.parametrize(
+    ("events", "reason"),
+    [
+        ([(4, 0, 20), (4, 29, 50)], "a pause is too short to count by"),
+        ([(4, 0, 20, 1), (4, 15, 50, 2)], "two events of the class sound at once"),
+        ([(4, 0, 20, 1), (4, 20, 50, 2)], "a pause is too short to count by"),
+        ([(4, 0, 2)], "the event is too short"),
+        ([(11, 0, 20)], "one event of the class may be a series"),
+    ],
+)
+def test_what_cannot_be_counted(events, reason):
+    items, skipped = ask(make(*events), CAPTIONING)
+    assert skipped[CAPTIONING, reason] >= 1
+    assert not any(item.question.startswith("Сколько раз") for item in items)
+
+
+def test_times_are_counted():
+    table = make(*((4, 20 * n, 20 * n + 5) for n in range(7)))
+    many = [item for seed in range(8) for item in ask(table, CAPTIONING, seed=seed)[0] if "паузы" in item.question]
+    assert {item.canonical_answer for item in many} == {"7", "7 раз"}
+    assert len({tuple(sorted(item.options)) for item in many}) > 3
+    bare = list(stream(table, seed=1, skipped=Counter(), margins=Margins(seconds=0)))
+    assert any(item.question.startswith("Сколько раз") for item in bare)
+    assert not any("паузы" in item.question for item in bare)
+    assert wording.pauses(Margins(seconds=2.0)) == " (паузы короче 2 с не в счёт)"
+
+
+def test_kinds():
+    assert ask(make((4, 0, 50)), COUNTING)[0][0].canonical_answer == "один"
+    assert ask(make((4, 0, 50), (2, 0, 9)), COUNTING)[0][0].canonical_answer == "несколько"
+    assert reasons(ask(make((8, 0, 50)), COUNTING)[1]) == {"the class may hold several kinds of sounds"}
+    assert reasons(ask(make((0, 0, 50), (1, 0, 50)), COUNTING)[1]) == {"the classes may be heard as one kind"}
+    assert reasons(ask(make((4, 0, 50), (2, 0, 2)), COUNTING)[1]) == {"the event is too short"}
+    assert reasons(ask(make((4, 0, 2)), COUNTING)[1]) == {"the event is too short"}
+
+
+def test_a_class_and_its_kind_are_no_pair():
+    items, skipped = ask(make((8, 0, 90), (9, 0, 50)), DOUBLE, LONGER)
+    assert items == []
+    assert skipped == {(task, "one class is a kind of the other"): 1 for task in (DOUBLE, LONGER)}
+
+
+def test_classes_without_a_russian_name():
+    skipped = Counter()
+    items = list(stream(by_name(("Theremin", 0, 30), ("Laughter", 30, 60)), seed=1, skipped=skipped))
+    assert {item.task for item in items} == {SINGLE, CAPTIONING}
+    assert [item.canonical_answer for item in items if item.task == SINGLE] == ["да"]
+    assert [item.question[:11] for item in items if item.task == CAPTIONING] == ["Сколько раз"]
+    assert skipped[COUNTING, "a class has no Russian name"] == 1
+    assert skipped[SINGLE, "too few classes are surely absent"] == 1
+
+
+def test_own_names_tell_only_of_the_classes_that_occur():
+    table = by_name(("Laughter", 0, 30), ("Clapping", 200, 230), ("piano", 400, 430))
+    skipped = Counter()
+    items = list(stream(table, seed=1, skipped=skipped, tasks=[SINGLE, CAPTIONING]))
+    denied = [item.question for item in items if item.canonical_answer == "нет"]
+    assert len(denied) == 3
+    assert all(re.search("смех|хлопки в ладоши|пианино", question) for question in denied)
+    assert skipped[CAPTIONING, "too few classes are surely absent"] == 3
+    table = by_name(("Laughter", 0, 30), ("Clapping", 200, 230), ("Knock", 400, 430))
+    options = {o for i in stream(table, seed=1, skipped=Counter(), tasks=[CAPTIONING]) for o in i.options}
+    assert len(options & {forms[1] for forms in oracle.FORMS}) > 3
+
+
+def test_refused_tasks():
+    for task in REFUSED:
+        with pytest.raises(UsageError, match=re.escape(task)):
+            stream(make((0, 0, 9)), seed=1, skipped=Counter(), tasks=[task])
+    with pytest.raises(UsageError, match="there are Music instrument counting"):
+        stream(make((0, 0, 9)), seed=1, skipped=Counter(), tasks=["nonsense"])
+    assert len(TASKS) + len(REFUSED) == 8
+
+
+# --- Russian -----------------------------------------------------------------------------------------
+
+NOUNS = nouns().all
+IRREGULAR = {
+    "речь": ("речи", "речь", "речью"),
+    "кашель": ("кашля", "кашель", "кашлем"),
+    "лай": ("лая", "лай", "лаем"),
+    "плач": ("плача", "плач", "плачем"),
+    "пианино": ("пианино", "пианино", "пианино"),
+}
+ENDINGS = (
+    ("ая", ("ой", "ую", "ой")),
+    ("ые", ("ых", "ые", "ыми")),
+    ("ый", ("ого", "ый", "ым")),
+    ("кий", ("кого", "кий", "ким")),
+    ("ской", ("ского", "ской", "ским")),
+    ("ок", ("ка", "ок", "ком")),
+    ("ка", ("ки", "ку", "кой")),
+    ("ие", ("ия", "ие", "ием")),
+    ("и", ("ов", "и", "ами")),
+    ("", ("а", "", "ом")),
+)
+
+
+def declined(word):
+    """Genitive, accusative and instrumental by the rules of school."""
+    if word in IRREGULAR:
+        return IRREGULAR[word]
+    ending, new = next(pair for pair in ENDINGS if word.endswith(pair[0]))
+    return tuple(word.removesuffix(ending) + end for end in new)
+
+
+@pytest.mark.parametrize("noun", NOUNS, ids=lambda noun: noun.name)
+def test_forms_follow_the_rules(noun):
+    words = noun.name.split()
+    head = 2 if re.search(r"(ая|ые|ый|кий|ской)$", words[0]) else 1
+    forms = [declined(word) for word in words[:head]]
+    gen, acc, ins = (" ".join([form[case] for form in forms] + words[head:]) for case in range(3))
+    with_ = "со" if re.match(r"[сзшж][бвгджзйклмнпрстфхцчшщ]", ins) else "с"
+    assert (noun.x["x_gen"], noun.x["x_acc"], noun.x["x_with"]) == (gen, acc, f"{with_} {ins}")
+    last = words[head - 1]
+    gender = "f" if last in ("речь", "музыка") else "pl" if last.endswith("и") else "n" if last[-1] in "ое" else "m"
+    assert noun.gender == gender
+
+
+def test_the_table_of_the_oracle():
+    for label, (gender, *forms) in zip(vocabulary("starss").classes, oracle.FORMS, strict=True):
+        noun = noun_of(label[0])
+        assert [gender, *forms] == [noun.gender, noun.name, noun.x["x_gen"], noun.x["x_acc"], noun.x["x_with"]]
+        for number, other in enumerate(vocabulary("starss").classes):
+            pair = frozenset((vocabulary("starss").classes.index(label), number))
+            assert alike(noun, noun_of(other[0])) == (pair in oracle.ALIKE)
+            assert nested(noun, noun_of(other[0])) == (pair in oracle.KINDS)
+
+
+@pytest.mark.parametrize("name", names())
+def test_all_classes_have_russian_names(name):
+    classes = [spellings for spellings in vocabulary(name).classes if spellings]
+    found = [noun_of(spellings[0]) for spellings in classes]
+    assert None not in found
+    assert len(set(found)) == len(classes)
+    for spellings in classes:
+        assert noun_of(spellings[0]) == noun_of(spellings[0].upper().replace(" ", "_"))
+    if len(classes) > 1:
+        assert all(len(absent(mask_of([noun]), mask_of(found))) >= 3 for noun in found)
+
+
+def test_all_sentences_with_all_classes(monkeypatch):
+    forms = tuple((n.gender, n.name, *(n.x[f"x_{case}"] for case in ("gen", "acc", "with"))) for n in NOUNS)
+    by_form = {form: number for number, row in enumerate(forms) for form in row[1:]}
+    any_name = "|".join(sorted(by_form, key=len, reverse=True))
+    monkeypatch.setattr(oracle, "FORMS", forms)
+    monkeypatch.setattr(oracle, "BY_FORM", by_form)
+    monkeypatch.setattr(oracle, "ANY", any_name)
+    monkeypatch.setattr(oracle, "NAME", re.compile(rf"(?<!\w)({any_name})(?!\w)"))
+    for noun in NOUNS:
+        other = NOUNS[(noun.number + 1) % len(NOUNS)]
+        for sentence in (*wording.SINGLE, *wording.TIMES, *wording.DOUBLE, *wording.LONGER):
+            question = sentence.format_map(noun.x | other.y | {"pauses": wording.pauses(Margins())})
+            oracle.grammar(question)
+            assert set(oracle.named(question)) == {noun.number, other.number} if "{y" in sentence else {noun.number}
+    for several in (wording.SINGLE, wording.DOUBLE, wording.LONGER, wording.KINDS, wording.TIMES, wording.PRESENT):
+        assert len(set(several)) >= 3
+
+
+def test_numerals():
+    assert [wording.times(n) for n in (1, 2, 4, 5, 11, 12, 14, 21, 22, 25, 111, 112)] == [
+        "1 раз", "2 раза", "4 раза", "5 раз", "11 раз", "12 раз", "14 раз", "21 раз", "22 раза", "25 раз", "111 раз",
+        "112 раз",
+    ]  # fmt: skip
+
+
+# --- files -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hub", [False, True])
+def test_files_are_clean_and_come_back(synthetic, hub):
+    items = select(synthetic[1], 1, per_task=40)
+    data = RUENVAQA.write(items, {"hub": hub})
+    reading = RUENVAQA.read(data, "test.json", raise_errors)
+    assert RUENVAQA.write(reading.rows, reading.origin) == data
+    assert not list(check_items(reading))
+    for check in (item_rules.answer_not_among_options, item_rules.repeated_option, item_rules.repeated_id,
+                  item_rules.homoglyph_letter):  # fmt: skip
+        assert not list(check.check(reading, pytest.fail))
+    for before, after in zip(items, reading.rows, strict=True):
+        for field in RUENVAQA.carries:
+            assert getattr(before, field) == getattr(after, field), field
+
+
+def test_one_record_to_the_letter():
+    table = with_origin(make((4, 0, 50)), Origin("starss23", "starss"))
+    item = next(stream(table, seed=1, skipped=Counter(), tasks=[SINGLE]))
+    record = RUENVAQA.read(RUENVAQA.write([item]), "x", raise_errors).rows[0]
+    assert (item.dataset, item.language, item.split, item.audio) == ("starss23", "ru", "test", ["a.wav"])
+    assert int(item.id) < 2**53
+    assert record.extra == {
+        "meta": {
+            "categories": {"knowledge": "common"}, "audio_id": item.extra["meta"]["audio_id"], "start": 0.0, "end": 5.0,
+        }
+    }  # fmt: skip
+
+
+def test_balance(synthetic):
+    _, items = synthetic
+    counts = Counter(item.task for item in select(items, 7, balance=True, proportions=PROPORTIONS))
+    assert counts[CAPTIONING] == pytest.approx(4 * counts[SINGLE], abs=4)
+    assert counts[SINGLE] == pytest.approx(counts[COUNTING], abs=1)
+
+
+def test_fast_enough(synthetic):
+    table, items = synthetic
+    begin = time.process_time()
+    assert sum(1 for _ in stream(table, seed=7, skipped=Counter())) == len(items)
+    assert len(items) / (time.process_time() - begin) > 2000  # measured: 27,000 a second
