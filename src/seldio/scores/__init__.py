@@ -1,0 +1,1 @@
+"""Scorers: from tables and rows to numbers that agree with the official programs."""

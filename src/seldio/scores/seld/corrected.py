@@ -1,0 +1,111 @@
+"""The published definition of the metrics, as the task page of 2023 states it, without the program's slips.
+
+A reference event is a source of a class in a segment of one second, told apart by its number where the labels
+have one. In every frame references and predictions are paired by the least total angle; a pair of events has the
+mean angle of its frames. ``K = min(P, R)`` events are paired in a segment, so that ``P = TP + FP`` and
+``R = TP + FP_spatial + FN`` hold, which the official program breaks where one prediction meets two references in
+turn. Predicted events are as many as the fullest frame shows, and one more for each reference that only begins
+after another of its class has ended.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from seldio.scores.seld import measures
+from seldio.scores.seld.chunks import Chunk, chunks
+from seldio.scores.seld.counts import Counts, per_clip, with_errors
+from seldio.scores.seld.frames import Limits
+from seldio.scores.seld.metrics import Average, Values, classic, nanmean
+from seldio.scores.seld.pairing import match
+from seldio.scores.seld.segments import SECOND
+from seldio.scores.seld.sides import Floats, Ints, Side
+
+
+def count(reference: Side, prediction: Side, lengths: Ints, classes: int, limits: Limits) -> Counts:
+    """The counts of every clip; the arguments are those of :func:`seldio.scores.seld.segments.count`."""
+    whole = -(-lengths // SECOND) * SECOND
+    parts = [
+        _count(chunk, whole[chunk.clips], classes, limits.angle)
+        for chunk in chunks(reference, prediction, whole, classes)
+    ]
+    return Counts.joined(parts) if parts else Counts.zeros(0, classes)
+
+
+def score(counts: Counts, average: Average) -> Values:
+    """ER, F, LE, LR, SELD, over the classes that the reference has; LE over those with a match.
+
+    Where nothing matches at all, LE is not defined and SELD takes it for 180 degrees.
+    """
+    values = classic(counts, average)
+    if values.by_class is None:
+        nothing = counts.matched.sum(axis=1) == 0
+        overall = values.overall.copy()
+        overall[nothing, 2] = np.nan
+        return Values(overall)
+    by_class = np.where(counts.references[:, None, :] > 0, values.by_class, np.nan)
+    by_class[:, 2][counts.matched == 0] = np.nan
+    overall = np.stack([nanmean(by_class[:, number], 1) for number in range(5)], axis=1)
+    overall[:, 0] = values.overall[:, 0]
+    le = np.where(np.isnan(overall[:, 2]), 180.0, overall[:, 2])
+    overall[:, 4] = (overall[:, 0] + 1 - overall[:, 1] + le / 180 + 1 - overall[:, 3]) / 4
+    return Values(overall, by_class)
+
+
+def _count(chunk: Chunk, lengths: Ints, classes: int, threshold: float) -> Counts:
+    a, b = chunk.reference, chunk.prediction
+    cells, matches = match(
+        a.frame * classes + a.class_id, b.frame * classes + b.class_id, chunk.frames * classes,
+        measures.spherical(a), measures.spherical(b), measures.between_spherical,
+    )  # fmt: skip
+    shape = (chunk.frames // SECOND, SECOND, classes)
+    most = [side.reshape(shape).max(axis=1).ravel() for side in (cells.references, cells.predictions)]
+    event_cell, event_of = _events(a, classes)
+    references = np.bincount(event_cell, minlength=len(most[0]))
+    frames = np.bincount(event_of[matches.reference], minlength=len(event_cell))
+    total = np.bincount(event_of[matches.reference], weights=matches.error, minlength=len(event_cell))
+    met = np.flatnonzero(frames)
+    mean = total[met] / frames[met]
+    later = np.maximum(references - most[0], 0)
+    paired = np.minimum(np.bincount(event_cell[met], minlength=len(references)), most[1] + later)
+    # most frames first, then the smaller error
+    chosen = _places(event_cell[met], mean, -frames[met]) < paired[event_cell[met]]
+
+    def summed(weights: Floats) -> Any:
+        return np.bincount(event_cell[met], weights=weights * chosen, minlength=len(references))
+
+    good = summed((mean <= threshold).astype(np.float64))
+    counts = {
+        "true": good,
+        "misplaced": paired - good,
+        "false": np.maximum(most[1] - paired, 0),
+        "missed": references - paired,
+        "references": references,
+        "matched": paired,
+        "angle": summed(mean),
+    }
+    grid = {name: values.reshape(-1, classes).astype(np.float64) for name, values in counts.items()}
+    return per_clip(with_errors(dataclasses.replace(Counts.zeros(shape[0], classes), **grid)), lengths // SECOND)
+
+
+def _events(side: Side, classes: int) -> tuple[Ints, Ints]:
+    """The segment and class of each reference event, and the event of each row."""
+    cell = side.frame // SECOND * classes + side.class_id
+    track = side.source if side.source is not None else _places(side.frame * classes + side.class_id)
+    low = int(track.min(initial=0))
+    width = int(track.max(initial=0)) - low + 1
+    keys, event_of = np.unique(cell * width + (track - low), return_inverse=True)
+    return keys // width, event_of.reshape(-1)
+
+
+def _places(cells: Ints, *later: Ints | Floats) -> Ints:
+    """The place of each row among those of its cell, by *later* (the last one first), then as they stand."""
+    order = np.lexsort((*later, cells))
+    ordered = cells[order]
+    first = np.maximum.accumulate(np.where(np.diff(ordered, prepend=-1) != 0, np.arange(len(cells)), 0))
+    places = np.empty(len(cells), dtype=np.int64)
+    places[order] = np.arange(len(cells)) - first
+    return places

@@ -1,0 +1,110 @@
+"""What is counted for each clip and class; every score is made of these sums."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from seldio.scores.seld.sides import Ints
+
+#: Numbers of any kind; sums over clips are floats.
+Sums: TypeAlias = NDArray[Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Counts:
+    """Sums that can be added over clips: shape [clips, classes], the last three [clips].
+
+    Args:
+        true: predictions matched in class, place and (where asked) distance and picture.
+        false: predictions beyond the number of references.
+        misplaced: matched predictions that miss a threshold.
+        missed: references beyond the number of predictions.
+        references: references counted.
+        matched: pairs of prediction and reference, well placed or not.
+        angle: sum of their angular errors, degrees.
+        distance: sum of their distance errors, metres.
+        relative: sum of their distance errors, each divided by the distance.
+        onscreen: pairs that agree on being in the picture.
+        substituted: errors of both kinds at once, by the segment or frame.
+        deleted: misses beyond those.
+        inserted: false ones beyond those.
+    """
+
+    true: Sums
+    false: Sums
+    misplaced: Sums
+    missed: Sums
+    references: Sums
+    matched: Sums
+    angle: Sums
+    distance: Sums
+    relative: Sums
+    onscreen: Sums
+    substituted: Sums
+    deleted: Sums
+    inserted: Sums
+
+    @staticmethod
+    def zeros(clips: int, classes: int) -> Counts:
+        """No counts yet."""
+        per_class = [np.zeros((clips, classes)) for _ in range(len(dataclasses.fields(Counts)) - 3)]
+        return Counts(*per_class, *(np.zeros(clips) for _ in range(3)))
+
+    @staticmethod
+    def joined(parts: Sequence[Counts]) -> Counts:
+        """The clips of several counts, one after the other."""
+        return Counts(*(np.concatenate(arrays) for arrays in zip(*(part.arrays() for part in parts), strict=True)))
+
+    def arrays(self) -> tuple[Sums, ...]:
+        """All sums, in their order."""
+        return tuple(getattr(self, field.name) for field in dataclasses.fields(self))
+
+    def map(self, change: Callable[[Sums], Any]) -> Counts:
+        """Each array changed by *change*."""
+        return Counts(*map(change, self.arrays()))
+
+    def take(self, clips: Any) -> Counts:
+        """The clips chosen by a mask, a slice or indices."""
+        return self.map(lambda array: array[clips])
+
+    def total(self) -> Counts:
+        """The sum over all clips, as one clip."""
+        return self.map(lambda array: array.sum(axis=0, keepdims=True))
+
+    def without_each(self) -> Counts:
+        """For each clip the sum over all others, shape as before."""
+        return self.map(lambda array: array.sum(axis=0, keepdims=True) - array)
+
+    def __len__(self) -> int:
+        return len(self.substituted)
+
+
+def with_errors(counts: Counts) -> Counts:
+    """*counts* of segments or frames, with the errors of each pooled over its classes."""
+    false = (counts.misplaced + counts.false).sum(axis=1)
+    missed = counts.missed.sum(axis=1)
+    return dataclasses.replace(
+        counts,
+        substituted=np.minimum(false, missed),
+        deleted=np.maximum(0, missed - false),
+        inserted=np.maximum(0, false - missed),
+    )
+
+
+def per_clip(counts: Counts, lengths: Ints) -> Counts:
+    """Counts of segments or frames, laid end to end, summed over each clip, which has *lengths* of them."""
+    some = np.flatnonzero(lengths)
+    starts = (np.cumsum(lengths) - lengths)[some]
+
+    def add(array: Sums) -> Sums:
+        sums = np.zeros((len(lengths), *array.shape[1:]))
+        if len(some):
+            sums[some] = np.add.reduceat(array, starts, axis=0)
+        return sums
+
+    return counts.map(add)

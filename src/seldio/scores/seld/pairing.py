@@ -1,0 +1,127 @@
+"""Which prediction belongs to which reference source, in every frame and class at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from seldio.scores.seld.measures import Between
+from seldio.scores.seld.sides import Floats, Ints
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Cells:
+    """How many rows each cell, a frame and a class, has on both sides, and where they are.
+
+    Args:
+        references: rows of the reference in each cell, shape [cells].
+        predictions: the same of the prediction.
+    """
+
+    references: Ints
+    predictions: Ints
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Matches:
+    """Pairs of rows that the least total distance puts together.
+
+    Args:
+        cell: of each pair.
+        track: which of the references of its cell, by their order in the file.
+        reference: its row.
+        prediction: row of the prediction.
+        error: degrees between them.
+    """
+
+    cell: Ints
+    track: Ints
+    reference: Ints
+    prediction: Ints
+    error: Floats
+
+
+def match(
+    reference: Ints, prediction: Ints, cells: int, a: Floats, b: Floats, between: Between
+) -> tuple[Cells, Matches]:
+    """Pair the rows of all cells.
+
+    Args:
+        reference: the cell of each reference row, rows of a cell in the order that counts for ties.
+        prediction: the cell of each predicted row.
+        cells: how many cells there are.
+        a: reference rows as the distance wants them, shape [parts, rows].
+        b: predicted rows likewise.
+        between: the distance in degrees.
+
+    Returns:
+        How many rows each cell has, and the pairs in no particular order.
+    """
+    counts = Cells(np.bincount(reference, minlength=cells), np.bincount(prediction, minlength=cells))
+    found = [_single(reference, prediction, counts, a, b, between)]
+    many = (counts.references > 0) & (counts.predictions > 0) & (counts.references + counts.predictions > 2)
+    if many.any():
+        found += _several(reference, prediction, counts, many, a, b, between)
+    return counts, Matches(*(np.concatenate(parts) for parts in zip(*map(_fields, found), strict=True)))
+
+
+def _fields(matches: Matches) -> tuple[Ints | Floats, ...]:
+    return tuple(getattr(matches, field.name) for field in dataclasses.fields(matches))
+
+
+def _single(reference: Ints, prediction: Ints, counts: Cells, a: Floats, b: Floats, between: Between) -> Matches:
+    """Cells with one row on each side: nothing to choose."""
+    cells = np.flatnonzero((counts.references == 1) & (counts.predictions == 1))
+    row = np.empty(len(counts.references), dtype=np.int64)
+    row[reference] = np.arange(len(reference))
+    r = row[cells]
+    row[prediction] = np.arange(len(prediction))
+    p = row[cells]
+    return Matches(cells, np.zeros(len(cells), dtype=np.int64), r, p, between(a[:, r], b[:, p]))
+
+
+def _several(
+    reference: Ints, prediction: Ints, counts: Cells, many: np.ndarray, a: Floats, b: Floats, between: Between
+) -> Iterator[Matches]:
+    """Cells with more rows, all cells of one shape together."""
+    r_rows, r_first = _by_cell(reference, many)
+    p_rows, p_first = _by_cell(prediction, many)
+    cells = np.flatnonzero(many)
+    shape = counts.references[cells] * (int(counts.predictions.max()) + 1) + counts.predictions[cells]
+    for one in np.unique(shape):
+        here = np.flatnonzero(shape == one)
+        height, width = counts.references[cells[here[0]]], counts.predictions[cells[here[0]]]
+        r = r_rows[r_first[here][:, None] + np.arange(height)]
+        p = p_rows[p_first[here][:, None] + np.arange(width)]
+        cost = between(a[:, r][:, :, :, None], b[:, p][:, :, None, :])
+        i, j = _assigned(cost)
+        n = np.arange(len(here))[:, None]
+        yield Matches(
+            np.repeat(cells[here], i.shape[1]), i.ravel(), r[n, i].ravel(), p[n, j].ravel(), cost[n, i, j].ravel()
+        )
+
+
+def _by_cell(cell_of_row: Ints, many: np.ndarray) -> tuple[Ints, Ints]:
+    """The rows in cells of *many*, by cell and in their order, and where each cell begins among them."""
+    rows = np.flatnonzero(many[cell_of_row])
+    cells = cell_of_row[rows]
+    order = np.argsort(cells, kind="stable")
+    ordered = cells[order]
+    return rows[order], np.flatnonzero(np.diff(ordered, prepend=-1))
+
+
+def _assigned(cost: Floats) -> tuple[Ints, Ints]:
+    """Rows and columns of the cheapest pairings of many cost matrices, shape [matrices, pairs] each.
+
+    With one row or one column the cheapest entry is the answer, the first of equal ones, as scipy has it.
+    """
+    count, height, width = cost.shape
+    if height == 1:
+        return np.zeros((count, 1), dtype=np.int64), cost[:, 0].argmin(axis=1)[:, None]
+    if width == 1:
+        return cost[:, :, 0].argmin(axis=1)[:, None], np.zeros((count, 1), dtype=np.int64)
+    pairs = [linear_sum_assignment(matrix) for matrix in cost]
+    return np.array([i for i, _ in pairs]), np.array([j for _, j in pairs])

@@ -1,0 +1,204 @@
+"""The ways of scoring: one row for each official program, and the published definition."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from seldio.errors import UsageError
+from seldio.scores.result import Column
+from seldio.scores.seld import corrected, frames, measures, metrics, segments
+from seldio.scores.seld.counts import Counts
+from seldio.scores.seld.frames import Limits
+from seldio.scores.seld.metrics import Average, Values
+from seldio.scores.seld.sides import Ints, Side
+
+#: Counts of every clip: reference, prediction, label frames of each clip that count, classes, limits.
+Count = Callable[[Side, Side, Ints, int, Limits], Counts]
+
+ER = Column("ER", "ER", "", 3, "lower", "location-dependent error rate: (S + D + I) over references")
+F = Column("F", "F", "%", 1, "higher", "location-dependent F-score")
+LE = Column("LE", "LE", "°", 1, "lower", "class-dependent localization error, over matched pairs near and far")
+LR = Column("LR", "LR", "%", 1, "higher", "class-dependent localization recall")
+SELD = Column("SELD", "SELD", "", 3, "lower", "mean of ER, 1 - F, LE / 180 and 1 - LR")
+ANGLE = dataclasses.replace(LE, name="AngE", title="AngE", meaning="angular error over matched pairs")
+DISTANCE = Column("DistE", "DistE", "m", 2, "lower", "distance error over matched pairs")
+RELATIVE = Column("RelDistE", "RDE", "%", 1, "lower", "distance error relative to the distance")
+SELD_2024 = dataclasses.replace(SELD, meaning="mean of 1 - F, AngE / 180 and relative distance error")
+ONSCREEN = Column("OnscreenAcc", "onscreen", "%", 1, "higher", "pairs that agree on being in the picture")
+
+#: Twenty degrees and nothing else.
+DEFAULT = Limits(20.0)
+_CLASSIC, _DISTANCE = (ER, F, LE, LR, SELD), (ER, F, ANGLE, DISTANCE, RELATIVE, LR, SELD_2024)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Profile:
+    """One way of scoring.
+
+    Args:
+        name: what users type.
+        title: one line for people.
+        program: what it agrees with.
+        count: from rows to counts.
+        score: from counts and an average to scores by class (macro) or over all.
+        columns: the scores, in their order.
+        averages: the first is the default.
+        limits: the default ones.
+        horizon: which frames count: up to the last labelled one as the program has it, a fixed number, or all.
+        vocabulary: of the classes.
+        missing: whether a clip without prediction counts as one where nothing was found.
+        misread: by layout of the prediction, what the program makes of it.
+        needs: fields that both sides must have.
+        metre: units of distance in a metre.
+        aliases: further names.
+    """
+
+    name: str
+    title: str
+    program: str
+    count: Count
+    score: Callable[[Counts, Average], Values]
+    columns: tuple[Column, ...]
+    averages: tuple[Average, ...] = ("macro", "micro")
+    limits: Limits = DEFAULT
+    horizon: Literal["before-last", "last-second", "all"] | int = "last-second"
+    vocabulary: str = "starss"
+    missing: bool = False
+    misread: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    metre: float = 1.0
+    aliases: tuple[str, ...] = ()
+
+
+def _in_segments(reference: Side, prediction: Side, lengths: Ints, classes: int, limits: Limits) -> Counts:
+    return segments.count(
+        reference, prediction, lengths, classes, measures.spherical, measures.between_spherical, limits.angle
+    )
+
+
+def _in_cartesian_segments(reference: Side, prediction: Side, lengths: Ints, classes: int, limits: Limits) -> Counts:
+    return segments.count(
+        reference, prediction, lengths, classes, measures.cartesian, measures.between_cartesian, limits.angle
+    )
+
+
+def _in_frames(reference: Side, prediction: Side, lengths: Ints, classes: int, limits: Limits) -> Counts:
+    return frames.count(reference, prediction, lengths, classes, measures.cartesian, measures.between_cartesian, limits)
+
+
+def _in_stereo(reference: Side, prediction: Side, lengths: Ints, classes: int, limits: Limits) -> Counts:
+    a, b = frames.ten_tracks(reference), frames.ten_tracks(prediction)
+    return frames.count(a, b, lengths, classes, measures.folded, measures.between_folded, limits)
+
+
+_DROPS_FOUR = (
+    "the official program creates the frame of a row of four columns and drops its source without a word: "
+    "it would score F 0 %, ER 1.0, LE 180, LR 0 %"
+)
+_FAILS = "the official program expects x, y, z in its predictions and ends with IndexError on angles"
+_MISREAD_2023 = {
+    "dcase2023-submission": _DROPS_FOUR,
+    "sony-av-output": _DROPS_FOUR,
+    "dcase2019-output": _DROPS_FOUR,
+    "starss22": _FAILS,
+    "starss23": _FAILS,
+    "dcase2024-submission": _FAILS,
+}
+_MISREAD_2024 = {
+    "dcase2024-submission": "the official program reads five columns as frame, class, source, azimuth, elevation: "
+    "it would take the azimuth for the source, the elevation for the azimuth and the distance for the elevation",
+    "starss23": "the official program reads the distance of a prediction in metres, never in centimetres: "
+    "it would find distances a hundred times too long",
+    "dcase2023-submission": "the official program finds no distance in four columns and ends with AssertionError",
+    "starss22": "the official program finds no distance in five columns and ends with AssertionError",
+}
+
+PROFILES: tuple[Profile, ...] = (
+    Profile(
+        name="dcase2023",
+        aliases=("dcase2022",),
+        title="DCASE 2022 and 2023 Task 3: segments of one second, a threshold of 20 degrees",
+        program="seld-dcase2023 at 24d14c9, SELD_evaluation_metrics.py",
+        count=_in_segments,
+        score=metrics.classic,
+        columns=_CLASSIC,
+        misread=_MISREAD_2023,
+    ),
+    Profile(
+        name="dcase2024",
+        title="DCASE 2024 Task 3: frame by frame, 20 degrees and a relative distance error up to 1",
+        program="DCASE2024_seld_baseline at 0b07887, SELD_evaluation_metrics.py",
+        count=_in_frames,
+        score=metrics.with_distance,
+        columns=_DISTANCE,
+        limits=Limits(20.0, relative=1.0),
+        horizon="before-last",
+        needs=("distance",),
+        misread=_MISREAD_2024,
+    ),
+    Profile(
+        name="dcase2024-angles",
+        title="DCASE 2024 Task 3 without distances",
+        program="DCASE2024_seld_baseline at 0b07887 with evaluate_distance=False",
+        count=_in_frames,
+        score=metrics.without_distance,
+        columns=(ER, F, ANGLE, LR, SELD),
+        horizon="before-last",
+        misread={"dcase2024-submission": _MISREAD_2024["dcase2024-submission"]},
+    ),
+    Profile(
+        name="dcase2024-segments",
+        title="the segments of 2023 with the angles of 2024: vectors, which are never less than 0.0008 degrees apart",
+        program="DCASE2024_seld_baseline at 0b07887 with segment_based_metrics=True",
+        count=_in_cartesian_segments,
+        score=metrics.classic,
+        columns=_CLASSIC,
+    ),
+    Profile(
+        name="dcase2025",
+        title="DCASE 2025 Task 3, stereo: folded azimuths, a relative distance error up to 1",
+        program="DCASE2025_seld_baseline at 42a48b6, metrics.py",
+        count=_in_stereo,
+        score=metrics.stereo,
+        columns=(F, ANGLE, dataclasses.replace(DISTANCE, unit="cm", digits=1), RELATIVE, ONSCREEN),
+        limits=Limits(20.0, relative=1.0),
+        horizon="before-last",
+        needs=("distance",),
+        metre=100.0,
+    ),
+    Profile(
+        name="dcase2021",
+        title="DCASE 2021 Task 3: segments of one second over the first 60 s, all classes pooled",
+        program="seld-dcase2021 at f8e09db, metrics/SELD_evaluation_metrics.py",
+        count=_in_segments,
+        score=metrics.classic_2021,
+        columns=_CLASSIC,
+        averages=("micro",),
+        horizon=600,
+        vocabulary="tau-nigens-2021",
+    ),
+    Profile(
+        name="corrected",
+        title="the published definition of 2023 without the slips of its program",
+        program="the task page of DCASE 2023 Task 3",
+        count=corrected.count,
+        score=corrected.score,
+        columns=_CLASSIC,
+        horizon="all",
+        missing=True,
+    ),
+)  # fmt: skip
+
+
+def get(name: str) -> Profile:
+    """The profile called *name*.
+
+    Raises:
+        UsageError: there is none; the message lists what there is.
+    """
+    for profile in PROFILES:
+        if name in (profile.name, *profile.aliases):
+            return profile
+    raise UsageError(f"no profile {name!r} for labels; there are {', '.join(profile.name for profile in PROFILES)}")

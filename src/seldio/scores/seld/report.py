@@ -1,0 +1,147 @@
+"""The tables of a SELD score."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from seldio.scores.result import Cell, Column, Interval, ScoreReport, Table
+from seldio.scores.seld.frames import Limits
+from seldio.scores.seld.notices import Case, notices
+from seldio.scores.seld.scoring import SeldScore
+from seldio.scores.seld.sides import Floats
+from seldio.text import plural
+
+_REFERENCES = Column("references", "references", "", 0, None, "references counted, in segments or frames")
+_CLIPS = Column("clips", "clips", "", 0, None, "clips that the row is over")
+_ROOM = re.compile(r"room(\d+)")
+
+
+def report(
+    system: str,
+    case: Case,
+    limits: Limits,
+    *,
+    jackknife: bool = False,
+    official_points: bool = False,
+    by_clip: bool = False,
+    published: SeldScore | None = None,
+) -> ScoreReport:
+    """All tables of a score.
+
+    Args:
+        system: the name of what was scored.
+        case: the score and what it was made of.
+        limits: thresholds used.
+        jackknife: with 95 % confidence intervals.
+        official_points: also the point values that the official jackknife prints: those without its last clip.
+        by_clip: with a table of the scores of each clip.
+        published: the score by the published definition, to show the difference to.
+    """
+    score = case.score
+    tables = [_overall(system, score, jackknife, official_points)]
+    if published is not None:
+        tables.append(_definition(score, published))
+    if score.average == "macro":
+        tables.append(_classes(score, case.labels, jackknife))
+    rooms = _rooms(score.clips)
+    if len(rooms) > 1:
+        tables.append(_rooms_table(score, rooms))
+    if by_clip:
+        tables.append(_clips(score))
+    settings = {
+        "average": score.average,
+        "angle": limits.angle,
+        "distance": _finite(limits.distance),
+        "relative_distance": _finite(limits.relative),
+        "onscreen": limits.onscreen,
+        "program": case.profile.program,
+    }
+    over = f"{plural(len(score.clips), 'clip')}, {len(case.labels)} classes, {score.average} average"
+    return ScoreReport(system, case.profile.name, case.profile.title, over, tuple(tables), notices(case), settings)
+
+
+def _overall(system: str, score: SeldScore, jackknife: bool, official_points: bool) -> Table:
+    values = score.values().overall[0]
+    rows = [(system, *_cells(values))]
+    if jackknife:
+        low, high = score.jackknife()
+        rows = [(system, *_intervals(values, low.overall[0], high.overall[0]))]
+    if official_points:
+        rows.append(("as the official jackknife prints it", *_cells(score.left_out().overall[-1])))
+    title = "overall" + (", 95 % confidence intervals by jackknife over clips" if jackknife else "")
+    return Table("overall", title, (_name("system"), *score.profile.columns), tuple(rows))
+
+
+def _definition(score: SeldScore, published: SeldScore) -> Table:
+    """The score beside that of the published definition, for the scores that both have."""
+    official = dict(zip(_names(score), score.values().overall[0].tolist(), strict=True))
+    other = dict(zip(_names(published), published.values().overall[0].tolist(), strict=True))
+    columns = [column for column in score.profile.columns if column.name in other]
+    rows: tuple[tuple[Cell, ...], ...] = (
+        (score.profile.name, *(official[column.name] for column in columns)),
+        (published.profile.name, *(other[column.name] for column in columns)),
+        ("difference", *(official[column.name] - other[column.name] for column in columns)),
+    )
+    return Table("definition", "beside the published definition", (_name("profile"), *columns), rows)
+
+
+def _classes(score: SeldScore, labels: Sequence[str], jackknife: bool) -> Table:
+    values = score.values().by_class
+    assert values is not None
+    ends = [end.by_class for end in score.jackknife()] if jackknife else []
+    counts = score.counts.references.sum(axis=0).astype(int).tolist()
+    columns = [column for column in score.profile.columns if column.name != "ER"]
+    kept = [number for number, column in enumerate(score.profile.columns) if column.name != "ER"]
+    rows: list[tuple[Cell, ...]] = []
+    for number, label in enumerate(labels):
+        cells = (
+            _intervals(*(array[0, kept, number] for array in (values, *ends) if array is not None))
+            if ends
+            else _cells(values[0, kept, number])
+        )
+        rows.append((label, counts[number], *cells))
+    return Table("classes", "by class", (_name("class"), _REFERENCES, *columns), tuple(rows))
+
+
+def _rooms_table(score: SeldScore, rooms: dict[str, list[int]]) -> Table:
+    rows = tuple((room, len(clips), *_cells(score.values(clips).overall[0])) for room, clips in rooms.items())
+    return Table("rooms", "by room", (_name("room"), _CLIPS, *score.profile.columns), rows)
+
+
+def _clips(score: SeldScore) -> Table:
+    each = score.each().overall
+    references = score.counts.references.sum(axis=1).astype(int).tolist()
+    rows = tuple((clip, references[number], *_cells(each[number])) for number, clip in enumerate(score.clips))
+    return Table("clips", "by clip", (_name("clip"), _REFERENCES, *score.profile.columns), rows)
+
+
+def _rooms(clips: Sequence[str]) -> dict[str, list[int]]:
+    """The clips of each room, by number; the official program looks at the first digit only."""
+    rooms: dict[int, list[int]] = {}
+    for number, clip in enumerate(clips):
+        if match := _ROOM.search(clip):
+            rooms.setdefault(int(match.group(1)), []).append(number)
+    return {f"room {room}": rooms[room] for room in sorted(rooms)}
+
+
+def _name(name: str) -> Column:
+    return Column(name, name)
+
+
+def _names(score: SeldScore) -> list[str]:
+    return [column.name for column in score.profile.columns]
+
+
+def _cells(values: Floats) -> tuple[Cell, ...]:
+    return tuple(values.tolist())
+
+
+def _intervals(values: Floats, low: Floats, high: Floats) -> tuple[Cell, ...]:
+    return tuple(Interval(*ends) for ends in zip(values.tolist(), low.tolist(), high.tolist(), strict=True))
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None

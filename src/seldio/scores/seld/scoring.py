@@ -1,0 +1,122 @@
+"""One system against its reference: counts, scores and intervals."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from seldio.errors import UsageError
+from seldio.scores.seld.counts import Counts
+from seldio.scores.seld.frames import Limits
+from seldio.scores.seld.jackknife import intervals
+from seldio.scores.seld.metrics import Average, Values
+from seldio.scores.seld.profiles import Profile
+from seldio.scores.seld.sides import Ints, Side, side
+
+
+@dataclasses.dataclass(frozen=True)
+class SeldScore:
+    """Counts of every clip, with what is needed to make scores of any part of them.
+
+    Args:
+        profile: how they were counted.
+        average: of the scores.
+        clips: names, in the order of the counts.
+        counts: of each clip and class.
+    """
+
+    profile: Profile
+    average: Average
+    clips: tuple[str, ...]
+    counts: Counts
+
+    def values(self, clips: Sequence[int] | slice = slice(None)) -> Values:
+        """The scores over some clips, as one set."""
+        return self.profile.score(self.counts.take(clips).total(), self.average)
+
+    def each(self) -> Values:
+        """The scores of each clip by itself."""
+        return self.profile.score(self.counts, self.average)
+
+    def jackknife(self) -> tuple[Values, Values]:
+        """The lower and upper ends of the 95 % confidence intervals, shapes as in :meth:`values`."""
+        whole, without = self.values(), self.left_out()
+        low, high = intervals(whole.overall[0], without.overall)
+        if whole.by_class is None or without.by_class is None:
+            return Values(low[None]), Values(high[None])
+        by_class = intervals(whole.by_class[0], without.by_class)
+        return Values(low[None], by_class[0][None]), Values(high[None], by_class[1][None])
+
+    def left_out(self) -> Values:
+        """The scores over all clips but one, for each one."""
+        return self.profile.score(self.counts.without_each(), self.average)
+
+
+def score_tables(
+    reference: pa.Table,
+    prediction: pa.Table,
+    clips: Sequence[str],
+    profile: Profile,
+    *,
+    classes: int,
+    average: Average | None = None,
+    limits: Limits | None = None,
+) -> SeldScore:
+    """Score the rows about *clips*.
+
+    Args:
+        reference: an event table; rows of one frame in the order of their file, where ties depend on it.
+        prediction: likewise, of any layout: angles or x, y, z; distances in metres.
+        clips: what is scored; a clip without predicted rows is one where nothing was found.
+        profile: how.
+        classes: how many the vocabulary has.
+        average: by class (macro) or over all (micro); the profile's first by default.
+        limits: thresholds; those of the profile by default.
+
+    Raises:
+        UsageError: a side lacks a field that the profile needs.
+    """
+    index = {clip: number for number, clip in enumerate(clips)}
+    a, b = (_fit(side(table, index), profile, name) for table, name in _named(reference, prediction))
+    counts = profile.count(a, b, horizons(profile, a, b, len(clips)), classes, limits or profile.limits)
+    return SeldScore(profile, average or profile.averages[0], tuple(clips), counts)
+
+
+def _named(reference: pa.Table, prediction: pa.Table) -> tuple[tuple[pa.Table, str], tuple[pa.Table, str]]:
+    return (reference, "the reference"), (prediction, "the prediction")
+
+
+def _fit(given: Side, profile: Profile, name: str) -> Side:
+    """*given* with what the profile needs, distances in its unit.
+
+    Raises:
+        UsageError: a field is not there.
+    """
+    for field in profile.needs if len(given) else ():
+        values = getattr(given, field)
+        if values is None or np.isnan(values).any():
+            lacking = "no" if values is None else "not in every row a"
+            raise UsageError(f"{profile.name} needs {field}, and {name} has {lacking} {field}")
+    if profile.metre == 1 or given.distance is None:
+        return given
+    return dataclasses.replace(given, distance=given.distance * profile.metre)
+
+
+def horizons(profile: Profile, reference: Side, prediction: Side, clips: int) -> Ints:
+    """The label frames of each clip that count."""
+    if isinstance(profile.horizon, int):
+        return np.full(clips, profile.horizon, dtype=np.int64)
+    last = _last(reference, clips)
+    if profile.horizon == "all":
+        return np.maximum(last, _last(prediction, clips)) + 1
+    return np.maximum(last, 0)
+
+
+def _last(given: Side, clips: int) -> Ints:
+    """The last frame of each clip; -1 where it has none."""
+    last = np.full(clips, -1, dtype=np.int64)
+    np.maximum.at(last, given.clip, given.frame)
+    return last

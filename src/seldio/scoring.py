@@ -1,0 +1,196 @@
+"""Score predictions against their reference: from paths to a report."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from seldio import timeline
+from seldio.conversion.carry import resolved
+from seldio.conversion.frames import are_events, frames_of, rescaled
+from seldio.conversion.inputs import read_tables
+from seldio.errors import DataError, UsageError
+from seldio.findings import raise_errors
+from seldio.formats import Format
+from seldio.schema.events import origin_of
+from seldio.scores.result import ScoreReport
+from seldio.scores.seld import profiles
+from seldio.scores.seld.frames import Limits
+from seldio.scores.seld.metrics import Average
+from seldio.scores.seld.notices import Case
+from seldio.scores.seld.profiles import Profile
+from seldio.scores.seld.report import report
+from seldio.scores.seld.scoring import SeldScore, horizons, score_tables
+from seldio.scores.seld.sides import side
+from seldio.text import listed, plural, printable
+from seldio.vocabularies import vocabulary
+
+Path = str | os.PathLike[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class SeldOptions:
+    """How labels are scored.
+
+    Args:
+        profile: name of the way of scoring.
+        average: macro or micro; the profile's first by default.
+        angle: degrees that a prediction may be off; the profile's by default, as the next two.
+        distance: metres that it may be off.
+        relative: distance error over distance.
+        onscreen: whether it must agree on being in the picture.
+        classes: vocabulary of the classes; the profile's by default.
+        jackknife: with 95 % confidence intervals.
+        official_points: with the point values that the official jackknife prints.
+        by_clip: with the scores of each clip.
+        allow_missing: score the clips that have a prediction where others have none.
+    """
+
+    profile: str = "dcase2023"
+    average: Average | None = None
+    angle: float | None = None
+    distance: float | None = None
+    relative: float | None = None
+    onscreen: bool = False
+    classes: str | None = None
+    jackknife: bool = False
+    official_points: bool = False
+    by_clip: bool = False
+    allow_missing: bool = False
+
+
+def score_labels(
+    predictions: Path,
+    reference: Path,
+    options: SeldOptions | None = None,
+    *,
+    format: str | None = None,
+    reference_format: str | None = None,
+) -> ScoreReport:
+    """Score the outputs of a system against labels.
+
+    Args:
+        predictions: files, a folder or an archive in any layout of labels or outputs.
+        reference: the labels, likewise.
+        options: how; as ``dcase2023`` does by default.
+        format: the layout of the predictions; found from their content if not given.
+        reference_format: the layout of the reference, likewise.
+
+    Returns:
+        Scores over all clips, by class and by room, and what there is to know about them.
+
+    Raises:
+        InvalidData: something in the files is wrong.
+        UsageError: an option makes no sense, a field is missing, or there is nothing to score.
+        DataError: clips have no prediction, or no reference.
+    """
+    options = options or SeldOptions()
+    profile = profiles.get(options.profile)
+    _check_average(options, profile.averages)
+    truth, _ = _table(reference, reference_format)
+    given, layout = _table(predictions, format)
+    clips, left_out = _clips(truth, given, options.allow_missing, profile)
+    labels = vocabulary(options.classes or profile.vocabulary)
+    limits = _limits(options, profile)
+
+    def scored(chosen: Profile) -> SeldScore:
+        average = options.average or profile.averages[0]
+        return score_tables(
+            truth, given, clips, chosen, classes=len(labels), average=average,
+            limits=limits if chosen is profile else dataclasses.replace(chosen.limits, angle=limits.angle),
+        )  # fmt: skip
+
+    score = scored(profile)
+    published = None
+    if profile.columns[0] == profiles.ER and profile.columns[2].name == "LE" and profile.name != "corrected":
+        published = scored(profiles.get("corrected"))
+    index = {clip: number for number, clip in enumerate(clips)}
+    sides = side(truth, index), side(given, index)
+    case = Case(
+        profile, score, *sides, horizons(profile, *sides, len(clips)), [labels.label(n) for n in range(len(labels))],
+        layout, left_out, options.jackknife,
+    )  # fmt: skip
+    return report(
+        os.fspath(predictions), case, limits, jackknife=options.jackknife, official_points=options.official_points,
+        by_clip=options.by_clip, published=published,
+    )  # fmt: skip
+
+
+def _table(path: Path, format: str | None) -> tuple[pa.Table, str]:
+    """The labels of a source with frames of 100 ms, and the name of their layout.
+
+    Raises:
+        UsageError: it holds none, or several layouts.
+    """
+    tables = read_tables(path, format=format, sink=raise_errors)
+    if len(tables) != 1:
+        found = ", ".join(given.name for _, given in tables) or "no labels"
+        raise UsageError(f"{printable(os.fspath(path))} holds {found}: name one folder of one layout")
+    table, given = tables[0]
+    layout = resolved(given, table)
+    return _framed(table, layout), layout.name
+
+
+def _framed(table: pa.Table, layout: Format) -> pa.Table:
+    """*table* in label frames of 100 ms."""
+    if not table.num_rows:
+        return table
+    if are_events(table):
+        return frames_of(table, timeline.HOP)
+    return table if layout.hop == timeline.HOP else rescaled(table, layout.hop, timeline.HOP)
+
+
+def _clips(truth: pa.Table, given: pa.Table, allow_missing: bool, profile: Profile) -> tuple[list[str], int]:
+    """The clips to score in alphabetic order, and how many are left out for want of a prediction.
+
+    Raises:
+        DataError: a clip lacks its prediction or its reference.
+    """
+    expected, found = _names(truth), _names(given)
+    missing, surplus = sorted(expected - found), sorted(found - expected)
+    if surplus and not expected & found:
+        raise DataError(
+            f"no clip is in both: the reference has {listed(sorted(expected), 3)}, the predictions {listed(surplus, 3)}"
+        )
+    if surplus:
+        raise DataError(
+            f"{plural(len(surplus), 'predicted clip')} without reference: {listed(surplus)}. "
+            "The official program ends with KeyError there. Take these files away, or add their labels"
+        )
+    if missing and not allow_missing:
+        raise DataError(
+            f"{plural(len(missing), 'clip')} of the reference without prediction: {listed(missing)}. "
+            "The official program would leave them out of the score without a word. An empty file says that "
+            "nothing was found; --allow-missing scores the other clips alone"
+        )
+    counted = expected if profile.missing else expected & found
+    return sorted(counted), len(expected) - len(counted)
+
+
+def _names(table: pa.Table) -> set[str]:
+    """All clips of a table, silent ones too."""
+    return {file.clip for file in origin_of(table).files}
+
+
+def _limits(options: SeldOptions, profile: Profile) -> Limits:
+    """The thresholds of the profile, those of the options in their place."""
+    for name in ("angle", "distance", "relative"):
+        value = getattr(options, name)
+        if value is not None and not value >= 0:
+            raise UsageError(f"--{name} is a threshold, not {value:g}")
+    usual = profile.limits
+    return Limits(
+        usual.angle if options.angle is None else options.angle,
+        usual.distance if options.distance is None else options.distance * profile.metre,
+        usual.relative if options.relative is None else options.relative,
+        usual.onscreen or options.onscreen,
+    )
+
+
+def _check_average(options: SeldOptions, allowed: Sequence[Average]) -> None:
+    """Raise UsageError where a profile does not know the average."""
+    if options.average is not None and options.average not in allowed:
+        raise UsageError(f"{options.profile} has no {options.average} average, only {', '.join(allowed)}")
