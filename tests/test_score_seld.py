@@ -19,8 +19,8 @@ from scipy.optimize import linear_sum_assignment
 
 from seldio.errors import DataError, UsageError
 from seldio.scores.result import Interval
-from seldio.scores.seld import chunks as chunking
-from seldio.scores.seld.frames import Limits
+from seldio.scores.seld import paired as pairs
+from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.live import SeldAccumulator
 from seldio.scores.seld.metrics import Average
 from seldio.scores.seld.pairing import _assigned
@@ -213,7 +213,7 @@ def test_counts_by_the_plain_road(clips: list[tuple[list[Row], list[Row]]], cell
     assume(not any(crowded(side) for clip in clips for side in clip))
     sides = [rows_table([clip[side] for clip in clips]) for side in (0, 1)]
     names = [f"c{n}" for n in range(len(clips))]
-    before, chunking.CELLS = chunking.CELLS, cells
+    before, pairs.CELLS = pairs.CELLS, cells
     try:
         for profile, plain in (("dcase2023", segment_counts), ("dcase2024", frame_counts)):
             counts = score_tables(*sides, names, get(profile), classes=3).counts
@@ -222,7 +222,7 @@ def test_counts_by_the_plain_road(clips: list[tuple[list[Row], list[Row]]], cell
                     found = np.atleast_1d(getattr(counts, name)[number])
                     np.testing.assert_allclose(found, expected, atol=1e-3 * 50, err_msg=f"{profile} {name}")
     finally:
-        chunking.CELLS = before
+        pairs.CELLS = before
 
 
 @settings(max_examples=60, deadline=None)

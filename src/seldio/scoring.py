@@ -17,13 +17,13 @@ from seldio.findings import raise_errors
 from seldio.formats import Format
 from seldio.schema.events import origin_of
 from seldio.scores.result import ScoreReport
-from seldio.scores.seld import profiles
-from seldio.scores.seld.frames import Limits
+from seldio.scores.seld import measures, metrics, profiles
+from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.metrics import Average
 from seldio.scores.seld.notices import Case
 from seldio.scores.seld.profiles import Profile
 from seldio.scores.seld.report import report
-from seldio.scores.seld.scoring import SeldScore, horizons, score_tables
+from seldio.scores.seld.scoring import horizons, score_sides
 from seldio.scores.seld.sides import side
 from seldio.text import listed, plural, printable
 from seldio.vocabularies import vocabulary
@@ -96,26 +96,20 @@ def score_labels(
     labels = vocabulary(options.classes or profile.vocabulary)
     limits = _limits(options, profile)
 
-    def scored(chosen: Profile) -> SeldScore:
-        average = options.average or profile.averages[0]
-        return score_tables(
-            truth, given, clips, chosen, classes=len(labels), average=average,
-            limits=limits if chosen is profile else dataclasses.replace(chosen.limits, angle=limits.angle),
-        )  # fmt: skip
-
-    score = scored(profile)
-    published = None
-    if profile.columns[0] == profiles.ER and profile.columns[2].name == "LE" and profile.name != "corrected":
-        published = scored(profiles.get("corrected"))
+    ways = {profile: limits}
+    if profile.score is metrics.classic and profile.measure is measures.SPHERICAL:
+        published = profiles.get("corrected")
+        ways[published] = dataclasses.replace(published.limits, angle=limits.angle)
     index = {clip: number for number, clip in enumerate(clips)}
     sides = side(truth, index), side(given, index)
+    score, *others = score_sides(*sides, clips, ways, len(labels), options.average)
     case = Case(
         profile, score, *sides, horizons(profile, *sides, len(clips)), [labels.label(n) for n in range(len(labels))],
         layout, left_out, options.jackknife,
     )  # fmt: skip
     return report(
         os.fspath(predictions), case, limits, jackknife=options.jackknife, official_points=options.official_points,
-        by_clip=options.by_clip, published=published,
+        by_clip=options.by_clip, published=others[0] if others else None,
     )  # fmt: skip
 
 

@@ -160,9 +160,9 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?
 
 
 def _column(texts: Sequence[str]) -> Column:
-    found = [cell.strip().strip('"') for cell in texts]
-    if (plain := _plain(found)) is not None:
+    if (plain := _plain(texts)) is not None:
         return plain
+    found = [cell.strip().strip('"') for cell in texts]
     numbers = [text for text in found if _NUMBER.fullmatch(text) and len(text) < 60]
     words = sum(cells.wordy(text) and text.lower() not in ("nan", "inf", "na", "none", "null") for text in found)
     decimals = any("." in text or "e" in text.lower() for text in numbers)

@@ -15,24 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from seldio.scores.seld import measures
-from seldio.scores.seld.chunks import Chunk, chunks
-from seldio.scores.seld.counts import Counts, per_clip, with_errors
-from seldio.scores.seld.frames import Limits
+from seldio.scores.seld.counts import Counts, with_errors
+from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.metrics import Average, Values, classic, nanmean
-from seldio.scores.seld.pairing import match
+from seldio.scores.seld.paired import Paired
 from seldio.scores.seld.segments import SECOND
 from seldio.scores.seld.sides import Floats, Ints, Side
-
-
-def count(reference: Side, prediction: Side, lengths: Ints, classes: int, limits: Limits) -> Counts:
-    """The counts of every clip; the arguments are those of :func:`seldio.scores.seld.segments.count`."""
-    whole = -(-lengths // SECOND) * SECOND
-    parts = [
-        _count(chunk, whole[chunk.clips], classes, limits.angle)
-        for chunk in chunks(reference, prediction, whole, classes)
-    ]
-    return Counts.joined(parts) if parts else Counts.zeros(0, classes)
 
 
 def score(counts: Counts, average: Average) -> Values:
@@ -55,15 +43,12 @@ def score(counts: Counts, average: Average) -> Values:
     return Values(overall, by_class)
 
 
-def _count(chunk: Chunk, lengths: Ints, classes: int, threshold: float) -> Counts:
-    a, b = chunk.reference, chunk.prediction
-    cells, matches = match(
-        a.frame * classes + a.class_id, b.frame * classes + b.class_id, chunk.frames * classes,
-        measures.spherical(a), measures.spherical(b), measures.between_spherical,
-    )  # fmt: skip
-    shape = (chunk.frames // SECOND, SECOND, classes)
-    most = [side.reshape(shape).max(axis=1).ravel() for side in (cells.references, cells.predictions)]
-    event_cell, event_of = _events(a, classes)
+def tally(given: Paired, limits: Limits) -> Counts:
+    """The counts of every segment, shape [segments, classes]."""
+    classes, matches = given.classes, given.matches
+    shape = (given.frames // SECOND, SECOND, classes)
+    most = [side.reshape(shape).max(axis=1).ravel() for side in (given.references, given.predictions)]
+    event_cell, event_of = _events(given.reference, classes)
     references = np.bincount(event_cell, minlength=len(most[0]))
     frames = np.bincount(event_of[matches.reference], minlength=len(event_cell))
     total = np.bincount(event_of[matches.reference], weights=matches.error, minlength=len(event_cell))
@@ -77,7 +62,7 @@ def _count(chunk: Chunk, lengths: Ints, classes: int, threshold: float) -> Count
     def summed(weights: Floats) -> Any:
         return np.bincount(event_cell[met], weights=weights * chosen, minlength=len(references))
 
-    good = summed((mean <= threshold).astype(np.float64))
+    good = summed((mean <= limits.angle).astype(np.float64))
     counts = {
         "true": good,
         "misplaced": paired - good,
@@ -88,7 +73,7 @@ def _count(chunk: Chunk, lengths: Ints, classes: int, threshold: float) -> Count
         "angle": summed(mean),
     }
     grid = {name: values.reshape(-1, classes).astype(np.float64) for name, values in counts.items()}
-    return per_clip(with_errors(dataclasses.replace(Counts.zeros(shape[0], classes), **grid)), lengths // SECOND)
+    return with_errors(dataclasses.replace(Counts.zeros(shape[0], classes), **grid))
 
 
 def _events(side: Side, classes: int) -> tuple[Ints, Ints]:

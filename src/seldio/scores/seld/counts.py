@@ -96,13 +96,22 @@ def with_errors(counts: Counts) -> Counts:
     )
 
 
-def per_clip(counts: Counts, lengths: Ints) -> Counts:
-    """Counts of segments or frames, laid end to end, summed over each clip, which has *lengths* of them."""
-    some = np.flatnonzero(lengths)
-    starts = (np.cumsum(lengths) - lengths)[some]
+def per_clip(counts: Counts, lengths: Ints, counted: Ints) -> Counts:
+    """Counts of segments or frames, laid end to end, summed over each clip.
+
+    Args:
+        counts: of the segments or frames.
+        lengths: how many of them each clip has.
+        counted: how many of those count, from the first on.
+    """
+    if (counted < lengths).any():
+        within = np.arange(len(counts)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        counts = counts.take(within < np.repeat(counted, lengths))
+    some = np.flatnonzero(counted)
+    starts = (np.cumsum(counted) - counted)[some]
 
     def add(array: Sums) -> Sums:
-        sums = np.zeros((len(lengths), *array.shape[1:]))
+        sums = np.zeros((len(counted), *array.shape[1:]))
         if len(some):
             sums[some] = np.add.reduceat(array, starts, axis=0)
         return sums

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from seldio.errors import UsageError
 from seldio.scores.seld.counts import Counts
-from seldio.scores.seld.frames import Limits
+from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.metrics import Average
 from seldio.scores.seld.profiles import get
 from seldio.scores.seld.scoring import SeldScore, score_tables

@@ -7,7 +7,7 @@ apart pass or fail by the last bit, so the last bit has to be the same.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,25 +15,32 @@ from numpy.typing import NDArray
 from seldio import angles
 from seldio.scores.seld.sides import Floats, Side
 
-#: From a side to what a distance needs of each row, one column a row: shape [parts, rows].
-Prepare = Callable[[Side], Floats]
-#: Degrees between prepared rows of both sides; shapes [parts, ...] broadcast.
-Between = Callable[[Floats, Floats], Floats]
+
+class Measure(NamedTuple):
+    """An angular distance.
+
+    Args:
+        prepare: from a side to what the distance needs of each row, one column a row: shape [parts, rows].
+        between: degrees between prepared rows of both sides; shapes [parts, ...] broadcast.
+    """
+
+    prepare: Callable[[Side], Floats]
+    between: Callable[[Floats, Floats], Floats]
 
 
-def spherical(side: Side) -> Floats:
+def _spherical(side: Side) -> Floats:
     """Azimuth in radians, sine and cosine of the elevation: ``dcase2021`` to ``dcase2023``."""
     azimuth, elevation = side.azimuth * np.pi / 180.0, _elevation(side) * np.pi / 180.0
     return np.stack([azimuth, np.sin(elevation), np.cos(elevation)])
 
 
-def between_spherical(a: Floats, b: Floats) -> Floats:
+def _between_spherical(a: Floats, b: Floats) -> Floats:
     """The spherical law of cosines, in degrees."""
     cosine = a[1] * b[1] + a[2] * b[2] * np.cos(np.abs(a[0] - b[0]))
     return _degrees(cosine)
 
 
-def cartesian(side: Side) -> Floats:
+def _cartesian(side: Side) -> Floats:
     """Unit vectors as ``dcase2024`` makes them: a tiny constant under the root keeps them just below 1."""
     azimuth, elevation = side.azimuth * np.pi / 180.0, _elevation(side) * np.pi / 180.0
     flat = np.cos(elevation)
@@ -42,17 +49,17 @@ def cartesian(side: Side) -> Floats:
     return np.stack([x / norm, y / norm, z / norm])
 
 
-def between_cartesian(a: Floats, b: Floats) -> Floats:
+def _between_cartesian(a: Floats, b: Floats) -> Floats:
     """The angle between vectors, in degrees; 0.0008 where they are the same."""
     return _degrees(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
 
 
-def folded(side: Side) -> Floats:
+def _folded(side: Side) -> Floats:
     """Azimuth folded front to back, in degrees: ``dcase2025``."""
     return angles.fold(side.azimuth)[None]
 
 
-def between_folded(a: Floats, b: Floats) -> Floats:
+def _between_folded(a: Floats, b: Floats) -> Floats:
     """The difference of folded azimuths, in degrees."""
     return np.asarray(np.abs(a[0] - b[0]))
 
@@ -63,3 +70,8 @@ def _elevation(side: Side) -> Floats:
 
 def _degrees(cosine: Any) -> NDArray[np.float64]:
     return np.asarray(np.arccos(np.clip(cosine, -1, 1)) * 180 / np.pi)
+
+
+SPHERICAL = Measure(_spherical, _between_spherical)
+CARTESIAN = Measure(_cartesian, _between_cartesian)
+FOLDED = Measure(_folded, _between_folded)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from seldio.scores.seld.measures import Between
 from seldio.scores.seld.sides import Floats, Ints
 
+#: Degrees between prepared rows of both sides; shapes [parts, ...] broadcast.
+Between: TypeAlias = Callable[[Floats, Floats], Floats]
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Cells:
-    """How many rows each cell, a frame and a class, has on both sides, and where they are.
 
-    Args:
-        references: rows of the reference in each cell, shape [cells].
-        predictions: the same of the prediction.
-    """
+class Cells(NamedTuple):
+    """How many rows each cell, a frame and a class, has on both sides; shape [cells] each."""
 
     references: Ints
     predictions: Ints
@@ -84,7 +81,13 @@ def _single(reference: Ints, prediction: Ints, counts: Cells, a: Floats, b: Floa
 
 
 def _several(
-    reference: Ints, prediction: Ints, counts: Cells, many: np.ndarray, a: Floats, b: Floats, between: Between
+    reference: Ints,
+    prediction: Ints,
+    counts: Cells,
+    many: np.ndarray,
+    a: Floats,
+    b: Floats,
+    between: Between,
 ) -> Iterator[Matches]:
     """Cells with more rows, all cells of one shape together."""
     r_rows, r_first = _by_cell(reference, many)

@@ -10,12 +10,10 @@ from seldio.errors import UsageError
 from seldio.scores.result import Column
 from seldio.scores.seld import corrected, frames, measures, metrics, segments
 from seldio.scores.seld.counts import Counts
-from seldio.scores.seld.frames import Limits
+from seldio.scores.seld.limits import Limits
+from seldio.scores.seld.measures import Measure
 from seldio.scores.seld.metrics import Average, Values
-from seldio.scores.seld.sides import Ints, Side
-
-#: Counts of every clip: reference, prediction, label frames of each clip that count, classes, limits.
-Count = Callable[[Side, Side, Ints, int, Limits], Counts]
+from seldio.scores.seld.paired import Paired
 
 ER = Column("ER", "ER", "", 3, "lower", "location-dependent error rate: (S + D + I) over references")
 F = Column("F", "F", "%", 1, "higher", "location-dependent F-score")
@@ -33,7 +31,7 @@ DEFAULT = Limits(20.0)
 _CLASSIC, _DISTANCE = (ER, F, LE, LR, SELD), (ER, F, ANGLE, DISTANCE, RELATIVE, LR, SELD_2024)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Profile:
     """One way of scoring.
 
@@ -41,7 +39,9 @@ class Profile:
         name: what users type.
         title: one line for people.
         program: what it agrees with.
-        count: from rows to counts.
+        measure: the angular distance.
+        tally: counts of each segment or frame, from the pairs of rows.
+        unit: label frames of those.
         score: from counts and an average to scores by class (macro) or over all.
         columns: the scores, in their order.
         averages: the first is the default.
@@ -52,13 +52,16 @@ class Profile:
         misread: by layout of the prediction, what the program makes of it.
         needs: fields that both sides must have.
         metre: units of distance in a metre.
+        tracks: how many sources of a class a frame can have; 0 for any number.
         aliases: further names.
     """
 
     name: str
     title: str
     program: str
-    count: Count
+    measure: Measure
+    tally: Callable[[Paired, Limits], Counts]
+    unit: int
     score: Callable[[Counts, Average], Values]
     columns: tuple[Column, ...]
     averages: tuple[Average, ...] = ("macro", "micro")
@@ -69,28 +72,8 @@ class Profile:
     misread: Mapping[str, str] = dataclasses.field(default_factory=dict)
     needs: tuple[str, ...] = ()
     metre: float = 1.0
+    tracks: int = 0
     aliases: tuple[str, ...] = ()
-
-
-def _in_segments(reference: Side, prediction: Side, lengths: Ints, classes: int, limits: Limits) -> Counts:
-    return segments.count(
-        reference, prediction, lengths, classes, measures.spherical, measures.between_spherical, limits.angle
-    )
-
-
-def _in_cartesian_segments(reference: Side, prediction: Side, lengths: Ints, classes: int, limits: Limits) -> Counts:
-    return segments.count(
-        reference, prediction, lengths, classes, measures.cartesian, measures.between_cartesian, limits.angle
-    )
-
-
-def _in_frames(reference: Side, prediction: Side, lengths: Ints, classes: int, limits: Limits) -> Counts:
-    return frames.count(reference, prediction, lengths, classes, measures.cartesian, measures.between_cartesian, limits)
-
-
-def _in_stereo(reference: Side, prediction: Side, lengths: Ints, classes: int, limits: Limits) -> Counts:
-    a, b = frames.ten_tracks(reference), frames.ten_tracks(prediction)
-    return frames.count(a, b, lengths, classes, measures.folded, measures.between_folded, limits)
 
 
 _DROPS_FOUR = (
@@ -121,7 +104,9 @@ PROFILES: tuple[Profile, ...] = (
         aliases=("dcase2022",),
         title="DCASE 2022 and 2023 Task 3: segments of one second, a threshold of 20 degrees",
         program="seld-dcase2023 at 24d14c9, SELD_evaluation_metrics.py",
-        count=_in_segments,
+        measure=measures.SPHERICAL,
+        tally=segments.tally,
+        unit=segments.SECOND,
         score=metrics.classic,
         columns=_CLASSIC,
         misread=_MISREAD_2023,
@@ -130,7 +115,9 @@ PROFILES: tuple[Profile, ...] = (
         name="dcase2024",
         title="DCASE 2024 Task 3: frame by frame, 20 degrees and a relative distance error up to 1",
         program="DCASE2024_seld_baseline at 0b07887, SELD_evaluation_metrics.py",
-        count=_in_frames,
+        measure=measures.CARTESIAN,
+        tally=frames.tally,
+        unit=1,
         score=metrics.with_distance,
         columns=_DISTANCE,
         limits=Limits(20.0, relative=1.0),
@@ -142,7 +129,9 @@ PROFILES: tuple[Profile, ...] = (
         name="dcase2024-angles",
         title="DCASE 2024 Task 3 without distances",
         program="DCASE2024_seld_baseline at 0b07887 with evaluate_distance=False",
-        count=_in_frames,
+        measure=measures.CARTESIAN,
+        tally=frames.tally,
+        unit=1,
         score=metrics.without_distance,
         columns=(ER, F, ANGLE, LR, SELD),
         horizon="before-last",
@@ -152,7 +141,9 @@ PROFILES: tuple[Profile, ...] = (
         name="dcase2024-segments",
         title="the segments of 2023 with the angles of 2024: vectors, which are never less than 0.0008 degrees apart",
         program="DCASE2024_seld_baseline at 0b07887 with segment_based_metrics=True",
-        count=_in_cartesian_segments,
+        measure=measures.CARTESIAN,
+        tally=segments.tally,
+        unit=segments.SECOND,
         score=metrics.classic,
         columns=_CLASSIC,
     ),
@@ -160,7 +151,10 @@ PROFILES: tuple[Profile, ...] = (
         name="dcase2025",
         title="DCASE 2025 Task 3, stereo: folded azimuths, a relative distance error up to 1",
         program="DCASE2025_seld_baseline at 42a48b6, metrics.py",
-        count=_in_stereo,
+        measure=measures.FOLDED,
+        tally=frames.tally,
+        unit=1,
+        tracks=frames.TRACKS,
         score=metrics.stereo,
         columns=(F, ANGLE, dataclasses.replace(DISTANCE, unit="cm", digits=1), RELATIVE, ONSCREEN),
         limits=Limits(20.0, relative=1.0),
@@ -172,7 +166,9 @@ PROFILES: tuple[Profile, ...] = (
         name="dcase2021",
         title="DCASE 2021 Task 3: segments of one second over the first 60 s, all classes pooled",
         program="seld-dcase2021 at f8e09db, metrics/SELD_evaluation_metrics.py",
-        count=_in_segments,
+        measure=measures.SPHERICAL,
+        tally=segments.tally,
+        unit=segments.SECOND,
         score=metrics.classic_2021,
         columns=_CLASSIC,
         averages=("micro",),
@@ -183,7 +179,9 @@ PROFILES: tuple[Profile, ...] = (
         name="corrected",
         title="the published definition of 2023 without the slips of its program",
         program="the task page of DCASE 2023 Task 3",
-        count=corrected.count,
+        measure=measures.SPHERICAL,
+        tally=corrected.tally,
+        unit=segments.SECOND,
         score=corrected.score,
         columns=_CLASSIC,
         horizon="all",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from seldio.scores.result import Cell, Column, Interval, ScoreReport, Table
-from seldio.scores.seld.frames import Limits
+from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.notices import Case, notices
 from seldio.scores.seld.scoring import SeldScore
 from seldio.scores.seld.sides import Floats

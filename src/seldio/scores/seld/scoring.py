@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from seldio.errors import UsageError
-from seldio.scores.seld.counts import Counts
-from seldio.scores.seld.frames import Limits
+from seldio.scores.seld.counts import Counts, per_clip
+from seldio.scores.seld.frames import ten_tracks
 from seldio.scores.seld.jackknife import intervals
+from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.metrics import Average, Values
+from seldio.scores.seld.paired import paired
 from seldio.scores.seld.profiles import Profile
 from seldio.scores.seld.sides import Ints, Side, side
 
@@ -80,13 +82,47 @@ def score_tables(
         UsageError: a side lacks a field that the profile needs.
     """
     index = {clip: number for number, clip in enumerate(clips)}
-    a, b = (_fit(side(table, index), profile, name) for table, name in _named(reference, prediction))
-    counts = profile.count(a, b, horizons(profile, a, b, len(clips)), classes, limits or profile.limits)
-    return SeldScore(profile, average or profile.averages[0], tuple(clips), counts)
+    sides = side(reference, index), side(prediction, index)
+    return score_sides(*sides, clips, {profile: limits or profile.limits}, classes, average)[0]
 
 
-def _named(reference: pa.Table, prediction: pa.Table) -> tuple[tuple[pa.Table, str], tuple[pa.Table, str]]:
-    return (reference, "the reference"), (prediction, "the prediction")
+def score_sides(
+    reference: Side,
+    prediction: Side,
+    clips: Sequence[str],
+    limits: Mapping[Profile, Limits],
+    classes: int,
+    average: Average | None = None,
+) -> list[SeldScore]:
+    """Scores by several profiles that measure angles alike: rows are paired once for all of them.
+
+    Args:
+        reference: rows about *clips*.
+        prediction: likewise.
+        clips: their names.
+        limits: thresholds of each profile.
+        classes: how many the vocabulary has.
+        average: as in :func:`score_tables`.
+
+    Raises:
+        UsageError: a side lacks a field that a profile needs.
+    """
+    first = next(iter(limits))
+    assert all(profile.measure is first.measure for profile in limits)
+    a, b = (_fit(given, first, name) for given, name in ((reference, "the reference"), (prediction, "the prediction")))
+    units = {profile: -(-horizons(profile, a, b, len(clips)) // profile.unit) for profile in limits}
+    step = max(profile.unit for profile in limits)
+    lengths = np.max([-(-units[profile] * profile.unit // step) * step for profile in limits], axis=0)
+    parts: dict[Profile, list[Counts]] = {profile: [] for profile in limits}
+    for group in paired(a, b, lengths, classes, first.measure):
+        for profile, thresholds in limits.items():
+            counted = units[profile][group.clips]
+            parts[profile].append(per_clip(profile.tally(group, thresholds), group.lengths // profile.unit, counted))
+    none = Counts.zeros(0, classes)
+    return [
+        SeldScore(profile, average or profile.averages[0], tuple(clips), Counts.joined([none, *found]))
+        for profile, found in parts.items()
+    ]
 
 
 def _fit(given: Side, profile: Profile, name: str) -> Side:
@@ -100,6 +136,8 @@ def _fit(given: Side, profile: Profile, name: str) -> Side:
         if values is None or np.isnan(values).any():
             lacking = "no" if values is None else "not in every row a"
             raise UsageError(f"{profile.name} needs {field}, and {name} has {lacking} {field}")
+    if profile.tracks:
+        given = ten_tracks(given)
     if profile.metre == 1 or given.distance is None:
         return given
     return dataclasses.replace(given, distance=given.distance * profile.metre)

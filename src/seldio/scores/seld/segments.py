@@ -11,53 +11,24 @@ import dataclasses
 
 import numpy as np
 
-from seldio.scores.seld.chunks import Chunk, chunks
-from seldio.scores.seld.counts import Counts, per_clip, with_errors
-from seldio.scores.seld.measures import Between, Prepare
-from seldio.scores.seld.pairing import Matches, match
-from seldio.scores.seld.sides import Floats, Ints, Side
+from seldio.scores.seld.counts import Counts, with_errors
+from seldio.scores.seld.limits import Limits
+from seldio.scores.seld.paired import Paired
+from seldio.scores.seld.pairing import Matches
+from seldio.scores.seld.sides import Floats, Ints
 
 #: Label frames in a segment.
 SECOND = 10
 
 
-def count(
-    reference: Side, prediction: Side, lengths: Ints, classes: int, prepare: Prepare, between: Between, threshold: float
-) -> Counts:
-    """The counts of every clip.
-
-    Args:
-        reference: rows; those of one frame in the order of their file.
-        prediction: likewise.
-        lengths: label frames of each clip; the last segment is counted whole.
-        classes: how many classes count.
-        prepare: with *between* the angular distance.
-        between: see *prepare*.
-        threshold: degrees up to which a source is well placed.
-    """
-    whole = -(-lengths // SECOND) * SECOND
-    parts = [
-        _count(chunk, whole[chunk.clips], classes, prepare, between, threshold)
-        for chunk in chunks(reference, prediction, whole, classes)
-    ]
-    return Counts.joined(parts) if parts else Counts.zeros(0, classes)
-
-
-def _count(chunk: Chunk, lengths: Ints, classes: int, prepare: Prepare, between: Between, threshold: float) -> Counts:
-    cells, matches = match(
-        chunk.reference.frame * classes + chunk.reference.class_id,
-        chunk.prediction.frame * classes + chunk.prediction.class_id,
-        chunk.frames * classes,
-        prepare(chunk.reference),
-        prepare(chunk.prediction),
-        between,
-    )
-    blocks = chunk.frames // SECOND
+def tally(given: Paired, limits: Limits) -> Counts:
+    """The counts of every segment, shape [segments, classes]."""
+    classes, blocks = given.classes, given.frames // SECOND
     references, predictions = (
-        side.reshape(blocks, SECOND, classes).max(axis=1) for side in (cells.references, cells.predictions)
+        side.reshape(blocks, SECOND, classes).max(axis=1) for side in (given.references, given.predictions)
     )
-    error, block_class = _tracks(matches, classes)
-    good = np.bincount(block_class[error <= threshold], minlength=blocks * classes).reshape(blocks, classes)
+    error, block_class = _tracks(given.matches, classes)
+    good = np.bincount(block_class[error <= limits.angle], minlength=blocks * classes).reshape(blocks, classes)
     matched = np.bincount(block_class, minlength=blocks * classes).reshape(blocks, classes)
     angle = np.bincount(block_class, weights=error, minlength=blocks * classes).reshape(blocks, classes)
     # where both sides have the class but no frame in common, the predictions count as misses and nothing else
@@ -69,7 +40,7 @@ def _count(chunk: Chunk, lengths: Ints, classes: int, prepare: Prepare, between:
         counts, true=good, false=false, misplaced=matched - good, missed=missed, references=references,
         matched=matched, angle=angle,
     )  # fmt: skip
-    return per_clip(with_errors(counts), lengths // SECOND)
+    return with_errors(counts)
 
 
 def _tracks(matches: Matches, classes: int) -> tuple[Floats, Ints]:
