@@ -40,11 +40,11 @@ def main() -> None:
         root = Path(name)
         rows = make(root, year)
         print(f"{FILES} clips, {rows[0]:,} reference rows, {rows[1]:,} predicted rows")
-        official = load(folder, year, root)
-        compare("load and score", official, ours(root, year), 1 / 40, root)
+        official = load(folder, root)
+        compare("load and score", official, ours(root, year), 1 / 40)
         if "--jackknife" in sys.argv:
-            slow, quick = load(folder, year, root, jackknife=True), ours(root, year, jackknife=True)
-            compare("load and score with jackknife", slow, quick, 1 / 2000, root)
+            slow, quick = load(folder, root, jackknife=True), ours(root, year, jackknife=True)
+            compare("load and score with jackknife", slow, quick, 1 / 2000)
 
 
 def make(root: Path, year: str) -> tuple[int, int]:
@@ -76,16 +76,17 @@ def _output(row: tuple[Any, ...], year: str) -> str:
     return f"{frame},{class_id},0,{x * 0.8:.6f},{y * 0.8:.6f},{z * 0.8:.6f},{far:.3f}"
 
 
-def load(folder: Path, year: str, root: Path, jackknife: bool = False) -> Any:
+def load(folder: Path, root: Path, jackknife: bool = False) -> Any:
     """The official program as a function without arguments that gives its scores."""
     sys.path.insert(0, str(folder))
     import scipy.optimize
     import scipy.stats  # before the empty modules stand in the way of what it looks for
 
-    assert scipy.optimize and scipy.stats
+    assert scipy.optimize
+    assert scipy.stats
     before = {name: sys.modules.get(name) for name in UNUSED}
     sys.modules |= {name: MagicMock() for name in UNUSED}
-    np.NaN, np.float = np.nan, float  # names that numpy no longer has
+    vars(np).update(NaN=np.nan, float=float)  # names that numpy no longer has
     import cls_compute_seld_results as program
     import parameters
 
@@ -94,7 +95,7 @@ def load(folder: Path, year: str, root: Path, jackknife: bool = False) -> Any:
             del sys.modules[name]
         else:
             sys.modules[name] = module
-    cwd = os.getcwd()
+    cwd = Path.cwd()
     os.chdir(folder)
     with contextlib.redirect_stdout(io.StringIO()):
         params = parameters.get_params("3")
@@ -120,7 +121,7 @@ def ours(root: Path, year: str, jackknife: bool = False) -> Any:
     return run
 
 
-def compare(name: str, official: Any, quick: Any, limit: float, root: Path) -> None:
+def compare(name: str, official: Any, quick: Any, limit: float) -> None:
     """Time both in turn, check that they agree, and print the ratio."""
     quick()
     theirs, mine = [], []

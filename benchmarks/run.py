@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
+import answers
 import data
 import numpy as np
 import pandas as pd
@@ -25,6 +26,9 @@ from seldio.conversion.asked import Request
 from seldio.conversion.dispatch import convert_any
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
+from seldio.scores.so_bench.profiles import get as so_bench_profile
+from seldio.scores.so_bench.records import Offline
+from seldio.scores.so_bench.score import score as so_bench_score
 from seldio.validation import check_labels
 
 COLUMNS = ["frame", "class", "source", "azimuth", "elevation", "distance"]
@@ -58,6 +62,7 @@ def main() -> None:
     checking()
     asking()
     start_up()
+    answering()
 
 
 def reading() -> None:
@@ -112,6 +117,18 @@ def asking() -> None:
         title = f"168 label files to {len(records):,} questions"
         seconds = side_by_side(title, ask, dump, "json.dumps of the same records", 8, 5)
         print(f"{'':<46} {len(records) / seconds:9,.0f} questions a second, written out; at least 20,000", flush=True)
+
+
+def answering() -> None:
+    """The 7,877 answers of SO-Bench joined, read without a judge and scored, which may take 2 s."""
+    items, rows = answers.so_bench()
+    profile = so_bench_profile("so-bench")
+
+    def score(offline: Offline) -> Callable[[], object]:
+        return lambda: so_bench_score(items, rows, profile, offline=offline)
+
+    name = f"read and score {len(items):,} answers of SO-Bench"
+    side_by_side(name, score("extract"), score("official-fallback"), "by the official fallback", 4, 3)
 
 
 def start_up() -> None:

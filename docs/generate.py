@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import array_errors
 import typer.main
 from rich.console import Console
 from rich.text import Text
@@ -24,12 +25,14 @@ from seldio.cli import app
 from seldio.formats import FORMATS
 from seldio.formats.item_formats import ITEM_FORMATS
 from seldio.formats.label_csv import Dialect
-from seldio.info import format_record
+from seldio.info import format_record, profile_titles
 from seldio.reports import render
 from seldio.rules import CATALOGUE
 from seldio.rules.base import Rule
 from seldio.schema.events import COLUMNS, Event
 from seldio.schemas import SCHEMAS
+from seldio.scores.seld.profiles import PROFILES as LABEL_PROFILES
+from seldio.scores.so_bench.profiles import PROFILES as ANSWER_PROFILES
 from seldio.validation import validate
 from seldio.vocabularies import names, vocabulary
 
@@ -53,9 +56,37 @@ def pages() -> dict[str, str]:
         "docs/formats.md": formats_page(),
         "docs/cli.md": cli_page(),
         "docs/schema.md": schema_page(),
+        "docs/profiles.md": profiles_page(),
+        "docs/arrays.md": arrays_page(),
         "docs/report.svg": picture(),
     }
     return found | schema_files()
+
+
+def profiles_page() -> str:
+    """All ways of scoring."""
+    lines = ["# Profiles", "", MADE, "", "`seldio score --profiles` lists them.", "", "## Labels", ""]
+    for label in LABEL_PROFILES:
+        names = f" (also `{'`, `'.join(label.aliases)}`)" if label.aliases else ""
+        lines += [f"### `{label.name}`{names}", "", f"{_sentence(label.title)} Agrees with {label.program}.", ""]
+        lines += ["| score | what |", "| --- | --- |"]
+        lines += [f"| {column.title} | {_cell(column.meaning)} |" for column in label.columns]
+        lines += ["", f"Averages: {', '.join(label.averages)}.", ""]
+        if label.misread:
+            lines += ["What the program makes of other layouts, which seldio scores for what they are:", ""]
+            lines += [f"- `{layout}`: {text}." for layout, text in label.misread.items()] + [""]
+    lines += ["## SO-Bench", ""]
+    for answers in ANSWER_PROFILES:
+        lines += [f"### `{answers.name}`", "", f"{_sentence(answers.title)} Agrees with {answers.program}.", ""]
+        lines += ["What is known to be wrong with it:", "", *(f"- {fault}" for fault in answers.known_faults), ""]
+    lines += ["## Other questions", "", "| profile | what |", "| --- | --- |"]
+    known = {profile.name for profile in (*LABEL_PROFILES, *ANSWER_PROFILES)}
+    lines += [f"| `{name}` | {_cell(title)} |" for name, title in profile_titles() if name not in known]
+    return "\n".join(lines) + "\n"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def schema_files() -> dict[str, str]:
@@ -159,6 +190,15 @@ def schema_page() -> str:
         lines += [f"{number}. {spellings[0]}" for number, spellings in enumerate(words.classes) if spellings]
         lines.append("")
     return "\n".join(lines)
+
+
+def arrays_page() -> str:
+    """The page on arrays with its tables measured anew; the text around them is written by hand."""
+    text = (ROOT / "docs/arrays.md").read_text("utf-8")
+    for name, table in array_errors.tables().items():
+        text, found = re.subn(rf"(<!-- {name} -->\n).*?(<!-- end -->)", rf"\1\n{table}\n\n\2", text, flags=re.DOTALL)
+        assert found == 1, f"docs/arrays.md has {found} places for the table {name}"
+    return text
 
 
 def picture() -> str:

@@ -20,7 +20,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("formats",),
     ("rules", "questions", "scores"),
     (
-        "validation", "conversion", "scoring", "dataset", "synth", "settings", "fixes", "repair", "reference", "info", "demo",
+        "validation", "conversion", "scoring", "answer_scoring", "dataset", "synth", "settings", "fixes", "repair", "reference", "info", "demo",
         "api", "item_validation", "mera",
     ),
     ("reports", "hub", "engines", "pictures", "schemas"),
@@ -32,7 +32,7 @@ FLOOR = {place: number for number, floor in enumerate(FLOORS) for place in floor
 #: Where each library may be imported; everything else has to go through these files.
 HOMES: dict[str, tuple[str, ...]] = {
     "pydantic": ("schema/", "schemas.py"),
-    "rich": ("reports/text.py", "scores/judge/progress.py"),
+    "rich": ("reports/text.py", "reports/score_text.py", "scores/judge/progress.py"),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),
     "jsonschema": ("formats/json_schema.py", "scores/judge/"),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from seldio.api import convert as convert
     from seldio.api import read as read
+    from seldio.api import score as score
     from seldio.api import write as write
     from seldio.errors import InvalidData as InvalidData
     from seldio.errors import LossError as LossError
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "read": "seldio.api",
     "write": "seldio.api",
+    "score": "seldio.api",
     "convert": "seldio.api",
     "validate": "seldio.validation",
     "spans": "seldio.schema.spans",

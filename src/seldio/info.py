@@ -271,3 +271,22 @@ def _item_format_page(format: ItemFormat) -> str:
         lines.append(f"also called {', '.join(format.aliases)}")
     lines.append(f"source      {format.source}")
     return "\n".join([*lines, "", format.note])
+
+
+def profile_titles() -> list[tuple[str, str]]:
+    """All ways of scoring, labels first: name and title."""
+    from seldio.scores.seld import profiles as seld
+    from seldio.scores.so_bench import profiles as so_bench
+
+    labels = [(profile.name, profile.title) for profile in seld.PROFILES]
+    return [*labels, *((profile.name, profile.title) for profile in so_bench.PROFILES), *_OTHER_PROFILES]
+
+
+_OTHER_PROFILES = (
+    ("jasco", "JASCO: best mean over the instructions of an item, judgements read as they are meant"),
+    ("jasco-eval.py", "the same, judgements read as JASCO's eval.py reads them"),
+    ("ruenvaqa", "ruEnvAQA (MERA Multi): exact match, and letters read out of longer answers"),
+    ("mmau", "MMAU: the answer among the options, as its evaluation.py finds it"),
+    ("mmar", "MMAR: likewise"),
+    ("multiple-choice", "questions with options of any format"),
+)

@@ -1,4 +1,4 @@
-"""Score predictions against their reference: from paths to a report."""
+"""Score the outputs of a system against labels: from paths to a report."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SeldOptions:
         jackknife: with 95 % confidence intervals.
         official_points: with the point values that the official jackknife prints.
         by_clip: with the scores of each clip.
-        allow_missing: score the clips that have a prediction where others have none.
+        allow_missing: score the clips that have a prediction and a reference where others lack one.
     """
 
     profile: str = "dcase2023"
@@ -137,8 +137,10 @@ def _framed(table: pa.Table, layout: Format) -> pa.Table:
     return table if layout.hop == timeline.HOP else rescaled(table, layout.hop, timeline.HOP)
 
 
-def _clips(truth: pa.Table, given: pa.Table, allow_missing: bool, profile: Profile) -> tuple[list[str], int]:
-    """The clips to score in alphabetic order, and how many are left out for want of a prediction.
+def _clips(
+    truth: pa.Table, given: pa.Table, allow_missing: bool, profile: Profile
+) -> tuple[list[str], tuple[int, int]]:
+    """The clips to score in alphabetic order, and how many lack a prediction, or a reference.
 
     Raises:
         DataError: a clip lacks its prediction or its reference.
@@ -149,10 +151,11 @@ def _clips(truth: pa.Table, given: pa.Table, allow_missing: bool, profile: Profi
         raise DataError(
             f"no clip is in both: the reference has {listed(sorted(expected), 3)}, the predictions {listed(surplus, 3)}"
         )
-    if surplus:
+    if surplus and not allow_missing:
         raise DataError(
             f"{plural(len(surplus), 'predicted clip')} without reference: {listed(surplus)}. "
-            "The official program ends with KeyError there. Take these files away, or add their labels"
+            "The official program ends with KeyError there. Take these files away, add their labels, or leave "
+            "them out with --allow-missing"
         )
     if missing and not allow_missing:
         raise DataError(
@@ -161,7 +164,7 @@ def _clips(truth: pa.Table, given: pa.Table, allow_missing: bool, profile: Profi
             "nothing was found; --allow-missing scores the other clips alone"
         )
     counted = expected if profile.missing else expected & found
-    return sorted(counted), len(expected) - len(counted)
+    return sorted(counted), (len(expected) - len(counted), len(surplus))
 
 
 def _names(table: pa.Table) -> set[str]:

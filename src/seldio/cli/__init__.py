@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from seldio.cli import convert, demo, info, rules, validate
+from seldio.cli import convert, demo, info, rules, score, validate
 
 app = typer.Typer(
     name="seldio",
@@ -38,6 +38,8 @@ def _seldio(
 
 app.command("validate")(validate.command)
 app.command("convert")(convert.command)
+app.command("score")(score.command)
+app.command("rank")(score.rank)
 app.command("info")(info.command)
 app.command("formats")(info.formats)
 app.command("rule")(rules.command)

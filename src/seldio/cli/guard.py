@@ -34,8 +34,8 @@ def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
         # the reader went away (seldio … | head): end quietly, and keep Python from complaining at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.FAILURE
-    except KeyboardInterrupt:
-        return _told("stopped; nothing is half written", ExitCode(ExitCode.FAILURE), 130)
+    except KeyboardInterrupt as stop:
+        return _told(str(stop) or "stopped; nothing is half written", ExitCode(ExitCode.FAILURE), 130)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _told(f"cannot work: {error.strerror or error}", ExitCode.FAILURE)

@@ -226,7 +226,7 @@ class Jasco(_CsvFormat[Item]):
         return Item.model_validate({**own, "answer_meta": meta, "extra": extra})
 
     def choices(self, row: Item | Prediction) -> list[str] | None:
-        """The right answer and the two of somebody who heard the sound alone or the speech alone, shuffled by the id."""
+        """The right answer and the two of somebody who heard sound alone or speech alone, shuffled by the id."""
         extra = row.extra or {}
         answers = {str(text) for text in (extra.get(name) for name in _ONE_SIDED) if text}
         if not isinstance(row, Item) or row.answer is None or len(answers - {row.answer}) != len(_ONE_SIDED):

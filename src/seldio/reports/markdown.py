@@ -31,11 +31,12 @@ def render_markdown(report: Report, options: Options) -> Iterator[str]:
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield f"\n{_line(header)}{_line(['---'] * len(header))}"
-    yield from map(_line, rows)
+    yield f"\n{line(header)}{line(['---'] * len(header))}"
+    yield from map(line, rows)
 
 
-def _line(cells: Sequence[str]) -> str:
+def line(cells: Sequence[str]) -> str:
+    """A row of a table; what is in the cells is Markdown."""
     return f"| {' | '.join(cells)} |\n"
 
 

@@ -32,22 +32,23 @@ _DEFAULT_WIDTH = 100
 
 def terminal(stream: TextIO) -> tuple[bool, int]:
     """Whether to use colours on *stream*, and its width in cells; honours ``NO_COLOR``."""
-    console = Console(file=stream)
-    if not console.is_terminal:
+    screen = Console(file=stream)
+    if not screen.is_terminal:
         return False, _DEFAULT_WIDTH
-    return not (console.no_color or console.is_dumb_terminal), console.width
+    return not (screen.no_color or screen.is_dumb_terminal), screen.width
 
 
 def render_text(report: Report, options: Options) -> Iterator[str]:
     """Each finding with its line and a caret, at most so many per rule; then the counts, whole."""
-    console = _console(options.color)
+    screen = console(options.color)
     for block in _blocks(report, options):
-        with console.capture() as capture:
-            console.print(block, soft_wrap=True)
+        with screen.capture() as capture:
+            screen.print(block, soft_wrap=True)
         yield capture.get()
 
 
-def _console(color: bool) -> Console:
+def console(color: bool, width: int = _DEFAULT_WIDTH) -> Console:
+    """A console that looks neither at the environment nor at a terminal."""
     return Console(
         color_system="standard" if color else None,
         force_terminal=color,
@@ -55,7 +56,7 @@ def _console(color: bool) -> Console:
         force_jupyter=False,
         legacy_windows=False,
         highlight=False,
-        width=_DEFAULT_WIDTH,
+        width=width,
     )
 
 

@@ -16,9 +16,10 @@ from seldio.formats.items import ItemReading
 from seldio.rules import mera_pages
 from seldio.rules.base import ERROR, WARNING, Rule, rule
 from seldio.rules.collection import Found, item_finder
-from seldio.rules.mera_answers import ANSWER_RULES, CYRILLIC, ID_RULES, PACKAGE_RULES, Answers, Package
+from seldio.rules.mera_answers import ANSWER_RULES, ID_RULES, PACKAGE_RULES, Answers, Package
 from seldio.rules.mera_verdict import ERRORS, gold_of, mera_response, mera_verdict
 from seldio.schema.qa import Item
+from seldio.scores.letters import CYRILLIC
 from seldio.text import clipped, plural
 
 __all__ = [

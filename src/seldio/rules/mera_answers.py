@@ -12,13 +12,12 @@ from seldio.formats.items import ItemReading
 from seldio.rules.base import ERROR, INFO, WARNING, rule
 from seldio.rules.mera_verdict import mera_verdict
 from seldio.schema.qa import Item, Prediction
+from seldio.scores.exact_match import normalised
+from seldio.scores.letters import CYRILLIC
 from seldio.text import clipped, printable
 
 Found = Callable[..., Finding]
-#: Cyrillic letters that look like those of options.
-CYRILLIC = dict(zip("АВСЕавсе", "ABCEABCE", strict=True))
 _LETTER = re.compile(r"(?<![^\W_])[A-Fa-fАВСЕ](?![^\W_])")
-_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,11 +142,6 @@ class Answers:
         return len(item.options) if item is not None and item.options else 4
 
 
-def counted(text: str) -> str:
-    """What exact_match compares: small letters, ASCII punctuation left out, white space kept."""
-    return text.lower().translate(_NO_PUNCTUATION)
-
-
 def _latin(text: str) -> bool:
     return len(text) == 1 and text in string.ascii_lowercase
 
@@ -208,7 +202,7 @@ def letter_outside_options(answers: Answers, found: Found) -> Iterator[Finding]:
     Reference: MERA_MULTIMODAL, ruenvaqa.yaml: exact_match.
     """
     for number, row, text in answers.rows():
-        letter, count = counted(text), answers.options(row)
+        letter, count = normalised(text), answers.options(row)
         if _latin(letter) and letter not in string.ascii_lowercase[:count]:
             message = f"{letter.upper()} is none of the {count} options"
             yield found(number, message, "prediction", f"the options are A to {string.ascii_uppercase[count - 1]}")
@@ -229,7 +223,7 @@ def homoglyph_answer(answers: Answers, found: Found) -> Iterator[Finding]:
     Reference: exact_match of lm-eval compares code points.
     """
     for number, _, text in answers.rows():
-        letter = counted(text)
+        letter = normalised(text)
         if letter in CYRILLIC:
             message = f"a Cyrillic letter that looks like {CYRILLIC[letter]}: scored 0"
             yield found(number, message, "prediction", f"write the Latin {CYRILLIC[letter]}")
@@ -251,7 +245,7 @@ def text_around_letter(answers: Answers, found: Found) -> Iterator[Finding]:
     Reference: MERA_MULTIMODAL, ruenvaqa.yaml: no filter is applied before exact_match.
     """
     for number, _, text in answers.rows():
-        letter = counted(text)
+        letter = normalised(text)
         if not _latin(letter) and letter not in CYRILLIC:
             letters = {CYRILLIC.get(one, one).upper() for one in _LETTER.findall(text)}
             hint = f"write {letters.pop()} alone" if len(letters) == 1 else "write the letter of an option"
@@ -273,7 +267,7 @@ def decorated_letter(answers: Answers, found: Found) -> Iterator[Finding]:
     Reference: MERA_MULTIMODAL, ruenvaqa.yaml: ignore_case, ignore_punctuation.
     """
     for number, _, text in answers.rows():
-        letter = counted(text)
+        letter = normalised(text)
         if _latin(letter) and text != letter.upper():
             yield found(number, f"{clipped(text)} counts as {letter.upper()}", "prediction", f"write {letter.upper()}")
 

@@ -26,7 +26,7 @@ class Case:
         lengths: label frames of each clip that count.
         labels: name of each class.
         layout: of the prediction.
-        left_out: clips of the reference without prediction that were not counted.
+        left_out: clips that were not counted, for want of a prediction and for want of a reference.
         intervals: whether confidence intervals are shown.
     """
 
@@ -37,7 +37,7 @@ class Case:
     lengths: Ints
     labels: Sequence[str]
     layout: str
-    left_out: int = 0
+    left_out: tuple[int, int] = (0, 0)
     intervals: bool = False
 
     @property
@@ -59,10 +59,13 @@ def _misread(case: Case) -> Iterator[Notice]:
 
 
 def _left_out(case: Case) -> Iterator[Notice]:
-    if case.left_out:
+    missing, surplus = case.left_out
+    if surplus:
+        yield Notice("surplus-clips", f"{plural(surplus, 'predicted clip')} without reference left out", grave=True)
+    if missing:
         yield Notice(
             "missing-clips",
-            f"{plural(case.left_out, 'clip')} of the reference without prediction left out, as the official program "
+            f"{plural(missing, 'clip')} of the reference without prediction left out, as the official program "
             "does without a word: a system that hands in only what it does well scores higher",
             grave=True,
         )

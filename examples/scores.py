@@ -1,0 +1,36 @@
+"""Scores in Python: a system against its labels, with intervals, and while a model trains.
+
+Run it anywhere: it makes its own small data set in a temporary folder.
+"""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import seldio
+from seldio.demo import make
+from seldio.scores.seld.live import SeldAccumulator
+
+with tempfile.TemporaryDirectory() as folder:
+    root = Path(folder)
+    make(root)
+    reference = root / "starss23/metadata_dev"
+    truth = seldio.read(reference)
+
+    # a system that hears everything, ten degrees too far to the left
+    azimuth = (truth["azimuth"].to_numpy() + 190) % 360 - 180
+    heard = truth.set_column(truth.column_names.index("azimuth"), "azimuth", [np.round(azimuth)])
+    seldio.write(heard, root / "output", "dcase2023-submission", allow_loss=["source", "distance"])
+
+    report = seldio.score(root / "output", reference, profile="dcase2023", jackknife=True)
+    for name, cell in report.overall.items():
+        print(f"{name:<8} {cell if isinstance(cell, str) else tuple(round(part, 3) for part in cell)}")
+    for notice in report.notices:
+        print(f"note: {notice.text}")
+
+    live = SeldAccumulator("dcase2024-angles", "micro")
+    for clip in truth["clip"].unique().to_pylist():
+        rows = [table.filter(np.asarray(table["clip"].to_pylist()) == clip) for table in (truth, heard)]
+        live.update(clip, *rows)
+    print({name: round(value, 3) for name, value in live.compute().items()})

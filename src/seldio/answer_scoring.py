@@ -1,0 +1,311 @@
+"""Score predictions of questions: from paths to a report, with or without a judge."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path as LocalPath
+from typing import TYPE_CHECKING, Any, Literal
+
+from seldio.conversion.items import read_items
+from seldio.errors import UsageError
+from seldio.findings import raise_errors
+from seldio.formats import item_formats
+from seldio.formats.items import ItemReading
+from seldio.schema.qa import Item, Prediction
+from seldio.scores.result import ScoreReport
+from seldio.text import plural, printable
+
+if TYPE_CHECKING:
+    from seldio.scores.judge import Judge, Judgement, Reply, Request
+    from seldio.scores.so_bench.judgement import Judge as SoBenchJudge
+
+Path = str | os.PathLike[str]
+
+
+@dataclasses.dataclass(frozen=True)
+class JudgeOptions:
+    """A language model that decides what texts do not tell.
+
+    Args:
+        model: as its server names it.
+        url: of the server, down to ``/v1``.
+        cache: SQLite file of replies.
+        concurrency: calls at a time.
+        max_rpm: calls per minute.
+        price: dollars for a million tokens in, and out.
+        dry_run: ask nothing; say what asking would take.
+    """
+
+    model: str
+    url: str
+    cache: str | None = None
+    concurrency: int = 8
+    max_rpm: float | None = None
+    price: tuple[float, float] | None = None
+    dry_run: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class AnswerOptions:
+    """How predictions of questions are scored.
+
+    Args:
+        profile: name of the way of scoring; that of the questions' format by default.
+        allow_missing: score what is there where predictions are missing.
+        join: ``official`` joins predictions of SO-Bench as its program does.
+        offline: what SO-Bench decides without a judge.
+        thresholds: of SO-Bench, by name: azimuth, elevation, distance, onset, wer.
+        judge: what to ask.
+        judgements: file of judgements made elsewhere.
+    """
+
+    profile: str | None = None
+    allow_missing: bool = False
+    join: Literal["strict", "official"] = "strict"
+    offline: Literal["extract", "none", "official-fallback"] = "extract"
+    thresholds: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    judge: JudgeOptions | None = None
+    judgements: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Case:
+    """What a way of scoring gets."""
+
+    items: Sequence[Item] | None
+    predictions: Sequence[Prediction]
+    profile: str
+    system: str
+    options: AnswerOptions
+
+
+def score_answers(
+    predictions: Path,
+    reference: Path | None,
+    options: AnswerOptions | None = None,
+    *,
+    format: str | None = None,
+    reference_format: str | None = None,
+) -> ScoreReport:
+    """Score a model's answers.
+
+    Args:
+        predictions: a file of predictions in any format of them.
+        reference: the questions with their answers; None for predictions of JASCO, which carry them.
+        options: how.
+        format: the format of the predictions; found from their content if not given.
+        reference_format: that of the questions, likewise.
+
+    Raises:
+        InvalidData: something in the files is wrong.
+        UsageError: an option makes no sense, or nothing scores such questions.
+        DataError: predictions and questions do not fit.
+        SeldioError: a judge cannot be asked.
+    """
+    options = options or AnswerOptions()
+    given = _reading(predictions, format, "predictions")
+    asked = _reading(reference, reference_format, "items") if reference is not None else None
+    profile = options.profile or _profile_for(asked or given)
+    if profile not in PROFILES:
+        raise UsageError(f"no profile {profile!r} for questions; there are {', '.join(PROFILES)}")
+    items = [row for row in asked.rows if isinstance(row, Item)] if asked is not None else None
+    if items is None and profile != "jasco":
+        raise UsageError(f"{profile} needs the questions with their answers: --reference FILE")
+    rows = [row for row in given.rows if isinstance(row, Prediction)]
+    return PROFILES[profile](_Case(items, rows, profile, os.fspath(predictions), options))
+
+
+def _reading(path: Path, format: str | None, holds: str) -> ItemReading:
+    """The one file of questions or predictions at *path*.
+
+    Raises:
+        UsageError: there is none, several, or one of the other kind.
+    """
+    readings = read_items(path, item_formats.get(format) if format is not None else None, raise_errors)
+    if len(readings) != 1:
+        raise UsageError(f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of {holds}: name one")
+    found = readings[0]
+    if found.format.holds != holds:
+        name = found.format.name
+        raise UsageError(
+            f"{printable(os.fspath(path))} holds {found.format.holds} ({name}), not {holds}; if it does, say so "
+            f"with {'--format' if holds == 'predictions' else '--reference-format'}"
+        )
+    return found
+
+
+def _profile_for(asked: ItemReading) -> str:
+    """The way of scoring that belongs to a format; that of ``items`` is told by their tasks.
+
+    Raises:
+        UsageError: nothing scores such questions.
+    """
+    name = asked.home or asked.format.name
+    if name in _USUAL:
+        return _USUAL[name]
+    from seldio.questions import REFUSED, TASKS
+
+    items = [row for row in asked.rows if isinstance(row, Item)]
+    if items and all(item.task in TASKS or item.task in REFUSED for item in items):
+        return "so-bench"
+    if items and all(item.options for item in items):
+        return "multiple-choice"
+    raise UsageError(f"questions in {name} have no way of scoring of their own: say which with --profile")
+
+
+_USUAL = {
+    "so-bench": "so-bench", "so-dataset-qa": "so-bench", "so-bench-predictions": "so-bench", "jasco": "jasco",
+    "jasco-predictions": "jasco", "ruenvaqa": "ruenvaqa", "ruenvaqa-submission": "ruenvaqa", "mmau": "mmau",
+    "mmar": "mmar",
+}  # fmt: skip
+
+
+def _so_bench(case: _Case) -> ScoreReport:
+    from seldio.scores.so_bench import profiles, prompt
+    from seldio.scores.so_bench.score import score
+
+    options = case.options
+    profile = profiles.get(case.profile).changed(**_thresholds(options))
+    with _judge(options) as server:
+        judge = _imported(options) if options.judgements else prompt.through(server) if server is not None else None
+        found = score(case.items or [], case.predictions, profile, judge=judge, join=options.join,
+                      offline=options.offline, system=case.system)  # fmt: skip
+    return _with_tally(found, server)
+
+
+def _jasco(case: _Case) -> ScoreReport:
+    from seldio.scores import jasco
+
+    options = case.options
+    judgements = _judgements(options) if options.judgements else None
+    with _judge(options) as server:
+        return jasco.score(
+            case.predictions, case.items, mode="eval.py" if case.profile == "jasco-eval.py" else "corrected",
+            system=case.system, judge=server.ask if server is not None else None, judgements=judgements,
+            allow_missing=options.allow_missing, published=True, tally=server.tally if server is not None else None,
+        )  # fmt: skip
+
+
+def _ruenvaqa(case: _Case) -> ScoreReport:
+    from seldio.scores.ruenvaqa import score
+
+    return score(case.items or [], case.predictions, system=case.system, allow_missing=case.options.allow_missing)
+
+
+def _choice(case: _Case) -> ScoreReport:
+    from seldio.scores.multiple_choice import score
+
+    return score(case.items or [], case.predictions, system=case.system, profile=case.profile,
+                 allow_missing=case.options.allow_missing)  # fmt: skip
+
+
+#: The ways of scoring answers.
+PROFILES: dict[str, Callable[[_Case], ScoreReport]] = {
+    "so-bench": _so_bench,
+    "so-bench-paper": _so_bench,
+    "so-bench-legacy": _so_bench,
+    "jasco": _jasco,
+    "jasco-eval.py": _jasco,
+    "ruenvaqa": _ruenvaqa,
+    "mmau": _choice,
+    "mmar": _choice,
+    "multiple-choice": _choice,
+}
+
+
+def _thresholds(options: AnswerOptions) -> dict[str, Any]:
+    known = ("azimuth", "elevation", "distance", "onset", "wer")
+    for name in options.thresholds:
+        if name not in known:
+            raise UsageError(f"no threshold {printable(name)}; there are {', '.join(known)}")
+    return dict(options.thresholds)
+
+
+# --- the judge -------------------------------------------------------------------------------------
+
+
+class _Planned(Exception):
+    """Nothing was asked; the message says what asking would take."""
+
+
+class _Planner:
+    """A judge that stops at the first question it is asked."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self.tally = judge.tally
+
+    def ask(self, requests: Sequence[Request]) -> list[Reply]:
+        raise _Planned(str(self._judge.plan(requests)))
+
+
+def plan_answers(predictions: Path, reference: Path | None, options: AnswerOptions, **formats: str | None) -> str:
+    """What asking the judge would take: calls, tokens and cost; nothing is asked.
+
+    Raises:
+        UsageError: as :func:`score_answers`.
+    """
+    try:
+        score_answers(predictions, reference, options, **formats)
+    except _Planned as planned:
+        return str(planned)
+    return "no prediction needs a judge"
+
+
+@contextlib.contextmanager
+def _judge(options: AnswerOptions) -> Iterator[Judge | _Planner | None]:
+    """The judge that *options* name, open; None where they name none."""
+    if options.judge is None:
+        yield None
+        return
+    from seldio.scores.judge import Judge, Price
+
+    wanted = options.judge
+    price = Price(*wanted.price) if wanted.price is not None else None
+    with Judge(
+        wanted.model, wanted.url, cache=wanted.cache, concurrency=wanted.concurrency, max_rpm=wanted.max_rpm,
+        price=price, progress=True,
+    ) as judge:  # fmt: skip
+        yield _Planner(judge) if wanted.dry_run else judge
+
+
+def _with_tally(found: ScoreReport, judge: Judge | _Planner | None) -> ScoreReport:
+    """*found* with what judging took."""
+    if judge is None:
+        return found
+    return dataclasses.replace(found, tables=(*found.tables, judge.tally.table()))
+
+
+def _judgements(options: AnswerOptions) -> dict[str, Judgement]:
+    from seldio.scores.judge import read_judgements
+
+    assert options.judgements is not None
+    return read_judgements(_bytes(options.judgements), options.judgements)
+
+
+def _imported(options: AnswerOptions) -> SoBenchJudge:
+    """Judgements of SO-Bench made elsewhere: by id, or the rows of the official program's cache.
+
+    Raises:
+        UsageError: the file cannot be read.
+        DataError: a line is no judgement.
+    """
+    from seldio.formats.json_text import parse_lines
+    from seldio.scores.so_bench.judgement import faults, from_cache
+
+    assert options.judgements is not None
+    rows = [document.value for document in parse_lines(_bytes(options.judgements), options.judgements, raise_errors)]
+    if rows and all(isinstance(row, dict) and "cache_key" in row for row in rows):
+        return from_cache(rows)
+    kept = {key: value for key, value in _judgements(options).items() if isinstance(value, dict) and not faults(value)}
+    return lambda requests: [kept.get(request.id) for request in requests]
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        return LocalPath(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{printable(path)}: {error.strerror}") from error

@@ -1,0 +1,187 @@
+"""``seldio score`` and ``seldio rank``."""
+
+from __future__ import annotations
+
+import enum
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from seldio.cli.guard import guarded
+from seldio.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from seldio.scores.result import ScoreReport
+
+
+class Output(enum.StrEnum):
+    """How scores are written."""
+
+    TEXT = "text"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+    HTML = "html"
+
+
+_LABELS, _ANSWERS, _JUDGE = "Labels", "Questions", "Judge"
+_OUTPUT: Any = typer.Option(Output.TEXT, "--output", help="How to write the scores; json and csv keep every digit.")
+
+
+def _list(asked: bool) -> None:
+    """Print the ways of scoring."""
+    if not asked:
+        return
+    from seldio.info import profile_titles
+
+    for name, title in profile_titles():
+        typer.echo(f"{name:<20} {title}")
+    raise typer.Exit
+
+
+@guarded
+def command(
+    predictions: list[str] = typer.Argument(help="Outputs of one or more systems: files, folders, archives."),
+    reference: str | None = typer.Option(None, "--reference", "-r", help="The labels, or the questions with answers."),
+    profile: str | None = typer.Option(None, "--profile", "-p", help="The way of scoring; --profiles lists them."),
+    format: str | None = typer.Option(None, "--format", "-f", help="The layout of the predictions."),
+    reference_format: str | None = typer.Option(None, help="The layout of the reference, likewise."),
+    allow_missing: bool = typer.Option(False, "--allow-missing", help="Score what is there, and say what is not."),
+    output: Output = _OUTPUT,
+    json: bool = typer.Option(False, "--json", help="The same as --output json."),
+    out: Path | None = typer.Option(None, "-o", help="Write the scores to this file."),
+    table: str | None = typer.Option(None, help="csv: only this table, e.g. overall or classes."),
+    average: str | None = typer.Option(None, help="macro or micro.", rich_help_panel=_LABELS),
+    angle: float | None = typer.Option(None, help="Degrees that a source may be off.", rich_help_panel=_LABELS),
+    distance: float | None = typer.Option(None, help="Metres that it may be off.", rich_help_panel=_LABELS),
+    relative: float | None = typer.Option(None, help="The same, over its distance.", rich_help_panel=_LABELS),
+    onscreen: bool = typer.Option(False, "--onscreen", help="It must agree on the picture.", rich_help_panel=_LABELS),
+    classes: str | None = typer.Option(None, help="Vocabulary of the classes.", rich_help_panel=_LABELS),
+    jackknife: bool = typer.Option(False, "--jackknife", help="95 % confidence intervals.", rich_help_panel=_LABELS),
+    official_points: bool = typer.Option(
+        False, "--official-points", help="The point values of the official jackknife too.", rich_help_panel=_LABELS
+    ),
+    by_clip: bool = typer.Option(False, "--by-clip", help="The scores of each clip too.", rich_help_panel=_LABELS),
+    join: str = typer.Option("strict", help="SO-Bench: strict (by id) or official.", rich_help_panel=_ANSWERS),
+    offline: str = typer.Option(
+        "extract", help="SO-Bench without a judge: extract, none or official-fallback.", rich_help_panel=_ANSWERS
+    ),
+    threshold: list[str] = typer.Option(
+        [], help="SO-Bench: azimuth, elevation, distance, onset or wer=NUMBER.", rich_help_panel=_ANSWERS
+    ),
+    judge: str | None = typer.Option(None, help="Model to ask about answers.", rich_help_panel=_JUDGE),
+    judge_url: str | None = typer.Option(None, help="Its server, down to /v1.", rich_help_panel=_JUDGE),
+    judge_cache: str | None = typer.Option(None, help="SQLite file of its replies.", rich_help_panel=_JUDGE),
+    judge_concurrency: int = typer.Option(8, help="Calls at a time.", rich_help_panel=_JUDGE),
+    judge_rpm: float | None = typer.Option(None, help="Calls a minute.", rich_help_panel=_JUDGE),
+    judge_price: str | None = typer.Option(None, help="Per million tokens: IN,OUT.", rich_help_panel=_JUDGE),
+    judgements: str | None = typer.Option(None, help="Judgements made elsewhere: JSON lines.", rich_help_panel=_JUDGE),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Say what judging would take.", rich_help_panel=_JUDGE),
+    profiles: bool = typer.Option(False, "--profiles", is_eager=True, callback=_list,
+                                  help="List the ways of scoring."),
+) -> ExitCode:  # fmt: skip
+    """Score outputs against labels or answers against questions, as official programs do, with their faults named."""
+    from seldio import api
+
+    assert not profiles  # they were listed
+    options: dict[str, Any] = {"allow_missing": allow_missing}
+    labels = {
+        "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
+        "classes": classes, "jackknife": jackknife, "official_points": official_points, "by_clip": by_clip,
+    }  # fmt: skip
+    answers: dict[str, Any] = {
+        "join": join, "offline": offline, "judgements": judgements, "thresholds": dict(map(_threshold, threshold)),
+        "judge": _judge(judge, judge_url, judge_cache, judge_concurrency, judge_rpm, judge_price, dry_run),
+    }  # fmt: skip
+    usual = {"join": "strict", "offline": "extract"}
+    options |= {name: value for name, value in labels.items() if value not in (None, False)}
+    options |= {name: value for name, value in answers.items() if value and value != usual.get(name)}
+    if dry_run:
+        typer.echo(_planned(predictions, reference, profile, format, reference_format, options))
+        return ExitCode.CLEAN
+    reports = [
+        api.score(one, reference, profile=profile, format=format, reference_format=reference_format, **options)
+        for one in predictions
+    ]
+    _write(reports, Output.JSON if json else output, out, table)
+    return ExitCode.CLEAN
+
+
+@guarded
+def rank(
+    paths: list[str] = typer.Argument(help="Score files (json or csv), or folders of them."),
+    output: Output = _OUTPUT,
+    json: bool = typer.Option(False, "--json", help="The same as --output json."),
+    out: Path | None = typer.Option(None, "-o", help="Write the ranking to this file."),
+    metrics: str | None = typer.Option(None, help="Rank by these only, comma separated; NAME:higher for others."),
+) -> ExitCode:
+    """Rank systems by the sum of their places on every metric, as the task page of DCASE Task 3 says."""
+    from seldio.scores import entries, ranking
+
+    scores = entries.collected([entries.read_scores(path) for path in paths])
+    chosen = [name.strip() for name in metrics.split(",")] if metrics else ()
+    _write([ranking.report(scores, chosen)], Output.JSON if json else output, out, None)
+    return ExitCode.CLEAN
+
+
+def _write(reports: Sequence[ScoreReport], output: Output, out: Path | None, table: str | None) -> None:
+    from seldio.reports.scores import render_scores, write_scores
+
+    if out is None:
+        write_scores(reports, sys.stdout, output.value, table=table)
+        return
+    from seldio.files import write_bytes
+
+    write_bytes(out, "".join(render_scores(reports, output.value, table=table)).encode())
+
+
+def _threshold(item: str) -> tuple[str, float]:
+    name, _, value = item.partition("=")
+    try:
+        return name.strip(), float(value)
+    except ValueError:
+        raise UsageError(f"--threshold {item}: write NAME=NUMBER, as in distance=0.5") from None
+
+
+def _judge(
+    model: str | None, url: str | None, cache: str | None, concurrency: int, rpm: float | None, price: str | None,
+    dry_run: bool,
+) -> Any:  # fmt: skip
+    """The judge that the options name; None where they name none.
+
+    Raises:
+        UsageError: half of one is named.
+    """
+    from seldio.answer_scoring import JudgeOptions
+
+    if model is None and url is None:
+        if dry_run or cache or price:
+            raise UsageError("--dry-run and the options of a judge need --judge MODEL and --judge-url URL")
+        return None
+    if model is None or url is None:
+        raise UsageError("a judge is a model on a server: --judge MODEL --judge-url URL")
+    prices = None
+    if price is not None:
+        try:
+            sent, received = (float(part) for part in price.split(","))
+        except ValueError:
+            raise UsageError(f"--judge-price {price}: two numbers, as in 0.15,0.6") from None
+        prices = (sent, received)
+    return JudgeOptions(model, url, cache, concurrency, rpm, prices, dry_run)
+
+
+def _planned(
+    predictions: list[str], reference: str | None, profile: str | None, format: str | None,
+    reference_format: str | None, options: dict[str, Any],
+) -> str:  # fmt: skip
+    from seldio.answer_scoring import AnswerOptions, plan_answers
+
+    given = AnswerOptions(profile=profile, **options)
+    plans = (
+        plan_answers(one, reference, given, format=format, reference_format=reference_format) for one in predictions
+    )
+    return "\n".join(plans)

@@ -1,0 +1,170 @@
+"""The tables of a JASCO score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from seldio.formats.qa_csv import INSTRUCTIONS
+from seldio.schema.qa import Item, Prediction
+from seldio.scores.jasco.notices import notices
+from seldio.scores.jasco.parsing import Mode
+from seldio.scores.jasco.prompts import Vocabulary
+from seldio.scores.jasco.scoring import Case, Marks, prepare
+from seldio.scores.judge import Judgement, Reply, Request, Tally
+from seldio.scores.result import Cell, Column, ScoreReport, Table
+from seldio.text import clipped, plural
+
+_TITLES: dict[Mode, str] = {
+    "corrected": "JASCO, the judge's texts read as they are meant",
+    "eval.py": "JASCO, as its eval.py counts, with its faults",
+}
+_BEST = Column("best_mean", "best-mean", "", 3, "higher", "mean over items of the best answer, 0 to 2")
+_MEAN = Column("mean", "mean", "", 3, "higher", "mean over all answers, 0 to 2")
+_SHARES = (
+    Column("audio", "Audio", "%", 1, None, "rest on the sound alone, of those with an orientation"),
+    Column("both", "Both", "%", 1, "higher", "rest on sound and speech"),
+    Column("speech", "Speech", "%", 1, None, "rest on the speech alone"),
+)
+_OTHERS = (
+    Column("neither", "Neither", "%", 1, "lower", "without a conclusion, of all answers"),
+    Column("no_verdict", "no verdict", "%", 1, "lower", "judge's texts that cannot be read, of all answers; worth 0"),
+)
+_ROWS = Column("answers", "answers", "", 0, None, "answers counted")
+#: README of JASCO: best-mean, then Audio-, Both- and Speech-Dependence.
+PUBLISHED = (
+    ("WavLLM-7B", 0.49, 0.09, 0.17, 0.74),
+    ("LTU-AS-7B", 1.04, 0.19, 0.49, 0.32),
+    ("SALMONN-7B", 1.21, 0.27, 0.48, 0.25),
+    ("Qwen2-Audio-Instruct-7B", 1.38, 0.13, 0.56, 0.31),
+)
+
+
+def score(
+    predictions: Sequence[Prediction],
+    items: Sequence[Item] | None = None,
+    *,
+    mode: Mode = "corrected",
+    system: str = "predictions",
+    judge: Callable[[Sequence[Request]], Sequence[Reply]] | None = None,
+    judgements: Mapping[str, Judgement] | None = None,
+    vocabulary: Vocabulary = "Both",
+    allow_missing: bool = False,
+    by_item: bool = False,
+    published: bool = False,
+    tally: Tally | None = None,
+    settings: Mapping[str, str | float | int | bool | None] | None = None,
+) -> ScoreReport:
+    """The score of a model's outputs.
+
+    Args:
+        predictions: of a ``jasco-predictions`` file; judged ones have the judge's text in ``llama3_extract``.
+        items: the questions, to check ids and right answers by; None for JASCO's ids, 1 to 80.
+        mode: which reading of the judge's texts stands first; both are shown.
+        system: the name of what is scored.
+        judge: asked about all predictions, e.g. ``Judge(...).ask``; None to use what the file holds.
+        judgements: made elsewhere, by item and number of the instruction, as ``17/3``; these come before others.
+        vocabulary: for *judge*: what it calls the orientation to both.
+        allow_missing: score what is there.
+        by_item: with a table of items.
+        published: with a table of published scores.
+        tally: what *judge* counts, to be shown.
+        settings: to be shown, e.g. the judge's model.
+
+    Raises:
+        UsageError: there are no judgements, and no judge to ask.
+        DataError: predictions or judgements are missing, repeated or of no item.
+    """
+    case = prepare(
+        predictions, items, judge=judge, judgements=judgements, vocabulary=vocabulary, allow_missing=allow_missing
+    )
+    shown = {**({"vocabulary": vocabulary} if judge is not None else {}), **(settings or {})}
+    return report(
+        case, mode=mode, system=system, by_item=by_item, published=published, tally=tally,
+        own_wording=judge is not None, settings=shown,
+    )  # fmt: skip
+
+
+def report(
+    case: Case,
+    *,
+    mode: Mode = "corrected",
+    system: str = "predictions",
+    by_item: bool = False,
+    published: bool = False,
+    tally: Tally | None = None,
+    own_wording: bool = False,
+    settings: Mapping[str, str | float | int | bool | None] | None = None,
+) -> ScoreReport:
+    """The report of a case; *own_wording*: whether the judge was asked in seldio's words."""
+    marks = case.marks(mode)
+    tables = [_overall(case, mode), _prompts(case, marks)]
+    if by_item:
+        tables.append(_items(case, marks))
+    if published:
+        tables.append(_published())
+    if tally is not None:
+        tables.append(tally.table())
+    over = f"{plural(len(case.items), 'item')}, {plural(len(case.rows), 'answer')}"
+    profile = "jasco" if mode == "eval.py" else "jasco-corrected"
+    found = notices(case, own_wording=own_wording)
+    return ScoreReport(system, profile, _TITLES[mode], over, tuple(tables), found, {"mode": mode, **(settings or {})})
+
+
+def _overall(case: Case, mode: Mode) -> Table:
+    """Both readings, the one that was asked for first."""
+    whole = list(range(len(case.rows)))
+    corrected = case.marks("corrected")
+    rows: dict[Mode, tuple[Cell, ...]] = {
+        "corrected": ("corrected", case.best_mean(), corrected.mean(whole), *_shares(corrected, whole)),
+        "eval.py": _official_row(case, whole),
+    }
+    other: Mode = "eval.py" if mode == "corrected" else "corrected"
+    columns = (Column("reading", "reading"), _BEST, _MEAN, *_SHARES, *_OTHERS)
+    return Table("overall", "overall, in both readings", columns, (rows[mode], rows[other]))
+
+
+def _official_row(case: Case, whole: Sequence[int]) -> tuple[Cell, ...]:
+    """What eval.py prints, to the last digit; NaN where it crashes before."""
+    end, marks = case.official, case.marks("eval.py")
+    if end.best_mean is None:
+        return ("eval.py", *(math.nan for _ in range(7)))
+    shares = end.shares or (math.nan, math.nan, math.nan)
+    return ("eval.py", end.best_mean, marks.mean(whole), *shares, *_shares(marks, whole)[3:])
+
+
+def _shares(marks: Marks, rows: Sequence[int]) -> tuple[float, ...]:
+    """Audio, Both and Speech among those with one of these; Neither and no verdict among all."""
+    counts = marks.counts(rows)
+    known, total = counts["A"] + counts["G"] + counts["S"], sum(counts.values())
+    oriented = tuple(counts[kind] / known if known else math.nan for kind in ("A", "G", "S"))
+    return (*oriented, *(counts[kind] / total if total else math.nan for kind in ("N", None)))
+
+
+def _prompts(case: Case, marks: Marks) -> Table:
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (_prompt_name(prompt), len(numbers), marks.mean(numbers), *_shares(marks, numbers))
+        for prompt, numbers in case.prompts.items()
+    )
+    return Table("prompts", "by instruction", (Column("prompt", "instruction"), _ROWS, _MEAN, *_SHARES, *_OTHERS), rows)
+
+
+def _prompt_name(prompt: str) -> str:
+    number = f"{INSTRUCTIONS.index(prompt) + 1}. " if prompt in INSTRUCTIONS else ""
+    return number + clipped(prompt, 200)
+
+
+def _items(case: Case, marks: Marks) -> Table:
+    names = ("Audio", "Both", "Speech", "Neither", "no verdict")
+    counted = tuple(Column(name.lower().replace(" ", "_"), name, "", 0) for name in names)
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (id, len(numbers), marks.best(numbers), marks.mean(numbers), *marks.counts(numbers).values())
+        for id, numbers in case.items.items()
+    )
+    best = Column("best", "best", "", 0, "higher", "points of the best answer")
+    return Table("items", "by item", (Column("item", "item"), _ROWS, best, _MEAN, *counted), rows)
+
+
+def _published() -> Table:
+    title = "published by JASCO, judge Llama-3.1-70B-Instruct; another judge or wording is not comparable"
+    return Table("published", title, (Column("system", "system"), _BEST, *_SHARES), PUBLISHED)

@@ -1,0 +1,281 @@
+"""Many requests, few at a time: threads, retries, the cache, and a clean stop.
+
+Threads only talk to the server; the cache and all counts belong to the thread that asked. So a stop at
+any moment leaves a whole cache, and the next run goes on from there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from queue import Empty
+from typing import Self
+
+from seldio.errors import SeldioError, UsageError
+from seldio.scores.judge.cache import Cache, Entry
+from seldio.scores.judge.client import Client, checked_url, token_for
+from seldio.scores.judge.crew import Crew, Outcome
+from seldio.scores.judge.pace import Pace
+from seldio.scores.judge.progress import bar
+from seldio.scores.judge.replies import Malformed, Reply, read
+from seldio.scores.judge.requests import Request
+from seldio.scores.judge.tally import Plan, Price, Tally
+from seldio.text import clipped, plural, printable
+
+_BYTES_PER_TOKEN = 4
+_GRACE = 5.0  # seconds to wait, at a stop, for calls that are under way
+
+
+class Judge:
+    """A model on a server that speaks OpenAI's chat completions.
+
+    Args:
+        model: as the server names it.
+        base_url: of the server, e.g. ``http://localhost:8000/v1``.
+        token: None for that of the environment (:func:`~seldio.scores.judge.client.token_for`).
+        cache: SQLite file of replies; None keeps them only as long as this object.
+        concurrency: calls at a time.
+        max_rpm: calls per minute; None for no limit.
+        timeout: seconds without a byte from the server.
+        retries: further tries of a call that failed.
+        temperature: of the model.
+        max_tokens: of a reply.
+        again: ask again where the cache holds a reply without a verdict.
+        server: what stands for the server in the keys of the cache, for a model that moves between addresses;
+            *base_url* by default.
+        json_mode: ask the server for JSON; to be switched off for servers that refuse it.
+        price: of tokens.
+        progress: show a bar, if stderr is a terminal.
+        sleep: in place of real waiting.
+        clock: seconds that never go back.
+
+    Attributes:
+        tally: counts over all that was asked so far.
+
+    Raises:
+        UsageError: an option makes no sense.
+        SeldioError: the cache cannot be used.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        base_url: str,
+        *,
+        token: str | None = None,
+        cache: str | os.PathLike[str] | None = None,
+        concurrency: int = 8,
+        max_rpm: float | None = None,
+        timeout: float = 120.0,
+        retries: int = 4,
+        temperature: float = 0.0,
+        max_tokens: int = 1024,
+        again: bool = False,
+        server: str | None = None,
+        json_mode: bool = True,
+        price: Price | None = None,
+        progress: bool = True,
+        sleep: Callable[[float], object] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.model, self.base_url = model, checked_url(base_url)
+        self.temperature, self.max_tokens = temperature, max_tokens
+        _check(model, concurrency, max_rpm, timeout, retries, temperature, max_tokens)
+        self._token = token or token_for(self.base_url)
+        self._timeout, self._retries, self._concurrency = timeout, retries, concurrency
+        self._again, self._json_mode, self._progress = again, json_mode, progress
+        self._settings = (model, server or self.base_url, float(temperature), max_tokens, json_mode)
+        self._stop = threading.Event()
+        self._pace = Pace(max_rpm, sleep or self._stop.wait, clock)
+        self._client: Client | None = None
+        self.cache = Cache(cache)
+        self.tally = Tally(price or Price())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the cache."""
+        self.cache.close()
+
+    def __repr__(self) -> str:  # never the token
+        return f"Judge({self.model!r}, {self.base_url!r})"
+
+    def plan(self, requests: Sequence[Request]) -> Plan:
+        """What asking *requests* would take; nothing is sent."""
+        keys, known = self._look_up(requests)
+        todo = {key: request for key, request in zip(keys, requests, strict=True) if key not in known}
+        size = sum(len((request.system + request.user).encode()) for request in todo.values())
+        tokens_in, tokens_out = math.ceil(size / _BYTES_PER_TOKEN), len(todo) * self.max_tokens
+        cached = sum(key in known for key in keys)
+        return Plan(
+            len(keys), cached, len(todo), tokens_in, tokens_out, self.tally.price.of(tokens_in, tokens_out)
+        )  # fmt: skip
+
+    def ask(self, requests: Sequence[Request]) -> list[Reply]:
+        """A reply to each of *requests*, in their order.
+
+        Requests that are word for word the same are sent once. A reply that does not fit the schema is sent back
+        once with an explanation; if that does not help, there is no verdict.
+
+        Raises:
+            SeldioError: the server refuses all requests, or has stopped answering; the cache fails.
+            KeyboardInterrupt: with a text that says how to go on.
+        """
+        keys, known = self._look_up(requests)
+        todo = {key: request for key, request in zip(keys, requests, strict=True) if key not in known}
+        fresh = self._send(todo)
+        replies: list[Reply] = []
+        seen: set[str] = set()
+        for key, request in zip(keys, requests, strict=True):
+            entry = known.get(key)
+            new = fresh.get(key)
+            reply = _reply(request, entry, cached=True) if entry else _fresh(request, new) if new else None
+            assert reply is not None
+            if entry is None and key in seen:  # its tokens were counted with the first
+                reply = dataclasses.replace(reply, tokens_in=None, tokens_out=None)
+                self.tally.repeated += 1
+            seen.add(key)
+            replies.append(reply)
+        self.tally.add(replies)
+        return replies
+
+    def _look_up(self, requests: Sequence[Request]) -> tuple[list[str], dict[str, Entry]]:
+        keys = [request.key(*self._settings) for request in requests]
+        known = self.cache.find(dict.fromkeys(keys))
+        if self._again:
+            firsts = dict(zip(keys, requests, strict=True))
+            known = {key: entry for key, entry in known.items() if _reply(firsts[key], entry).verdict is not None}
+        return keys, known
+
+    def _send(self, todo: dict[str, Request]) -> dict[str, Outcome]:
+        """Ask all of *todo*; replies are in the cache as soon as they are here."""
+        if not todo:
+            return {}
+        self._client = self._client or Client(
+            self.base_url, self.model, self._token, self._timeout, self.temperature, self.max_tokens, self._json_mode
+        )
+        self._stop.clear()
+        size = min(self._concurrency, len(todo))
+        crew = Crew(self._client, self._pace, self._stop, self._retries, size)
+        outcomes: dict[str, Outcome] = {}
+        try:
+            crew.start(todo)
+            with bar(len(todo), self._progress) as advance:
+                self._collect(todo, crew, outcomes, advance)
+        except BaseException as error:
+            self._stop.set()
+            with suppress(KeyboardInterrupt):  # a second Ctrl-C: no more waiting
+                self._drain(todo, crew, outcomes)
+            if isinstance(error, KeyboardInterrupt):
+                raise KeyboardInterrupt(f"stopped. {self._kept(outcomes)}") from None
+            raise
+        crew.join()
+        return outcomes
+
+    def _collect(
+        self, todo: dict[str, Request], crew: Crew, outcomes: dict[str, Outcome], advance: Callable[[], None]
+    ) -> None:
+        """Take in what the threads hand back.
+
+        A server that fails as many requests in a row as this, each tried several times, is taken for gone.
+        """
+        most, row = max(8, 2 * self._concurrency), 0
+        while len(outcomes) < len(todo):
+            try:
+                outcome = crew.done.get(timeout=0.5)  # a wait without end could not be interrupted on Windows
+            except Empty:
+                continue
+            self._take(todo, outcome, outcomes)
+            advance()
+            row = 0 if outcome.failure is None else row + 1
+            if outcome.failure is not None and (outcome.failure.hopeless or row >= most):
+                times = "" if outcome.failure.hopeless else f" ({row} requests in a row failed)"
+                raise SeldioError(
+                    f"the judge at {printable(self.base_url)} cannot be used{times}: {outcome.failure}. "
+                    + self._kept(outcomes)
+                )
+
+    def _take(self, todo: dict[str, Request], outcome: Outcome, outcomes: dict[str, Outcome]) -> None:
+        if outcome.bug is not None:
+            raise outcome.bug
+        self.tally.calls += outcome.calls
+        self.tally.uncounted += outcome.uncounted
+        self.tally.tokens_in += outcome.tokens_in or 0
+        self.tally.tokens_out += outcome.tokens_out or 0
+        if outcome.failure is None:
+            task = todo[outcome.key].task
+            entry = Entry(outcome.text, outcome.model, outcome.tokens_in, outcome.tokens_out, task)
+            self.cache.keep(outcome.key, entry)
+        outcomes[outcome.key] = outcome
+
+    def _drain(self, todo: dict[str, Request], crew: Crew, outcomes: dict[str, Outcome]) -> None:
+        """Keep what is paid for already: wait a little for calls under way."""
+        crew.join(min(_GRACE, self._timeout))
+        while not crew.done.empty():
+            outcome = crew.done.get()
+            if outcome.bug is None:
+                self._take(todo, outcome, outcomes)
+
+    def _kept(self, outcomes: dict[str, Outcome]) -> str:
+        good = sum(outcome.failure is None for outcome in outcomes.values())
+        if self.cache.path is None:
+            return f"No cache was named, so {plural(good, 'reply', 'replies')} of this run are lost: name one next time"
+        return (
+            f"{plural(good, 'reply', 'replies')} of this run are in {printable(self.cache.path)}: "
+            "the same command goes on from there"
+        )
+
+
+def _fresh(request: Request, outcome: Outcome) -> Reply:
+    """The reply of this run."""
+    if outcome.failure is not None:
+        reason = str(outcome.failure)
+        return Reply(request.id, None, "", False, outcome.tokens_in, outcome.tokens_out, reason, True, outcome.model)
+    entry = Entry(outcome.text, outcome.model, outcome.tokens_in, outcome.tokens_out, request.task)
+    return _reply(request, entry)
+
+
+def _reply(request: Request, entry: Entry, *, cached: bool = False) -> Reply:
+    """The reply in *entry*, read anew. The tokens of a cached one were paid for by another run."""
+    tokens = (None, None) if cached else (entry.tokens_in, entry.tokens_out)
+    try:
+        verdict, error = read(entry.text, request), None
+    except Malformed as why:
+        verdict, error = None, str(why)
+    return Reply(request.id, verdict, entry.text, cached, *tokens, error, False, entry.model)
+
+
+def _check(
+    model: str,
+    concurrency: int,
+    max_rpm: float | None,
+    timeout: float,
+    retries: int,
+    temperature: float,
+    max_tokens: int,
+) -> None:
+    """Options that make no sense are refused before anything is sent."""
+    wrong = [
+        text
+        for sound, text in (
+            (bool(model.strip()), "a judge needs the name of a model"),
+            (1 <= concurrency <= 1024, f"{concurrency} calls at a time: 1 to 1,024 make sense"),
+            (max_rpm is None or 0 < max_rpm < math.inf, f"{max_rpm} calls per minute: a number above 0"),
+            (0 < timeout < math.inf, f"a timeout of {timeout} s: a number above 0"),
+            (0 <= retries <= 100, f"{retries} retries: 0 to 100 make sense"),
+            (0 <= temperature <= 2, f"a temperature of {temperature}: 0 to 2 make sense"),
+            (max_tokens >= 1, f"replies of {max_tokens} tokens: 1 or more"),
+        )
+        if not sound
+    ]
+    if wrong:
+        raise UsageError(clipped("; ".join(wrong), 300))

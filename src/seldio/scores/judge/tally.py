@@ -1,0 +1,149 @@
+"""What judging took: calls, tokens, money."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable
+
+from seldio.errors import UsageError
+from seldio.scores.judge.replies import Reply
+from seldio.scores.result import Cell, Column, Table
+from seldio.text import clipped, plural
+
+
+@dataclasses.dataclass(frozen=True)
+class Price:
+    """Money per million tokens, in the currency of the one who asks; None where it is not known.
+
+    Raises:
+        UsageError: a price is negative or no number, or only one is given.
+    """
+
+    tokens_in: float | None = None
+    tokens_out: float | None = None
+
+    def __post_init__(self) -> None:
+        given = [price for price in (self.tokens_in, self.tokens_out) if price is not None]
+        if len(given) == 1 or not all(0 <= price < float("inf") for price in given):
+            raise UsageError("prices are two numbers from 0 on: per million tokens sent, and per million received")
+
+    def of(self, tokens_in: int, tokens_out: int) -> float | None:
+        """What so many tokens cost."""
+        if self.tokens_in is None or self.tokens_out is None:
+            return None
+        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
+
+
+@dataclasses.dataclass
+class Tally:
+    """Counts of a run.
+
+    Args:
+        price: of its tokens.
+        asked: requests.
+        cached: of these, those whose reply was in the cache.
+        repeated: those that were word for word the same as one before, and sent once.
+        verdicts: those with a verdict.
+        no_verdict: those with a reply that could not be read.
+        failed: those that the server did not answer.
+        calls: to the server that came back with a reply.
+        tokens_in: sent, as the server counts.
+        tokens_out: received.
+        uncounted: calls for which the server did not count tokens: cost is higher than it says.
+        models: how often which model replied, by the name that the server gave.
+        errors: why there was no verdict, and how often.
+    """
+
+    price: Price = Price()
+    asked: int = 0
+    cached: int = 0
+    repeated: int = 0
+    verdicts: int = 0
+    no_verdict: int = 0
+    failed: int = 0
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    uncounted: int = 0
+    models: Counter[str] = dataclasses.field(default_factory=Counter)
+    errors: Counter[str] = dataclasses.field(default_factory=Counter)
+
+    @property
+    def cost(self) -> float | None:
+        """Of the calls of this run; None without prices."""
+        return self.price.of(self.tokens_in, self.tokens_out)
+
+    def add(self, replies: Iterable[Reply]) -> None:
+        """Count what came back."""
+        for reply in replies:
+            self.asked += 1
+            self.cached += reply.cached
+            self.failed += reply.failed
+            self.verdicts += reply.verdict is not None
+            self.no_verdict += reply.verdict is None and not reply.failed
+            if reply.model is not None:
+                self.models[reply.model] += 1
+            if reply.error is not None:
+                self.errors[reply.error] += 1
+
+    def table(self) -> Table:
+        """The counts, for a report."""
+        rows: list[tuple[Cell, ...]] = [
+            (name, getattr(self, name))
+            for name in (
+                "asked", "cached", "repeated", "verdicts", "no_verdict", "failed", "calls", "tokens_in", "tokens_out",
+                "uncounted",
+            )
+        ]  # fmt: skip
+        if self.cost is not None:
+            rows.append(("cost", self.cost))
+        rows += [(f"replied by {clipped(name)}", number) for name, number in sorted(self.models.items())]
+        rows += [(f"no verdict or reply: {clipped(why, 120)}", number) for why, number in self.errors.most_common(5)]
+        columns = (Column("what", "what"), Column("count", "count", digits=4))
+        return Table("judge", "what judging took", columns, tuple(rows))
+
+    def __str__(self) -> str:
+        parts = [f"{plural(self.asked, 'request')}: {self.verdicts:,} with a verdict"]
+        parts += [
+            f"{number:,} {name}"
+            for number, name in (
+                (self.no_verdict, "without"), (self.failed, "failed"), (self.cached, "from the cache"),
+                (self.repeated, "repeated"),
+            )
+            if number
+        ]  # fmt: skip
+        parts.append(f"{plural(self.calls, 'call')}, {self.tokens_in:,} tokens in, {self.tokens_out:,} out")
+        if self.uncounted:
+            parts.append(f"tokens of {plural(self.uncounted, 'call')} not counted by the server")
+        if self.cost is not None:
+            parts.append(f"cost {self.cost:.4f}")
+        return ", ".join(parts)
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What a run would take (``--dry-run``).
+
+    Args:
+        requests: all.
+        cached: whose reply is in the cache.
+        calls: to be made, if every reply is good at once.
+        tokens_in: estimated: a token for each four bytes of UTF-8.
+        tokens_out: at most.
+        cost: at most, by the estimate; None without prices.
+    """
+
+    requests: int
+    cached: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+
+    def __str__(self) -> str:
+        money = "" if self.cost is None else f", at most {self.cost:.4f}"
+        return (
+            f"{plural(self.requests, 'request')}, {self.cached:,} of them in the cache: {plural(self.calls, 'call')}, "
+            f"about {self.tokens_in:,} tokens in, at most {self.tokens_out:,} out{money}"
+        )

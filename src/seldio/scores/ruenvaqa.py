@@ -1,0 +1,198 @@
+"""ruEnvAQA (MERA Multi): exact match of letters, and beside it what the answers say."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from seldio.schema.qa import Item, Prediction
+from seldio.scores.exact_match import after_answer_word, exact_match
+from seldio.scores.joining import Joined, join
+from seldio.scores.letters import Letter, letter_of
+from seldio.scores.result import Cell, Column, ScoreReport, Table
+from seldio.scores.ruenvaqa_notices import Case, notices
+from seldio.scores.shares import Flags, Measured
+from seldio.text import plural
+
+#: Exact match of people, ``human_benchmark`` of the benchmark's ``dataset_meta.json``.
+HUMAN = 0.9497
+
+EXACT = Column(
+    "exact_match", "exact", "%", 1, "higher",
+    "exact_match of MERA's ruenvaqa.yaml: case and ASCII punctuation do not matter, white space does",
+)  # fmt: skip
+STRIPPED = Column("stripped", "stripped", "%", 1, "higher", "exact match without the white space around the answer")
+ANSWER_WORD = Column(
+    "answer_word", "ОТВЕТ", "%", 1, "higher",
+    "exact match of the answer or of what stands behind its last ОТВЕТ, whichever is right; MERA's site has such "
+    "a rule, its code is not public",
+)  # fmt: skip
+LETTER = Column("letter", "letter", "%", 1, "higher", "the Latin letter that the answer gives, by seldio's grammar")
+LOOK = Column(
+    "letter_by_look", "by look", "%", 1, "higher", "the letter of the answer, Cyrillic А, В, С, Е read as A, B, C, E"
+)
+
+_RIGHT = "", 0, "higher"
+_HOMOGLYPHS = (
+    Column("written", "letter written"),
+    Column("code_point", "code point"),
+    Column("count", "answers", "", 0, None, "answers that give this letter"),
+    Column("right_by_look", "right by look", "", 0, "higher", "right if read as the Latin letter that it looks like"),
+    Column("right_by_alphabet", "right by alphabet", "", 0, "higher", "right if А, Б, В, Г are the first four options"),
+)
+_RULES = (
+    Column("rule", "form of the answer"),
+    Column("count", "answers", "", 0, None, "answers of this form"),
+    Column("exact", "counted right", "", 0, "higher", "of which exact match counts as right"),
+    Column("right", "right letter", "", 0, "higher", "of which give the right letter, Cyrillic ones by look"),
+)
+_FORMS = {
+    "alone": "a letter alone",
+    "answer word": "a letter behind the answer word",
+    "first": "a letter, then text",
+    "named": "a letter behind “option”",
+    "none": "no letter, or several",
+    "empty": "empty",
+    "missing": "no prediction",
+}
+
+
+def score(
+    items: Sequence[Item],
+    predictions: Sequence[Prediction],
+    *,
+    system: str = "predictions",
+    allow_missing: bool = False,
+    human: float | None = HUMAN,
+) -> ScoreReport:
+    """The score of *predictions*; a question without prediction counts as wrong.
+
+    Args:
+        items: questions with two or more options, and the Latin letter of the right one as answer.
+        predictions: joined by id; of several with one id, the last counts, as on MERA's server.
+        system: what was scored.
+        allow_missing: whether some questions may lack a prediction, and some predictions a question.
+        human: exact match of people, shown beside the system; None for other benchmarks.
+
+    Raises:
+        DataError: predictions and questions do not fit, or answers are secret.
+    """
+    joined = join(items, predictions, allow_missing=allow_missing)
+    letters = tuple(letter_of(text) for text in joined.texts)
+    case = Case(joined, letters, _measure(joined, letters))
+    tables = [
+        _overall(system, case.measured, human),
+        *_groups(case),
+        _forms(case),
+        *_homoglyphs(case),
+    ]
+    over = f"{plural(len(joined.pairs), 'question')}, {sum(row is not None for _, row in joined.pairs):,} answered"
+    title = "ruEnvAQA (MERA Multi): exact match, case and ASCII punctuation ignored"
+    settings = {"ignore_case": True, "ignore_punctuation": True, "allow_missing": allow_missing}
+    return ScoreReport(system, "ruenvaqa", title, over, tuple(tables), notices(case), settings)
+
+
+def _measure(joined: Joined, letters: Sequence[Letter | None]) -> Measured:
+    gold = [item.answer or "" for item, _ in joined.pairs]
+    there = np.array([row is not None for _, row in joined.pairs], dtype=bool)
+    texts = joined.texts
+    exact = _flags(exact_match(text, right) for text, right in zip(texts, gold, strict=True)) & there
+    stripped = _flags(exact_match(text.strip(), right) for text, right in zip(texts, gold, strict=True)) & there
+    behind = [after_answer_word(text) for text in texts]
+    worded = _flags(part is not None and exact_match(part, right) for part, right in zip(behind, gold, strict=True))
+    look = _flags(
+        found is not None and found.latin == right.strip().upper() for found, right in zip(letters, gold, strict=True)
+    )
+    latin = _flags(found is not None and not found.cyrillic for found in letters)
+    measures = {EXACT: exact, STRIPPED: stripped, ANSWER_WORD: exact | worded, LETTER: look & latin, LOOK: look}
+    return Measured(measures, [len(item.options or ()) for item, _ in joined.pairs])
+
+
+def _flags(values: object) -> Flags:
+    return np.fromiter(values, dtype=bool)  # type: ignore[call-overload, no-any-return]
+
+
+def _overall(system: str, measured: Measured, human: float | None) -> Table:
+    rows: list[tuple[Cell, ...]] = [(system, *measured.row())]
+    if human is not None:
+        others = (None,) * (len(measured.columns) - 2)
+        rows.append(("people, as published", None, human, *others))
+    return Table("overall", "overall", (Column("system", "system"), *measured.columns), tuple(rows))
+
+
+def _groups(case: Case) -> list[Table]:
+    items = [item for item, _ in case.joined.pairs]
+    found = (
+        case.measured.table("task_type", "by type of task", [item.task for item in items]),
+        case.measured.table("source_dataset", "by source of the recording", [item.dataset for item in items]),
+        case.measured.table("knowledge", "by knowledge", [_knowledge(item) for item in items]),
+        case.measured.table("options", "by number of options", case.measured.options),
+        case.measured.table("instruction", "by instruction", _instructions(items)),
+    )
+    return [table for table in found if table is not None]
+
+
+def _knowledge(item: Item) -> str | None:
+    value: object = item.extra
+    for key in ("meta", "categories", "knowledge"):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value if isinstance(value, str) else None
+
+
+def _instructions(items: Sequence[Item]) -> list[str | None]:
+    """A label for each instruction: its number in order of appearance, its length, and how it ends."""
+    numbers: dict[str, int] = {}
+    labels: list[str | None] = []
+    for item in items:
+        if item.instruction is None:
+            labels.append(None)
+            continue
+        number = numbers.setdefault(item.instruction, len(numbers) + 1)
+        end = " ".join(item.instruction.split())
+        labels.append(f"{number:02}: {end if len(end) <= 40 else '…' + end[-39:]}")
+    return labels
+
+
+def _forms(case: Case) -> Table:
+    """How the answers look, and what exact match makes of each form."""
+    exact, look = case.measured.measures[EXACT], case.measured.measures[LOOK]
+    forms = [_form(row, found) for (_, row), found in zip(case.joined.pairs, case.letters, strict=True)]
+    rows = []
+    for form, title in _FORMS.items():
+        here = np.array([each == form for each in forms], dtype=bool)
+        if here.any():
+            rows.append((title, int(here.sum()), int((here & exact).sum()), int((here & look).sum())))
+    return Table("forms", "by form of the answer", _RULES, tuple(rows))
+
+
+def _form(row: Prediction | None, found: Letter | None) -> str:
+    if row is None:
+        return "missing"
+    if not (row.prediction or "").strip():
+        return "empty"
+    return "none" if found is None else found.rule
+
+
+@dataclasses.dataclass
+class _Read:
+    count: int = 0
+    look: int = 0
+    alphabet: int = 0
+
+
+def _homoglyphs(case: Case) -> list[Table]:
+    """Cyrillic letters that were answered; no table where there are none."""
+    read: dict[str, _Read] = {}
+    for (item, _), found in zip(case.joined.pairs, case.letters, strict=True):
+        if found is not None and found.cyrillic:
+            right, each = (item.answer or "").strip().upper(), read.setdefault(found.written, _Read())
+            each.count += 1
+            each.look += found.latin == right
+            each.alphabet += found.by_alphabet == right
+    rows = tuple(
+        (letter, f"U+{ord(letter):04X}", each.count, each.look, each.alphabet) for letter, each in sorted(read.items())
+    )
+    title = "Cyrillic letters answered, which exact match never takes for Latin ones"
+    return [Table("homoglyphs", title, _HOMOGLYPHS, rows)] if rows else []

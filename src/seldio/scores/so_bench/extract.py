@@ -1,0 +1,208 @@
+"""What can be read from a prediction without a judge.
+
+Each task has a reader: from a request to a judgement, or None where a judge is needed. Numbers are read from the
+prediction alone, never with an eye on the right one; names, sides and motions are then compared to the right
+answer. What a text does not say for sure (two values, a denial, a neighbouring name) is left to the judge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+
+from seldio.scores.so_bench import bearing_angles, bearings, motions, quantities
+from seldio.scores.so_bench.compare import compared, left_right
+from seldio.scores.so_bench.judgement import READ, Judgement, Request, judgement
+from seldio.scores.so_bench.names import Mention, Names, listed_names, source_and_direction
+from seldio.scores.so_bench.profiles import RELATION_TASKS, TASKS
+from seldio.scores.so_bench.tidy import plainly
+from seldio.scores.so_bench.tidy import said as final_words
+
+Reader = Callable[[Request, str, Names], Judgement | None]
+_SILENT = "the prediction is empty"
+#: Characters; who says more than this without marking an answer is read by the judge.
+_LONGEST = 2000
+
+
+def extract(request: Request, names: Names) -> Judgement | None:
+    """A judgement on what the prediction says; None where a judge is needed."""
+    if request.task == "speech_content" or request.task not in TASKS:
+        return judgement(notes="compared word by word")
+    if not request.prediction.strip():
+        return judgement(notes=_SILENT)
+    if len(request.prediction) > _LONGEST and len(final_words(request.prediction)) > _LONGEST:
+        return None
+    return _READERS[request.task](request, plainly(request.prediction), names)
+
+
+# --- numbers ---------------------------------------------------------------------------------------
+
+
+def _azimuth(_request: Request, text: str, _names: Names) -> Judgement | None:
+    if (value := bearing_angles.azimuth(text)) is not None:
+        return judgement({"angle_deg": value}, notes=READ)
+    return judgement(notes="only an elevation is given") if bearing_angles.names_only(text, "elevation") else None
+
+
+def _elevation(_request: Request, text: str, _names: Names) -> Judgement | None:
+    if (value := bearing_angles.elevation(text)) is not None:
+        return judgement({"elevation_deg": value}, notes=READ)
+    return judgement(notes="only an azimuth is given") if bearing_angles.names_only(text, "azimuth") else None
+
+
+def _distance(_request: Request, text: str, _names: Names) -> Judgement | None:
+    value = quantities.metres(text)
+    return None if value is None else judgement({"distance_m": value}, notes=READ)
+
+
+def _onset(_request: Request, text: str, _names: Names) -> Judgement | None:
+    value = quantities.onset(text)
+    return None if value is None else judgement({"onset_time_s": value}, notes=READ)
+
+
+def _time(_request: Request, text: str, _names: Names) -> Judgement | None:
+    span = quantities.span(text)
+    return None if span is None else judgement({"time_span": list(span)}, notes=READ)
+
+
+def _count(_request: Request, text: str, _names: Names) -> Judgement | None:
+    value = quantities.count(text)
+    return None if value is None else judgement({"count": value}, notes=READ)
+
+
+# --- names -----------------------------------------------------------------------------------------
+
+
+def _level(said: set[str], true: set[str], names: Names) -> str | None:
+    """How the names that are said compare to the right ones; None where a judge has to say."""
+    if not said or not true:
+        return None
+    if said == true:
+        return "exact_or_synonym"
+    return "wrong" if all(names.apart(one, other) for one in said for other in true) else None
+
+
+def _source_fields(said: list[Mention], level: str) -> tuple[dict[str, object], dict[str, object]]:
+    sources = list(dict.fromkeys(mention.name for mention in said))
+    prediction: dict[str, object] = {"sources": sources, "primary_source": sources[0] if len(sources) == 1 else None}
+    return prediction, {"source_match_level": level, "source_match": level == "exact_or_synonym"}
+
+
+#: What may follow a name and "and" or a comma without being a further name.
+_GOES_ON = re.compile(
+    r"\s*(?:,|and|or|/)\s+(?:it|its|is|are|which|that|the (?:sound|source|listener|direction)|comes?|coming|from|at|to|"
+    r"located|heard|active|audible|above|below|behind|in|on|with|starting|lasting|then|there|i|as|since|because|based)\b"
+)
+_AND = re.compile(r"\s*(?:\band\b|\bor\b|/|\bplus\b)\s*\w")
+_BEFORE_AND = re.compile(r"\w\s*(?:\band|\bor|/)\s+(?:an?\s+|the\s+)?\Z")
+
+
+def _beside_another(text: str, mention: Mention) -> bool:
+    """Whether a name stands in a row with something else: *a guitar and a kazoo*."""
+    after = _AND.match(text, mention.end) and not _GOES_ON.match(text, mention.end)
+    before = _BEFORE_AND.search(text, 0, mention.start)
+    return bool(after) or bool(before and not re.search(r"\b(?:above|below|left|right)\s+and\s+(?:the\s+)?\Z",
+                                                       text[: mention.start]))  # fmt: skip
+
+
+def _named(request: Request, text: str, names: Names, true: str) -> tuple[list[Mention], str] | None:
+    """The names in the answer but for those of the question, and how they compare to the right one."""
+    meant = names.named(true)
+    asked = {mention.name for mention in names.find(plainly(request.question))} - {meant}
+    said = [mention for mention in names.find(text) if mention.name not in asked]
+    if any(bearings.denied(text, mention.start) or _beside_another(text, mention) for mention in said):
+        return None
+    level = _level({mention.name for mention in said}, {meant}, names)
+    return (said, level) if level else None
+
+
+def _source(request: Request, text: str, names: Names) -> Judgement | None:
+    found = _named(request, text, names, request.canonical_answer) if request.canonical_answer else None
+    return judgement(*_source_fields(*found), notes=READ) if found else None
+
+
+def _detect_source(request: Request, text: str, names: Names) -> Judgement | None:
+    true = {names.named(name) for name in listed_names(request.canonical_answer or request.answer)}
+    said = names.find(text)
+    spans = quantities.intervals(text)
+    if len(spans) > len(said) or any(bearings.denied(text, mention.start) for mention in said):
+        return None  # an interval without a name that is known, or a name that is not meant
+    level = _level({mention.name for mention in said}, true, names)
+    if level is None or (not spans and any(_beside_another(_without(text, said), mention) for mention in said)):
+        return None
+    prediction, semantic = _source_fields(said, level)
+    if len(spans) == 1:
+        prediction["time_span"] = list(spans[0])
+    return judgement(prediction, semantic, READ)
+
+
+def _without(text: str, mentions: list[Mention]) -> str:
+    """The text with "and" between known names taken away, places kept."""
+    for one, two in pairwise(mentions):
+        between = text[one.end : two.start]
+        if re.fullmatch(r"[\s,]*(?:and|or)?\s*(?:an?\s+|the\s+)?", between):
+            text = text[: one.end] + "," * len(between) + text[two.start :]
+    return text
+
+
+def _spatial_temporal(request: Request, text: str, names: Names) -> Judgement | None:
+    parts = source_and_direction(request.canonical_answer or "")
+    true = bearings.directions(plainly(parts[1])) if parts else None
+    spans = quantities.spans(text)
+    if not parts or not true or len(spans) > 1 or (not spans and quantities.times(text)):
+        return None
+    found = _named(request, text, names, parts[0])
+    said = bearings.directions(text)
+    if said is None or found is None:
+        return None
+    match = _direction_match(said, true)
+    if match is None and found[1] == "exact_or_synonym":
+        return None
+    prediction, semantic = _source_fields(*found)
+    prediction |= {
+        "time_span": list(spans[0]) if spans else None,
+        "direction_phrase": " and ".join(sorted(said)) or None,
+    }
+    return judgement(prediction, semantic | {"direction_match": match}, READ)
+
+
+def _direction_match(said: frozenset[str], true: frozenset[str]) -> bool | None:
+    """Whether two directions in words agree; None where one tells more than the other."""
+    if said == true:
+        return True
+    return False if bearings.contradictory(said, true) else None
+
+
+# --- comparisons -----------------------------------------------------------------------------------
+
+
+def _relation(request: Request, text: str, names: Names) -> Judgement | None:
+    reader = left_right if request.task == "relative_left_right" else compared
+    return reader(request, text, names)
+
+
+def _motion(request: Request, text: str, _names: Names) -> Judgement | None:
+    true = motions.motion(plainly(request.canonical_answer or request.answer))
+    said = motions.motion(text)
+    if said is None or true is None:
+        return None
+    match = motions.same_motion(said, true)
+    return None if match is None else judgement({"motion_label": said}, {"motion_match": match}, READ)
+
+
+_READERS: dict[str, Reader] = {
+    "estimate_azimuth": _azimuth,
+    "estimate_elevation": _elevation,
+    "estimate_distance": _distance,
+    "onset_from_location": _onset,
+    "detect_time": _time,
+    "count_sources": _count,
+    "detect_source": _detect_source,
+    "identify_source_by_doa": _source,
+    "identify_source_by_location": _source,
+    "multi_hop": _source,
+    "spatial_temporal": _spatial_temporal,
+    "classify_motion": _motion,
+    **dict.fromkeys(RELATION_TASKS, _relation),
+}

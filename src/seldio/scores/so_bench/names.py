@@ -1,0 +1,186 @@
+"""Names of sounds in texts: those of the benchmark itself and their everyday synonyms.
+
+Names are compared without case, plural, underscores and spaces: ``Door_bells`` is ``doorbell``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from seldio.schema.qa import Item
+from seldio.scores.so_bench.profiles import SOURCE_TASKS
+
+_TOKEN = re.compile(r"[a-z0-9]+")
+_GENITIVE = re.compile(r"'s\b")
+#: ``x from 1.0s to 2.5s``, ``"x, y" from …``: the events of a list.
+_LISTED = re.compile(
+    r"(?:\"(?P<quoted>[^\"]+)\"|(?P<plain>[^,\"]+?))\s+from\s+[\d.]+\s*s?(?:ec\w*)?\s+(?:to|until)\s+[\d.]+\s*s?",
+    re.IGNORECASE,
+)
+_LEAD = re.compile(
+    r"^(?:.*\b(?:contains?|features?|includes?|are|is)\b|[\s,]*(?:and|then))?\s*(?:the|an?)?\s+", re.IGNORECASE
+)
+_SIDES = re.compile(
+    r"^\s*(?:the\s+)?\"?(?P<x>.+?)\"?\s+(?:is|are)\s+(?:located\s+)?(?:to|on)\s+the\s+(?P<side>left|right)(?:\s+side)?"
+    r"\s+of\s+(?:the\s+)?\"?(?P<y>.+?)\"?\s*\.?\s*$",
+    re.IGNORECASE,
+)
+#: Letters by which a word is told that begins no name.
+_LEAST = 4
+#: Longer answers are sentences, no names.
+_MOST_WORDS = 7
+
+
+class Mention(NamedTuple):
+    """A name in a text.
+
+    Args:
+        name: in its one spelling, see :func:`key`.
+        start: of it in the text.
+        end: behind it.
+    """
+
+    name: str
+    start: int
+    end: int
+
+
+class Beside(NamedTuple):
+    """The answer of relative_left_right: *x* is on that side of *y*."""
+
+    x: str
+    side: str
+    y: str
+
+
+@lru_cache(maxsize=65536)
+def singular(word: str) -> str:
+    """A word without the ending of a plural; the same for both, whatever it is."""
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is", "os")) else word
+
+
+@lru_cache(maxsize=65536)
+def key(name: str) -> str:
+    """The one spelling in which names are compared.
+
+    >>> key("String_Instruments"), key("door bell"), key("Doorbell")
+    ('stringinstrument', 'doorbell', 'doorbell')
+    """
+    plain = _GENITIVE.sub("", name.lower().replace("_", " "))
+    return "".join(map(singular, _TOKEN.findall(plain)))
+
+
+def listed_names(text: str) -> list[str]:
+    """The names in a list of events with their times (detect_source)."""
+    return [found["quoted"] or _LEAD.sub("", found["plain"]).strip() for found in _LISTED.finditer(text)]
+
+
+def beside(text: str) -> Beside | None:
+    """The two names and the side of an answer of relative_left_right."""
+    found = _SIDES.match(text)
+    return Beside(found["x"], found["side"].lower(), found["y"]) if found else None
+
+
+def source_and_direction(text: str) -> tuple[str, str] | None:
+    """The two parts of a canonical answer of spatial_temporal, which is *source* from *direction*."""
+    source, found, direction = text.strip().rstrip(".").partition(" from ")
+    return (source.strip().strip('"'), direction.strip()) if found else None
+
+
+def names_in(item: Item) -> Iterator[str]:
+    """The names that the right answer of a question holds."""
+    text = item.canonical_answer or ""
+    if item.task == "detect_source":
+        yield from listed_names(text or item.answer or "")
+    elif item.task == "spatial_temporal":
+        if parts := source_and_direction(text):
+            yield parts[0]
+    elif item.task == "relative_left_right":
+        if found := beside(text or item.answer or ""):
+            yield from (found.x, found.y)
+    elif item.task in (*SOURCE_TASKS, "compare_elevation", "compare_distance"):
+        yield text
+
+
+class Names:
+    """The names that texts are searched for.
+
+    Args:
+        own: those of the benchmark's right answers; a synonym never replaces one of them.
+    """
+
+    def __init__(self, own: Iterable[str]) -> None:
+        self._names: dict[str, str] = {}
+        self._families: dict[str, set[str]] = {}
+        self._starts: set[str] = set()
+        self._longest = 1
+        own = [name for name in dict.fromkeys(own) if 0 < len(_TOKEN.findall(name.lower())) <= _MOST_WORDS]
+        for name in own:
+            self._add(name, key(name))
+        for families, names in _groups():
+            group = [key(name) for name in names]
+            main = [each for each in dict.fromkeys(group) if each in self._names]
+            for name in names:
+                if len(main) < 2:
+                    self._add(name, main[0] if main else group[0])
+            for each in main or group[:1]:
+                self._families.setdefault(each, set()).update(families)
+        for name in own:
+            for part in name.split(",") if "," in name else ():
+                if " or " not in part:
+                    self._add(part, key(name))
+
+    def _add(self, name: str, meant: str) -> None:
+        if spelled := key(name):
+            self._names.setdefault(spelled, meant)
+            self._starts.update(spelled[:length] for length in range(1, _LEAST + 1))
+            self._longest = max(self._longest, len(_TOKEN.findall(name.lower())) + 1)
+
+    def named(self, name: str) -> str:
+        """The spelling under which *name* is found in texts."""
+        return self._names.get(key(name), key(name))
+
+    def find(self, text: str) -> list[Mention]:
+        """The names in a plain text, the longest first at each place, none inside another."""
+        found: list[Mention] = []
+        tokens = [(singular(each.group()), *each.span()) for each in _TOKEN.finditer(text)]
+        behind = 0
+        for place, (word, start, _) in enumerate(tokens):
+            if place < behind or word[:_LEAST] not in self._starts:
+                continue
+            spelled, longest = "", 0
+            for number, (token, _, end) in enumerate(tokens[place : place + self._longest], place + 1):
+                if token == "s":  # of a genitive
+                    continue
+                spelled += token
+                if meant := self._names.get(spelled):
+                    mention, longest = Mention(meant, start, end), number
+            if longest:
+                found.append(mention)
+                behind = longest
+        return found
+
+    def apart(self, one: str, other: str) -> bool:
+        """Whether two names share no family: neither is a synonym of the other, nor wider, nor a neighbour."""
+        families = self._families.get(one), self._families.get(other)
+        return bool(families[0] and families[1] and not families[0] & families[1])
+
+
+@cache
+def _groups() -> tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]:
+    """The families of each group of synonyms, and the group, the usual name first."""
+    table = json.loads(files(__package__ or "").joinpath("labels.json").read_text("utf-8"))
+    return tuple(
+        ((family, *table["also"].get(name, ())), (name, *others))
+        for family, names in table["families"].items()
+        for name, others in names.items()
+    )

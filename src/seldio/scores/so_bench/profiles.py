@@ -1,0 +1,180 @@
+"""The protocols by which SO-Bench has been scored, as data: thresholds, policies and the sixteen tasks."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Literal, get_args
+
+from seldio.errors import UsageError
+
+SourceTime = Literal["event_only", "event_times_iou"]
+SpanPolicy = Literal["semantic_only", "semantic_times_iou"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """A task of SO-Bench.
+
+    Args:
+        name: as ``task_name`` has it.
+        count: how many of the 7,877 published questions are of this task.
+        question_class: the group that the data set's card puts it into.
+    """
+
+    name: str
+    count: int
+    question_class: str
+
+
+#: The tasks, the most frequent first; the groups of the last few are not published and follow their names.
+TASKS: dict[str, Task] = {
+    name: Task(name, count, group)
+    for name, count, group in (
+        ("estimate_elevation", 1153, "elevation"),
+        ("estimate_azimuth", 1152, "azimuth"),
+        ("detect_time", 667, "detect"),
+        ("detect_source", 667, "detect"),
+        ("identify_source_by_doa", 667, "detect"),
+        ("identify_source_by_location", 666, "detect"),
+        ("onset_from_location", 487, "detect"),
+        ("estimate_distance", 486, "distance"),
+        ("multi_hop", 333, "reasoning"),
+        ("spatial_temporal", 333, "reasoning"),
+        ("compare_elevation", 333, "elevation"),
+        ("relative_left_right", 333, "reasoning"),
+        ("compare_distance", 333, "distance"),
+        ("speech_content", 171, "reasoning"),
+        ("classify_motion", 62, "motion"),
+        ("count_sources", 34, "detect"),
+    )
+}
+#: Those whose answer is the name of a sound.
+SOURCE_TASKS = ("detect_source", "identify_source_by_doa", "identify_source_by_location", "multi_hop")
+#: Those that compare two sounds.
+RELATION_TASKS = ("compare_distance", "compare_elevation", "relative_left_right")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Profile:
+    """One way of scoring; every threshold is met by an error equal to it.
+
+    Args:
+        name: what users type.
+        title: one line for people.
+        program: what it agrees with.
+        azimuth: greatest angle between two azimuths, degrees, by the shorter way round.
+        elevation: greatest difference of two elevations, degrees.
+        distance: greatest error of a distance, in metres, or in shares of the true one where *relative*.
+        relative: whether the error of a distance is divided by the true distance.
+        onset: greatest error of an onset, seconds.
+        wer: greatest word error rate of a transcript.
+        source_time: whether detect_source also counts the overlap of the intervals.
+        span_policy: whether spatial_temporal does.
+        broader: whether a broader name of a sound (``vehicle`` for ``bus``) is right.
+        known_faults: what the program does that its users do not expect.
+        departures: what of the program is not followed.
+    """
+
+    name: str
+    title: str
+    program: str
+    azimuth: float = 20.0
+    elevation: float = 10.0
+    distance: float = 1.0
+    relative: bool = False
+    onset: float = 0.2
+    wer: float = 0.5
+    source_time: SourceTime = "event_only"
+    span_policy: SpanPolicy = "semantic_times_iou"
+    broader: bool = False
+    known_faults: tuple[str, ...] = ()
+    departures: str = ""
+
+    def changed(
+        self, *, azimuth: float | None = None, elevation: float | None = None, distance: float | None = None,
+        relative: bool | None = None, onset: float | None = None, wer: float | None = None,
+        source_time: SourceTime | None = None, span_policy: SpanPolicy | None = None, broader: bool | None = None,
+    ) -> Profile:  # fmt: skip
+        """The profile with other values; None keeps its own.
+
+        Raises:
+            UsageError: a threshold that is no finite number from 0 up, or a policy that does not exist.
+        """
+        limits = {"azimuth": azimuth, "elevation": elevation, "distance": distance, "onset": onset, "wer": wer}
+        for name, value in limits.items():
+            if value is not None and not 0 <= value < math.inf:
+                raise UsageError(f"the {name} threshold is {value}; it is a number from 0 up")
+        for name, policy, known in (
+            ("source_time", source_time, get_args(SourceTime)), ("span_policy", span_policy, get_args(SpanPolicy)),
+        ):  # fmt: skip
+            if policy is not None and policy not in known:
+                raise UsageError(f"no {name} {policy!r}; there are {', '.join(known)}")
+        others = {"relative": relative, "source_time": source_time, "span_policy": span_policy, "broader": broader}
+        values = {name: value for name, value in (limits | others).items() if value is not None}
+        return dataclasses.replace(self, **values) if values else self  # type: ignore[arg-type]
+
+    def settings(self) -> dict[str, str | float | bool]:
+        """What shapes the numbers, by name."""
+        return {
+            "azimuth": self.azimuth,
+            "elevation": self.elevation,
+            "distance": self.distance,
+            "relative_distance": self.relative,
+            "onset": self.onset,
+            "wer": self.wer,
+            "source_time": self.source_time,
+            "span_policy": self.span_policy,
+            "broader": self.broader,
+            "program": self.program,
+        }
+
+
+_FAULTS = (
+    "thresholds are compared without rounding: an onset of 2.2 s for 2.0 s is 0.2000000000000002 s away and wrong",
+    "an elevation that the judge did not give is read from its azimuth",
+    "the judge sees the right answer while it reads numbers out of the prediction",
+    "a count is cut off, so that 2.7 counts as 2",
+    "predictions that are missing are left out of the mean",
+    "a judgement whose source_match and source_match_level contradict each other counts as right",
+)
+
+PROFILES: tuple[Profile, ...] = (
+    Profile(
+        name="so-bench",
+        title="SO-Bench as its card and its scorer have it: 20° azimuth, 10° elevation, 1.0 m, 0.2 s",
+        program="Spatial-Omni at f57669d and the data set's card, score_sobench.py",
+        known_faults=_FAULTS,
+    ),
+    Profile(
+        name="so-bench-paper",
+        title="SO-Bench as Appendix D of its paper has it: 20° azimuth, 10° elevation, 0.5 m, 0.4 s",
+        program="arXiv 2606.10738, Appendix D",
+        distance=0.5,
+        onset=0.4,
+        known_faults=_FAULTS,
+    ),
+    Profile(
+        name="so-bench-legacy",
+        title="SO-Bench with the limits of the first scorer: 20° azimuth, 10° elevation, 30 % of the distance, 0.4 s",
+        program="Spatial-Omni at f57669d, score_test_predictions.py, its thresholds",
+        distance=0.3,
+        relative=True,
+        onset=0.4,
+        known_faults=_FAULTS,
+        departures="the first scorer reads answers with patterns of its own, scores detect_source by the F1 of "
+        "events at an IoU of 0.5, and gives part of a point in spatial_temporal; here only its thresholds hold",
+    ),
+)
+
+
+def get(name: str) -> Profile:
+    """The profile called *name*.
+
+    Raises:
+        UsageError: there is none; the message lists what there is.
+    """
+    for profile in PROFILES:
+        if profile.name == name:
+            return profile
+    raise UsageError(f"no profile {name!r} for SO-Bench; there are {', '.join(each.name for each in PROFILES)}")

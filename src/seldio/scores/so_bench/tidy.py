@@ -1,0 +1,101 @@
+"""A model's text made plain: what its number words, dashes, quotes and marks of layout mean, in ASCII."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+_FINAL = re.compile(r".*\b(?:final answer|answer)(?: is)?\s*:\s*(?=\S)", re.DOTALL)
+_BOXED = re.compile(r".*\\boxed\{([^{}]*)\}.*", re.DOTALL)
+#: Signs that compatibility forms would make another number of (½), and the many dashes and quotes.
+_SIGNS = str.maketrans(
+    {
+        "½": ".5", "¼": ".25", "¾": ".75", "º": "°", "˚": "°", "−": "-", "‐": "-", "‑": "-", "‒": "-", "–": "-",
+        "—": " ; ", "‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "≈": "~", "\N{MULTIPLICATION SIGN}": "x",
+    }
+)  # fmt: skip
+_LATEX = re.compile(r"\^?\{?\\(?:circ|degree)\b\}?|\\(?:text|mathrm)\{([^{}]*)\}")
+_LAYOUT = str.maketrans({"*": None, "`": None, "$": None, "_": " ", "#": None})
+
+_UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+_TEENS = ("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
+_DECADES = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_ONES = {word: number for number, word in enumerate((*_UNITS, *_TEENS))}
+_TENS = {word: number for number, word in zip(range(20, 100, 10), _DECADES, strict=True)}
+_SMALL = rf"(?:(?:{'|'.join(_TENS)})(?:[\s-](?:{'|'.join(_UNITS[1:])}))?|(?:{'|'.join(reversed(_ONES))}))"
+_WORDS = re.compile(
+    rf"\b(?:(?P<hundreds>{_SMALL}|an?)\s+hundred(?:\s+(?:and\s+)?(?P<rest>{_SMALL}))?|(?P<small>{_SMALL}))"
+    rf"(?:\s+point(?P<decimals>(?:\s+(?:{'|'.join(_UNITS)}))+))?(?P<half>\s+and\s+a\s+half)?\b"
+)
+_ANY_WORD = re.compile(rf"\b(?:{'|'.join((*_TENS, *_ONES))}|half|hundred)")
+_MEASURE = r"(?:m|cm|s|sec|ms)\b|°|deg|met(?:er|re)s?\b|second|feet|foot|minute"
+#: "one" is a number before a unit or a kind of thing that is counted, or after a word that announces it.
+_ONE_BEFORE = re.compile(rf"\s+(?:{_MEASURE}|(?:[\w-]+\s+){{0,3}}?(?:sources?|sounds?|events?|speakers?|voices?)\b)")
+_ONE_AFTER = re.compile(r"(?:\A|\b(?:only|just|exactly|is|are|number|count|total)|[:=])\s*\Z")
+_HALF = re.compile(rf"(?<!and )\b(?:(?:a\s+)?half\s+(?:of\s+)?an?|a\s+half)\s+(?={_MEASURE})")
+_A_METRE = re.compile(r"\ban?\s+(?=met(?:er|re)\b)")
+_MINUS = re.compile(r"\b(?:minus|negative)\s+(?=[\d.])")
+_PLUS = re.compile(r"\b(?:plus|positive)\s+(?=[\d.]+\s*(?:°|deg))")
+_THOUSANDS = re.compile(r"(?<![\d.,\[(])\d{1,3}(?:,\d{3})+(?![\d,])")
+_COMMA = re.compile(rf"(?<![\d.,\[(])(\d+),(\d{{1,2}})(?=\s*(?:{_MEASURE}))")
+_CLOCK = re.compile(
+    r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,2}):(\d{2}(?:\.\d+)?)(?![\d:])(?:\s*(?:min(?:ute)?s?|s(?:ec\w*)?)\b)?"
+)
+_MINUTES = re.compile(r"(\d+)\s*min(?:ute)?s?\s*(?:and\s*)?(\d+(?:\.\d+)?)\s*s(?:ec(?:ond)?s?)?\b")
+
+
+def said(text: str) -> str:
+    """What *text* says in the end, in lower case: thoughts left out, only what follows a last ``Answer:``."""
+    text = text.lower()
+    if "<think" in text:
+        text = _THOUGHT.sub(" ", text)
+    if boxed := _BOXED.match(text) if "boxed" in text else None:
+        text = boxed.group(1)
+    elif final := _FINAL.match(text) if "answer" in text else None:
+        text = text[final.end() :]
+    return text.strip()
+
+
+def plainly(text: str) -> str:
+    """*text* in the one spelling that the readers of numbers and names know.
+
+    >>> plainly("from **18.4s–20.0s**, at minus twenty-five degrees")
+    'from 18.4s-20.0s, at -25 degrees'
+    """
+    text = said(text)
+    if "\\" in text:
+        text = _LATEX.sub(lambda found: found.group(1) or "°", text)
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(_SIGNS))
+    text = " ".join(text.translate(_LAYOUT).split())
+    if _ANY_WORD.search(text):
+        text = _WORDS.sub(_number, _HALF.sub("0.5 ", text))
+    for pattern, replacement in ((_A_METRE, "1 "), (_MINUS, "-"), (_PLUS, "+"), (_COMMA, r"\1.\2")):
+        text = pattern.sub(replacement, text)
+    text = _THOUSANDS.sub(lambda found: found.group().replace(",", ""), text)
+    return _MINUTES.sub(_seconds, _CLOCK.sub(_seconds, text)) if ":" in text or "min" in text else text
+
+
+def _number(found: re.Match[str]) -> str:
+    """A number in words as digits; "one" stays where it may stand for a thing."""
+    if found.group() == "one" and not (
+        _ONE_BEFORE.match(found.string, found.end()) or _ONE_AFTER.search(found.string[: found.start()])
+        or found.group() == found.string.strip(" .!")
+    ):  # fmt: skip
+        return "one"
+    value = _small(found["small"]) if found["small"] else 100 * _small(found["hundreds"]) + _small(found["rest"])
+    decimals = "".join(str(_ONES[word]) for word in (found["decimals"] or "").split())
+    return f"{value}.{decimals}" if decimals else f"{value}.5" if found["half"] else str(value)
+
+
+def _small(words: str | None) -> int:
+    return sum(_TENS.get(word, _ONES.get(word, 1)) for word in re.split(r"[\s-]", words)) if words else 0
+
+
+def _seconds(found: re.Match[str]) -> str:
+    """A time of hours, minutes and seconds in seconds."""
+    total = 0.0
+    for part in found.groups():
+        total = 60 * total + float(part or 0)
+    return f"{total:g} s"

@@ -1,0 +1,270 @@
+"""``seldio score`` and ``seldio rank`` as people type them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import seldio
+from seldio.cli import app
+from seldio.formats import item_formats
+from seldio.formats.qa_csv import INSTRUCTIONS
+from seldio.schema.qa import Item, Prediction
+
+LABELS = "".join(f"{frame},0,0,10,0,100\n{frame},1,0,-90,0,200\n" for frame in range(1, 26))
+OUTPUT = "".join(f"{frame},0,0,0.98,0.17,0.0,0\n{frame},1,0,0.0,-1.0,0.0,0\n" for frame in range(1, 26))
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, ["score", *map(str, arguments)])
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    for name, text in (("ref", LABELS), ("good", OUTPUT), ("poor", OUTPUT.replace("0.98,0.17", "-0.98,0.17"))):
+        (tmp_path / name).mkdir()
+        for clip in ("fold4_room1_mix001", "fold4_room12_mix002"):
+            (tmp_path / name / f"{clip}.csv").write_text(text)
+    return tmp_path
+
+
+def test_the_screen(labels: Path) -> None:
+    done = run(labels / "good", "-r", labels / "ref", "--jackknife", "--average", "micro")
+    assert done.exit_code == 0, done.stderr
+    assert "profile dcase2023" in done.stdout
+    assert "over 2 clips, 13 classes, micro average" in done.stdout
+    assert "95 % confidence intervals" in done.stdout
+    assert "room 12" in done.stdout  # not room 1, as by the first digit
+
+
+def test_every_output_holds_every_number(labels: Path) -> None:
+    common = (labels / "poor", "-r", labels / "ref", "--by-clip")
+    whole = json.loads(run(*common, "--json").stdout)
+    overall = whole["reports"][0]["tables"][0]
+    assert {"system", "ER", "F", "LE", "LR", "SELD"} <= set(overall["rows"][0])
+    rows = list(csv.DictReader(io.StringIO(run(*common, "--output", "csv").stdout)))
+    found = {(row["table"], row["row"], row["column"]): row["value"] for row in rows}
+    assert float(found["overall", str(labels / "poor"), "F"]) == overall["rows"][0]["F"]
+    assert float(found["clips", "fold4_room1_mix001", "F"]) == overall["rows"][0]["F"]
+    table = run(*common, "--output", "csv", "--table", "overall").stdout.splitlines()
+    assert table[0].startswith("system,ER,F,LE,LR,SELD")
+    for output, mark in (("markdown", "| --- |"), ("html", "<table")):
+        assert mark in run(*common, "--output", output).stdout
+    out = labels / "score.html"
+    assert run(*common, "--output", "html", "-o", out).exit_code == 0
+    assert "<table" in out.read_text("utf-8")
+
+
+def test_systems_side_by_side_and_ranked(labels: Path) -> None:
+    out = labels / "scores.json"
+    assert run(labels / "good", labels / "poor", "-r", labels / "ref", "--json", "-o", out).exit_code == 0
+    ranked = CliRunner().invoke(app, ["rank", str(out), "--json"])
+    assert ranked.exit_code == 0, ranked.stderr
+    rows = json.loads(ranked.stdout)["reports"][0]["tables"][0]["rows"]
+    assert [(Path(row["system"]).name, row["rank"]) for row in rows] == [("good", 1), ("poor", 2)]
+    assert CliRunner().invoke(app, ["rank", str(labels / "nothing.json")]).exit_code == 2
+
+
+def test_what_is_wrong_is_told(labels: Path) -> None:
+    (labels / "poor" / "fold4_room1_mix001.csv").unlink()
+    done = run(labels / "poor", "-r", labels / "ref")
+    assert done.exit_code == 1
+    assert "without prediction: fold4_room1_mix001" in done.stderr
+    assert run(labels / "poor", "-r", labels / "ref", "--allow-missing").exit_code == 0
+    other_way = run(labels / "ref", "-r", labels / "poor", "-f", "starss23", "--reference-format", "dcase2023-output")
+    assert other_way.exit_code == 1
+    assert "without reference" in other_way.stderr
+    for arguments, words in (
+        ((), "labels are scored against labels"),
+        (("-r", labels / "ref", "--profile", "dcase2020"), "no profile 'dcase2020'"),
+        (("-r", labels / "ref", "--join", "official"), "no option join here"),
+        (("-r", labels / "ref", "--dry-run"), "need --judge MODEL"),
+        (("-r", labels / "nowhere"), "no such file"),
+    ):
+        done = run(labels / "good", *arguments)
+        assert done.exit_code == 2, words
+        assert words in done.stderr, done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_profiles_are_listed() -> None:
+    done = run("--profiles")
+    assert done.exit_code == 0
+    names = [line.split()[0] for line in done.stdout.splitlines()]
+    assert {"dcase2023", "dcase2025", "corrected", "so-bench-paper", "jasco", "ruenvaqa", "mmau"} <= set(names)
+
+
+# --- questions -------------------------------------------------------------------------------------
+
+
+def write(path: Path, format: str, rows: list[Any]) -> Path:
+    path.write_bytes(item_formats.get(format).write(rows))
+    return path
+
+
+def test_multiple_choice(tmp_path: Path) -> None:
+    items = [
+        Item(id=str(n), audio=[f"{n}.wav"], question="What?", options=["a dog", "a cat"], answer="a dog", task="sound")
+        for n in range(4)
+    ]
+    reference = write(tmp_path / "qa.json", "mmau", items)
+    answers = ["a dog", "a cat", "a dog", "(A) a dog"]
+    predictions = [Prediction(id=str(n), prediction=text) for n, text in enumerate(answers)]
+    given = write(tmp_path / "p.jsonl", "predictions", predictions)
+    report = seldio.score(given, reference)
+    assert report.profile == "mmau"
+    assert report.over == "4 questions, 4 with a prediction"
+    done = run(given, "-r", reference)
+    assert done.exit_code == 0, done.stderr
+    write(tmp_path / "p.jsonl", "predictions", predictions[:2])
+    assert run(given, "-r", reference).exit_code == 1
+    assert run(given, "-r", reference, "--allow-missing").exit_code == 0
+    assert run(given).exit_code == 2
+    assert "holds items" in run(reference, "-r", reference, "-p", "mmau").stderr
+
+
+def test_ruenvaqa(tmp_path: Path) -> None:
+    items = [
+        Item(id=str(n), audio=[f"audio{n}.wav"], question="?", instruction="{question} {option_a} {option_b}",
+             options=["да", "нет"], answer="A", task="Sound QA with reasoning", language="ru")
+        for n in (1, 2, 3)
+    ]  # fmt: skip
+    reference = write(tmp_path / "test.json", "ruenvaqa", items)
+    answers = ["A", "ОТВЕТ: A", "А"]  # the last one is Cyrillic
+    rows = [Prediction(id=str(n), prediction=text) for n, text in enumerate(answers, 1)]
+    given = write(tmp_path / "ruEnvAQA.json", "ruenvaqa-submission", rows)
+    report = seldio.score(given, reference)
+    assert report.profile == "ruenvaqa"
+    assert report.overall["exact_match"] == pytest.approx(1 / 3)
+    with pytest.raises(seldio.UsageError, match="holds items"):
+        seldio.score(reference, reference, profile="ruenvaqa")
+
+
+def test_jasco_without_a_judge_and_with_judgements(tmp_path: Path) -> None:
+    rows = [
+        Prediction(
+            id="1", audio=["1.wav"], prompt=prompt, prediction="They build a castle.",
+            extra={"audio_sound": "waves", "spoken_text": "a castle", "audio_only_target": "sea",
+                   "speech_only_target": "castle", "tgt_text": "sandcastle", "target_keywords": "sandcastle"},
+        )
+        for prompt in INSTRUCTIONS
+    ]  # fmt: skip
+    given = write(tmp_path / "p.csv", "jasco-predictions", rows)
+    done = run(given, "--allow-missing")
+    assert done.exit_code == 2, done.stdout
+    assert "judge" in done.stderr
+    judged = tmp_path / "judged.jsonl"
+    judged.write_text(
+        "".join(json.dumps({"id": f"1/{n}", "judgement": f"Rating: {n % 3}\nOrientation: Both"}) + "\n"
+                for n in range(1, 9))
+    )  # fmt: skip
+    done = run(given, "--judgements", judged, "--allow-missing", "--json")
+    assert done.exit_code == 0, done.stderr
+    first = json.loads(done.stdout)["reports"][0]["tables"][0]["rows"][0]
+    assert 2 in first.values()  # the best of eight instructions
+
+
+class _Judge(BaseHTTPRequestHandler):
+    """A judge that never comes to a verdict."""
+
+    asked = 0
+
+    def do_POST(self) -> None:
+        type(self).asked += 1
+        self.rfile.read(int(self.headers["Content-Length"]))
+        reply = {"choices": [{"message": {"role": "assistant", "content": "this is no verdict"}, "index": 0}],
+                 "usage": {"prompt_tokens": 10, "completion_tokens": 5}, "model": "loopback"}  # fmt: skip
+        data = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    _Judge.asked = 0
+    served = ThreadingHTTPServer(("127.0.0.1", 0), _Judge)
+    threading.Thread(target=served.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{served.server_address[1]}/v1"
+    served.shutdown()
+    served.server_close()
+
+
+def so_bench(tmp_path: Path) -> tuple[Path, Path]:
+    items = [
+        Item.model_validate({
+            "id": f"qa_{n:020x}", "audio": [f"audio/test/foa_{n:020x}.wav"], "task": task, "question": question,
+            "answer": answer, "canonical_answer": canonical, "answer_meta": meta, "split": "test",
+            "extra": {"question_class": "detect", "answer_format": "structured_text", "audio_id": f"foa_{n:020x}"},
+        })
+        for n, (task, question, answer, canonical, meta) in enumerate((
+            ("estimate_azimuth", "Which azimuth has the bell?", "The bell is at 30 degrees.", "30", {"azimuth_deg": 30.0}),
+            ("multi_hop", "What sounds after the bell?", "A telephone alarm.", "telephone alarm", {}),
+        ))
+    ]  # fmt: skip
+    reference = write(tmp_path / "qa.jsonl", "so-bench", items)
+    answers = ["About 45 degrees to the left.", "Some sort of ringing contraption."]
+    predictions = [
+        Prediction(id=item.id, audio=item.audio, task=item.task, prediction=text)
+        for item, text in zip(items, answers, strict=True)
+    ]
+    return write(tmp_path / "p.jsonl", "so-bench-predictions", predictions), reference
+
+
+def test_so_bench_offline_and_with_a_judge(tmp_path: Path, server: str) -> None:
+    given, reference = so_bench(tmp_path)
+    done = run(given, "-r", reference, "--json")
+    assert done.exit_code == 0, done.stderr
+    report = json.loads(done.stdout)["reports"][0]
+    assert report["profile"] == "so-bench"
+    assert report["tables"][0]["rows"][0]["accuracy"] == 0.5
+    assert run(given, "-r", reference, "--threshold", "azimuth=10").exit_code == 0
+    assert "no threshold azimut;" in run(given, "-r", reference, "--threshold", "azimut=10").stderr
+    assert "write NAME=NUMBER" in run(given, "-r", reference, "--threshold", "azimuth").stderr
+    judge = ("--judge", "m", "--judge-url", server)
+    planned = run(given, "-r", reference, *judge, "--dry-run")
+    assert planned.exit_code == 0, planned.stderr
+    assert "1 request" in planned.stdout
+    assert _Judge.asked == 0
+    cache = tmp_path / "judge.sqlite"
+    done = run(given, "-r", reference, *judge, "--judge-cache", cache, "--judge-price", "1,2", "--json")
+    assert done.exit_code == 0, done.stderr
+    took = next(table for table in json.loads(done.stdout)["reports"][0]["tables"] if table["name"] == "judge")
+    counts = {row["what"]: row["count"] for row in took["rows"]}
+    assert counts["asked"] == 1
+    assert counts["no_verdict"] == 1
+    assert counts["cost"] > 0
+    before = _Judge.asked
+    assert run(given, "-r", reference, *judge, "--judge-cache", cache).exit_code == 0
+    assert _Judge.asked == before
+    assert "--judge MODEL --judge-url URL" in run(given, "-r", reference, "--judge", "m").stderr
+    assert "two numbers" in run(given, "-r", reference, *judge, "--judge-price", "1").stderr
+
+
+def test_judgements_of_so_bench_made_elsewhere(tmp_path: Path) -> None:
+    given, reference = so_bench(tmp_path)
+    judged = tmp_path / "judged.jsonl"
+    from seldio.scores.so_bench.judgement import judgement
+
+    found = judgement(semantic={"source_match": True, "source_match_level": "exact_or_synonym"})
+    judged.write_text(json.dumps({"id": f"qa_{1:020x}", "judgement": found}) + "\n")
+    report = seldio.score(given, reference, judgements=str(judged))
+    assert report.overall["accuracy"] == 1.0
+    with pytest.raises(seldio.UsageError, match="No such file"):
+        seldio.score(given, reference, judgements=str(tmp_path / "none.jsonl"))
+    with pytest.raises(seldio.UsageError, match="no option angle here"):
+        seldio.score(given, reference, angle=3)

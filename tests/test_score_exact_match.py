@@ -1,0 +1,334 @@
+"""Exact match and multiple choice: the official programs' answers, the grammar of letters, joins and notices."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import string
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from seldio.errors import DataError
+from seldio.findings import raise_errors
+from seldio.formats import item_formats
+from seldio.schema.qa import Item, Prediction
+from seldio.scores import multiple_choice, ruenvaqa
+from seldio.scores.choices import passing, same_text, string_match
+from seldio.scores.exact_match import after_answer_word, exact_match
+from seldio.scores.letters import letter_of
+from seldio.scores.result import ScoreReport
+
+CYRILLIC_A, CYRILLIC_VE, CYRILLIC_BE, CYRILLIC_ES = "\u0410", "\u0412", "\u0411", "\u0421"
+
+
+def item(id: str, answer: str | None = "B", options: int = 4, **more: object) -> Item:
+    fields = {"id": id, "question": "?", "options": [f"вариант {n}" for n in range(options)], "answer": answer}
+    return Item.model_validate(fields | more)
+
+
+def said(**texts: str | None) -> list[Prediction]:
+    return [Prediction(id=id, prediction=text) for id, text in texts.items()]
+
+
+def names(report: ScoreReport) -> dict[str, bool]:
+    return {notice.name: notice.grave for notice in report.notices}
+
+
+def rows(report: ScoreReport, table: str) -> dict[str, dict[str, object]]:
+    found = next(each for each in report.tables if each.name == table)
+    columns = [column.name for column in found.columns]
+    return {str(row[0]): dict(zip(columns, row, strict=True)) for row in found.rows}
+
+
+# --- exact match -----------------------------------------------------------------------------------------
+
+
+def test_goldens(shared: Path) -> None:
+    lines = (shared / "data/goldens/exact-match.jsonl").read_text("utf-8").splitlines()
+    golden = [json.loads(line) for line in lines]
+    assert len(golden) == 22
+    assert [float(exact_match(row["prediction"], row["reference"])) for row in golden] == [
+        row["exact_match"] for row in golden
+    ]
+
+
+def harness(prediction: str, reference: str, case: bool, punctuation: bool) -> bool:
+    """The steps of lm-eval's exact_match, on its numpy arrays."""
+    pair = [np.asarray([text]) for text in (prediction, reference)]
+    if case:
+        pair = [np.char.lower(each) for each in pair]
+    if punctuation:
+        table = str.maketrans("", "", string.punctuation)
+        pair = [np.char.translate(each, table) for each in pair]
+    return bool((pair[0] == pair[1])[0])
+
+
+TEXT = st.text(st.sampled_from("BbCc.,)( \n\0ОТВЕТответ:\u0412«»—"), max_size=6)
+
+
+@given(TEXT, st.sampled_from(["B", "", "b.", "C\0"]), st.booleans(), st.booleans())
+@example("B\0.", "B", True, True)
+@example("B\0", "B", False, False)
+def test_exact_match_is_that_of_the_harness(prediction: str, reference: str, case: bool, punctuation: bool) -> None:
+    ours = exact_match(prediction, reference, ignore_case=case, ignore_punctuation=punctuation)
+    assert ours == harness(prediction, reference, case, punctuation)
+
+
+def test_the_last_answer_word_counts() -> None:
+    assert after_answer_word("ОТВЕТ A, нет: Ответ:  B \n") == "B"
+    assert after_answer_word("ответственно B") is None
+
+
+# --- letters ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "written", "rule"),
+    [
+        (" b.\n", "b", "alone"),
+        ("**B**", "B", "alone"),
+        ("«B»", "B", "alone"),
+        (CYRILLIC_BE, CYRILLIC_BE, "alone"),
+        ("ОТВЕТ B", "B", "answer word"),
+        ("Ответ: B на причале", "B", "answer word"),
+        ("Option A is wrong. The correct answer is option (C).", "C", "answer word"),
+        (f"Правильный ответ — {CYRILLIC_VE}.", CYRILLIC_VE, "answer word"),
+        ("ОТВЕТ A\n\nнет, ОТВЕТ D", "D", "answer word"),
+        ("B) причал", "B", "first"),
+        ("B. на причале", "B", "first"),
+        ("B—причал", "B", "first"),
+        ("I would say option B", "B", "named"),
+    ],
+)
+def test_letters_that_are_found(text: str, written: str, rule: str) -> None:
+    found = letter_of(text)
+    assert found is not None
+    assert (found.written, found.rule) == (written, rule)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "  ", "...", "A dog barks", "В аэропорту", "С одной стороны", "Ответ: в аэропорту", "The answer is A dog",
+        "B или C", "Ответ: B или C", "A) аэропорт, B) причал", "вариант A, вариант B", "ANSWER: AB", "A.M. radio",
+        "В-третьих, нет", "I think so", "B2", "A, B, C",
+    ],
+)  # fmt: skip
+def test_no_letter_is_better_than_a_wrong_one(text: str) -> None:
+    assert letter_of(text) is None
+
+
+def test_cyrillic_letters_have_two_readings() -> None:
+    readings = {}
+    for letter in (CYRILLIC_A, CYRILLIC_BE, CYRILLIC_VE, CYRILLIC_ES):
+        found = letter_of(f"Ответ: {letter}")
+        assert found is not None
+        assert found.cyrillic
+        readings[letter] = (found.latin, found.by_alphabet)
+    assert list(readings.values()) == [("A", "A"), (None, "B"), ("B", "C"), ("C", None)]
+
+
+@given(st.sampled_from("ABCD"), st.text(st.sampled_from(" .,*()[]:!\n«»"), max_size=5), st.text(" \n.)*", max_size=5))
+def test_punctuation_never_hides_a_letter(letter: str, before: str, behind: str) -> None:
+    found = letter_of(before + letter + behind)
+    assert found is not None
+    assert found.latin == letter
+
+
+@given(st.text(st.sampled_from("ABab .):\nответwercorans\u0410"), max_size=40))
+def test_any_text_is_read(text: str) -> None:
+    found = letter_of(text)
+    assert found is None or found.written in text
+
+
+def test_long_answers_are_read_quickly() -> None:
+    for text in ("ответ " * 20_000, "ответ" + " " * 100_000, "B" + "." * 50_000 + "x", "option " * 20_000 + "B"):
+        letter_of(text)
+
+
+# --- ruEnvAQA --------------------------------------------------------------------------------------------
+
+
+def test_each_way_of_counting() -> None:
+    answers = {
+        "1": "B", "2": " B", "3": "ОТВЕТ B", "4": "B) причал", "5": CYRILLIC_VE, "6": "C", "7": "", "8": "b.",
+        "9": "РАССУЖДЕНИЕ: шум\n\nОТВЕТ B", "10": CYRILLIC_BE,
+    }  # fmt: skip
+    report = ruenvaqa.score([item(id) for id in answers], said(**answers), system="s")
+    assert report.overall == {
+        "system": "s", "items": 10, "exact_match": 0.2, "stripped": 0.3, "answer_word": 0.4, "letter": 0.6,
+        "letter_by_look": 0.7, "chance": 0.25,
+    }  # fmt: skip
+    assert rows(report, "overall")["people, as published"]["exact_match"] == 0.9497
+    assert names(report) == {
+        "white-space": True, "text-around": True, "answer-word": True, "cyrillic-letters": True, "blank-line": True,
+        "empty": False,
+    }  # fmt: skip
+    glyphs = rows(report, "homoglyphs")
+    assert [
+        (name, row["code_point"], row["right_by_look"], row["right_by_alphabet"]) for name, row in glyphs.items()
+    ] == [
+        (CYRILLIC_BE, "U+0411", 0, 1),
+        (CYRILLIC_VE, "U+0412", 1, 0),
+    ]
+    forms = rows(report, "forms")
+    assert sum(int(str(row["count"])) for row in forms.values()) == 10
+
+
+def test_groups() -> None:
+    extra = {"meta": {"categories": {"knowledge": "common"}}}
+    items = [
+        item("1", "A", 2, task="captioning", dataset="CLOTHO-AQA", instruction="one", extra=extra),
+        item("2", "B", 4, task="scenes", dataset="MUSIC-AVQA", instruction="two"),
+        item("3", "B", 4, task="scenes", dataset="MUSIC-AVQA", instruction="one"),
+    ]
+    report = ruenvaqa.score(items, said(**{"1": "A", "2": "B", "3": "A"}))
+    assert {name: row["exact_match"] for name, row in rows(report, "task_type").items()} == {
+        "captioning": 1,
+        "scenes": 0.5,
+    }
+    assert {name: row["items"] for name, row in rows(report, "knowledge").items()} == {"common": 1, "not given": 2}
+    assert {name: row["chance"] for name, row in rows(report, "options").items()} == {"2": 0.5, "4": 0.25}
+    assert {name: row["items"] for name, row in rows(report, "instruction").items()} == {"01: one": 2, "02: two": 1}
+    assert report.overall["chance"] == pytest.approx(1 / 3)
+
+
+def test_real_records(shared: Path) -> None:
+    data = (shared / "data/ruenvaqa/records.jsonl").read_bytes()
+    format = item_formats.recognise(data, "records.jsonl")
+    assert format is not None
+    reading = format.read(data, "records.jsonl", raise_errors)
+    assert reading is not None
+    items = [row for row in reading.rows if isinstance(row, Item)]
+    report = ruenvaqa.score(items, said(**{"24": "C", "1": CYRILLIC_VE}))
+    assert (report.overall["exact_match"], report.overall["letter_by_look"]) == (0.5, 1.0)
+    told = next(notice.text for notice in report.notices if notice.name == "cyrillic-letters")
+    assert "the instructions of 1 question " in told
+
+
+@pytest.mark.parametrize(
+    ("items", "predictions", "message"),
+    [
+        ([], [], "no question"),
+        ([item("1"), item("1")], said(**{"1": "B"}), "have the id 1"),
+        ([item("1", None)], said(**{"1": "B"}), "answer of all questions is not in the file"),
+        ([item("1"), item("2")], said(**{"1": "B"}), "1 question of 2 without prediction (2)"),
+        ([item("1")], said(**{"1": "B", "9": "A"}), "1 prediction without question (9)"),
+        ([item("1")], [Prediction(id="1", prediction="B"), Prediction(prediction="B")], "1 prediction of 2 without id"),
+        ([item("1"), item("2")], [Prediction(prediction="B")], "joined by order"),
+    ],
+)
+def test_what_does_not_fit(items: list[Item], predictions: list[Prediction], message: str) -> None:
+    for score in (ruenvaqa.score, multiple_choice.score):
+        with pytest.raises(DataError, match=re.escape(message)):
+            score(items, predictions)
+
+
+def test_missing_ones_count_as_wrong_where_they_are_allowed() -> None:
+    report = ruenvaqa.score([item("1"), item("2", "")], said(**{"1": "B", "9": "B"}), allow_missing=True)
+    assert report.overall["exact_match"] == 0.5
+    assert names(report) == {"missing": True, "odd-answer": True, "surplus": False}
+
+
+def test_the_last_of_several_counts() -> None:
+    twice = [*said(**{"1": "B"}), *said(**{"1": "A"})]
+    report = ruenvaqa.score([item("1")], twice)
+    assert report.overall["exact_match"] == 0
+    assert names(report)["repeated"] is True
+    same = ruenvaqa.score([item("1")], [*said(**{"1": "B"}), *said(**{"1": "B"})])
+    assert names(same)["repeated"] is False
+
+
+def test_without_ids_they_go_by_order() -> None:
+    report = ruenvaqa.score([item("1", "A"), item("2", "B")], [Prediction(prediction="A"), Prediction(prediction="B")])
+    assert report.overall["exact_match"] == 1
+    assert names(report) == {"by-order": True}
+
+
+@given(st.lists(st.tuples(st.sampled_from("ABCD"), TEXT), min_size=1, max_size=12))
+def test_no_measure_misses_what_a_stricter_one_finds(pairs: list[tuple[str, str]]) -> None:
+    items = [item(str(n), answer) for n, (answer, _) in enumerate(pairs)]
+    report = ruenvaqa.score(items, [Prediction(id=str(n), prediction=text) for n, (_, text) in enumerate(pairs)])
+    share = {name: float(str(value)) for name, value in report.overall.items() if name not in ("system", "items")}
+    assert share["exact_match"] <= min(share["stripped"], share["answer_word"])
+    assert share["stripped"] <= share["letter"] <= share["letter_by_look"] <= 1
+
+
+# --- multiple choice -------------------------------------------------------------------------------------
+
+
+def test_string_match() -> None:
+    options = ["Man", "Woman", "Old man"]
+    assert string_match("It is a MAN.", "Man", options)
+    assert not string_match("man or woman", "Man", options)
+    assert not string_match("", "Man", options)
+    assert not string_match("(A) Man", "Man", ["Man", "A woman"])  # the label is a word of a wrong option
+    assert passing("dog then cat", ["dog then cat", "cat then dog", "dog"]) == ["cat then dog"]
+
+
+def test_same_text() -> None:
+    assert same_text("B) На причале.", "на причале")
+    assert same_text("+", " + ")
+    assert not same_text("-", "+")
+    assert not same_text("причал", "на причале")
+
+
+def choice(id: str, options: list[str], answer: str, **extra: str) -> Item:
+    return Item(id=id, question="?", options=options, answer=answer, task="sound", extra=dict(extra))
+
+
+def test_each_way_of_reading_a_choice() -> None:
+    options = ["Man", "Woman"]
+    texts = {"1": "Man", "2": "A", "3": "(A) man", "4": "Woman", "5": "A man speaks"}
+    items = [choice(id, options, "Man", category="Reasoning", difficulty="easy") for id in (*texts, "6")]
+    report = multiple_choice.score(items, said(**texts), allow_missing=True, profile="mmau")
+    overall = report.overall
+    assert (overall["accuracy"], overall["over_all"]) == (0.6, 0.5)
+    assert [overall[name] for name in ("exact", "text", "letter", "either")] == pytest.approx(
+        [1 / 6, 2 / 6, 2 / 6, 3 / 6]
+    )
+    assert names(report) == {"missing": True, "letter-alone": True}
+    assert [table.name for table in report.tables] == ["overall", "task", "category", "difficulty", "options"]
+
+
+def test_odd_questions_are_told() -> None:
+    items = [
+        choice("1", ["Man", "Man", "Dog"], "Man"),
+        choice("2", ["a b", "b a"], "a b"),
+        choice("3", ["x", "y"], "z"),
+    ]
+    report = multiple_choice.score(items, said(**{"1": "B", "2": "b a", "3": "z"}))
+    assert report.overall["letter"] == pytest.approx(1 / 3)
+    assert names(report) == {
+        "repeated-options": False, "same-words": True, "answer-not-an-option": True, "letter-alone": True,
+    }  # fmt: skip
+
+
+def test_nothing_predicted_is_not_defined() -> None:
+    report = multiple_choice.score([choice("1", ["x", "y"], "x")], [], allow_missing=True)
+    assert math.isnan(float(str(report.overall["accuracy"])))
+    assert report.overall["over_all"] == 0
+
+
+def test_mmau(shared: Path) -> None:
+    data = (shared / "data/mmau/mmau-test-mini.json").read_bytes()
+    format = item_formats.recognise(data, "mmau-test-mini.json")
+    assert format is not None
+    reading = format.read(data, "mmau-test-mini.json", raise_errors)
+    assert reading is not None
+    items = [row for row in reading.rows if isinstance(row, Item)]
+    right = multiple_choice.score(
+        items, [Prediction(id=row.id, prediction=row.answer) for row in items], profile="mmau"
+    )
+    assert (right.overall["accuracy"], right.overall["exact"]) == (1, 1)
+    assert "27 questions with an option that stands twice, in 16 of them the right one" in right.notices[0].text
+    letters = ["ABCDEFGH"[(row.options or []).index(row.answer or "")] for row in items]
+    by_letter = [Prediction(id=row.id, prediction=letter) for row, letter in zip(items, letters, strict=True)]
+    report = multiple_choice.score(items, by_letter, profile="mmau")
+    assert report.overall["letter"] == 1
+    assert float(str(report.overall["accuracy"])) < 0.01

@@ -1,0 +1,310 @@
+"""Score reports: every format shows what each number is, json keeps all, and no text can do harm."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from seldio.errors import DataError, UsageError
+from seldio.reports.score_common import header, shown
+from seldio.reports.scores import SCORE_RENDERERS, render_scores, write_scores
+from seldio.scores.comparison import side_by_side
+from seldio.scores.result import Cell, Column, Interval, Notice, ScoreReport, Table
+from seldio.scores.score_csv import LONG, guarded, unguarded
+from seldio.scores.score_json import document, reports
+
+NAME = Column("system", "system")
+ER = Column("ER", "ER", "", 3, "lower", "error rate")
+F = Column("F", "F", "%", 1, "higher", "F-score")
+COUNT = Column("clips", "clips", "", 0)
+
+
+def made(system: str = "ours", profile: str = "p", f: Cell = 0.625, **more: object) -> ScoreReport:
+    overall = Table("overall", "overall, of all", (NAME, COUNT, ER, F), ((system, 1234, Interval(0.5, 0.4, 1.25), f),))
+    classes = Table("classes", "by class", (Column("class", "class"), F), (("dog", math.nan), ("cat", 0.1 + 0.2)))
+    notices = (Notice("small", "a small thing"), Notice("big", "a grave thing " * 12, grave=True))
+    fields = {"settings": {"angle": 20.0, "onscreen": False, "distance": None}} | more
+    return ScoreReport(system, profile, "the title", "54 clips", (overall, classes), notices, **fields)  # type: ignore[arg-type]
+
+
+def rendered(each: ScoreReport | list[ScoreReport], format: str, table: str | None = None, width: int = 100) -> str:
+    return "".join(render_scores(each if isinstance(each, list) else [each], format, table=table, width=width))
+
+
+# --- cells -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cell", "column", "text"),
+    [
+        (Interval(0.62, 0.57, 0.684), Column("x", "x", "", 2), "0.62 [0.57, 0.68]"),
+        (Interval(0.62, math.nan, 0.68), F, "62.0 [n/a, 68.0]"),
+        (math.nan, F, "n/a"),
+        (None, F, ""),
+        (0.625, F, "62.5"),
+        (1, F, "100.0"),
+        (1234567, COUNT, "1,234,567"),
+        (-0.0001, ER, "0.000"),
+        (-math.inf, ER, "-∞"),
+        ("a\nb", NAME, "a\\x0ab"),
+    ],
+)
+def test_how_cells_look(cell: Cell, column: Column, text: str) -> None:
+    assert shown(cell, column) == text
+
+
+def test_headers_have_unit_and_direction() -> None:
+    assert [header(column) for column in (NAME, ER, F)] == ["system", "ER ↓", "F (%) ↑"]
+
+
+# --- text ------------------------------------------------------------------------------------------------
+
+
+def test_text() -> None:
+    lines = rendered(made(), "text").splitlines()
+    assert lines[:4] == ["ours, profile p: the title", "over 54 clips", "angle 20, onscreen no, distance none", ""]
+    assert lines[4:8] == [
+        "overall, of all",
+        "system  clips                  ER ↓  F (%) ↑",
+        "────────────────────────────────────────────",
+        "ours    1,234  0.500 [0.400, 1.250]     62.5",
+    ]
+    assert "dog        n/a" in lines
+    assert "cat       30.0" in lines
+    grave, small = (next(n for n, line in enumerate(lines) if line.startswith(sign)) for sign in "!·")
+    assert small > grave + 1  # wrapped
+    assert lines[-2:] == ["ER  error rate", "F   F-score"]
+
+
+@given(st.integers(15, 140), st.integers(1, 9), st.text(max_size=30))
+def test_text_is_no_wider_than_the_terminal_and_never_cuts_a_number(width: int, many: int, name: str) -> None:
+    columns = tuple(Column(f"c{n}", f"column {n}", "%", 3) for n in range(many))
+    cells = tuple(Interval(1.0, n / 7, 1.5) for n in range(many))
+    table = Table("overall", "overall", (NAME, *columns), ((name, *cells),))
+    text = rendered(ScoreReport("s", "p", "t", "o", (table,), made().notices), "text", width=width)
+    assert max(map(cell_len, text.splitlines())) <= max(width, 40)
+    for n in range(many):
+        assert f"100.000 [{100 * n / 7:.3f}, 150.000]" in text
+        assert f"column {n} (%)" in text
+
+
+def test_color_only_where_asked() -> None:
+    assert "\x1b[" in "".join(render_scores([made()], "text", color=True))
+    stream = io.StringIO()
+    write_scores([made()], stream)
+    assert stream.getvalue() == rendered(made(), "text")
+
+
+# --- side by side ----------------------------------------------------------------------------------------
+
+
+def test_systems_side_by_side() -> None:
+    published = ("people", None, None, 0.95)
+    each = [made("a"), made("b", f=math.nan)]
+    each = [
+        ScoreReport(r.system, r.profile, r.title, r.over, (Table(t.name, t.title, t.columns, (*t.rows, published)),))
+        for r in each
+        for t in r.tables[:1]
+    ]
+    assert [row[0] for row in side_by_side(each).rows] == ["a", "b", "people"]
+    stacked = side_by_side([made("a"), made("b")], "classes")
+    assert [row[:2] for row in stacked.rows] == [("a", "dog"), ("a", "cat"), ("b", "dog"), ("b", "cat")]
+    with pytest.raises(UsageError, match="there are overall, classes"):
+        side_by_side([made()], "rooms")
+
+
+def test_columns_that_mean_another_thing_stand_apart() -> None:
+    other = made("b", "q")
+    columns = (NAME, Column("ER", "ER", "", 3, "lower", "another error rate"))
+    other = ScoreReport("b", "q", "t", "o", (Table("overall", "overall", columns, (("b", 0.1),)),))
+    table = side_by_side([made("a"), other])
+    assert [column.name for column in table.columns] == ["system", "profile", "clips", "ER", "F", "ER@q"]
+    assert [row[-1] for row in table.rows] == [None, 0.1]
+    assert [row[1] for row in table.rows] == ["p", "q"]
+
+
+@pytest.mark.parametrize("format", SCORE_RENDERERS)
+def test_every_format_says_system_profile_and_what_it_is_over(format: str) -> None:
+    text = rendered([made("first"), made("second")], format)
+    for word in ("first", "second", "dog", "cat"):
+        assert word in text
+    if format != "csv":
+        for word in ("profile", "54 clips", "error rate", "grave thing", "by class"):
+            assert word in text
+        assert text.index("a grave thing") < text.rindex("a small thing")
+
+
+# --- json ------------------------------------------------------------------------------------------------
+
+WORDS = st.text(max_size=12)
+NUMBER = st.one_of(st.integers(-(2**70), 2**70), st.floats())
+CELL = st.one_of(st.none(), WORDS, NUMBER, st.builds(Interval, NUMBER, NUMBER, NUMBER))
+COLUMN = st.builds(Column, WORDS, WORDS, WORDS, st.integers(0, 9), st.sampled_from(["higher", "lower", None]), WORDS)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    columns = draw(st.lists(COLUMN, min_size=1, max_size=4, unique_by=lambda column: column.name))
+    rows = draw(st.lists(st.tuples(*(CELL for _ in columns)), min_size=1, max_size=3))
+    return Table(draw(WORDS), draw(WORDS), tuple(columns), tuple(rows))
+
+
+REPORT = st.builds(
+    ScoreReport, WORDS, WORDS, WORDS, WORDS,
+    st.lists(tables(), min_size=1, max_size=2).map(tuple),
+    st.lists(st.builds(Notice, WORDS, WORDS, st.booleans()), max_size=2).map(tuple),
+    st.dictionaries(WORDS, st.one_of(st.none(), st.booleans(), WORDS, NUMBER), max_size=3),
+)  # fmt: skip
+
+
+@given(st.lists(REPORT, min_size=1, max_size=2))
+def test_json_keeps_everything(given: list[ScoreReport]) -> None:
+    text = rendered(given, "json")
+    value = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no json"))
+    assert repr(reports(value)) == repr(tuple(given))
+
+
+def test_json_keys() -> None:
+    value = document([made()])
+    assert (value["version"], list(value["reports"][0])) == (
+        1,
+        ["system", "profile", "title", "over", "settings", "notices", "tables"],
+    )
+    assert value["reports"][0]["tables"][0]["rows"] == [
+        {"system": "ours", "clips": 1234, "ER": {"value": 0.5, "low": 0.4, "high": 1.25}, "F": 0.625}
+    ]
+    assert value["reports"][0]["tables"][1]["rows"][0] == {"class": "dog", "F": None}
+
+
+@given(
+    st.recursive(
+        st.one_of(st.none(), st.integers(0, 2), WORDS),
+        lambda inner: st.one_of(
+            st.lists(inner, max_size=2),
+            st.dictionaries(st.sampled_from(["version", "reports", "tables", "columns", "rows", "notices"]), inner),
+        ),
+    )
+)
+def test_any_other_json_is_a_data_error(value: object) -> None:
+    if isinstance(value, dict) and value.get("reports") == []:
+        return
+    with pytest.raises(DataError):
+        reports(value)
+
+
+# --- csv -------------------------------------------------------------------------------------------------
+
+
+def test_csv() -> None:
+    assert rendered(made(), "csv", "overall").splitlines() == [
+        "system,clips,ER,ER_low,ER_high,F",
+        "ours,1234,0.5,0.4,1.25,0.625",
+    ]
+    assert rendered(made(), "csv").splitlines() == [
+        "system,profile,table,row,column,value,low,high",
+        "ours,p,overall,ours,clips,1234,,",
+        "ours,p,overall,ours,ER,0.5,0.4,1.25",
+        "ours,p,overall,ours,F,0.625,,",
+        "ours,p,classes,dog,F,nan,,",
+        "ours,p,classes,cat,F,0.30000000000000004,,",
+    ]
+
+
+NASTY = st.text(st.sampled_from("=+-@'\t\r\n\"|`<>&;,*_[]()#\\$~ a\x1b\u202e\x00ж"), min_size=1, max_size=12)
+
+
+@given(NASTY)
+def test_csv_has_no_formula(text: str) -> None:
+    report = made(text, profile=text)
+    for table in (None, "overall"):
+        rows = list(csv.reader(io.StringIO(rendered(report, "csv", table)), strict=True))
+        assert all(len(row) == len(rows[0]) for row in rows)
+        assert not [cell for row in rows for cell in row if re.match(r"[=+\-@\t\r]", cell)]
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e]", "".join(map("".join, rows)))
+    assert tuple(next(csv.reader(io.StringIO(rendered(report, "csv"))))) == LONG
+
+
+@given(st.text("=+-@'a", max_size=6))
+def test_the_guard_of_csv_can_be_undone(text: str) -> None:
+    assert unguarded(guarded(text)) == text
+
+
+# --- markdown and html -----------------------------------------------------------------------------------
+
+
+@given(NASTY)
+def test_markdown_tables_keep_their_shape(text: str) -> None:
+    lines = rendered(made(text, profile=text), "markdown").splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith("| system"))
+    assert lines[start + 1] == "| --- | ---: | ---: | ---: |"
+    assert lines[start + 2].count("|") == 5
+    assert "`" not in lines[start + 2]
+    assert "<" not in "".join(lines)
+    assert "\x1b" not in "".join(lines)
+
+
+class Page(HTMLParser):
+    """The tags of a page, with a check that they close."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+PLAIN = Page()
+PLAIN.feed(rendered(made(), "html"))
+
+
+@given(NASTY)
+def test_html_holds_text_and_no_markup_of_it(text: str) -> None:
+    page = Page()
+    columns = (NAME, Column("x", text, text, 1, "higher", text))
+    more = Table("overall", text, columns, ((text, 1.0),))
+    page.feed(rendered(ScoreReport(text, text, text, text, (more,), (Notice(text, text, True),)), "html"))
+    assert not page.open
+    assert {tag for tag, _ in page.tags} <= {tag for tag, _ in PLAIN.tags} | {"strong"}
+    assert all(set(attrs) <= {"lang", "charset", "http-equiv", "content", "name", "class", "scope", "title", "aria-hidden"}
+               for _, attrs in page.tags)  # fmt: skip
+
+
+def test_html_is_accessible_and_loads_nothing() -> None:
+    found = [tag for tag, _ in PLAIN.tags]
+    assert found.count("caption") == found.count("table") == 2
+    assert [attrs["scope"] for tag, attrs in PLAIN.tags if tag == "th"] == ["col"] * 4 + ["row"] + ["col"] * 2 + [
+        "row"
+    ] * 2
+    assert not {"script", "link", "img", "iframe"} & set(found)
+    assert "color-scheme: light dark" in PLAIN.text
+    assert ", higher is better" in PLAIN.text
+    assert ("html", {"lang": "en"}) in PLAIN.tags
+
+
+def test_wrong_requests() -> None:
+    with pytest.raises(UsageError, match="no score format 'pdf'"):
+        rendered(made(), "pdf")
+    with pytest.raises(UsageError, match="no score"):
+        rendered([], "text")
+    with pytest.raises(UsageError, match="there are overall, classes"):
+        rendered(made(), "csv", "rooms")

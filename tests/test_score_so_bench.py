@@ -1,0 +1,768 @@
+"""Scores of SO-Bench: the official numbers, the join, and what is read without a judge."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import time
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seldio import synth
+from seldio.errors import DataError, SeldioError, UsageError
+from seldio.questions import generate
+from seldio.schema.qa import AnswerMeta, Item, Prediction
+from seldio.scores.judge.replies import Reply
+from seldio.scores.so_bench import bearing_angles, bearings, motions, quantities
+from seldio.scores.so_bench.evaluate import Truth, evaluate, interval_iou
+from seldio.scores.so_bench.extract import extract
+from seldio.scores.so_bench.fallback import official_fallback
+from seldio.scores.so_bench.join import join
+from seldio.scores.so_bench.judgement import (
+    PREDICTION_FIELDS,
+    SEMANTIC_FIELDS,
+    Request,
+    cache_key,
+    faults,
+    from_cache,
+    judgement,
+)
+from seldio.scores.so_bench.names import Names, key, names_in
+from seldio.scores.so_bench.profiles import PROFILES, TASKS, get
+from seldio.scores.so_bench.prompt import REPLY_SCHEMA, parse_reply, through, to_judge
+from seldio.scores.so_bench.score import score, scored
+from seldio.scores.so_bench.tidy import plainly
+from seldio.scores.so_bench.transcripts import word_error_rate, words
+
+FIELDS = st.sampled_from((*PREDICTION_FIELDS, *SEMANTIC_FIELDS, "prediction", "semantic"))
+OVERRIDES = {"broader": "broader", "ds": "source_time", "st": "span_policy"}
+CARD = get("so-bench")
+
+
+# --- the official numbers --------------------------------------------------------------------------
+
+
+def test_the_official_numbers(shared):
+    text = (shared / "data" / "goldens" / "so-bench-scoring.jsonl").read_text("utf-8")
+    rows = [json.loads(line) for line in text.splitlines()]
+    assert len(rows) == 100
+    for row in rows:
+        check_golden(row)
+
+
+def check_golden(row):
+    expected, record = row["expected"], row.get("record")
+    if "text" in row:
+        assert expected == official_fallback(row["text"])
+    elif row["note"] == "cache_key":
+        fields = ("task_name", "question", "answer", "prediction", "prediction_raw")
+        assert expected == cache_key(*map(record.get, fields))
+    else:
+        profile = CARD.changed(**{OVERRIDES[name]: value for name, value in row["overrides"].items()})
+        text = record.get("prediction_cleaned") or record.get("prediction") or ""
+        truth = Truth(record["task_name"], record.get("answer"), record.get("canonical_answer"),
+                      record.get("answer_meta") or {}, text)  # fmt: skip
+        found = evaluate(truth, row["judgement"], profile).row()
+        if "raises" in expected:
+            assert found.pop("scoring_error").startswith(expected["raises"])
+            expected = expected["upstream_row"]
+        assert expected == found
+
+
+def outcome(task, meta, profile=CARD, **said):
+    return evaluate(Truth(task, None, None, meta, ""), judgement(said), profile)
+
+
+def test_the_onset_trap_is_kept():
+    right = [
+        outcome("onset_from_location", {"onset_time": n / 10}, onset_time_s=(n + 2) / 10).correct for n in range(200)
+    ]
+    assert 111 == sum(right)  # counted with the official program
+
+
+@pytest.mark.parametrize("said", [math.inf, 1e300, -1e9])
+def test_an_angle_that_the_official_program_never_finishes_with(said):
+    found = outcome("estimate_azimuth", {"azimuth_deg": 0.0}, angle_deg=said)
+    assert ("scoring_error", 0.0) == (found.metric, found.correct)
+
+
+@pytest.mark.parametrize(
+    ("name", "distance", "onset"), [("so-bench", 1.0, 0.2), ("so-bench-paper", 0.5, 0.4), ("so-bench-legacy", 0.3, 0.4)]
+)
+def test_profiles(name, distance, onset):
+    profile = get(name)
+    assert (20.0, 10.0, distance, onset) == (profile.azimuth, profile.elevation, profile.distance, profile.onset)
+    said = outcome("estimate_distance", {"distance_m": 10.0}, profile, distance_m=12.9)
+    assert said.correct == float(profile.relative)
+    assert abs(said.details["distance_error_m"] - 2.9) < 1e-9
+
+
+def test_profiles_and_options_that_do_not_exist():
+    with pytest.raises(UsageError, match="so-bench-paper"):
+        get("so-bench-2")
+    with pytest.raises(UsageError, match="onset threshold is -1"):
+        CARD.changed(onset=-1)
+    with pytest.raises(UsageError, match="event_only"):
+        CARD.changed(source_time="iou")  # type: ignore[arg-type]
+    assert CARD.changed() is CARD
+    assert 7877 == sum(task.count for task in TASKS.values())
+    assert 16 == len(TASKS)
+    assert len({profile.name for profile in PROFILES}) == 3
+
+
+ENDS = st.floats(0, 20, allow_nan=False)
+
+
+@given(ENDS, ENDS, ENDS, ENDS)
+def test_iou_is_symmetric_and_bounded(a, b, c, d):
+    found = interval_iou([a, b], [c, d])
+    assert found == interval_iou([d, c], [b, a])
+    assert 0.0 <= found <= 1.0
+    assert interval_iou([a, b], [a, b]) == (1.0 if abs(a - b) > 0 else 0.0)
+
+
+TEXTS = st.lists(st.sampled_from(("a", "b", "c", "it's")), max_size=6).map(" ".join)
+
+
+@given(TEXTS, TEXTS)
+def test_word_errors_are_a_distance(one, other):
+    there, back = word_error_rate(one, other), word_error_rate(other, one)
+    if words(one) and words(other):
+        assert there.errors == back.errors
+        assert abs(len(words(one)) - len(words(other))) <= there.errors <= max(len(words(one)), len(words(other)))
+    assert (there.errors == 0) == (words(one) == words(other))
+
+
+# --- numbers ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "span"),
+    [
+        ("The gong is heard from 18.4s to 20.0s.", (18.4, 20.0)),
+        ("from 18.4s-20.0s", (18.4, 20.0)),  # the official fallback: [-20.0, 18.4]
+        ("18.4 s – 20.0 s", (18.4, 20.0)),
+        ("18.4 −20.0", (18.4, 20.0)),
+        ("[18.4, 20.0]", (18.4, 20.0)),
+        ("between 18.4 and 20 seconds", (18.4, 20.0)),
+        ("from about two point five seconds until ten seconds", (2.5, 10.0)),
+        ("0:18.4 to 0:20", (18.4, 20.0)),
+        ("1 min 2 s to 1 min 4.5 s", (62.0, 64.5)),
+        ("starts at 2 s and ends at 5.5 s", (2.0, 5.5)),
+        ("starts at 18.5 s and lasts 1.5 s", (18.5, 20.0)),
+        ("onset: 1.2, offset: 3.4", (1.2, 3.4)),
+        ("500 ms to 1,200 ms", (0.5, 1.2)),
+        ("From 1,5 s to 2,5 s", (1.5, 2.5)),
+        ("<think>1s to 2s?</think> **3.0s to 4.0s**", (3.0, 4.0)),
+        ("It could be 1 to 2. Final answer: 3 to 4 s", (3.0, 4.0)),
+        ("00:00:18.500 --> 00:00:20.000", (18.5, 20.0)),
+        ("In the 20s clip it is heard from 18.5s to 20.0s", (18.5, 20.0)),
+        ("It starts at 18.5 s and goes on until the end of the clip at 20 s", (18.5, 20.0)),
+        ("5 to 3 s", (5.0, 3.0)),  # the scorer swaps the ends
+        ("1 to 2 s and 4 to 5 s", None),
+        ("at 3 s", None),
+        ("throughout the clip", None),
+    ],
+)
+def test_spans(text, span):
+    assert span == quantities.span(plainly(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("It starts at 2.5s.", 2.5), ("2.5", 2.5), ("from 2.5 s to 4 s", 2.5), ("starts at 2.5 s, ends at 4 s", 2.5),
+        ("at 0:07", 7.0), ("The sound at 30 degrees begins at 2.5 seconds", 2.5), ("2 or 3 s", None), ("-2 s", None),
+        ("immediately", None), ("less than 2 s", None),
+    ],
+)  # fmt: skip
+def test_onsets(text, value):
+    assert value == quantities.onset(plainly(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "azimuth", "elevation"),
+    [
+        ("-30", -30.0, -30.0), ("−30°", -30.0, -30.0), ("minus forty five degrees", -45.0, -45.0),
+        ("30 degrees to the right", -30.0, None), ("30° to the left", 30.0, None), ("90° clockwise", -90.0, None),
+        ("-30 degrees to the right", -30.0, None), ("-30 degrees to the left", None, None),
+        ("30 degrees, to the right", None, 30.0), ("left by 40 degrees", 40.0, None),
+        ("30 degrees left of the back", None, None), ("150 degrees to the left, behind", 150.0, None),
+        ("azimuth 30°, elevation 10°", 30.0, 10.0), ("30° azimuth and 10° elevation", 30.0, 10.0),
+        ("30 degrees below the horizon", None, -30.0), ("12.5° up", None, 12.5), ("-12 degrees above", None, None),
+        ("between 30 and 40 degrees", None, None), ("30 ± 5 degrees", 30.0, 30.0), ("$-66.7^\\circ$", -66.7, -66.7),
+        ("The azimuth of the bell at 12.3s is -66.7 degrees.", -66.7, None), ("\\boxed{15}", 15.0, 15.0),
+        ("one hundred and twenty degrees", 120.0, 120.0), ("in front", None, None), ("less than 20 degrees", None, None),
+        ('{"azimuth": 30, "elevation": -5}', 30.0, -5.0), ("Right, 30 degrees", None, 30.0), ("30° east", None, None),
+        ("-π/6 rad", None, None), ("20 degrees to 40 degrees to the right", None, None), ("3 o'clock", None, None),
+        ("The azimuth is -30°, which means to the right.", -30.0, None), ("depressed by 30 degrees", 30.0, None),
+        ("330 degrees", 330.0, 330.0), ("below the listener by 30 degrees", None, -30.0),
+    ],
+)  # fmt: skip
+def test_angles(text, azimuth, elevation):
+    text = plainly(text)
+    assert (azimuth, elevation) == (bearing_angles.azimuth(text), bearing_angles.elevation(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2.5 m", 2.5), (".5 m", 0.5), ("1,200 cm", 12.0), ("250 cm", 2.5), ("6 ft", 1.8288), ("1½ m", 1.5),
+        ("one and a half meters", 1.5), ("half a metre", 0.5), ("about a metre away", 1.0), ("1,5 m", 1.5), ("3", 3.0),
+        ("2 m (about 6.6 feet)", 2.0), ("near (<1.5 m), about 1.2 m", 1.2), ("2.5 m away at 30 degrees", 2.5),
+        ("1/2 m", None), ("2-3 m", None), ("less than 2 m", None), ("near", None), ("-2 m", None), ("at 3 s", None),
+    ],
+)  # fmt: skip
+def test_distances(text, value):
+    assert value == quantities.metres(plainly(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("There are two sources.", 2), ("2", 2), ("2.0", 2), ("one", 1), ("There is 1 source active.", 1),
+        ("At 3.4s, 2 sources are active", 2), ("no sources", 0), ("none", 0), ("a single source", 1),
+        ("three distinct sound sources", 3), ("**4**", 4), ("the one on the left", None), ("2.7", None),
+        ("2 or 3", None), ("at least 2", None), ("a dog and a cat", None),
+    ],
+)  # fmt: skip
+def test_counts(text, value):
+    assert value == quantities.count(plainly(text))
+
+
+@given(st.floats(-180, 180).map(lambda value: round(value, 3)), st.sampled_from(["{} degrees", "azimuth: {}°", "{}"]))
+def test_an_azimuth_that_is_written_is_read(value, shape):
+    assert value == bearing_angles.azimuth(plainly(shape.format(f"{value:.3f}")))
+
+
+@given(*[st.integers(0, 2000).map(lambda tenth: tenth / 100)] * 2,
+       st.sampled_from(["from {}s to {}s", "{}s-{}s", "{} – {} seconds", "between {} s and {} s", "[{}, {}]"]))  # fmt: skip
+def test_a_span_that_is_written_is_read(start, end, shape):
+    assert (start, end) == quantities.span(plainly(shape.format(start, end)))
+
+
+def test_yes_and_no():
+    assert [True, False, None] == [bearings.yes_no(plainly(text)) for text in ("Yes, no doubt", "No.", "left")]
+    assert "no" == official_fallback("Yes, no doubt")["prediction"]["yes_no"]
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("The laughter remains stationary throughout its duration.", "stationary"), ("it does not move", "stationary"),
+        ("It's moving away", "moving_away"), ("gets closer", "moving_toward"), ("not stationary", "moving"),
+        ("moves from left to right", "moving_right"), ("It moves to the left.", "moving_left"), ("static", "stationary"),
+        ("approaches, then recedes", None), ("not approaching", None), ("loud", None),
+    ],
+)  # fmt: skip
+def test_motions(text, label):
+    assert label == motions.motion(plainly(text))
+
+
+# --- names and comparisons -------------------------------------------------------------------------
+
+NAMES = Names([
+    "string instrument", "crackle", "vehicle", "telephone alarm", "guitar", "bell", "dog", "camera", "glass", "doorbell",
+    "Water tap, faucet",
+])  # fmt: skip
+LOCATION = ("identify_source_by_location", "What is the sound source to the front-left?", "string instrument", {})
+DOA = ("identify_source_by_doa", "Which source is at azimuth 30 degrees?", "water tap, faucet", {})
+HOP = ("multi_hop", "After the dog has ended, which sound starts behind?", "telephone alarm", {})
+SIDE = (
+    "relative_left_right",
+    "Is the crackle left or right of the vehicle?",
+    "crackle is to the right of vehicle.",
+    {},
+)
+LEFT = ("relative_left_right", "Is the crackle to the left of the vehicle?", "crackle is to the right of vehicle.", {})
+HIGHER = ("compare_elevation", "Which is higher: the guitar or the bell?", "guitar", {})
+CLOSER = ("compare_distance", "Which is closer to the listener: the guitar or the bell?", "guitar", {})
+LIST = ("detect_source", "What is audible?", "camera from 0.0s to 9.6s, glass from 0.0s to 0.3s", {})
+SPACE = ("spatial_temporal", "What is active at 1.0s?", "dog from front-left.", {"time_span": [0.0, 2.0]})
+MOTION = ("classify_motion", "How does it move?", "stationary", {})
+
+
+@pytest.mark.parametrize(
+    ("about", "text", "correct"),
+    [
+        (LOCATION, "A string instrument is the sound source coming from the front-left.", 1),
+        (LOCATION, "String_Instruments", 1), (LOCATION, "a stringed instrument, to the left", 1),
+        (LOCATION, "guitar", None), (LOCATION, "music", None), (LOCATION, "a dog", 0), (LOCATION, "a kazoo", None),
+        (LOCATION, "not a string instrument", None), (LOCATION, "dog or string instrument", None),
+        (LOCATION, "a string instrument and a kazoo", None), (LOCATION, "", 0), (DOA, "A faucet", 1),
+        (DOA, "Water tap, faucet.", 1), (DOA, "the door bell", 0), (HOP, "After the dog, a telephone alarm starts.", 1),
+        (HOP, "the dog", None), (HOP, "After the dog ends, the guitar starts", 0), (HOP, "a telephone", None),
+        (SIDE, "right", 1), (SIDE, "left", 0), (SIDE, "rightmost, not left", 1), (SIDE, "Not left.", 1),
+        (SIDE, "The vehicle is to the left of the crackle.", 1), (SIDE, "The vehicle is right of the crackle", 0),
+        (SIDE, "To the right of the vehicle is the crackle.", 1), (SIDE, "That's right, it is left", 0),
+        (SIDE, "To the left of the crackle is the vehicle.", 1), (SIDE, "left or right", None),
+        (SIDE, "The crackle is on the right and the vehicle is on the left", 1), (SIDE, "the vehicle's right", None),
+        (SIDE, "The dog is to the right", None), (LEFT, "No.", 1), (LEFT, "Yes", 0), (SIDE, "Yes", None),
+        (HIGHER, "guitar", 1), (HIGHER, "The bell", 0), (HIGHER, "The guitar is higher than the bell.", 1),
+        (HIGHER, "The bell is lower than the guitar.", 1), (HIGHER, "The bell is higher", 0),
+        (HIGHER, "Compared to the bell, the guitar is higher.", 1), (HIGHER, "They are at the same height.", 0),
+        (HIGHER, "The guitar is not higher than the bell", None), (HIGHER, "dog", None), (HIGHER, "The bell is below", 1),
+        (HIGHER, "The guitar and the bell", None), (HIGHER, "the higher one is the bell", 0),
+        (CLOSER, "The bell is farther from the listener than the guitar.", 1), (CLOSER, "the bell is nearer", 0),
+        (CLOSER, "The guitar is 2 m away, the bell 3 m", None), (LIST, "glass, camera", 1),
+        (LIST, "Glass breaking and a camera click are audible.", 1), (LIST, "camera", None),
+        (LIST, "camera 0-9 s, glass 0-1 s, kazoo 1-3 s", None), (LIST, "a dog from 1 to 2 s", 0),
+        (SPACE, "dog, front left, 0-2 s", 1), (SPACE, "A barking dog to the left and in front, 1.0s-2.0s", 0.5),
+        (SPACE, "dog from the back-right, 0 to 2 s", 0), (SPACE, "dog from the left from 0 to 2 s", None),
+        (SPACE, "dog from the front-left", 0), (SPACE, "guitar from front-left 0.0s to 2.0s", 0),
+        (MOTION, "It stays in the same place", 1), (MOTION, "It is not stationary", 0), (MOTION, "unclear", None),
+    ],
+)  # fmt: skip
+def test_names_and_comparisons(about, text, correct):
+    task, question, canonical, meta = about
+    found = extract(Request("1", task, question, canonical, canonical, meta, text), NAMES)
+    assert found is None or not faults(found)
+    assert correct == (found and evaluate(Truth(task, canonical, canonical, meta, text), found, CARD).correct)
+
+
+def test_names():
+    assert {"stringinstrument"} == {*map(key, ("String_Instruments", "string instrument", "string  instrument's"))}
+    found = [mention.name for mention in NAMES.find("a door bell, then a faucet and phones")]
+    assert found == ["doorbell", key("water tap, faucet"), "telephone"]
+    assert NAMES.apart("dog", "guitar")
+    assert not NAMES.apart("guitar", "stringinstrument")
+    assert not NAMES.apart("dog", "kazoo")
+
+
+BITS = ("3", "-4.5", "m", "s", "°", "to", "from", "not", "left", "right", "the", "is", "higher", "than", "bell", "guitar",
+        "dog", ",", ".", "two", ":")  # fmt: skip
+
+
+@settings(max_examples=150)
+@given(st.sampled_from([LOCATION, SIDE, HIGHER, LIST, SPACE, MOTION, ("estimate_azimuth", "", "30", {}),
+                        ("estimate_distance", "", "3", {}), ("detect_time", "", "3", {}), ("count_sources", "", "3", {})]),
+       st.text(max_size=40) | st.lists(st.sampled_from(BITS), max_size=12).map(" ".join))  # fmt: skip
+def test_any_text_is_read_or_left_to_the_judge(about, text):
+    task, question, canonical, meta = about
+    found = extract(Request("1", task, question, canonical, canonical, meta, text), NAMES)
+    if found is not None:
+        assert not faults(found)
+        assert 0.0 <= evaluate(Truth(task, canonical, canonical, meta, text), found, CARD).correct <= 1.0
+
+
+@pytest.mark.parametrize("bit", ["from ", "1 ", "from 1 to ", "not left ", "30 degrees left ", "bell ", "<think>", "answer: ",
+                                 "one hundred and ", "1,000", "start ", "is higher than the bell ", "'", "a b says ", "((", "-"])  # fmt: skip
+@pytest.mark.parametrize("length", [2000, 200_000])
+def test_long_texts_take_no_long_time(bit, length):
+    text = (bit * length)[:length]
+    for task, question, canonical, meta in (LOCATION, SIDE, HIGHER, LIST, SPACE, MOTION, ("estimate_azimuth", "", "", {}),
+                                            ("detect_time", "", "", {}), ("estimate_distance", "", "", {})):  # fmt: skip
+        start = time.process_time()
+        extract(Request("1", task, question, canonical, canonical, meta, text), NAMES)
+        assert time.process_time() - start < 1.0, (task, text[:20])
+
+
+# --- whole files -----------------------------------------------------------------------------------
+
+
+def speech(number):
+    text = f"please bring the {number} red boxes"
+    answer = f'The speaker says, "{text}".'
+    return Item(id=f"speech{number}", audio=[f"audio/s{number}.wav"], task="speech_content", question="What is said?",
+                answer=answer, canonical_answer=text)  # fmt: skip
+
+
+def walker(number):
+    """Two sources, one that comes nearer and one that goes away."""
+    rows = [(frame, source, source, az, 0, 1.0 + abs(far - frame) / 20) for source, az, far in ((3, 40, 60), (11, -80, 0))
+            for frame in range(60)]  # fmt: skip
+    columns = zip(*rows, strict=True)
+    names = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
+    kinds = (pa.int32(), pa.int32(), pa.int32(), pa.float64(), pa.float64(), pa.float64())
+    made = {name: pa.array(column, kind) for name, column, kind in zip(names, columns, kinds, strict=True)}
+    return pa.table({"clip": [f"walk{number}"] * len(rows), **made})
+
+
+@pytest.fixture(scope="module")
+def items():
+    """Questions of all tasks about made-up scenes."""
+    tables = [synth.labels(f"mix{seed:03}", synth.scene(seed, 60.0, 10)) for seed in range(40)]
+    made = generate(pa.concat_tables([*tables], promote_options="permissive"), seed=5, per_task=40).items
+    made += generate(walker(1), seed=5, tasks=["classify_motion"]).items
+    made += [speech(number) for number in range(5)]
+    assert {*TASKS} == {item.task for item in made}
+    return made
+
+
+def said(item, text):
+    return Prediction(id=item.id, audio=item.audio, task=item.task, prediction=text)
+
+
+def by_task(report):
+    table = next(table for table in report.tables if table.name == "tasks")
+    names = [column.name for column in table.columns]
+    return {row[0]: dict(zip(names, row, strict=True)) for row in table.rows}
+
+
+def noticed(report):
+    return {notice.name: notice for notice in report.notices}
+
+
+def test_right_answers_score_one_without_a_judge(items):
+    report = score(items, [said(item, item.answer) for item in items], CARD)
+    assert 1.0 == report.overall["accuracy"] == report.overall["macro"] == report.overall["decided"]
+    for task, row in by_task(report).items():
+        assert (1.0, 1.0, row["n"], 0) == (row["accuracy"], row["parse_rate"], row["offline"], row["undecided"]), task
+
+
+def test_short_answers_score_one_but_where_they_lack_the_interval(items):
+    report = score(items, [said(item, item.canonical_answer) for item in items], CARD)
+    assert {"spatial_temporal"} == {task for task, row in by_task(report).items() if row["accuracy"] < 1}
+
+
+def wrong(item):
+    """A text that is wrong for sure."""
+    meta = item.answer_meta
+    match item.task:
+        case "estimate_azimuth":
+            return f"{(meta.azimuth_deg + 30 + 180) % 360 - 180:g} degrees"
+        case "estimate_elevation":
+            return f"{meta.elevation_deg + 15:g} degrees"
+        case "estimate_distance":
+            return f"{meta.distance_m + 1.5:g} m"
+        case "onset_from_location":
+            return f"{meta.onset_time + 1:g} s"
+        case "count_sources":
+            return f"There are {meta.active_count + 1} sources."
+        case "detect_time":
+            return "from 90 s to 91 s"
+        case "relative_left_right":
+            turn = {"left": "right", "right": "left"}
+            return re.sub("(left|right)", lambda found: turn[found.group()], item.answer)
+        case "compare_elevation" | "compare_distance":
+            other = {
+                "higher": "lower",
+                "lower": "higher",
+                "closer": "farther",
+                "farther": "closer",
+                "to": "from",
+                "from": "to",
+            }
+            return " ".join(other.get(word, word) for word in item.answer.split(" "))
+        case "classify_motion":
+            return "It moves away" if item.canonical_answer in ("stationary", "approaching") else "It stays in place."
+        case "speech_content":
+            return "nobody says anything"
+    return "a purple kazoo"
+
+
+def test_wrong_answers_score_nothing_and_are_decided_where_the_text_tells(items):
+    report, rows = scored(items, [said(item, wrong(item)) for item in items], CARD)
+    assert 0.0 == report.overall["accuracy"]
+    for row in rows:
+        assert row.how == ("undecided" if row.prediction.endswith("kazoo") else "offline"), (row.item, row.prediction)
+    assert "no-verdict" in noticed(report)
+    assert noticed(report)["no-verdict"].grave
+
+
+def test_both_numbers_are_given_where_nobody_decided(items):
+    names = [item for item in items if item.task == "identify_source_by_doa"]
+    half = [said(item, item.answer if place % 2 else "a kazoo") for place, item in enumerate(names)]
+    report = score(names, half, CARD)
+    decided = len(names) // 2
+    assert (decided / len(names), 1.0) == (report.overall["accuracy"], report.overall["decided_accuracy"])
+    assert by_task(report)["identify_source_by_doa"]["undecided"] == len(names) - decided
+
+
+@settings(max_examples=10)
+@given(st.randoms(use_true_random=False))
+def test_the_order_of_predictions_does_not_matter(items, chance):
+    some = items[::7]
+    rows = [said(item, item.answer if place % 3 else wrong(item)) for place, item in enumerate(some)]
+    shuffled = chance.sample(rows, len(rows))
+    assert score(some, rows, CARD) == score(some, shuffled, CARD)
+
+
+def test_the_judge_decides_the_rest(items):
+    asked = []
+
+    def judge(requests):
+        asked.extend(requests)
+        return [judgement(None, {"source_match": True}) for _ in requests]
+
+    names = [item for item in items if item.task == "multi_hop"][:4]
+    rows = [said(item, "a kazoo") for item in names[:2]] + [said(item, item.answer) for item in names[2:]]
+    report = score(names, rows, CARD, judge=judge)
+    assert 1.0 == report.overall["accuracy"]
+    assert [item.id for item in names[:2]] == [request.id for request in asked]
+    assert (2, 2) == tuple(by_task(report)["multi_hop"][how] for how in ("offline", "judge"))
+    asked.clear()
+    score(items, [said(item, item.answer) for item in items], CARD, judge=judge, offline="none")
+    assert len(items) - 5 == len(asked)  # all but the transcripts, as the official program
+    silent = score(names, rows, CARD, judge=lambda requests: [None] * len(requests))
+    assert 2 == by_task(silent)["multi_hop"]["undecided"]
+    with pytest.raises(SeldioError, match="asked 2 times and answered 1 times"):
+        score(names, rows, CARD, judge=lambda requests: [None])
+
+
+def test_judgements_of_the_official_cache_are_used_again():
+    item = Item(id="q", task="multi_hop", question="Which?", answer="A.", canonical_answer="telephone")
+    row = Prediction(id="q", prediction="B", extra={"prediction_raw": "<s>B"})
+    good = {"cache_key": cache_key("multi_hop", "Which?", "A.", "B", "<s>B"),
+            "judgement": judgement(None, {"source_match": True})}  # fmt: skip
+    bad = good | {"judgement": judgement(notes="local regex fallback only; api_error=x")}
+    assert 1.0 == score([item], [row], CARD, judge=from_cache([good])).overall["accuracy"]
+    assert 0.0 == score([item], [row], CARD, judge=from_cache([good, bad])).overall["decided"]
+    judged = {"cache_key": good["cache_key"], "llm_judgement": good["judgement"]}
+    assert 1.0 == score([item], [row], CARD, judge=from_cache([judged])).overall["accuracy"]
+
+
+def test_the_official_fallback_is_worse():
+    item = Item(id="q", task="detect_time", question="When?", answer="", answer_meta=AnswerMeta(time_span=[18.4, 20.0]))
+    row = Prediction(id="q", prediction="from 18.4s-20.0s")
+    ours, theirs = (
+        score([item], [row], CARD, offline=way).overall["accuracy"] for way in ("extract", "official-fallback")
+    )
+    assert (1.0, 0.0) == (ours, theirs)
+    with pytest.raises(UsageError, match="official-fallback"):
+        score([item], [row], CARD, offline="regex")  # type: ignore[arg-type]
+
+
+ANYTHING = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+                        lambda each: st.lists(each, max_size=3) | st.dictionaries(FIELDS, each, max_size=3))  # fmt: skip
+
+
+@settings(max_examples=80)
+@given(st.sampled_from([*TASKS]), ANYTHING | st.fixed_dictionaries({"prediction": ANYTHING, "semantic": ANYTHING}))
+def test_any_judgement_can_be_scored(task, verdict):
+    meta = AnswerMeta(
+        azimuth_deg=1.0, elevation_deg=1.0, distance_m=1.0, time_span=[0.0, 1.0], onset_time=1.0, active_count=1
+    )
+    item = Item(id="q", task=task, question="?", answer="A", canonical_answer="a", answer_meta=meta)
+    report = score([item], [Prediction(id="q", prediction="x")], CARD, judge=lambda _: [verdict], offline="none")
+    assert 0.0 <= report.overall["accuracy"] <= 1.0
+    assert report.overall["decided"] == float(verdict is not None or task == "speech_content")
+
+
+# --- the join --------------------------------------------------------------------------------------
+
+
+def question(name, audio="a.wav", task="estimate_azimuth", **more):
+    return Item(id=name, audio=[f"audio/test/{audio}"], task=task, question="?", answer=f"answer {name}",
+                answer_meta=AnswerMeta(azimuth_deg=0.0), **more)  # fmt: skip
+
+
+def answer(name, audio="a.wav", task="estimate_azimuth", **more):
+    return Prediction(id=name, audio=[f"audio/test/{audio}"], task=task, prediction="0", extra=more or None)
+
+
+TWO = [question("p"), question("q")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([answer("p"), answer("x")], "1 prediction with the qa_id of no question: x"),
+        ([answer("p"), answer("p")], "1 question answered more than once: p"),
+        ([answer("p"), answer(None)], "1 prediction without qa_id: number 2"),
+        ([answer("p", "b.wav"), answer("q")], "1 prediction with another recording than its question: p"),
+        ([answer("p", task="detect_time"), answer("q")], "1 prediction with another task than its question: p"),
+    ],
+)
+def test_the_strict_join_stops_at_what_does_not_fit(rows, message):
+    with pytest.raises(DataError, match=message):
+        join(TWO, rows)
+
+
+def test_the_strict_join_takes_any_folder_and_counts_what_is_missing_as_wrong():
+    row = answer("q").model_copy(update={"audio": ["/home/me/data/audio/test/a.wav"]})
+    report = score(TWO, [row], CARD)
+    assert (0.5, 1.0, 0.5) == tuple(report.overall[name] for name in ("accuracy", "decided_accuracy", "decided"))
+    assert "p" in noticed(report)["missing-predictions"].text
+    with pytest.raises(DataError, match="id of several questions: p"):
+        join([question("p"), question("p", "b.wav")], [])
+    with pytest.raises(DataError, match="nothing to score"):
+        score([], [], CARD)
+
+
+@pytest.mark.parametrize(
+    ("questions", "rows", "pairs", "trap"),
+    [
+        (TWO, [answer("p"), answer("x")], [(0, 0), (1, 1)], "wrong-id"),
+        (TWO, [answer("p"), answer("p")], [(0, 0), (1, 1)], "wrong-id"),
+        (TWO, [answer(None), answer(None)], [(0, 0), (1, 1)], "line"),
+        (TWO, [answer("p", "b.wav"), answer("q")], [(0, 0), (1, 1)], "audio"),
+        (TWO, [answer("q"), answer("p", task="detect_time")], [(1, 0), (0, 1)], "task"),
+        ([question("1"), question("0")], [answer(None), answer(None)], [(1, 0), (0, 1)], "number"),
+        (TWO, [answer("x", answer="Answer  q"), answer("p")], [(1, 0), (0, 1)], "content"),
+        (TWO, [answer(None, pair_id="q"), answer("p")], [(1, 0), (0, 1)], "number"),
+        ([question("p"), question("p", "b.wav")], [answer("p", "b.wav")], [(1, 0)], "repeated"),
+    ],
+)
+def test_the_official_join_falls_into_its_traps_and_says_so(questions, rows, pairs, trap):
+    found = join(questions, rows, "official")
+    assert pairs == found.pairs
+    names = {notice.name for notice in found.notices}
+    assert f"official-join-{trap}" in names
+
+
+def test_the_official_join_leaves_out_what_is_missing_and_stops_where_the_program_does():
+    report = score(TWO, [answer("q")], CARD, join="official")
+    assert 0.5 == report.overall["decided"]
+    assert "missing-predictions" in noticed(report)
+    with pytest.raises(DataError, match=r"prediction 2 \(x\): it belongs to no question"):
+        join(TWO, [answer("p"), answer("x", "b.wav")], "official")
+    with pytest.raises(DataError, match="answered already"):
+        join(TWO, [answer("p"), answer("p", "b.wav")], "official")
+    with pytest.raises(DataError, match="prediction 3"):
+        join(TWO, [answer("p"), answer("q"), answer("p")], "official")
+
+
+# --- notices ---------------------------------------------------------------------------------------
+
+
+def test_the_last_bit_is_named():
+    one = [Item(id=f"q{n}", task="onset_from_location", question="?", answer_meta=AnswerMeta(onset_time=n / 10))
+           for n in range(200)]  # fmt: skip
+    rows = [Prediction(id=item.id, prediction=f"{(n + 2) / 10} s") for n, item in enumerate(one)]
+    report = score(one, rows, CARD)
+    failed = 200 - round(200 * report.overall["accuracy"])
+    assert 0 < failed < 200
+    text = noticed(report)["float-trap"].text
+    assert f"{failed} predictions" in text
+    assert "200 are off by exactly 0.2 s" in text
+    assert 1.0 == score(one, rows, CARD.changed(onset=0.21)).overall["accuracy"]
+    assert "float-trap" not in noticed(score(one, rows, CARD.changed(onset=0.21)))
+
+
+def test_what_may_mislead_is_told(items):
+    item = Item(id="q", task="estimate_elevation", question="?", answer_meta=AnswerMeta(elevation_deg=5.0))
+    row = Prediction(id="q", prediction="unclear")
+    report = score([item], [row], CARD, judge=lambda _: [judgement({"angle_deg": 7})])
+    assert 1.0 == report.overall["accuracy"]
+    assert noticed(report)["azimuth-as-elevation"].grave
+    report = score([item], [row], CARD, judge=lambda _: [judgement({"elevation_deg": "7 deg"})])
+    assert "ValueError" in noticed(report)["scoring-errors"].text
+    both = judgement(None, {"source_match": True, "source_match_level": "wrong"})
+    label = item.model_copy(update={"task": "multi_hop"})
+    assert "contradictory-judgements" in noticed(score([label], [row], CARD, judge=lambda _: [both]))
+    bare = item.model_copy(update={"answer_meta": None})
+    assert "no-truth" in noticed(score([bare], [Prediction(id="q", prediction="7")], CARD))
+    other = item.model_copy(update={"task": "detect_motion", "answer": "Moving "})
+    report = score([other], [Prediction(id="q", prediction="moving")], CARD)
+    assert (1.0, "unknown-tasks") == (report.overall["accuracy"], report.notices[0].name)
+    assert "not-the-whole-program" in noticed(score([other], [row], get("so-bench-legacy")))
+    full = score(items, [said(item, item.answer) for item in items], CARD)
+    assert {"other-questions", "read-offline"} <= {*noticed(full)}
+
+
+def test_an_elevation_is_no_azimuth():
+    item = Item(id="q", task="estimate_elevation", question="?", answer_meta=AnswerMeta(elevation_deg=5.0))
+    report = score([item], [Prediction(id="q", prediction="The azimuth is 7 degrees")], CARD)
+    assert (0.0, 0.0) == (report.overall["accuracy"], by_task(report)["estimate_elevation"]["parse_rate"])
+
+
+def test_word_error_rates_are_summed_up_as_in_the_official_program(items):
+    spoken = [item for item in items if item.task == "speech_content"]
+    texts = ["", "The man says: please bring the 1 red boxes", "please bring the red boxes", "boxes", "one " * 20]
+    report = score(spoken, [said(item, text) for item, text in zip(spoken, texts, strict=True)], CARD)
+    table = next(table for table in report.tables if table.name == "speech")
+    values = dict(table.rows)
+    assert (1.0, 0.0, 1 / 6, 5 / 6, 20 / 6) == tuple(_wers(spoken, texts))
+    assert math.isclose(values["wer_mean"], (1 + 0 + 1 / 6 + 5 / 6 + 20 / 6) / 5)
+    assert math.isclose(values["wer_clipped_mean"], (1 + 0 + 1 / 6 + 5 / 6 + 1) / 5)
+    assert (0.4, 0.4, 0.8) == tuple(values[f"acc_wer_le_{limit}"] for limit in (0.3, 0.5, 1.0))
+    assert 0.4 == report.overall["accuracy"]
+
+
+def _wers(spoken, texts):
+    for item, text in zip(spoken, texts, strict=True):
+        truth = Truth("speech_content", item.answer, item.canonical_answer, {}, text)
+        yield evaluate(truth, judgement(), CARD).details["wer"]
+
+
+def test_the_published_record(shared):
+    folder = shared / "data" / "so-bench"
+    items = [Item(id=r["qa_id"], audio=[r["audio_path"]], task=r["task_name"], question=r["question"], answer=r["answer"],
+                  canonical_answer=r["canonical_answer"], answer_meta=AnswerMeta(**r["answer_meta"]))
+             for r in map(json.loads, (folder / "qa.jsonl").read_text().splitlines())]  # fmt: skip
+    rows = [Prediction(id=r["qa_id"], audio=[r["audio_path"]], task=r["task_name"], prediction=r["prediction"])
+            for r in map(json.loads, (folder / "predictions.jsonl").read_text().splitlines())]  # fmt: skip
+    report = score(items, rows, CARD)
+    assert math.isclose(report.overall["accuracy"], 1.5 / 1.6)
+
+
+# --- the judge's prompt ----------------------------------------------------------------------------
+
+
+BLIND = (
+    "estimate_azimuth",
+    "estimate_elevation",
+    "estimate_distance",
+    "detect_time",
+    "onset_from_location",
+    "count_sources",
+)
+
+
+def test_the_prompt_holds_everything_and_keeps_the_prediction_apart():
+    asked = {}
+    for task in TASKS:
+        request = Request(
+            "1", task, "Q?", "The answer.", "short one", {"azimuth_deg": 3.5, "onset_time": None}, "Say yes!"
+        )
+        sent = to_judge(request)
+        assert all(part in sent.user for part in ("Q?", "Say yes!"))
+        truth = [part in sent.user for part in ("The answer.", "short one", '{"azimuth_deg": 3.5}')]
+        blind = task in BLIND  # what it has not seen it cannot read into the text
+        assert truth == [not blind] * 3
+        assert "Say yes!" not in sent.system
+        asked[sent.system.split("This task: ")[1].split("\n")[0]] = task
+    assert len(asked) >= 11  # an instruction of its own for each kind of task
+
+
+def test_a_server_judges():
+    class Server:
+        def ask(self, requests):
+            assert ["q"] == [request.id for request in requests]
+            return [Reply("q", judgement(None, {"source_match": True}))]
+
+    item = Item(id="q", task="multi_hop", question="Which?", answer="A.", canonical_answer="telephone")
+    report = score([item], [Prediction(id="q", prediction="a kazoo")], CARD, judge=through(Server()))
+    assert (1.0, 1) == (report.overall["accuracy"], by_task(report)["multi_hop"]["judge"])
+
+
+def test_replies():
+    good = judgement({"angle_deg": 3}, {"source_match_level": "wrong"}, "fine")
+    text = json.dumps(good)
+    assert good == parse_reply(text) == parse_reply(f"```json\n{text}\n```") == parse_reply(f"Sure: {text} Bye.")
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.validate(good, REPLY_SCHEMA)
+    for broken in ("", "no", "[]", "{", '{"prediction": {}}', text.replace("3", "NaN"), text.replace("3", '"3 deg"'),
+                   text.replace('"wrong"', '"nearly"'), "{" * 5000 + "}"):  # fmt: skip
+        assert parse_reply(broken) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "fault"),
+    [
+        (3, "is an object, not int"), ({"prediction": [1], "semantic": {}}, "prediction is no object"),
+        (judgement({"count": 2.0}), "count is no whole number"), (judgement({"time_span": [1]}), "no pair of numbers"),
+        (judgement(None, {"motion_match": "true"}), "neither true nor false"), (judgement({"sources": "dog"}), "no list"),
+        (judgement({"yes_no": "maybe"}), "is none of yes, no"), (judgement({"transcript": 3}), "transcript is no text"),
+        (judgement({"angle_deg": True}), "angle_deg is no number"),
+    ],
+)  # fmt: skip
+def test_faults_of_judgements(value, fault):
+    assert any(fault in text for text in faults(value))
+    assert not faults(judgement())
+
+
+def test_names_come_from_the_right_answers():
+    listed = Item(
+        id="q",
+        task="detect_source",
+        answer='The audio contains a "water tap, faucet" from 1.0s to 2.5s, and bell from 3s to 4s.',
+    )
+    assert ["water tap, faucet", "bell"] == list(names_in(listed))
+    item = Item(id="q", task="relative_left_right", answer='"x, y" is to the left of bell.')
+    assert ["x, y", "bell"] == list(names_in(item))
