@@ -128,9 +128,17 @@ def test_pixels(x: float, y: float, azimuth: float, elevation: float) -> None:
 @given(azimuths, elevations)
 def test_pixels_and_back(azimuth: float, elevation: float) -> None:
     x, y = angles.to_pixels(azimuth, elevation)
-    assert 0 <= x <= 360
+    assert 0 <= x < 360
     assert 0 <= y <= 179
     assert pytest.approx(0, abs=1e-6) == angles.great_circle(azimuth, elevation, *angles.from_pixels(x, y))
+
+
+def test_columns_beyond_the_picture_wrap_around_it() -> None:
+    azimuth, elevation = angles.from_pixels([-10, 0, 360, 370, 730], 89.5)
+    assert [-170, 180, -180, 170, 170] == azimuth.tolist()
+    assert 0 == elevation
+    assert angles.to_pixels(np.nextafter(180, 360), 0)[0] == 0
+    assert angles.to_pixels(540, 0)[0] == 0
 
 
 def test_both_ends_of_the_circle_are_one_pixel() -> None:

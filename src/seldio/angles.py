@@ -55,9 +55,10 @@ def from_pixels(x: ArrayLike, y: ArrayLike, width: int = 360, height: int = 180)
     """Azimuth and elevation (degrees) of points of an equirectangular picture.
 
     The picture's middle is the front, its left edge azimuth +180; rows run from elevation +90 (row 0)
-    to -90 (row ``height - 1``), as the DCASE 2026 evaluation reads them.
+    to -90 (row ``height - 1``), as the DCASE 2026 evaluation reads them. Columns beyond the picture wrap
+    around it.
     """
-    azimuth = 180.0 - np.asarray(x, dtype=np.float64) * (360.0 / width)
+    azimuth = wrap(180.0 - np.asarray(x, dtype=np.float64) * (360.0 / width))
     elevation = 90.0 - np.asarray(y, dtype=np.float64) * (180.0 / (height - 1))
     return azimuth, elevation
 
@@ -65,6 +66,7 @@ def from_pixels(x: ArrayLike, y: ArrayLike, width: int = 360, height: int = 180)
 def to_pixels(azimuth: ArrayLike, elevation: ArrayLike, width: int = 360, height: int = 180) -> tuple[Floats, Floats]:
     """The inverse of :func:`from_pixels`: x in [0, width), y in [0, height - 1]."""
     x = (180.0 - np.asarray(azimuth, dtype=np.float64)) * (width / 360.0) % width
+    x = np.where(x < width, x, 0.0)  # the rest of a division may round up to the divisor
     y = (90.0 - np.asarray(elevation, dtype=np.float64)) * ((height - 1) / 180.0)
     return x, y
 

@@ -27,7 +27,7 @@ MARGINS = (
 def command(
     source: str = typer.Argument(help="A file, folder, archive, -, or the name of a format."),
     path: str | None = typer.Argument(None, help="Where the data is, if SOURCE is the name of its format."),
-    to: str = typer.Option(..., "--to", help="The format to write (seldio formats lists them)."),
+    to: str = typer.Option(..., "--to", help="The format to write (seldio formats lists them), or mic or foa."),
     out: str | None = typer.Option(None, "-o", help="The file or folder to write; one file goes to standard output."),
     format: str | None = typer.Option(None, "--format", "-f", help="The layout of SOURCE; found if not given."),
     allow_loss: str = typer.Option("", help="Fields whose loss is accepted, comma separated; all for every one."),

@@ -16,6 +16,7 @@ from seldio.files import Entry, Source, atomic_write, open_source
 from seldio.files.lookup import Lookup, on_disk
 from seldio.files.names import name_fault
 from seldio.findings import Finding
+from seldio.media.riff import RATES
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
 
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 RATE = 16_000
 #: Channels of first-order ambisonics.
 FOA = 4
-#: The sampling rates that recordings may have.
-RATES = range(4_000, 768_001)
 #: The key of ``extra`` under which an item keeps where its audio was cut from.
 ORIGIN = "cut_from"
 

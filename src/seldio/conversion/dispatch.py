@@ -31,6 +31,10 @@ def convert_any(
 
     A target that holds questions is made of questions or, where the source holds none, of labels.
     """
+    if to in ("foa", "mic"):
+        from seldio.conversion.recordings import convert_array
+
+        return convert_array(path, out, "foa" if to == "foa" else "mic", audio=request.audio)
     if item_formats.named(to) is None and to != item_formats.PARQUET:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill)
     given = item_formats.named(format) if format is not None else None

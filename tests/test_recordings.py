@@ -1,0 +1,181 @@
+"""From one microphone array to the other: trees, metadata and sound."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import soundfile
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from seldio.cli import app
+from seldio.conversion.recordings import convert_array
+from seldio.conversion.repointing import recordings, repointed, repointed_table
+from seldio.errors import DataError, UsageError
+from seldio.media.render import render
+
+RATE = 24_000
+NAME = "dev-train-tau/fold3_room4_mix001"
+LABELS = "0,0,0,30,10,100\r\n1,0,0,31,10,100\r\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("foa_dev/dev-train-tau/a.wav", "mic_dev/dev-train-tau/a.wav"),
+        ('{"audio": "foa_dev/a.wav", "foa": 1}', '{"audio": "mic_dev/a.wav", "foa": 1}'),
+        ('"channels": ["W", "Y","Z", "X"]', '"channels": ["M1", "M2","M3", "M4"]'),
+        ("channels: [W, Y, Z, X]", "channels: [M1, M2, M3, M4]"),
+        ('"array": "FOA"', '"array": "MIC"'),
+        ("array: foa", "array: mic"),
+        ("First-order Ambisonics, 24 kHz", "Tetrahedral microphone array, 24 kHz"),
+        ("    path: foa_dev/*.wav", "    path: mic_dev/*.wav"),
+        ("audio/test/foa_9783fb0e.wav", "audio/test/mic_9783fb0e.wav"),
+        ("data\\foa\\a.wav", "data\\mic\\a.wav"),
+        ("a foal, sofa/seat, foa, foa_9783fb0e, my-foa/x", "a foal, sofa/seat, foa, foa_9783fb0e, my-foa/x"),
+    ],
+)
+def test_texts(text: str, expected: str) -> None:
+    assert repointed(text, "mic") == expected
+
+
+@given(st.text())
+def test_other_texts_stay_and_a_way_back(text: str) -> None:
+    there = repointed(text, "mic")
+    assert "foa_" in text or "foa/" in text or "mic" in there or there == text or "Ambisonics" in text
+    path = "foa_eval/mix001.wav"
+    assert repointed(repointed(path, "mic"), "foa") == path
+
+
+def test_the_recordings_of_a_text() -> None:
+    text = '{"a": "foa_dev/x y.wav", "b": ["foa_dev/b.wav", "mic_dev/c.wav"], "c": "sofa.wav"} foa_dev/d.flac,'
+    assert recordings(text, "foa") == ["foa_dev/b.wav", "foa_dev/d.flac"]
+
+
+def test_tables_keep_their_types() -> None:
+    schema = pa.schema(
+        {"clip": pa.dictionary(pa.int32(), pa.string()), "n": pa.int16(), "audio": pa.list_(pa.string()),
+         "meta": pa.struct({"path": pa.string(), "x": pa.float32()})},
+        metadata={b"k": b"v"},
+    )  # fmt: skip
+    table = pa.Table.from_pylist(
+        [{"clip": "a", "n": 1, "audio": ["foa_dev/a.wav", None], "meta": {"path": "foa_dev/b.wav", "x": 0.5}}], schema
+    )
+    changed = repointed_table(table, "mic")
+    assert changed.schema.equals(schema, check_metadata=True)
+    assert changed.to_pylist()[0] == {
+        "clip": "a", "n": 1, "audio": ["mic_dev/a.wav", None], "meta": {"path": "mic_dev/b.wav", "x": 0.5},
+    }  # fmt: skip
+
+
+def wav(path: Path, sound: np.ndarray) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    soundfile.write(path, sound.T, RATE, subtype="PCM_16")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A recording in both arrays, with labels and metadata of several kinds."""
+    root = tmp_path / "starss23"
+    luck = np.random.default_rng(3)
+    source = luck.standard_normal(RATE) * 0.05
+    for array in ("foa", "mic"):
+        wav(root / f"{array}_dev" / f"{NAME}.wav", render(source, 60.0, 20.0, RATE, array))
+    for name, data in {
+        f"metadata_dev/{NAME}.csv": LABELS.encode(),
+        "metadata.jsonl": json.dumps({"file_name": f"foa_dev/{NAME}.wav", "channels": ["W", "Y", "Z", "X"]}).encode(),
+        "README.md": b"configs:\n- data_files: foa_dev/**\n\xff raw bytes stay\n",
+        "files.csv": f"clip,path\na,foa_dev/{NAME}.wav\n".encode(),
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(data)
+    pq.write_table(pa.table({"foa": ["x"], "audio": [f"foa_dev/{NAME}.wav"]}), root / "clips.parquet")
+    return root
+
+
+def test_a_tree_is_repointed_and_labels_stay(tree: Path) -> None:
+    out = tree.parent / "out"
+    done = convert_array(tree, out, "mic")
+    assert done.target == "mic"
+    assert not (out / "foa_dev").exists()
+    assert (out / f"mic_dev/{NAME}.wav").read_bytes() == (tree / f"mic_dev/{NAME}.wav").read_bytes()
+    assert (out / f"metadata_dev/{NAME}.csv").read_bytes() == LABELS.encode()
+    record = json.loads((out / "metadata.jsonl").read_text())
+    assert record == {"file_name": f"mic_dev/{NAME}.wav", "channels": ["M1", "M2", "M3", "M4"]}
+    assert (out / "README.md").read_bytes() == b"configs:\n- data_files: mic_dev/**\n\xff raw bytes stay\n"
+    assert (out / "files.csv").read_text() == f"clip,path\na,mic_dev/{NAME}.wav\n"
+    assert pq.read_table(out / "clips.parquet").to_pylist() == [{"foa": "x", "audio": f"mic_dev/{NAME}.wav"}]
+    back = convert_array(tree, tree.parent / "back", "foa")
+    assert not (tree.parent / "back" / "mic_dev").exists()
+    assert back.formats == ("mic",)
+
+
+def test_siblings_are_asked_for(tree: Path) -> None:
+    sibling = tree / f"mic_dev/{NAME}.wav"
+    wav(sibling, np.zeros((4, RATE - 1)))
+    with pytest.raises(DataError, match=r"24,000 frames .* 23,999"):
+        convert_array(tree, tree.parent / "out", "mic")
+    sibling.unlink()
+    with pytest.raises(DataError, match=r"1 recording without sibling .*--audio makes them"):
+        convert_array(tree, tree.parent / "out", "mic")
+    assert not (tree.parent / "out").exists()
+    with pytest.raises(UsageError, match="is the source"):
+        convert_array(tree, tree, "mic")
+
+
+def test_recordings_are_made(tree: Path) -> None:
+    """A converted recording is like the one that was rendered for the other array, where both are good."""
+    (tree / f"mic_dev/{NAME}.wav").rename(tree.parent / "true.wav")
+    out = tree.parent / "out"
+    done = convert_array(tree, out, "mic", audio=True)
+    assert any("1 kHz octave" in note for note in done.notes)
+    made, rate = soundfile.read(out / f"mic_dev/{NAME}.wav", always_2d=True)
+    true, _ = soundfile.read(tree.parent / "true.wav", always_2d=True)
+    assert (made.shape, rate) == (true.shape, RATE)
+    assert json.loads((out / "metadata.jsonl").read_text())["file_name"] == f"mic_dev/{NAME}.wav"
+    spectra = [np.fft.rfft(sound, axis=0)[50:800] for sound in (made, true)]  # below 800 Hz
+    error = np.abs(spectra[0] - spectra[1]).mean() / np.abs(spectra[1]).mean()
+    assert error < 0.2
+
+
+def test_one_recording_and_one_file_of_items(tree: Path) -> None:
+    out = tree.parent / "mic.wav"
+    run = CliRunner().invoke(app, ["convert", str(tree / f"foa_dev/{NAME}.wav"), "--to", "mic", "-o", str(out)])
+    assert run.exit_code == 0, run.stderr
+    assert soundfile.info(out).channels == 4
+    items = tree / "qa.jsonl"
+    items.write_text(json.dumps({"qa_id": "1", "audio_path": f"foa_dev/{NAME}.wav"}) + "\n")
+    run = CliRunner().invoke(app, ["convert", str(items), "--to", "mic", "-o", str(tree / "qa_mic.jsonl")])
+    assert run.exit_code == 0, run.stderr
+    assert json.loads((tree / "qa_mic.jsonl").read_text())["audio_path"] == f"mic_dev/{NAME}.wav"
+    assert "1 path of recordings repointed" in run.stderr
+    lonely = tree.parent / "elsewhere" / "qa.jsonl"
+    lonely.parent.mkdir()
+    lonely.write_text(json.dumps({"audio_path": "foa_dev/nowhere.wav"}) + "\n")
+    run = CliRunner().invoke(app, ["convert", str(lonely), "--to", "mic", "-o", str(lonely.parent / "out.jsonl")])
+    assert run.exit_code == 0, run.stderr
+    assert "not checked" in run.stderr
+
+
+def test_what_cannot_be_converted(tree: Path) -> None:
+    mono = tree.parent / "mono.wav"
+    soundfile.write(mono, np.zeros(100), RATE)
+    for arguments, code, words in (
+        ([mono, "--to", "mic", "-o", tree.parent / "x.wav"], 1, "has 1 channels"),
+        ([tree, "--to", "mic"], 2, "with -o"),
+        ([tree / "README.md", "--to", "mic", "-o", "-"], 2, "with -o"),
+    ):
+        run = CliRunner().invoke(app, ["convert", *map(str, arguments)])
+        assert run.exit_code == code, run.stderr
+        assert words in run.stderr
+    text = tree.parent / "text.wav"
+    text.write_text("no sound")
+    run = CliRunner().invoke(app, ["convert", str(text), "--to", "mic", "-o", str(tree.parent / "x.wav")])
+    assert run.exit_code == 3
+    assert not (tree.parent / "x.wav").exists()
