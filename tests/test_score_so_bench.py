@@ -32,7 +32,9 @@ from seldio.scores.so_bench.judgement import (
     judgement,
 )
 from seldio.scores.so_bench.names import Names, key, names_in
+from seldio.scores.so_bench.notices import asked_blind
 from seldio.scores.so_bench.profiles import PROFILES, TASKS, get
+from seldio.scores.so_bench.prompt import BLIND as UNSHOWN
 from seldio.scores.so_bench.prompt import REPLY_SCHEMA, parse_reply, through, to_judge
 from seldio.scores.so_bench.score import score, scored
 from seldio.scores.so_bench.tidy import plainly
@@ -766,3 +768,15 @@ def test_names_come_from_the_right_answers():
     assert ["water tap, faucet", "bell"] == list(names_in(listed))
     item = Item(id="q", task="relative_left_right", answer='"x, y" is to the left of bell.')
     assert ["x, y", "bell"] == list(names_in(item))
+
+
+def test_numbers_that_a_judge_read_without_the_reference_are_told():
+    item = Item(id="q", task="estimate_azimuth", question="Where?", answer="At 30 degrees.",
+                canonical_answer="30", answer_meta=AnswerMeta(azimuth_deg=30.0))  # fmt: skip
+    verdict = judgement(prediction={"azimuth_deg": 30.0})
+    row = Prediction(id="q", task="estimate_azimuth", prediction="About thirty.")
+    judged = scored([item], [row], CARD, judge=lambda _: [verdict], offline="none")[1]
+    (told,) = asked_blind(judged, UNSHOWN)
+    assert told.text.startswith("1 answer with a number read by a judge that was not shown the reference")
+    assert asked_blind(judged, ()) == ()
+    assert asked_blind(scored([item], [row], CARD)[1], UNSHOWN) == ()

@@ -164,16 +164,17 @@ _USUAL = {
 
 
 def _so_bench(case: _Case) -> ScoreReport:
-    from seldio.scores.so_bench import profiles, prompt
-    from seldio.scores.so_bench.score import score
+    from seldio.scores.so_bench import notices, profiles, prompt
+    from seldio.scores.so_bench.score import scored
 
     options = case.options
     profile = profiles.get(case.profile).changed(**_thresholds(options))
     with _judge(options) as server:
         judge = _imported(options) if options.judgements else prompt.through(server) if server is not None else None
-        found = score(case.items or [], case.predictions, profile, judge=judge, join=options.join,
-                      offline=options.offline, system=case.system)  # fmt: skip
-    return _with_tally(found, server)
+        found, rows = scored(case.items or [], case.predictions, profile, judge=judge, join=options.join,
+                             offline=options.offline, system=case.system)  # fmt: skip
+    told = () if options.judgements else notices.asked_blind(rows, prompt.BLIND)
+    return _with_tally(dataclasses.replace(found, notices=(*found.notices, *told)), server)
 
 
 def _jasco(case: _Case) -> ScoreReport:

@@ -36,7 +36,7 @@ class SeldOptions:
     """How labels are scored.
 
     Args:
-        profile: name of the way of scoring.
+        profile: name of the way of scoring; by default ``dcase2025`` for stereo labels, else ``dcase2023``.
         average: macro or micro; the profile's first by default.
         angle: degrees that a prediction may be off; the profile's by default, as the next two.
         distance: metres that it may be off.
@@ -49,7 +49,7 @@ class SeldOptions:
         allow_missing: score the clips that have a prediction and a reference where others lack one.
     """
 
-    profile: str = "dcase2023"
+    profile: str | None = None
     average: Average | None = None
     angle: float | None = None
     distance: float | None = None
@@ -75,7 +75,7 @@ def score_labels(
     Args:
         predictions: files, a folder or an archive in any layout of labels or outputs.
         reference: the labels, likewise.
-        options: how; as ``dcase2023`` does by default.
+        options: how; by default as the labels ask for.
         format: the layout of the predictions; found from their content if not given.
         reference_format: the layout of the reference, likewise.
 
@@ -88,13 +88,14 @@ def score_labels(
         DataError: clips have no prediction, or no reference.
     """
     options = options or SeldOptions()
-    profile = profiles.get(options.profile)
-    _check_average(options, profile.averages)
-    truth, _ = _table(reference, reference_format)
+    named = None if options.profile is None else profiles.get(options.profile)  # before anything is read
+    truth, of_reference = _table(reference, reference_format)
+    profile = named or profiles.get(_usual(truth))
+    _check_average(options, profile)
+    limits = _limits(options, profile)
     given, layout = _table(predictions, format)
     clips, left_out = _clips(truth, given, options.allow_missing, profile)
     labels = vocabulary(options.classes or profile.vocabulary)
-    limits = _limits(options, profile)
 
     ways = {profile: limits}
     if profile.score is metrics.classic and profile.measure is measures.SPHERICAL:
@@ -102,10 +103,12 @@ def score_labels(
         ways[published] = dataclasses.replace(published.limits, angle=limits.angle)
     index = {clip: number for number, clip in enumerate(clips)}
     sides = side(truth, index), side(given, index)
+    if limits.onscreen and any(len(each) and each.onscreen is None for each in sides):
+        raise UsageError("--onscreen needs labels and predictions that say what is in the picture")
     score, *others = score_sides(*sides, clips, ways, len(labels), options.average)
     case = Case(
         profile, score, *sides, horizons(profile, *sides, len(clips)), [labels.label(n) for n in range(len(labels))],
-        layout, left_out, options.jackknife,
+        layout, of_reference, left_out, options.jackknife,
     )  # fmt: skip
     return report(
         os.fspath(predictions), case, limits, jackknife=options.jackknife, official_points=options.official_points,
@@ -150,6 +153,7 @@ def _clips(
     if surplus and not expected & found:
         raise DataError(
             f"no clip is in both: the reference has {listed(sorted(expected), 3)}, the predictions {listed(surplus, 3)}"
+            + _several_systems(expected, surplus)
         )
     if surplus and not allow_missing:
         raise DataError(
@@ -167,17 +171,44 @@ def _clips(
     return sorted(counted), (len(expected) - len(counted), len(surplus))
 
 
+def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
+    """What to do where only the folders of the predictions are in the way, as in a package of several systems."""
+    last = {name.rpartition("/")[2] for name in expected}
+    folders = sorted({name.rpartition("/")[0] for name in surplus if name.rpartition("/")[2] in last} - {""})
+    if not folders:
+        return ""
+    return f". The names fit without their folders ({listed(folders, 5)}): score one of these at a time"
+
+
 def _names(table: pa.Table) -> set[str]:
     """All clips of a table, silent ones too."""
     return {file.clip for file in origin_of(table).files}
 
 
+def _usual(truth: pa.Table) -> str:
+    """The profile of labels that nobody named one for: stereo labels have distances and no elevations."""
+    known = {name for name in truth.column_names if truth[name].null_count < truth.num_rows}
+    return "dcase2025" if "distance" in known and not known & {"elevation", "z"} else "dcase2023"
+
+
 def _limits(options: SeldOptions, profile: Profile) -> Limits:
-    """The thresholds of the profile, those of the options in their place."""
+    """The thresholds of the profile, those of the options in their place.
+
+    Raises:
+        UsageError: one is no threshold, or the profile does not look at it.
+    """
     for name in ("angle", "distance", "relative"):
         value = getattr(options, name)
         if value is not None and not value >= 0:
             raise UsageError(f"--{name} is a threshold, not {value:g}")
+    scores = {column.name for column in profile.columns}
+    needed = {"distance": "DistE", "relative": "RelDistE", "onscreen": "OnscreenAcc"}
+    for name, column in needed.items():
+        if getattr(options, name) not in (None, False) and column not in scores:
+            able = [each.name for each in profiles.PROFILES if column in {one.name for one in each.columns}]
+            raise UsageError(
+                f"--{name} changes nothing in {profile.name}, which does not look at it; use {' or '.join(able)}"
+            )
     usual = profile.limits
     return Limits(
         usual.angle if options.angle is None else options.angle,
@@ -187,7 +218,7 @@ def _limits(options: SeldOptions, profile: Profile) -> Limits:
     )
 
 
-def _check_average(options: SeldOptions, allowed: Sequence[Average]) -> None:
+def _check_average(options: SeldOptions, profile: Profile) -> None:
     """Raise UsageError where a profile does not know the average."""
-    if options.average is not None and options.average not in allowed:
-        raise UsageError(f"{options.profile} has no {options.average} average, only {', '.join(allowed)}")
+    if options.average is not None and options.average not in profile.averages:
+        raise UsageError(f"{profile.name} has no {options.average} average, only {', '.join(profile.averages)}")

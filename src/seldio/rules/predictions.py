@@ -16,6 +16,7 @@ from seldio.formats.qa_csv import INSTRUCTIONS, KEYWORDS
 from seldio.rules.answered import JOINS, OUTPUTS, Answered, has_outputs
 from seldio.rules.base import ERROR, WARNING, Rule, rule
 from seldio.rules.collection import Found, item_finder
+from seldio.schema.alike import same_audio, same_task
 from seldio.schema.qa import Item, Prediction
 from seldio.text import clipped, listed, plural, printable
 
@@ -99,7 +100,7 @@ def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
     """
     for number, row, item in answered.pairs:
         theirs, own = (item.extra or {}).get("audio_id"), (row.extra or {}).get("audio_id")
-        if not _same_audio(row, item):
+        if not same_audio(row, item):
             message = f"the audio is {listed(row.audio, 2)}, that of {_called(row, item)} {listed(item.audio, 2)}"
             yield found(number, message, "audio", answered.join.order if row.id is None else answered.join.audio)
         elif isinstance(theirs, str) and isinstance(own, str) and theirs != own:
@@ -110,21 +111,6 @@ def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
 def _called(row: Prediction, item: Item) -> str:
     """A question as people find it."""
     return clipped(item.id) if row.id is not None else f"the question in its place, {clipped(item.id)},"
-
-
-def _same_audio(row: Prediction, item: Item) -> bool:
-    """Whether a prediction names the recordings of a question, or none."""
-    if not row.audio or not item.audio:
-        return True
-    same = len(row.audio) == len(item.audio)
-    return same and all(_same_path(*both) for both in zip(row.audio, item.audio, strict=True))
-
-
-def _same_path(one: str, other: str) -> bool:
-    """Whether the shorter path is the end of the longer one."""
-    parts = [[part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")] for path in (one, other)]
-    short, long = sorted(parts, key=len)
-    return long[len(long) - len(short) :] == short
 
 
 @rule("PRD204", ERROR)
@@ -143,13 +129,9 @@ def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
     Reference: SO-Bench, score_sobench.py: fields of the question overwrite those of the prediction.
     """
     for number, row, item in answered.pairs:
-        if not _same_task(row, item) and _same_audio(row, item):  # else one cause would be told twice
+        if not same_task(row, item) and same_audio(row, item):  # else one cause would be told twice
             message = f"the task is {clipped(row.task or '')}, that of {_called(row, item)} {clipped(item.task or '')}"
             yield found(number, message, "task", answered.join.order if row.id is None else answered.join.task)
-
-
-def _same_task(row: Prediction, item: Item) -> bool:
-    return not row.task or not item.task or row.task == item.task
 
 
 @rule("PRD205", ERROR)
@@ -247,7 +229,7 @@ def _disagree(answered: Answered, number: int) -> bool:
     row, item = answered.rows[number], answered.question(number)
     if row.id is not None or item is None:
         return False
-    return not (_same_audio(row, item) and _same_task(row, item))
+    return not (same_audio(row, item) and same_task(row, item))
 
 
 @rule("PRD208", ERROR)

@@ -70,7 +70,8 @@ def _errors(a: Side, b: Side, matches: Matches) -> tuple[Floats, Floats, Floats]
 def ten_tracks(side: Side) -> Side:
     """*side* as ``dcase2025`` reads it: ten tracks of a class in a frame, and the last source in place of track 0.
 
-    A source keeps its number as track while that is below ten and free, and gets the lowest free one otherwise.
+    A source keeps its number as track while that is below ten and free (a negative number is a track of its own),
+    and gets the lowest free one otherwise.
     """
     cell = (side.clip * (int(side.frame.max(initial=0)) + 1) + side.frame) * _CLASSES + side.class_id
     _, inverse, many = np.unique(cell, return_inverse=True, return_counts=True)
@@ -80,17 +81,18 @@ def ten_tracks(side: Side) -> Side:
     dropped: list[int] = []
     for crowded in np.flatnonzero(many > TRACKS):
         rows = np.flatnonzero(inverse == crowded)
-        zero = rows[_owners(side, rows).index(0)]
-        keep[zero] = rows[-1]
-        dropped += rows[TRACKS:].tolist()
+        held = _tracks(side, rows)
+        keep[rows[: len(held)]] = held
+        dropped += rows[len(held) :].tolist()
     return side.take(np.delete(keep, dropped))
 
 
-def _owners(side: Side, rows: Ints) -> list[int]:
-    """The tracks of the first ten of *rows*."""
-    wanted = side.source[rows[:TRACKS]].tolist() if side.source is not None else [0] * TRACKS
-    taken: list[int] = []
-    for source in wanted:
-        free = source < TRACKS and source not in taken
-        taken.append(source if free else min(set(range(TRACKS)) - set(taken)))
-    return taken
+def _tracks(side: Side, rows: Ints) -> list[int]:
+    """Which of *rows* the tracks of a frame and class hold in the end, by the order the tracks were first taken in."""
+    held: dict[int, int] = {}
+    sources = side.source[rows].tolist() if side.source is not None else [0] * len(rows)
+    for row, source in zip(rows.tolist(), sources, strict=True):
+        free = set(range(TRACKS)) - held.keys()
+        track = source if source < TRACKS and source not in held else min(free, default=0)
+        held[track] = row
+    return list(held.values())

@@ -55,8 +55,8 @@ def _between_cartesian(a: Floats, b: Floats) -> Floats:
 
 
 def _folded(side: Side) -> Floats:
-    """Azimuth folded front to back, in degrees: ``dcase2025``."""
-    return angles.fold(side.azimuth)[None]
+    """Azimuth folded front to back, in degrees: ``dcase2025``, which wraps (and rounds) those in range as well."""
+    return angles.fold((side.azimuth + 180) % 360 - 180)[None]
 
 
 def _between_folded(a: Floats, b: Floats) -> Floats:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from seldio.scores.result import Notice
+from seldio.scores.seld.measures import FOLDED
 from seldio.scores.seld.profiles import Profile
 from seldio.scores.seld.scoring import SeldScore
 from seldio.scores.seld.sides import Ints, Side
@@ -26,6 +27,7 @@ class Case:
         lengths: label frames of each clip that count.
         labels: name of each class.
         layout: of the prediction.
+        reference_layout: of the reference.
         left_out: clips that were not counted, for want of a prediction and for want of a reference.
         intervals: whether confidence intervals are shown.
     """
@@ -37,6 +39,7 @@ class Case:
     lengths: Ints
     labels: Sequence[str]
     layout: str
+    reference_layout: str = ""
     left_out: tuple[int, int] = (0, 0)
     intervals: bool = False
 
@@ -56,6 +59,27 @@ def _misread(case: Case) -> Iterator[Notice]:
     if sentence := case.profile.misread.get(case.layout):
         text = f"the prediction is {case.layout}, which seldio reads for what it is; {sentence}"
         yield Notice("misread", text, grave=True)
+
+
+def _swapped(case: Case) -> Iterator[Notice]:
+    if case.reference_layout.endswith(("-output", "-submission")):
+        text = f"the reference is {case.reference_layout}, what systems write: make sure that the two are not swapped"
+        yield Notice("reference-is-output", text, grave=True)
+
+
+def _one_clip(case: Case) -> Iterator[Notice]:
+    if case.intervals and len(case.lengths) < 2:
+        yield Notice("one-clip", "intervals by leaving out one clip at a time need two clips or more: there are none")
+
+
+def _unused(case: Case) -> Iterator[Notice]:
+    """What both sides say and the profile does not look at, or cannot."""
+    sides = [side for side in (case.reference, case.prediction) if len(side)]
+    if case.profile.measure is not FOLDED and any(side.elevation is None for side in sides):
+        text = "labels without elevation (stereo) are scored as if all were 0; dcase2025 is the profile for them"
+        yield Notice("no-elevation", text, grave=True)
+    elif "distance" not in case.profile.needs and len(sides) == 2 and all(side.distance is not None for side in sides):
+        yield Notice("distance-unused", "both sides have distances, which only dcase2024 and dcase2025 look at")
 
 
 def _left_out(case: Case) -> Iterator[Notice]:
@@ -159,5 +183,6 @@ def _zero_matches(case: Case) -> Iterator[Notice]:
 
 
 _CHECKS: tuple[Callable[[Case], Iterator[Notice]], ...] = (
-    _misread, _left_out, _empty_references, _horizon, _outside, _absent, _row_order, _zero_matches,
+    _misread, _swapped, _unused, _one_clip, _left_out, _empty_references, _horizon, _outside, _absent, _row_order,
+    _zero_matches,
 )  # fmt: skip

@@ -16,7 +16,7 @@ from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.metrics import Average, Values
 from seldio.scores.seld.paired import paired
 from seldio.scores.seld.profiles import Profile
-from seldio.scores.seld.sides import Ints, Side, side
+from seldio.scores.seld.sides import Floats, Ints, Side, side
 
 
 @dataclasses.dataclass(frozen=True)
@@ -140,7 +140,14 @@ def _fit(given: Side, profile: Profile, name: str) -> Side:
         given = ten_tracks(given)
     if profile.metre == 1 or given.distance is None:
         return given
-    return dataclasses.replace(given, distance=given.distance * profile.metre)
+    return dataclasses.replace(given, distance=_scaled(given.distance, profile.metre))
+
+
+def _scaled(distance: Floats, metre: float) -> Floats:
+    """Metres in a smaller unit: the number that was written, where reading it divided it (0.29 m are 29 cm)."""
+    scaled = distance * metre
+    written = np.round(scaled, 6)
+    return np.where(written / metre == distance, written, scaled)
 
 
 def horizons(profile: Profile, reference: Side, prediction: Side, clips: int) -> Ints:

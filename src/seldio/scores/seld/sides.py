@@ -54,8 +54,8 @@ class Side:
 def side(table: pa.Table, clips: Mapping[str, int]) -> Side:
     """The rows of *table* about *clips*, which gives each clip its index; other clips are left out.
 
-    Directions given as x, y, z become degrees by ``arctan2(..) * 180 / pi``, in this order of operations,
-    because scores at exactly the threshold depend on it.
+    Directions given as x, y, z become degrees by ``arctan2(..) * 180 / pi``, in this order of operations even where
+    the table has angles as well, because scores at exactly the threshold and equal pairings depend on it.
 
     Raises:
         UsageError: the table has no frames, classes or directions.
@@ -105,13 +105,30 @@ def _directions(table: pa.Table) -> tuple[Floats, Floats | None]:
     """
     azimuth, elevation = _floats(table, "azimuth"), _floats(table, "elevation")
     x, y, z = (_floats(table, axis) for axis in "xyz")
-    if azimuth is None and x is not None and y is not None and z is not None:
-        azimuth = np.arctan2(y, x) * 180 / np.pi
-        elevation = np.arctan2(z, np.sqrt(x**2 + y**2)) * 180 / np.pi
+    if x is not None and y is not None and z is not None:
+        azimuth, elevation = _from_axes(azimuth, elevation, x, y, z)
     if azimuth is None:
         if table.num_rows:
             raise UsageError("scores need directions: azimuth and elevation, or x, y and z")
         azimuth = np.empty(0)
     if np.isnan(azimuth).any() or (elevation is not None and np.isnan(elevation).any()):
         raise UsageError("scores need a direction in every row")
+    return azimuth, elevation
+
+
+def _from_axes(
+    azimuth: Floats | None, elevation: Floats | None, x: Floats, y: Floats, z: Floats
+) -> tuple[Floats, Floats]:
+    """The angles of x, y, z, and those given where a row has no x, y, z.
+
+    Tables that were read have angles too, with other last bits than the official programs get. Those square by
+    the power function (Python's ``x**2``), which differs from ``x * x`` in the last bit of one row in a thousand.
+    """
+    flat = np.sqrt(np.float_power(x, 2.0) + np.float_power(y, 2.0))
+    angles = np.arctan2(y, x) * 180 / np.pi, np.arctan2(z, flat) * 180 / np.pi
+    unknown = np.isnan(x) | np.isnan(y) | np.isnan(z)
+    if not unknown.any():
+        return angles
+    given = (np.full(len(x), np.nan) if each is None else each for each in (azimuth, elevation))
+    azimuth, elevation = (np.where(unknown, old, new) for old, new in zip(given, angles, strict=True))
     return azimuth, elevation

@@ -8,12 +8,12 @@ is not by id.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from seldio.errors import DataError
+from seldio.schema.alike import same_audio, same_task
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.result import Notice
 from seldio.text import clipped, listed, plural
@@ -98,25 +98,6 @@ def _many(what: str, count: int) -> str:
 
 def _names(items: Sequence[Item], numbers: Sequence[int]) -> str:
     return listed([items[number].id for number in numbers], 5)
-
-
-def same_audio(row: Prediction, item: Item) -> bool:
-    """Whether a prediction names the recordings of a question, or none; folders in front do not matter."""
-    if not row.audio or not item.audio or row.audio == item.audio:
-        return True
-    both = zip(row.audio, item.audio, strict=False)
-    return len(row.audio) == len(item.audio) and all(_ends_alike(*paths) for paths in both)
-
-
-def _ends_alike(*paths: str) -> bool:
-    parts = [[part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")] for path in paths]
-    short, long = sorted(parts, key=len)
-    return long[len(long) - len(short) :] == short
-
-
-def same_task(row: Prediction, item: Item) -> bool:
-    """Whether a prediction names the task of a question, or none."""
-    return row.task is None or item.task is None or row.task == item.task
 
 
 # --- as the official program -----------------------------------------------------------------------

@@ -57,6 +57,18 @@ def _offline(case: Case) -> Iterator[Notice]:
         yield Notice("read-offline", text)
 
 
+def asked_blind(rows: Sequence[Scored], blind: Sequence[str]) -> tuple[Notice, ...]:
+    """What to know where a judge read numbers without being shown the right ones; *blind* are those tasks."""
+    there = [row for row in rows if row.how == "judge" and row.task in blind]
+    if not there:
+        return ()
+    text = (
+        f"{plural(len(there), 'answer')} with a number read by a judge that was not shown the reference, so that it "
+        "cannot read the right number into the text; the official program shows it, and its judge may be kinder"
+    )
+    return (Notice("judge-without-reference", text),)
+
+
 #: Tasks with a threshold: key of the error in an outcome, name of the threshold in a profile, unit.
 _LIMITS = {
     "estimate_azimuth": ("doaerr_deg", "azimuth", "°"),

@@ -107,7 +107,7 @@ REPLY_SCHEMA: dict[str, Any] = _object(
 )
 
 #: Tasks of which only numbers are read: the judge is not shown the right ones, which it might read into the text.
-_BLIND = (
+BLIND = (
     "estimate_azimuth",
     "estimate_elevation",
     "estimate_distance",
@@ -129,7 +129,7 @@ def to_judge(request: Request) -> requests.Request:
         "reference, numbers": json.dumps(truth, ensure_ascii=False) if truth else "",
         "candidate answer": request.prediction,
     }
-    shown = {"question", "candidate answer"} if request.task in _BLIND else {*texts}
+    shown = {"question", "candidate answer"} if request.task in BLIND else {*texts}
     kept = {name: text for name, text in texts.items() if name in shown and (text or name == "candidate answer")}
     return requests.make(request.id, request.task, f"{_INSTRUCTIONS}\n\nThis task: {ask}", kept, _REPLY)
 
