@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,15 +27,17 @@ from seldio.conversion import asking, shards
 from seldio.conversion.asked import Request
 from seldio.conversion.asking import ask
 from seldio.conversion.dispatch import convert_any
-from seldio.conversion.making import encoded, timed
+from seldio.conversion.making import encoded
 from seldio.conversion.workers import in_order
-from seldio.errors import DataError, InvalidData, SeldioError, UsageError
+from seldio.errors import DataError, InvalidData, LossError, SeldioError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get, item_formats
 from seldio.questions.margins import Margins, listing, margins_of
 from seldio.questions.mix import SO_BENCH, answer_group, as_keys, chosen, key, targets
 from seldio.questions.scene import digest
+from seldio.questions.tasks_reason import _MOTIONS
+from seldio.questions.wording import name_of
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, plain
 
@@ -72,7 +75,7 @@ def plainly(labels: Path, to: str = "so-bench", **options: object) -> bytes:
     """The same without shards: all labels in one table, all items in one list, one call of the writer."""
     found = questions.generate(seldio.read(labels), seed=7, **options)  # type: ignore[arg-type]
     target = item_formats.get(to)
-    return target.write([timed(item, target) for item in found.items])
+    return target.write(found.items)
 
 
 # --- the same bytes ------------------------------------------------------------------------------------
@@ -88,7 +91,7 @@ def test_shards_write_what_one_table_would(labels: Path, to: str, options: dict[
     if "total" in options:
         items = questions.generate(seldio.read(labels), seed=7).items
         target = item_formats.get(to)
-        whole = target.write([timed(item, target) for item in questions.select(items, 7, total=50)])
+        whole = target.write(questions.select(items, 7, total=50))
         assert 50 == whole.count(b"\n")
 
     assert converted(labels, to, **options) == whole
@@ -113,6 +116,20 @@ def test_start_and_end_stand_in_the_record_where_the_target_has_no_field(labels:
     assert "start" not in item["extra"]
 
 
+@pytest.mark.parametrize("to", ["so-bench", "so-dataset-qa"])
+def test_items_keep_their_clip_in_a_format_without_a_field_for_it(labels: Path, tmp_path: Path, to: str) -> None:
+    """A question about seconds 20 to 40 of a recording would otherwise become one about its first 20."""
+    items, through, back = (tmp_path / name for name in ("items.jsonl", "through.jsonl", "back.jsonl"))
+    items.write_bytes(converted(labels, "items", window=10.0))
+    with pytest.raises(LossError, match="answer_meta" if to == "so-dataset-qa" else "events"):
+        convert_any(items, through, to, None, (), {}, Request())
+    convert_any(items, through, to, None, ("events", "answer_meta"), {}, Request())
+    assert through.read_bytes() == converted(labels, to, window=10.0)
+    convert_any(through, back, "items", None, (), {}, Request())
+    one, other = ([json.loads(line) for line in path.read_text().splitlines()] for path in (items, back))
+    assert [(each["start"], each["end"]) for each in one] == [(each["start"], each["end"]) for each in other]
+
+
 def test_the_hop_is_the_window_if_not_given(labels: Path) -> None:
     assert converted(labels, window=5.0) == converted(labels, window=5.0, hop=5.0) != converted(labels, window=5.0,
                                                                                                hop=2.5)  # fmt: skip
@@ -127,7 +144,7 @@ def test_items_made_unchecked_are_valid(labels: Path) -> None:
         assert item.model_dump() == plain(item, Item.model_fields)
     for name in ("so-bench", "items", "so-dataset-qa"):
         target = item_formats.get(name)
-        assert target.write([timed(item, target) for item in items]) == b"".join(
+        assert target.write(items) == b"".join(
             encoded(item, target) + b"\n"  # type: ignore[arg-type]
             for item in items
         )
@@ -469,9 +486,9 @@ def test_the_nearest_folder_has_the_spool(tmp_path: Path) -> None:
 # --- audio -----------------------------------------------------------------------------------------------
 
 
-def test_audio_is_cut_beside_the_questions(labels: Path, tmp_path: Path) -> None:
+def with_recordings(labels: Path, root: Path) -> Path:
+    """Two of the label files beside silent recordings."""
     soundfile = pytest.importorskip("soundfile")
-    root = tmp_path / "set"
     for name in ("mix000", "mix003"):
         file = next(labels.rglob(f"{name}.csv"))
         for kind, suffix in (("metadata_dev", ".csv"), ("foa_dev", ".wav")):
@@ -481,7 +498,26 @@ def test_audio_is_cut_beside_the_questions(labels: Path, tmp_path: Path) -> None
                 place.write_bytes(file.read_bytes())
             else:
                 soundfile.write(place, np.zeros((30 * 8000, 4), np.float32), 8000)
-    out = tmp_path / "qa"
+    return root
+
+
+def test_audio_is_cut_for_russian_questions_too(labels: Path, tmp_path: Path) -> None:
+    """Their ``audio_id`` stands in the meta of MERA's records, and there the clip's place in the recording goes."""
+    root, out = with_recordings(labels, tmp_path / "set"), tmp_path / "qa"
+    done = RUN.invoke(app, ["convert", str(root), "--to", "ruenvaqa", "-o", f"{out}/", "--audio", "--total", "8"])
+    assert 0 == done.exit_code, done.stderr
+    records = json.loads((out / "test.json").read_text("utf-8"))["data"]
+    assert 8 == len(records)
+    for record in records:
+        assert (out / record["inputs"]["audio"]).is_file()
+        assert record["meta"].keys() == {"id", "categories", "audio_id", "cut_from", "qa_id"}
+        assert record["meta"]["cut_from"]["audio"].startswith("foa_dev/")
+    assert 0 == RUN.invoke(app, ["validate", str(out)]).exit_code
+
+
+def test_audio_is_cut_beside_the_questions(labels: Path, tmp_path: Path) -> None:
+    soundfile = pytest.importorskip("soundfile")
+    root, out = with_recordings(labels, tmp_path / "set"), tmp_path / "qa"
     command = ["convert", str(root / "metadata_dev"), "--to", "so-bench", "-o", f"{out}/", "--audio", "--total", "20"]
     done = RUN.invoke(app, [*command, "--workers", "2"])
 
@@ -501,3 +537,39 @@ def test_audio_that_is_not_there(labels: Path, tmp_path: Path) -> None:
     assert 3 == done.exit_code
     assert "the recording" in done.stderr
     assert not (tmp_path / "qa.jsonl").exists()
+
+
+def test_a_folder_with_labels_and_questions_is_neither(labels: Path, tmp_path: Path) -> None:
+    """Questions written among labels are found first: the labels would be left out without a word."""
+    both, out = shutil.copytree(labels, tmp_path / "both"), tmp_path / "qa.jsonl"
+    (both / "test.jsonl").write_bytes(converted(labels))
+    with pytest.raises(UsageError, match=r"holds questions \(so-bench\) and labels \(.*csv\): name the file"):
+        convert_any(both, out, "items", None, (), {}, Request())
+    assert not out.exists()
+    convert_any(both, both / "test.jsonl", "so-bench", None, (), {}, Request(seed=7))  # written over: clear enough
+    assert (both / "test.jsonl").read_bytes() == converted(labels)
+    convert_any(both, out, "so-bench", "starss23", (), {}, Request(seed=7))  # the layout says which are meant
+    assert out.read_bytes() == (both / "test.jsonl").read_bytes()
+
+
+def test_questions_are_no_archive(labels: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="written as one file, not as an archive"):
+        convert_any(labels, tmp_path / "qa.zip", "so-bench", None, (), {}, Request())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("label", "motion", "answer"),
+    [
+        ("Domestic sounds", "moving", "The domestic sounds are moving while they sound."),
+        ("Bell", "moving", "The bell is moving while it sounds."),
+        ("Domestic sounds", "stationary", "The domestic sounds remain stationary throughout their duration."),
+    ],
+)
+def test_answers_agree_in_number(label: str, motion: str, answer: str) -> None:
+    assert _MOTIONS[motion].format_map(name_of(label).words) == answer
+
+
+def test_questions_in_the_layout_of_so_dataset_are_told_as_such(labels: Path, tmp_path: Path) -> None:
+    (tmp_path / "qa.jsonl").write_bytes(converted(labels, "so-dataset-qa"))
+    assert {finding.code for finding in seldio.validate(tmp_path / "qa.jsonl").findings} == {"QAI309"}

@@ -174,3 +174,32 @@ def test_answers_that_are_the_same_are_no_choice(tmp_path: Path) -> None:
     (tmp_path / "v0.csv").write_text(head + "1,waves,a castle,Same.,In a castle.,Same.,x\n")
     with pytest.raises(UsageError, match="options is missing in 1 row"):
         convert_items(tmp_path / "v0.csv", tmp_path / "m.json", item_formats.get("mmau"), allow_loss=["all"])
+
+
+# --- what is JSON, and none of ours --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "code", "told"),
+    [
+        ("Foundation_meta.json", '[{"path": "a.wav", "choice_a": "dog", "answer_gt": "dog"}]', "SYN901",
+         "no known layout: JSON records with the keys path, choice_a, answer_gt"),
+        ("star.json", '[{"id": "1", "category": "c", "question": "q?", "options": ["a"], "audio_paths": []}]', "SYN901",
+         "no known layout: JSON records with the keys id, category, question, options, audio_paths"),
+        ("dev.jsonl", '{"file_name": "a.wav"}\n{"file_name": "b.wav"}\n', "SYN901",
+         "no known layout: JSON records with the keys file_name"),
+        ("dataset_meta.json", json.dumps({f"k{n}": n for n in range(11)}), "SYN901",
+         "no known layout: a JSON object with the keys k0, k1, k2, k3, k4, k5, k6, k7, and 3 more"),
+        ("null.json", "null", "SYN901", "no known layout: JSON without an object that has keys"),
+        ("none.jsonl", "", "SYN901", "no known layout: no record in the file"),
+        ("printed.jsonl", "{'qa_id': 'x', 'question': None}\n", "SYN201", "'qa_id' is in single quotes"),
+        ("commented.jsonl", '// mine\n{"qa_id": "x"}\n', "SYN201", "// mine is a comment"),
+        ("page.json", "<!DOCTYPE html><html>404</html>", "SYN201", "< (U+003C) cannot stand here"),
+        ("deep.jsonl", "[" * 100 + "]" * 100, "SYN206", "arrays and objects nested deeper than 64 levels"),
+    ],
+)  # fmt: skip
+def test_json_that_is_no_format_is_told_by_its_keys(tmp_path: Path, name: str, text: str, code: str, told: str) -> None:
+    """Not by the number of its commas, as if it were a table of labels."""
+    (tmp_path / name).write_text(text)
+    [finding] = validate(tmp_path / name).findings
+    assert (finding.code, finding.message) == (code, told)

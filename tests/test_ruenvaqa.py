@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seldio.errors import InvalidData
+from seldio.conversion.items import convert_items
+from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Severity, raise_errors
+from seldio.formats import item_formats
 from seldio.formats.items import ItemReading
 from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, RuEnvAqa, instructions_of, submission_zip, template
 from seldio.rules import mera
@@ -280,6 +282,39 @@ def test_ids_against_the_questions() -> None:
     found = list(check_answers(reading, gold))
     assert [(finding.code, finding.line) for finding in found] == [("PRD131", None), ("PRD132", 13)]
     assert "question 2" in found[0].message
+
+
+def test_ids_in_quotes_are_no_numbers() -> None:
+    """MERA's verdict is ``no_id`` for each; a question whose own id stands in quotes is answered by such a one."""
+    quoted, _ = read(answers(("1", "A"), (2, "A")), SUBMISSION)
+    assert quoted is not None
+    gold = [Item.model_validate({"id": str(n)}) for n in (1, 2)]
+    for known in (gold, None):
+        [finding] = check_answers(quoted, known)
+        assert (finding.code, finding.line) == ("PRD131", 7)
+        assert 'the id is the text "1": no answer to question 1' in finding.message
+    assert mera_verdict({"ruEnvAQA.json": answers(("1", "A"), (2, "A"))}, {"ruEnvAQA": {1: "A", 2: "A"}})[0][
+        "type"] == "no_id"  # fmt: skip
+    test, _ = read(packed(record("1"), record(2)), RUENVAQA)
+    assert test is not None
+    assert not list(check_answers(quoted, [row for row in test.rows if isinstance(row, Item)]))
+
+
+def test_spaces_around_a_letter_are_shown() -> None:
+    [finding] = check_answers(same(answers((1, " B")), SUBMISSION), None)
+    assert finding.message == '" B" is no letter alone: scored 0'
+
+
+def test_a_submission_called_zip_is_one(tmp_path: Path) -> None:
+    questions, out = tmp_path / "test.json", tmp_path / "s.zip"
+    questions.write_bytes(packed(record(1), record(2)))
+    convert_items(questions, out, SUBMISSION)
+    with zipfile.ZipFile(out) as archive:
+        assert archive.namelist() == ["ruEnvAQA.json"]
+        rows = json.loads(archive.read("ruEnvAQA.json"))["data"]["test"]
+    assert [row["meta"]["id"] for row in rows] == [1, 2]
+    with pytest.raises(UsageError, match="written as one file, not as an archive"):
+        convert_items(questions, tmp_path / "items.zip", item_formats.get("items"))
 
 
 def test_packages() -> None:

@@ -14,7 +14,7 @@ from typing import IO, Any, BinaryIO, NamedTuple
 import numpy as np
 
 from seldio.conversion.asked import Asked, Request
-from seldio.conversion.making import Batch, Cutting, Tally, Work, maker, timed
+from seldio.conversion.making import Batch, Cutting, Tally, Work, maker
 from seldio.conversion.outputs import single_file
 from seldio.conversion.shards import Shard, shards
 from seldio.conversion.workers import in_order
@@ -113,6 +113,8 @@ def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | Bina
     if not isinstance(out, str | os.PathLike):
         return out
     path = Path(out)
+    if path.suffix.lower() == ".zip":
+        raise UsageError(f"questions are written as one file, not as an archive: {printable(str(path))}")
     if not path.is_dir() and not os.fspath(out).endswith(("/", os.sep)):
         return path
     if re.fullmatch(r"[\w-][\w.-]*", split) is None:
@@ -173,11 +175,7 @@ def _write(stream: BinaryIO, texts: Iterable[list[bytes]], target: ItemFormat) -
     """Write the file of *texts*: of records of *target* as they come, of ``items`` when all are there."""
     if not isinstance(target, JsonItems):
         items = [Item.model_validate_json(text) for batch in texts for text in batch]
-        named = (
-            [_numbered(item, number) for number, item in enumerate(items, 1)]
-            if target.name == RUSSIAN
-            else [timed(item, target) for item in items]
-        )
+        named = [_numbered(item, number) for number, item in enumerate(items, 1)] if target.name == RUSSIAN else items
         stream.write(target.write(named))
         return
     layout, between = target.layout, b""

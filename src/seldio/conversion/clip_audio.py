@@ -77,8 +77,8 @@ def cut(
         say: takes one line for what is not as asked: a recording that is shorter, samples that were clipped.
 
     Yields:
-        Each item with the new path and without ``start`` and ``end``, which ``extra["cut_from"]`` keeps,
-        with the recording's path.
+        Each item with the new path and without ``start`` and ``end``, which ``cut_from`` keeps beside
+        ``audio_id`` (in ``extra``, or its ``meta``), with the recording's path.
 
     Raises:
         UsageError: an item that has no such part, or a place to write that holds something else.
@@ -109,7 +109,7 @@ def clip_of(item: Item) -> Clip:
         raise UsageError(
             f"the audio of {clipped(item.id)} cannot be cut: it takes one recording, a start and an end behind it"
         )
-    names = (item.split, (item.extra or {}).get("audio_id"))
+    names = (item.split, _holder(item).get("audio_id"))
     parts = [name for name in names if isinstance(name, str) and name]
     if names[1] not in parts or any(not _plain(part) for part in parts):
         raise UsageError(
@@ -119,6 +119,13 @@ def clip_of(item: Item) -> Clip:
     return Clip("/".join(("audio", *parts)) + ".wav", item.audio[0], item.start, item.end)
 
 
+def _holder(item: Item) -> dict[str, Any]:
+    """Where *item* has its ``audio_id``: among the further keys, or in the ``meta`` there, as MERA's records do."""
+    extra = item.extra or {}
+    meta = extra.get("meta")
+    return meta if "audio_id" not in extra and isinstance(meta, dict) else dict(extra)
+
+
 def _plain(name: str) -> bool:
     return re.fullmatch(r"[\w-][\w.-]*", name) is not None and name_fault(name + ".wav") is None
 
@@ -126,7 +133,9 @@ def _plain(name: str) -> bool:
 def _moved(item: Item, clip: Clip) -> Item:
     """*item* with the audio of its clip."""
     origin = {"audio": clip.recording, "start": clip.start, "end": clip.end}
-    extra = {**(item.extra or {}), ORIGIN: origin}
+    kept = {key: value for key, value in _holder(item).items() if key not in ("start", "end")} | {ORIGIN: origin}
+    whole = item.extra or {}
+    extra = kept if "audio_id" in whole else {**whole, "meta": kept}
     return item.model_copy(update={"audio": [clip.name], "start": None, "end": None, "extra": extra})
 
 

@@ -11,9 +11,11 @@ from seldio.conversion.asked import Request
 from seldio.conversion.asking import ask
 from seldio.conversion.items import convert_items, held_items
 from seldio.conversion.sources import Conversion, convert_source
+from seldio.errors import UsageError
 from seldio.files import Source, open_source
 from seldio.findings import raise_errors
 from seldio.formats import item_formats
+from seldio.text import printable
 
 Place = str | os.PathLike[str]
 
@@ -48,8 +50,24 @@ def convert_any(
         if target is None:
             return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill)
         if held is not None:
+            if several and unclear:
+                _one_kind(source, held.name)
             return convert_items(again, out, target, format=given, allow_loss=allow_loss)
         return ask(source, out, target, format=format, request=request)
+
+
+def _one_kind(source: Source, held: str) -> None:
+    """See that a folder or archive with questions has no labels as well.
+
+    Raises:
+        UsageError: it has, so that either may be meant.
+    """
+    for entry in source:
+        if entry.name.lower().endswith(".csv") and entry.read()[:1].isdigit():
+            raise UsageError(
+                f"{printable(source.path)} holds questions ({held}) and labels ({printable(entry.name)}): "
+                "name the file or folder that is meant, or its layout with --format"
+            )
 
 
 def _without(source: Source, out: Place | BinaryIO) -> Source:

@@ -17,12 +17,12 @@ from seldio.files import Entry, Source, read_entries
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats import item_formats
 from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.mera_submission import SUBMISSION, zipped
+from seldio.reference import RUENVAQA
 from seldio.schema.qa import Item, Prediction
 from seldio.text import plural, printable
 
 Place = str | os.PathLike[str]
-#: Fields that only explain a question, so that a target need not carry them.
-ASIDE = frozenset({"events", "start", "end", "language"})
 
 
 def read_items(place: Place | Source, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
@@ -66,7 +66,7 @@ def losses(rows: Sequence[Row], target: ItemFormat) -> dict[str, str]:
     counts: dict[str, int] = {}
     for row in rows:
         for field in type(row).model_fields:
-            if field not in target.carries and field not in ASIDE and getattr(row, field) not in (None, "", [], {}):
+            if field not in target.carries and getattr(row, field) not in (None, "", [], {}):
                 counts[field] = counts.get(field, 0) + 1
     return {field: plural(count, "row") for field, count in counts.items()}
 
@@ -83,6 +83,8 @@ def altered(rows: Sequence[Row], data: bytes, target: ItemFormat) -> dict[str, s
         other = back[number] if number < len(back) else None
         for field in target.carries:
             before, after = getattr(row, field, None), getattr(other, field, None)
+            if field == "language" and before == getattr(target, "language", None):
+                continue  # what all of its questions are in, and none says
             if before not in (None, "", [], {}) and not _kept(before, after):
                 counts[field] += 1
     return {field: f"not the same in {plural(count, 'row')}" for field, count in counts.items()}
@@ -150,7 +152,8 @@ def convert_items(
     if not same:
         lost = lost | losses(reading.rows, target) | altered(reading.rows, data, target)
     allowed(lost, target, allow_loss)
-    return done(reading.format.name, target.name, len(reading.rows), write_single(data, out, path), lost, notes)
+    written = write_single(_packed(data, out, target), out, path)
+    return done(reading.format.name, target.name, len(reading.rows), written, lost, notes)
 
 
 def _with_choices(reading: ItemReading) -> tuple[ItemReading, list[str]]:
@@ -167,6 +170,20 @@ def _with_choices(reading: ItemReading) -> tuple[ItemReading, list[str]]:
     return dataclasses.replace(reading, rows=rows), [note]
 
 
+def _packed(data: bytes, out: Place | BinaryIO, target: ItemFormat) -> bytes:
+    """*data*; in a zip, as MERA takes it, where the output of a submission is called one.
+
+    Raises:
+        UsageError: the output is called an archive, and the target is none.
+    """
+    name = os.fspath(out) if isinstance(out, str | os.PathLike) else ""
+    if not str(name).lower().endswith(".zip"):
+        return data
+    if target is not SUBMISSION:
+        raise UsageError(f"{target.name} is written as one file, not as an archive: -o with another name than .zip")
+    return zipped({f"{RUENVAQA}.json": data})
+
+
 def _template(reading: ItemReading, out: Place | BinaryIO, target: ItemFormat, path: Place) -> Conversion:
     """Write what a model has to fill in to answer the questions of *reading*.
 
@@ -177,7 +194,7 @@ def _template(reading: ItemReading, out: Place | BinaryIO, target: ItemFormat, p
         raise UsageError(f"{reading.format.name} holds predictions, {target.name} questions: convert the questions")
     rows = target.template([row for row in reading.rows if isinstance(row, Item)])
     note = "a template: the predictions are empty, for a model to fill in"
-    written = write_single(target.write(rows), out, path)
+    written = write_single(_packed(target.write(rows), out, target), out, path)
     return dataclasses.replace(done(reading.format.name, target.name, len(reading.rows), written, {}, [note]),
                                rows=(len(reading.rows), len(rows)))  # fmt: skip
 

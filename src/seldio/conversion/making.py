@@ -13,7 +13,6 @@ import numpy as np
 from seldio import questions
 from seldio.conversion.shards import LoadedShard
 from seldio.formats import item_formats
-from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import JsonItems
 from seldio.questions import mix
 from seldio.schema.events import origin_of
@@ -84,17 +83,7 @@ def maker(russian: bool) -> ModuleType:
 
 def encoded(item: Item, target: JsonItems) -> bytes:
     """The text of *item* as a record of *target*, without what stands between records."""
-    record = target.record(item)
-    if item.start is not None and "start" not in target.carries:
-        record |= {"start": item.start, "end": item.end}  # as of timed(item), in less time
-    return target.layout.record(record).encode()
-
-
-def timed(item: Item, target: ItemFormat) -> Item:
-    """*item*; with its start and end among its further keys, where the target has no other place for them."""
-    if item.start is None or "start" in target.carries:
-        return item
-    return item.model_copy(update={"extra": {**(item.extra or {}), "start": item.start, "end": item.end}})
+    return target.layout.record(target.record(item)).encode()
 
 
 @dataclasses.dataclass(frozen=True)

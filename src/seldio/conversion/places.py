@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from seldio.errors import UsageError
+from seldio.files.schemes import is_remote
 from seldio.formats import Format, get
 from seldio.text import printable
 
@@ -37,7 +38,7 @@ def resolved(source: str, path: str | None) -> tuple[str, Format | None]:
     """
     if path is not None:
         return path, None if source in FAMILIES else get(source)
-    if source == "-" or os.path.lexists(source):
+    if source == "-" or os.path.lexists(source) or is_remote(source):
         return source, None
     if os.sep in source or "." in source:
         raise UsageError(f"no such file or folder: {printable(source)}")

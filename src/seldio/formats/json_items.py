@@ -18,11 +18,13 @@ from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.json_layout import AsWritten, Layout, layout_of, restored
 from seldio.formats.json_records import Places, Pointer, Record, Records, peek, place_of
 from seldio.schema.flaws import Flaw, flaws, row_of
-from seldio.schema.qa import AnswerMeta, Item, Prediction, plain
+from seldio.schema.qa import AnswerMeta, Item, Prediction, plain_value
 from seldio.text import clipped, plural
 
 _SCALARS = (int, float)
 _ABSENT = object()
+#: Fields that any open layout of questions can hold under their own names, with the types of their values.
+_BESIDES: dict[str, tuple[type, ...]] = {"start": _SCALARS, "end": _SCALARS, "language": (str,)}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -38,8 +40,10 @@ class JsonItems(ItemFormat):
         marks: the keys by which the format is told from others: all of these ("a|b" is one of two),
         never: and none of these,
         sure: and, for full certainty, one of these.
+        own: with one of these, which no other format has, those of *never* are taken for further keys.
         layout: of a new file.
         closed: whether other keys are wrong.
+        language: of all questions of the benchmark, so that no record says it.
     """
 
     keys: Mapping[str, str]
@@ -50,8 +54,18 @@ class JsonItems(ItemFormat):
     marks: tuple[str, ...]
     never: tuple[str, ...] = ()
     sure: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
     layout: Layout = dataclasses.field(default_factory=Layout)
     closed: bool = False
+    language: str | None = None
+    besides: tuple[str, ...] = dataclasses.field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        """Let an open layout of questions carry what it has no key of its own for, under the names of the fields."""
+        besides = () if self.closed or self.holds != "items" else tuple(_BESIDES)
+        named = {*self.keys, *self.keys.values()}
+        object.__setattr__(self, "besides", tuple(field for field in besides if field not in named))
+        object.__setattr__(self, "carries", (*self.carries, *self.besides))
 
     @property
     def model(self) -> type[Item | Prediction]:
@@ -61,8 +75,11 @@ class JsonItems(ItemFormat):
     def likes(self, data: bytes, name: str) -> float:
         """See :meth:`ItemFormat.likes`; the keys of the first record tell, the name only breaks ties."""
         keys = peek(data)
-        if not keys or keys & {*self.never} or not all(keys & {*mark.split("|")} for mark in self.marks):
+        never = keys & {*self.never} and not keys & {*self.own}
+        if not keys or never or not all(keys & {*mark.split("|")} for mark in self.marks):
             return 0.0
+        if self.closed and 4 * len(keys - {*self.keys}) > len(keys):
+            return 0.0  # another's records, of which some keys are called alike
         likely = 0.95 if not self.sure or keys & {*self.sure} else 0.4
         return likely + 0.04 * name.lower().endswith((".json", ".jsonl"))
 
@@ -86,16 +103,20 @@ class JsonItems(ItemFormat):
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row as a record of this format, keys in its order; what is unknown is left out."""
-        values = plain(row, (*self.keys.values(), "extra"))
-        extra = {} if self.closed else dict(values.pop("extra") or {})
+        values = row.__dict__  # in one go: this is where most of the time of writing goes
+        extra = {} if self.closed else dict(values.get("extra") or {})
         record: dict[str, Any] = {}
         for key, field in self.keys.items():
-            more = extra.pop(key, _ABSENT)
+            more = extra.pop(key, _ABSENT) if extra else _ABSENT
             value = more if field == "extra" and not self.closed else values.get(field)
-            if type(value) is not str and value is not more:
-                value = _written(self, field, value, more)
+            if value is not None and type(value) is not str and value is not more:
+                value = _written(self, field, plain_value(value), more)
             if (value is not None and value is not _ABSENT) or (field == "extra" and more is None):
                 record[key] = value
+        for field in self.besides:
+            value = values.get(field)
+            if value is not None and not (field == "language" and value == self.language):
+                record[field] = value
         return record | extra
 
     def fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,6 +134,9 @@ class JsonItems(ItemFormat):
                 values[self.keys[key]] = extra.pop(other)
         if self.closed:
             return values | extra
+        for field in self.besides:
+            if type(extra.get(field)) in _BESIDES[field]:
+                values[field] = extra.pop(field)
         _tidy(self, values, extra)
         return values | ({"extra": extra} if extra else {})
 

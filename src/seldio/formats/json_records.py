@@ -45,7 +45,7 @@ class Records:
 
     def __init__(self, data: bytes, path: str, sink: Sink) -> None:
         self.data, self.path, self.sink = data, path, sink
-        self.lines = _in_lines(data, path)
+        self.lines = in_lines(data, path)
         #: head, lead, joint and tail of the file
         self.layout = Layout()
         self.readable = not data.strip()
@@ -144,7 +144,7 @@ def _keys(text: str, start: int) -> frozenset[str]:
     return frozenset(value)
 
 
-def _in_lines(data: bytes, path: str) -> bool:
+def in_lines(data: bytes, path: str) -> bool:
     """Whether a file is JSON Lines: by its suffix, else by its first line being an object of its own."""
     if path.lower().endswith((".jsonl", ".ndjson")):
         return True

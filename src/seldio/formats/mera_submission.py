@@ -82,10 +82,14 @@ class MeraSubmission(ItemFormat):
 def submission_zip(tasks: Mapping[str, Sequence[Prediction]], logs: bytes | None = None) -> bytes:
     """A whole submission: a file for each task, named as MERA's classes are (``ruEnvAQA``), and the logs.
 
-    The same predictions give the same bytes: members are sorted, stored and without a date.
+    The same predictions give the same bytes.
     """
     members = {f"{name}.json": SUBMISSION.write(rows) for name, rows in tasks.items()}
-    members |= {} if logs is None else {"logs_public.zip": logs}
+    return zipped(members | ({} if logs is None else {"logs_public.zip": logs}))
+
+
+def zipped(members: Mapping[str, bytes]) -> bytes:
+    """A zip of *members*: sorted, stored and without a date."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for name, data in sorted(members.items()):

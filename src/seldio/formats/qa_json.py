@@ -19,6 +19,7 @@ SO_BENCH = JsonItems(
     aliases=("sobench-qa",),
     source=_CARD,
     note="A file is not SO-Bench by its name: SO-Dataset's test split is called qa/test.jsonl as well.",
+    language="en",
     keys={
         "qa_id": "id",
         "split": "split",
@@ -60,6 +61,7 @@ SO_DATASET = JsonItems(
     needs=("id", "audio", "question", "answer"),
     source="https://huggingface.co/datasets/Spatial-Omni/SO-Dataset",
     note="A prompt without a question is read as the question.",
+    language="en",
     keys={
         "qa_id": "id",
         "split": "split",
@@ -86,6 +88,7 @@ SO_DATASET = JsonItems(
     required=("qa_id", "audio_path", "question", "answer"),
     marks=("audio_path", "question|prompt"),
     never=(*_OUTPUTS, "id", "question_class", "answer_format", "answer_meta", "choices"),
+    own=("source_refs",),
     sure=("source_refs", "task_type", "dataset"),
 )
 MMAU = JsonItems(
@@ -97,6 +100,7 @@ MMAU = JsonItems(
     suffix=".json",
     source="https://github.com/Sakshi113/MMAU",
     note="The answer is the text of a choice, not its letter; where it is secret, it is empty.",
+    language="en",
     keys={
         "id": "id",
         "audio_id": "audio",

@@ -14,9 +14,11 @@ from seldio.formats.dcase_json import looks_like
 from seldio.formats.detect import Candidate, Detection, detect, means_the_same
 from seldio.formats.diagnosis import physical_lines
 from seldio.formats.evidence import signature
+from seldio.formats.json_records import in_lines
+from seldio.formats.json_text import parse, parse_lines
 from seldio.formats.label_csv import Dialect
 from seldio.formats.parquet import MAGIC
-from seldio.text import plural
+from seldio.text import clipped, plural
 
 #: Names of label files end so; everything else in a folder is left alone.
 SUFFIXES = (".csv", ".json")
@@ -68,7 +70,7 @@ def files_by_layout(files: Sequence[TextFile], sink: Sink) -> list[tuple[Format,
 
     Files that cannot be read, or whose layout the evidence does not decide, are findings and left out.
     """
-    groups = _groups(file for file in files if not _unreadable(file, sink))
+    groups = _groups(file for file in files if not (_unreadable(file, sink) or _foreign_json(file, sink)))
     found = {key: _detected(group) for key, group in groups.items()}
     chosen: dict[str, tuple[list[TextFile], str]] = {}
     for key, group in groups.items():
@@ -170,6 +172,47 @@ def _unreadable(file: TextFile, sink: Sink) -> bool:
     return problem is not None
 
 
+def _foreign_json(file: TextFile, sink: Sink) -> bool:
+    """Whether a file is JSON, or wants to be, and not that of labels; a finding says what it holds or where it breaks.
+
+    Its commas would be counted as those of a table otherwise, and the wrong thing be said about it.
+    """
+    start = file.data.lstrip()[:1]
+    lines = in_lines(file.data, file.path)
+    named = file.name.lower().endswith((".json", ".jsonl", ".ndjson"))
+    likely = not start or start in (b"{", b"[") or (named and start not in b"+-.0123456789")
+    silent = not start and not file.name.lower().endswith((".jsonl", ".ndjson"))  # of labels: nothing sounds
+    if is_annotations(file) or silent or not likely:
+        return False
+    wrong: list[Finding] = []
+    documents = list(parse_lines(file.data, file.path, wrong.append)) if lines else [
+        parse(file.data, file.path, wrong.append)
+    ]  # fmt: skip
+    if wrong:
+        for finding in wrong:
+            sink(finding)
+        return True
+    value = documents[0].value if documents and documents[0] is not None else None
+    message = f"no known layout: {_content(value, bool(documents), lines)}"
+    sink(Finding("SYN901", Severity.ERROR, message, file.path, 1, hint=_LAYOUTS))
+    return True
+
+
+_LAYOUTS = "seldio formats lists the layouts; --format NAME reads the file as one of them"
+
+
+def _content(value: object, there: bool, lines: bool) -> str:
+    """What JSON holds, in words; *lines*: *value* is the first of many."""
+    first = value[0] if isinstance(value, list) and value else value
+    if not there:
+        return "no record in the file"
+    if not isinstance(first, dict) or not first:
+        return "JSON without an object that has keys"
+    what = "JSON records" if lines or isinstance(value, list) else "a JSON object"
+    more = f", and {len(first) - 8} more" if len(first) > 8 else ""
+    return f"{what} with the keys {', '.join(clipped(key, 30) for key in list(first)[:8])}{more}"
+
+
 def _report_undecided(group: Sequence[TextFile], detection: Detection | None, sink: Sink) -> None:
     """SYN901: no layout fits; SYN903: several do."""
     more = f" ({plural(len(group) - 1, 'more file')} like it)" if len(group) > 1 else ""
@@ -181,8 +224,7 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection | None, si
     if detection is None or not detection.candidates:
         width = detection.sample.width if detection is not None else 0
         message = f"no known layout: rows of {plural(width, 'column')}{more}"
-        hint = "seldio formats lists the layouts; --format NAME reads the file as one of them"
-        sink(Finding("SYN901", Severity.ERROR, message, group[0].path, 1, hint=hint))
+        sink(Finding("SYN901", Severity.ERROR, message, group[0].path, 1, hint=_LAYOUTS))
         return
     shown = detection.candidates[:4]
     message = f"this may be {' or '.join(c.format.name for c in shown)}{more}"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seldio.questions.wording import Name
-from seldio.schema.qa import Proof
+from seldio.schema.qa import Proof, trusted
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -138,8 +138,9 @@ def _proof(event: Event) -> Proof:
         "azimuth": tenths(event.azimuth) if known else None,
         "elevation": tenths(event.elevation) if known else None,
         "distance": None if math.isnan(event.distance) else round(event.distance, 2),
+        "extra": None,
     }
-    return Proof.model_validate(values)
+    return trusted(Proof, values)
 
 
 def tenths(degrees: float) -> float:

@@ -102,8 +102,8 @@ def classify_motion(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft 
 
 
 _MOTIONS = {
-    "stationary": "The {x} {remain} stationary throughout its duration.",
-    "moving": "The {x} {verb} moving while it sounds.",
+    "stationary": "The {x} {remain} stationary throughout {its} duration.",
+    "moving": "The {x} {verb} moving while {it} {sound}.",
     "approaching": "The {x} {verb} approaching the listener.",
     "receding": "The {x} {verb} receding from the listener.",
 }

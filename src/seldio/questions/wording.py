@@ -24,7 +24,8 @@ class Name(NamedTuple):
         plain: lower case, as a canonical answer.
         said: in a sentence.
         verb: is or are.
-        words: what a question about it needs: ``x``, ``verb``, ``Verb``, ``do``, ``Do``, ``remain``.
+        words: what a sentence about it needs: ``x``, ``verb``, ``Verb``, ``do``, ``Do``, ``remain``, ``sound``, ``it``,
+            ``its``.
     """
 
     label: str
@@ -41,7 +42,9 @@ def name_of(label: str) -> Name:
     said = f'"{plain}"' if "," in plain else plain
     verb, do = ("are", "do") if plain.endswith("s") and not plain.endswith("ss") else ("is", "does")
     words = {"x": said, "verb": verb, "Verb": verb.capitalize(), "do": do, "Do": do.capitalize()}
-    words["remain"] = "remains" if verb == "is" else "remain"
+    one = verb == "is"
+    words |= {"remain": "remains" if one else "remain", "sound": "sounds" if one else "sound"}
+    words |= {"it": "it" if one else "they", "its": "its" if one else "their"}
     return Name(label, plain, said, verb, words)
 
 
@@ -203,7 +206,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "multi_hop": (
         "Wait until the {x} has ended: which sound then starts {place}?",
         "Of the sounds that start after the end of the {x}, which one comes from {side}?",
-        "Once the {x} is over, what sets in {place}?",
+        "Once the {x} is over, what starts to sound {place}?",
     ),
     "spatial_temporal": (
         "Which sound source is active at {t}, from which direction does it come, and during which interval?",
@@ -231,7 +234,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
         "Describe the motion of the {x} relative to the listener.",
     ),
     "classify_motion_direction": (
-        "Does the direction of the {x} change while it sounds, or is the source stationary?",
+        "Does the direction of the {x} change while {it} {sound}, or is the source stationary?",
         "Judged by the direction, {verb} the {x} stationary or moving?",
         "{Do} the {x} stay in the direction of the start, or wander about?",
     ),

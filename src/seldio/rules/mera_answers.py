@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 import string
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from seldio.findings import Finding
-from seldio.formats.items import ItemReading
+from seldio.formats.items import ItemReading, Row
+from seldio.formats.mera import AS_WRITTEN, dig, id_value
 from seldio.rules.base import ERROR, INFO, WARNING, rule
 from seldio.rules.mera_verdict import mera_verdict
 from seldio.schema.qa import Item, Prediction
@@ -150,13 +152,14 @@ def _latin(text: str) -> bool:
 def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
     """A question without an answer.
 
-    MERA's validator calls this ``no_id``; one question without an answer and the whole task scores 0.
+    MERA's validator calls this ``no_id``; one question without an answer and the whole task scores 0. An id in
+    quotes is another than the number: an answer to "1" is none to question 1.
 
     Example:
         596 questions, 595 answers
 
     Fix:
-        Answer every question; an empty text is an answer.
+        Answer every question; an empty text is an answer. Write ids without quotes.
 
     Reference: MERA, modules/scoring/src/tasks/task.py.
     """
@@ -166,6 +169,18 @@ def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
         if name not in given:
             yield found(None, f"there is no answer to question {clipped(name)}", None,
                         "one question without an answer, and the whole task scores 0")  # fmt: skip
+    for number, row in enumerate(answers.reading.rows):
+        item = (answers.gold or {}).get(row.id or "")
+        if _quoted(row) and not (item is not None and _quoted(item)) and (item is not None or answers.gold is None):
+            yield found(number, f"the id is the text {json.dumps(row.id)}: no answer to question {row.id}", "id",
+                        "write the number without quotes: MERA compares types as well")  # fmt: skip
+
+
+def _quoted(row: Row) -> bool:
+    """Whether the id of a record is a number in quotes."""
+    written = (row.extra or {}).get(AS_WRITTEN)
+    id = dig(written, "meta", "id") if isinstance(written, dict) else None
+    return isinstance(id, str) and type(id_value(id)) is int
 
 
 @rule("PRD132", WARNING)
@@ -249,7 +264,12 @@ def text_around_letter(answers: Answers, found: Found) -> Iterator[Finding]:
         if not _latin(letter) and letter not in CYRILLIC:
             letters = {CYRILLIC.get(one, one).upper() for one in _LETTER.findall(text)}
             hint = f"write {letters.pop()} alone" if len(letters) == 1 else "write the letter of an option"
-            yield found(number, f"{clipped(text, 30)} is no letter alone: scored 0", "prediction", hint)
+            yield found(number, f"{clipped(_shown(text), 30)} is no letter alone: scored 0", "prediction", hint)
+
+
+def _shown(text: str) -> str:
+    """*text*; in quotes where it begins or ends with what cannot be seen."""
+    return text if text == text.strip() else json.dumps(text, ensure_ascii=False)
 
 
 @rule("PRD136", INFO)

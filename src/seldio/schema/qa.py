@@ -103,11 +103,11 @@ def trusted(model: type[Model], values: dict[str, Any]) -> Model:
     Made for millions of rows that seldio has made up itself; what is read goes through the model.
     """
     row = model.__new__(model)
-    for name, value in (
-        ("__dict__", values), ("__pydantic_fields_set__", set(values)), ("__pydantic_extra__", None),
-        ("__pydantic_private__", None),
-    ):  # fmt: skip
-        object.__setattr__(row, name, value)
+    put = object.__setattr__
+    put(row, "__dict__", values)
+    put(row, "__pydantic_fields_set__", set(values))
+    put(row, "__pydantic_extra__", None)
+    put(row, "__pydantic_private__", None)
     return row
 
 
@@ -115,10 +115,11 @@ def plain(row: Item | Prediction, fields: Iterable[str]) -> dict[str, Any]:
     """Those *fields* of a row that it has, as ``model_dump`` gives them, but faster; lists and ``extra`` are shared."""
     values = row.__dict__
     found = ((field, values[field]) for field in fields if field in values)
-    return {field: value if type(value) is str else _plain(value) for field, value in found}
+    return {field: value if type(value) is str else plain_value(value) for field, value in found}
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """The value of a field as ``model_dump`` gives it."""
     if isinstance(value, BaseModel):
         return dict(value.__dict__)
     if isinstance(value, list) and value and isinstance(value[0], BaseModel):

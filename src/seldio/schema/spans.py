@@ -57,7 +57,7 @@ def spans(table: pa.Table, gap: int = 0, hop: Fraction = timeline.HOP) -> Spans:
     clips, names = clip_codes(table)
     frame, label, source = (_numbers(table, field) for field in ("frame", "class_id", "source"))
     keys: list[Ints] = [clips.astype(np.int64), label, _unnumbered(table, label), source]
-    rank = _rank(keys, frame)
+    rank = rank_in_frame(keys, frame)
     order = np.lexsort((frame, rank, *reversed(keys)))
     step = np.diff(frame[order])
     new = np.zeros(len(order), dtype=bool)
@@ -87,7 +87,7 @@ def _unnumbered(table: pa.Table, label: Ints) -> Ints:
     return np.where(label == _NULL, pc.fill_null(names.indices, -1).to_numpy(), 0)
 
 
-def _rank(keys: Sequence[Ints], frame: Ints) -> Ints:
+def rank_in_frame(keys: Sequence[Ints], frame: Ints) -> Ints:
     """0 for the first row of a frame with these keys, 1 for the second, in file order."""
     order = np.lexsort((frame, *reversed(keys)))
     same = np.logical_and.reduce([np.diff(part[order]) == 0 for part in (*keys, frame)])
