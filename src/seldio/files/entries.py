@@ -82,15 +82,27 @@ class Entry:
         """
         if self._real is not None:
             return _read_regular(self._real, self.path, self._cap)
-        if self._owner is not None and self._owner.closed:
-            raise SeldioError(f"{printable(self.path)} belongs to a source that is closed")
         data = io.BytesIO()
-        with guard(self.path), self._start() as stream:
+        with guard(self.path), self._started() as stream:
             while chunk := stream.read(CHUNK):  # counted here, whatever the headers say
                 data.write(chunk)
                 if data.tell() > self._cap:
                     raise InvalidData(problem("SAF105", self.path, f"Unpacks to over {self._cap:,} bytes"))
         return data.getvalue()
+
+    def _started(self) -> Any:
+        """A stream of what is in an archive or in memory."""
+        if self._owner is not None and self._owner.closed:
+            raise SeldioError(f"{printable(self.path)} belongs to a source that is closed")
+        return self._start()
+
+    def head(self, count: int) -> bytes:
+        """The first *count* bytes, or all if there are no more; raises what :meth:`read` raises."""
+        if self._real is not None:
+            with self.open() as stream:
+                return stream.read(count)
+        with guard(self.path), self._started() as stream:
+            return bytes(stream.read(count))
 
     def open(self) -> BinaryIO:
         """A seekable stream of the content, to be closed by the caller; raises what :meth:`read` raises.
@@ -101,6 +113,11 @@ class Entry:
         if self._real is not None:
             return os.fdopen(_open_regular(self._real, self.path)[0], "rb")
         return io.BytesIO(self.read())
+
+
+def plain_file(path: str | os.PathLike[str], limits: Limits = DEFAULTS) -> Entry:
+    """The file *path*, links followed, before anything is known of it: opening it tells whether it is a regular one."""
+    return Entry(os.fspath(path), Path(path).name, -1, limits.file_bytes, os.path.realpath(path))
 
 
 def _open_regular(real: str, path: str) -> tuple[int, int]:

@@ -1,14 +1,13 @@
 """Files that other files name: looked up among a source's entries, or on disk beside it, never outside."""
 
 # Plain strings, as in sources.py; and what was named keeps its links until the place that they lead to is judged.
-# ruff: noqa: PTH100, PTH110, PTH113, PTH119, PTH120, PTH202
+# ruff: noqa: PTH100, PTH110, PTH113, PTH120, PTH202
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 
 from seldio.files.entries import DEFAULTS, Entry, Source
@@ -58,18 +57,17 @@ def on_disk(base: str, name: str) -> Entry | None:
     if not os.path.exists(shown):  # most often, and quicker to ask
         return None
     real = os.path.realpath(shown)
-    if not any(real.startswith(top.rstrip(os.sep) + os.sep) for top in _inside(base)) or not os.path.isfile(real):
+    if not any(real.startswith(top.rstrip(os.sep) + os.sep) for top in real_places(base)) or not os.path.isfile(real):
         return None
     return Entry(shown, name, os.path.getsize(real), DEFAULTS.file_bytes, real)
 
 
-def _inside(base: str) -> Sequence[str]:
-    """The folders in which a file below *base* may really lie."""
+@lru_cache(maxsize=1024)
+def real_places(base: str) -> tuple[str, ...]:
+    """The folders in which a file below *base* may really lie: itself, and in a cache of the Hub the blobs."""
     real = os.path.realpath(base)
-    repository, snapshots = os.path.split(os.path.dirname(os.path.abspath(base)))
-    if snapshots == "snapshots" and re.match(r"(datasets|models|spaces)--", os.path.basename(repository)):
-        return real, os.path.realpath(repository + os.sep + "blobs")
-    return (real,)
+    above = re.match(r"(.*[/\\](?:datasets|models|spaces)--[^/\\]+)[/\\]snapshots[/\\][^/\\]", os.path.abspath(base))
+    return (real, os.path.realpath(above[1] + os.sep + "blobs")) if above else (real,)
 
 
 def _above(name: str) -> list[str]:

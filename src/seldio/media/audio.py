@@ -3,31 +3,70 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+import io
+import os
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol, Self
 
 import numpy as np
 import soundfile
 
 from seldio import timeline
 from seldio.errors import SeldioError
-from seldio.media.riff import missing_bytes
+from seldio.media.riff import WavHeader, read_header
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
+
+#: Frames decoded at once: what a lying header promises is never allocated.
+BLOCK = 2**17
+#: Bytes at the beginning of an archive's member that are enough for a header.
+_HEAD = 2**18
 
 
 class NotAudio(SeldioError):
     """A file that cannot be read as audio."""
 
 
+class Openable(Protocol):
+    """A file of a source, as far as sound is concerned."""
+
+    @property
+    def path(self) -> str:
+        """As shown to people."""
+
+    def open(self) -> BinaryIO:
+        """A seekable stream of its content."""
+
+
+class Entry(Openable, Protocol):
+    """A file of a source of which the beginning alone can be read."""
+
+    @property
+    def size(self) -> int:
+        """In bytes; -1 if unknown."""
+
+    @property
+    def local(self) -> os.PathLike[str] | None:
+        """The file on disk, if it is one."""
+
+    def head(self, count: int) -> bytes:
+        """Its first *count* bytes."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Probe:
     """What a header says: sample frames that are there, samples a second, channels.
 
-    ``subtype`` is libsndfile's name of the sample format (``PCM_16``, ``FLOAT``, …); ``missing`` counts the
-    bytes of sound that the header of a WAV file promises and that are not there.
+    Args:
+        frames: frames that are there by libsndfile's count.
+        rate: frames a second.
+        channels: how many.
+        subtype: libsndfile's name of the sample format (``PCM_16``, ``FLOAT``, …).
+        missing: bytes of sound that the header of a WAV file promises and that are not there.
+        container: libsndfile's name of the file format (``WAV``, ``WAVEX``, ``RF64``, ``FLAC``, …).
+        header: of a WAV file.
     """
 
     frames: int
@@ -35,6 +74,8 @@ class Probe:
     channels: int
     subtype: str = ""
     missing: int = 0
+    container: str = ""
+    header: WavHeader | None = None
 
     @property
     def seconds(self) -> float:
@@ -61,10 +102,90 @@ def probe(stream: BinaryIO) -> Probe:
     Raises:
         NotAudio: libsndfile cannot read it.
     """
-    missing = missing_bytes(stream)
+    header = read_header(stream)
+    if header is not None and header.block and not header.rate:
+        raise NotAudio("the header says 0 frames a second")  # libsndfile speaks of its own insides
     with _speaking():
         info = soundfile.info(stream)
-    return Probe(int(info.frames), int(info.samplerate), int(info.channels), str(info.subtype), missing)
+    missing = header.missing if header is not None else 0
+    frames, rate, channels = int(info.frames), int(info.samplerate), int(info.channels)
+    return Probe(frames, rate, channels, str(info.subtype), missing, str(info.format), header)
+
+
+class _Beginning(io.BytesIO):
+    """The first bytes of a file, that knows how long the whole is."""
+
+    def __init__(self, head: bytes, size: int) -> None:
+        super().__init__(head)
+        self._size = size
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        if whence == os.SEEK_END:
+            return super().seek(self._size + offset)
+        return super().seek(offset, whence)
+
+
+def probe_entry(entry: Entry) -> Probe:
+    """The header of a file on disk or in an archive, of which no more is unpacked than that takes.
+
+    Raises:
+        NotAudio: libsndfile cannot read it.
+        InvalidData: it is damaged or over a limit.
+        SeldioError: the disk fails.
+    """
+    if entry.local is None and entry.size > _HEAD:
+        head = entry.head(_HEAD)
+        stream = _Beginning(head, entry.size)
+        if head[:4] == b"fLaC" or read_header(stream) is not None:
+            return probe(stream)
+    with entry.open() as whole:
+        return probe(whole)
+
+
+class Decoder:
+    """Sound out of any file that libsndfile reads, from any frame; a context manager, for one thread.
+
+    The *stream* stays the caller's, and must stay open.
+
+    Raises:
+        NotAudio: libsndfile cannot read it.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        stream.seek(0)
+        with _speaking():
+            self._file = soundfile.SoundFile(stream)
+        self._at = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the stream, which stays open."""
+        self._file.close()
+
+    def read(self, start: int, frames: int) -> Floats:
+        """Sound from frame *start* on, shape (channels, frames or what is left), float32.
+
+        Memory is taken for what is there only, whatever the header promises.
+
+        Raises:
+            NotAudio: it is damaged there, or has no frame *start*.
+        """
+        parts = [np.empty((self._file.channels, 0), np.float32)]
+        with _speaking():
+            if start != self._at:  # decoders go on quicker than they go elsewhere
+                self._at = self._file.seek(start)
+            while frames > 0:
+                wanted = min(frames, BLOCK)
+                part = self._file.read(wanted, dtype="float32", always_2d=True)
+                parts.append(part.T)
+                self._at += len(part)
+                frames = frames - wanted if len(part) == wanted else 0
+        return np.ascontiguousarray(parts[1] if len(parts) == 2 else np.concatenate(parts, axis=1))
 
 
 def read(stream: BinaryIO, start: int, frames: int) -> Floats:
@@ -73,12 +194,31 @@ def read(stream: BinaryIO, start: int, frames: int) -> Floats:
     Raises:
         NotAudio: libsndfile cannot read it, or the file has no frame *start*.
     """
-    stream.seek(0)
-    with _speaking(), soundfile.SoundFile(stream) as file:
-        file.seek(start)
-        return np.ascontiguousarray(file.read(frames, dtype="float32", always_2d=True).T)
+    with Decoder(stream) as decoder:
+        return decoder.read(start, frames)
 
 
 def write_wav(stream: BinaryIO, sound: np.ndarray[Any, np.dtype[np.int16]], rate: int) -> None:
     """Write *sound*, shape (channels, frames), as WAV of 16-bit whole numbers; the same bytes each time."""
     soundfile.write(stream, sound.T, rate, format="WAV", subtype="PCM_16")
+
+
+def write_blocks(stream: BinaryIO, blocks: Iterable[Floats], rate: int) -> int:
+    """Write *blocks*, each of shape (channels, frames), one after the other as WAV of 16-bit whole numbers.
+
+    Floating point counts from -1 to 1; what lies beyond is cut off.
+
+    Returns:
+        How many samples were cut off.
+    """
+    beyond = 0
+    file: soundfile.SoundFile | None = None
+    for block in blocks:
+        whole = np.rint(block.T * 32768.0)
+        beyond += int(((whole > 32767) | (whole < -32768)).sum())
+        if file is None:
+            file = soundfile.SoundFile(stream, "w", rate, block.shape[0], "PCM_16", format="WAV")
+        file.write(np.clip(whole, -32768, 32767).astype(np.int16))
+    if file is not None:
+        file.close()
+    return beyond

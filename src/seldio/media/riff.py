@@ -2,47 +2,119 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import struct
 from typing import BinaryIO
 
-#: Lengths that writers to a pipe leave in the header, since they cannot go back.
-_OPEN = (0, 0xFFFFFFFF, 0x7FFFFFFF, 0x7FFFF000)
+#: The first four bytes of WAV files, and the byte order of their numbers.
+_ORDERS = {b"RIFF": "<", b"RF64": "<", b"RIFX": ">"}
 #: A header has few chunks; a file of nothing but small ones is not walked to its end.
 _MOST_CHUNKS = 10_000
+_EXTENSIBLE = 0xFFFE
+PCM, FLOAT = 1, 3
+#: The sampling rates (frames a second) that recordings may have.
+RATES = range(4_000, 768_001)
 
 
-def missing_bytes(stream: BinaryIO) -> int:
-    """How many bytes of sound the header of a WAV file (RIFF or RF64) promises that are not there.
+@dataclasses.dataclass(frozen=True, slots=True)
+class WavHeader:
+    """The header of a WAV file, as it stands there.
 
-    0 for other files, for those without a ``data`` chunk, and where the header leaves the length open.
-    Chunks before and behind ``data`` are passed over, and may have an odd length. The stream is left at its
-    beginning.
+    Args:
+        order: ``<`` or ``>``, the byte order of header and samples.
+        tag: the sample format (1 is PCM, 3 is float), that of the extension where there is one.
+        channels: how many.
+        rate: frames a second.
+        block: bytes of one frame.
+        bits: of one sample's container.
+        data_at: where the sound begins, in bytes.
+        promised: bytes of sound by the header; None where it leaves the length open.
+        rest: bytes in the file from *data_at* on, chunks behind the sound among them.
+    """
+
+    order: str
+    tag: int
+    channels: int
+    rate: int
+    block: int
+    bits: int
+    data_at: int
+    promised: int | None
+    rest: int
+
+    @property
+    def there(self) -> int:
+        """Bytes of sound that are there; where the length is open, all that follow."""
+        return self.rest if self.promised is None else min(self.promised, self.rest)
+
+    @property
+    def missing(self) -> int:
+        """Bytes of sound that are promised and not there."""
+        return 0 if self.promised is None else max(0, self.promised - self.rest)
+
+
+def read_header(stream: BinaryIO) -> WavHeader | None:
+    """The header of a WAV file (RIFF, RIFX or RF64); None for others, and for those without a ``data`` chunk.
+
+    Chunks before ``data`` are passed over, and may have an odd length. The stream is left at its beginning.
     """
     try:
-        return _missing(stream)
+        return _walk(stream)
     finally:
         stream.seek(0)
 
 
-def _missing(stream: BinaryIO) -> int:
+def missing_bytes(stream: BinaryIO) -> int:
+    """How many bytes of sound the header of a WAV file promises that are not there.
+
+    0 for other files, for those without a ``data`` chunk, and where the header leaves the length open.
+    The stream is left at its beginning.
+    """
+    header = read_header(stream)
+    return header.missing if header is not None else 0
+
+
+def _walk(stream: BinaryIO) -> WavHeader | None:
     end = stream.seek(0, os.SEEK_END)
     stream.seek(0)
     head = stream.read(12)
-    if len(head) < 12 or head[:4] not in (b"RIFF", b"RF64") or head[8:] != b"WAVE":
-        return 0
-    at, long = 12, 0
+    order = _ORDERS.get(head[:4])
+    if len(head) < 12 or order is None or head[8:] != b"WAVE":
+        return None
+    at, long, format = 12, 0, (0, 0, 0, 0, 0)
     for _ in range(_MOST_CHUNKS):
         stream.seek(at)
         chunk = stream.read(8)
         if len(chunk) < 8:
             break
-        name, size = struct.unpack("<4sI", chunk)
+        name, size = struct.unpack(f"{order}4sI", chunk)
         if name == b"ds64":
             sizes = stream.read(16)
             long = struct.unpack("<QQ", sizes)[1] if len(sizes) == 16 else 0
+        elif name == b"fmt ":
+            format = _format(stream.read(min(size, 40)), order)
         elif name == b"data":
             promised = long if head[:4] == b"RF64" and size == 0xFFFFFFFF else size
-            return 0 if promised in _OPEN else max(0, at + 8 + promised - end)
+            known = None if _is_open(promised) else promised
+            return WavHeader(order, *format, at + 8, known, max(0, end - at - 8))
         at += 8 + size + size % 2
-    return 0
+    return None
+
+
+def _is_open(size: int) -> bool:
+    """Whether a length is one that writers to a pipe leave, since they cannot go back and correct it.
+
+    FFmpeg and libsndfile leave 0xFFFFFFFF, sox 0x7FFFF000, arecord 0x80000000, others nearly these or 0.
+    """
+    return size == 0 or 0x7FFFF000 <= size <= 0x80000000 or 0xFFFFF000 <= size <= 0xFFFFFFFF
+
+
+def _format(body: bytes, order: str) -> tuple[int, int, int, int, int]:
+    """Tag, channels, rate, block and bits of a ``fmt`` chunk; zeros if it is too short."""
+    if len(body) < 16:
+        return 0, 0, 0, 0, 0
+    tag, channels, rate, _, block, bits = struct.unpack(f"{order}HHIIHH", body[:16])
+    if tag == _EXTENSIBLE and len(body) >= 26:
+        (tag,) = struct.unpack(f"{order}H", body[24:26])  # the GUID begins with the tag
+    return tag, channels, rate, block, bits

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from seldio.findings import Finding
 from seldio.formats.base import Reading
@@ -27,8 +28,18 @@ class Entry(Protocol):
     def size(self) -> int:
         """In bytes."""
 
+    @property
+    def local(self) -> os.PathLike[str] | None:
+        """The file on disk, if it is one."""
+
     def read(self) -> bytes:
         """Its content."""
+
+    def head(self, count: int) -> bytes:
+        """Its first *count* bytes."""
+
+    def open(self) -> BinaryIO:
+        """A seekable stream of its content."""
 
 
 @dataclasses.dataclass(frozen=True)

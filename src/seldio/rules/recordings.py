@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from seldio.errors import InvalidData, SeldioError
 from seldio.formats.items import ItemReading
@@ -13,21 +13,9 @@ from seldio.schema.qa import Item
 from seldio.text import clipped
 
 if TYPE_CHECKING:
-    from seldio.media.audio import Probe
+    from seldio.media.audio import Entry, Probe
 
-
-class Openable(Protocol):
-    """A file of a source, as far as these rules need it."""
-
-    @property
-    def path(self) -> str:
-        """As shown to people."""
-
-    def open(self) -> BinaryIO:
-        """A seekable stream of its content."""
-
-
-Find = Callable[[str], Openable | None]
+Find = Callable[[str], "Entry | None"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -77,7 +65,7 @@ class Recording:
     path: str
     row: int
     number: int
-    entry: Openable | None
+    entry: Entry | None
     probe: Probe | None = None
     fault: str | None = None
 
@@ -113,18 +101,20 @@ def plain(path: str) -> str:
     return path.removeprefix("./")
 
 
-def _looked_at(path: str, row: int, number: int, entry: Openable | None) -> Recording:
-    from seldio.media.audio import probe
+def _looked_at(path: str, row: int, number: int, entry: Entry | None) -> Recording:
+    return Recording(path, row, number, entry, *(probed(entry) if entry is not None else (None, None)))
 
-    if entry is None:
-        return Recording(path, row, number, None)
+
+def probed(entry: Entry) -> tuple[Probe | None, str | None]:
+    """The header of a recording, or why it cannot be read."""
+    from seldio.media.audio import probe_entry
+
     try:
-        with entry.open() as stream:
-            return Recording(path, row, number, entry, probe(stream))
+        return probe_entry(entry), None
     except InvalidData as error:
-        return Recording(path, row, number, entry, fault=error.finding.message)
+        return None, error.finding.message
     except SeldioError as error:
-        return Recording(path, row, number, entry, fault=str(error))
+        return None, str(error)
 
 
 class Late(NamedTuple):

@@ -1,0 +1,105 @@
+"""What the samples of a recording are like, from one pass in memory that does not grow."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from seldio.errors import SeldioError
+from seldio.media.audio import BLOCK
+from seldio.media.windows import Recording
+
+#: Samples at full scale in a row that make a flat top.
+_FLAT = 3
+
+
+@dataclasses.dataclass
+class Sound:
+    """What is known of a recording's samples; channels count from 0.
+
+    Args:
+        frames: read, all of them unless *fault* is set.
+        lowest: smallest sample of each channel (samples that are no numbers left out).
+        highest: largest one.
+        total: sum of each channel.
+        flat: times that a channel stays at full scale for three samples or more.
+        loud: samples of each channel beyond full scale, which floats allow.
+        broken: samples that are no numbers, or infinite.
+        same: pairs of channels that are the same sample by sample.
+        opposite: pairs that differ in their sign only.
+        digest: of all samples, the rate and the number of channels.
+        fault: why the rest could not be read.
+    """
+
+    frames: int
+    lowest: Any
+    highest: Any
+    total: Any
+    flat: Any
+    loud: Any
+    broken: Any
+    same: list[tuple[int, int]]
+    opposite: list[tuple[int, int]]
+    digest: str = ""
+    fault: str | None = None
+
+    @property
+    def silent(self) -> list[int]:
+        """Channels in which all samples are alike."""
+        return np.flatnonzero((self.lowest >= self.highest) & (self.broken == 0)).tolist()
+
+    @property
+    def offsets(self) -> Any:
+        """The mean of each channel, full scale being 1."""
+        return self.total / max(1, self.frames)
+
+
+def listen(recording: Recording) -> Sound:
+    """Read all of *recording* once, in blocks.
+
+    Raises:
+        SeldioError: it cannot be opened; what breaks later is in ``fault``.
+    """
+    channels = recording.channels
+    full = 1 - (2.0**-7 if recording.probe.subtype.endswith(("U8", "S8")) else 2.0**-15)
+    pairs = list(combinations(range(channels), 2))
+    flat, loud, broken = np.zeros((3, channels), np.int64)
+    lowest, highest = np.full(channels, np.inf), np.full(channels, -np.inf)
+    sound = Sound(0, lowest, highest, np.zeros(channels), flat, loud, broken, pairs, list(pairs))
+    digest = hashlib.blake2b(f"{recording.rate} {channels}".encode(), digest_size=16)
+    before = np.zeros((channels, _FLAT), np.float32)
+    try:
+        for block in recording.blocks(BLOCK):
+            digest.update(block.data)
+            _add(sound, block, before, np.float32(full))
+            before = np.concatenate((before, block), axis=1)[:, -_FLAT:]
+    except SeldioError as error:
+        sound.fault = str(error)
+    sound.digest = digest.hexdigest()
+    return sound
+
+
+def _add(sound: Sound, block: Any, before: Any, full: np.float32) -> None:
+    fine = np.isfinite(block)
+    clean = block if fine.all() else np.where(fine, block, np.float32(0))
+    sound.frames += block.shape[1]
+    sound.broken += (~fine).sum(axis=1)
+    sound.lowest = np.minimum(sound.lowest, clean.min(axis=1))
+    sound.highest = np.maximum(sound.highest, clean.max(axis=1))
+    sound.total += clean.sum(axis=1, dtype=np.float64)
+    for channel in np.flatnonzero((clean.max(axis=1) >= full) | (clean.min(axis=1) <= -full)).tolist():
+        wave = np.concatenate((before[channel], clean[channel]))
+        sound.flat[channel] += _flat_tops(wave >= full) + _flat_tops(wave <= -full)
+        sound.loud[channel] += int(np.count_nonzero(np.abs(clean[channel]) > 1))
+    sound.same = [(a, b) for a, b in sound.same if np.array_equal(block[a], block[b])]
+    sound.opposite = [(a, b) for a, b in sound.opposite if np.array_equal(block[a], -block[b])]
+
+
+def _flat_tops(full: Any) -> int:
+    """How many times three in a row are reached, not by the first three, which were counted before."""
+    third = full[2:] & full[1:-1] & full[:-2]
+    return int(np.count_nonzero(third[1:] & ~third[:-1]))

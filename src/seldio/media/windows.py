@@ -1,0 +1,307 @@
+"""Windows of sound from any offset: mapped into memory where a file is plain PCM, decoded otherwise."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from seldio.errors import UsageError
+from seldio.files.entries import plain_file
+from seldio.media.audio import Decoder, Floats, NotAudio, Openable, Probe, probe
+from seldio.media.riff import FLOAT, PCM
+from seldio.text import plural, printable
+
+
+class Recording:
+    """A recording that gives any part of its sound.
+
+    It is opened when it is first asked for something, may be used by several threads, and can be pickled
+    unless it is in an archive: each process opens it anew. Plain PCM and float WAV files (RIFF, RIFX, RF64) are
+    mapped into memory; all else that libsndfile reads is decoded. Either way the samples are those that
+    libsndfile gives as float32.
+
+    Args:
+        source: a path, or a file of an opened source.
+    """
+
+    def __init__(self, source: str | os.PathLike[str] | Openable) -> None:
+        self._entry: Openable = plain_file(source) if isinstance(source, str | os.PathLike) else source
+        self._lock = threading.RLock()
+        self._opened: _Opened | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Recording({self.path!r})"
+
+    def __getstate__(self) -> Openable:
+        if getattr(self._entry, "local", None) is None:
+            raise TypeError(f"{printable(self.path)} is in an archive: it cannot be pickled")
+        return self._entry
+
+    def __setstate__(self, entry: Openable) -> None:
+        self.__init__(entry)  # type: ignore[misc]
+
+    def __len__(self) -> int:
+        """Frames that are there."""
+        return self.probe.frames
+
+    @property
+    def path(self) -> str:
+        """As shown to people."""
+        return self._entry.path
+
+    @property
+    def probe(self) -> Probe:
+        """What its header says.
+
+        Raises:
+            NotAudio: it cannot be read as audio.
+            SeldioError: it is missing, no regular file, or the disk fails.
+        """
+        return self._sound().probe
+
+    @property
+    def rate(self) -> int:
+        """Frames a second."""
+        return self.probe.rate
+
+    @property
+    def channels(self) -> int:
+        """How many."""
+        return self.probe.channels
+
+    def read(
+        self, start: int = 0, frames: int | None = None, out: Floats | None = None, *, pad: bool = False
+    ) -> Floats:  # fmt: skip
+        """The sound from frame *start* on; whole numbers become -1 … 1.
+
+        Args:
+            start: the first frame.
+            frames: how many, all that follow if None; fewer are given where the recording ends.
+            out: an array to fill, float32, shape (channels, frames).
+            pad: give zeros for what lies before the beginning (*start* below 0) and behind the end.
+
+        Returns:
+            Shape (channels, frames), float32, contiguous unless *out* is not; a part of *out* if that is given.
+
+        Raises:
+            UsageError: *start* lies outside of the recording, or *out* has another shape or type.
+            NotAudio: the file cannot be read as audio, or became shorter.
+        """
+        sound = self._sound()
+        total, channels = sound.probe.frames, sound.probe.channels
+        if frames is None:
+            frames = out.shape[-1] if out is not None else max(0, total - start)
+        if frames < 0 or not (pad or 0 <= start <= total):
+            raise UsageError(f"{printable(self.path)} has {plural(total, 'frame')}: no {frames} from {start} on")
+        low, high = (min(max(edge, 0), total) for edge in (start, start + frames))
+        before = min(low - start, frames) if start < 0 else 0
+        width = frames if pad else high - low
+        given = np.empty((channels, width), np.float32) if out is None else _fitting(out, channels, frames)[:, :width]
+        given[:, :before] = 0
+        given[:, before + high - low :] = 0
+        if high > low:
+            sound.fill(low, given[:, before : before + high - low])
+        return given
+
+    def blocks(self, frames: int) -> Iterator[Floats]:
+        """The whole sound, *frames* at a time, in memory that does not grow; raises what :meth:`read` raises."""
+        for start in range(0, len(self), frames):
+            yield self.read(start, min(frames, len(self) - start))
+            self._sound().forget()
+
+    def close(self) -> None:
+        """Let go of the file; it is opened again when it is needed."""
+        with self._lock:
+            opened, self._opened = self._opened, None
+            if opened is not None:
+                opened.close()
+
+    def _sound(self) -> _Opened:
+        """The opened file: one for each process, since forks share the place in a stream."""
+        opened = self._opened
+        if opened is None or opened.owner != os.getpid():
+            with self._lock:
+                opened = self._opened
+                if opened is None or opened.owner != os.getpid():
+                    self._opened = opened = _open(self._entry, self._lock)
+        return opened
+
+
+def read_window(
+    source: str | os.PathLike[str] | Openable, start: int, frames: int, out: Floats | None = None, *, pad: bool = False
+) -> Floats:  # fmt: skip
+    """One window of a recording, as :meth:`Recording.read` gives it; the file is closed afterwards."""
+    with Recording(source) as recording:
+        return recording.read(start, frames, out, pad=pad)
+
+
+def _fitting(out: Floats, channels: int, frames: int) -> Floats:
+    if out.shape != (channels, frames) or out.dtype != np.float32:
+        raise UsageError(f"out has shape {out.shape} of {out.dtype}; needed is {(channels, frames)} of float32")
+    return out
+
+
+# --- opened files ------------------------------------------------------------------------------------------
+
+
+class _Opened(Protocol):
+    """An opened recording."""
+
+    probe: Probe
+    owner: int
+
+    def fill(self, start: int, out: Floats) -> None:
+        """Write the sound from *start* on into *out*, all of which is there by the header."""
+
+    def forget(self) -> None:
+        """Give back the memory that past windows take."""
+
+    def close(self) -> None:
+        """Let go of the file."""
+
+
+def _open(entry: Openable, lock: threading.RLock) -> _Opened:
+    stream = entry.open()
+    try:
+        found = probe(stream)
+        plain = _plain(found)
+        if plain is not None and getattr(entry, "local", None) is not None:
+            with stream:
+                return _Mapped(entry.path, stream, found, plain)
+        return _Decoded(entry.path, stream, Decoder(stream), found, lock)
+    except BaseException:
+        stream.close()
+        raise
+
+
+class _Decoded:
+    """A recording that is decoded, by one thread at a time."""
+
+    def __init__(
+        self, path: str, stream: BinaryIO, decoder: Decoder, found: Probe, lock: threading.RLock
+    ) -> None:  # fmt: skip
+        self.probe, self.owner = found, os.getpid()
+        self._path, self._stream, self._lock = path, stream, lock
+        self._decoder = decoder
+
+    def fill(self, start: int, out: Floats) -> None:
+        with self._lock:
+            sound = self._decoder.read(start, out.shape[1])
+        if sound.shape != out.shape:
+            end = (start + sound.shape[1]) / self.probe.rate
+            raise NotAudio(f"{printable(self._path)} breaks off at {end:.3f} s, its header promises more")
+        out[...] = sound
+
+    def forget(self) -> None:
+        """Nothing is kept."""
+
+    def close(self) -> None:
+        with self._lock:
+            self._decoder.close()
+            self._stream.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class _Plain(NamedTuple):
+    """How the samples of a file without compression are stored, and made float32."""
+
+    dtype: str
+    convert: Callable[[Any, Floats], None]
+
+
+class _Mapped:
+    """A recording that is mapped into memory."""
+
+    def __init__(self, path: str, stream: BinaryIO, found: Probe, plain: _Plain) -> None:
+        assert found.header is not None
+        self.probe, self.owner = found, os.getpid()
+        self._path, self._convert = path, plain.convert
+        self._map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        at, dtype = found.header.data_at, np.dtype(plain.dtype)
+        width = found.header.block // (found.channels * dtype.itemsize)  # 3 for 24 bits, of bytes
+        shape = (found.frames, found.channels, width) if width > 1 else (found.frames, found.channels)
+        self._end = at + found.frames * found.header.block
+        self._samples = np.frombuffer(self._map, dtype, found.frames * found.channels * width, at).reshape(shape)
+
+    def fill(self, start: int, out: Floats) -> None:
+        if self._map.size() < self._end:  # to look behind the end would kill the process
+            raise NotAudio(f"{printable(self._path)} has become shorter since it was opened")
+        self._convert(self._samples[start : start + out.shape[1]], out)
+
+    def forget(self) -> None:
+        """Pages of the map count as this process's memory until they are given back."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._map.madvise(mmap.MADV_DONTNEED)
+
+    def close(self) -> None:
+        """What is still being read keeps the map; it goes with the last array."""
+
+
+def _plain(found: Probe) -> _Plain | None:
+    """How to read the samples in place; None where that cannot be."""
+    header = found.header
+    if header is None or found.container not in ("WAV", "WAVEX", "RF64") or not found.frames:
+        return None
+    row = _PLAIN.get(found.subtype)
+    if row is None or (header.tag, header.bits) != row[:2]:
+        return None
+    fits = found.frames * header.block <= header.rest and found.channels == header.channels
+    if not fits or header.block * 8 != header.channels * header.bits:
+        return None
+    order = header.order if row[2] != "u1" else "|"
+    convert = row[3] if header.bits != 24 or header.order == "<" else _from_int24_big
+    return _Plain(order + row[2], convert)
+
+
+def _scaled(zero: int, factor: float) -> Callable[[Any, Floats], None]:
+    def convert(samples: Any, out: Floats) -> None:
+        np.copyto(out, samples.T, casting="same_kind")
+        if zero:
+            out -= np.float32(zero)
+        out *= np.float32(factor)
+
+    return convert
+
+
+def _from_int24(samples: Any, out: Floats) -> None:
+    _widened(samples, out, "<i4", slice(1, 4))
+
+
+def _from_int24_big(samples: Any, out: Floats) -> None:
+    _widened(samples, out, ">i4", slice(0, 3))
+
+
+def _widened(samples: Any, out: Floats, dtype: str, place: slice) -> None:
+    """Three bytes are the upper ones of four."""
+    words = np.zeros((*samples.shape[:2], 4), np.uint8)
+    words[..., place] = samples
+    _scaled(0, 2.0**-31)(words.view(dtype)[..., 0], out)
+
+
+def _from_floats(samples: Any, out: Floats) -> None:
+    with np.errstate(all="ignore"):  # doubles beyond float32 become infinite, in libsndfile too
+        np.copyto(out, samples.T, casting="same_kind")
+
+
+#: By libsndfile's name: the tag and bits in the header, the type in numpy, and what makes it float32.
+_PLAIN: dict[str, tuple[int, int, str, Callable[[Any, Floats], None]]] = {
+    "PCM_U8": (PCM, 8, "u1", _scaled(128, 2.0**-7)),
+    "PCM_16": (PCM, 16, "i2", _scaled(0, 2.0**-15)),
+    "PCM_24": (PCM, 24, "u1", _from_int24),
+    "PCM_32": (PCM, 32, "i4", _scaled(0, 2.0**-31)),
+    "FLOAT": (FLOAT, 32, "f4", _from_floats),
+    "DOUBLE": (FLOAT, 64, "f8", _from_floats),
+}
