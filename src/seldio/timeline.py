@@ -1,23 +1,47 @@
-"""Time: label frames and seconds, in exact rationals."""
+"""Time: label frames, seconds, samples and video frames, in exact rationals.
+
+A label frame covers the time from ``k * hop`` up to ``(k + 1) * hop``; sample and video frame numbers count from
+0 at time 0. Nothing is rounded unless a whole number is asked for, and then the docstring says how.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
+
+from seldio.errors import UsageError
 
 #: Seconds between label frames in every layout since 2020.
 HOP = Fraction(1, 10)
 #: Seconds between the frames of 2019's outputs.
 HOP_2019 = Fraction(1, 50)
+#: Video frames a second that people call 29.97.
+NTSC = Fraction(30_000, 1_001)
+
+_HALF = Fraction(1, 2)
+
+
+def seconds(label_frame: int, hop: Fraction = HOP) -> Fraction:
+    """When a label frame begins."""
+    return label_frame * hop
+
+
+def centre(label_frame: int, hop: Fraction = HOP) -> Fraction:
+    """The middle of a label frame, in seconds."""
+    return (label_frame + _HALF) * hop
 
 
 def onset(frame: int, hop: Fraction = HOP) -> float:
     """Seconds at which label frame *frame* begins."""
-    return float(frame * hop)
+    return float(seconds(frame, hop))
 
 
 def offset(last_frame: int, hop: Fraction = HOP) -> float:
     """Seconds at which an event ends whose last label frame is *last_frame*: ``(last_frame + 1) * hop``."""
-    return float((last_frame + 1) * hop)
+    return float(seconds(last_frame + 1, hop))
 
 
 def frames_between(start: float, end: float, hop: Fraction = HOP) -> range:
@@ -30,3 +54,169 @@ def frames_between(start: float, end: float, hop: Fraction = HOP) -> range:
     first = int(Fraction(start) / hop + slack)
     last = -int(-(Fraction(end) / hop - slack) // 1)  # ceiling
     return range(first, max(first + 1, last))
+
+
+def label_frame(time: Fraction, hop: Fraction = HOP) -> int:
+    """The label frame that *time* (seconds) lies in; one that begins just then."""
+    return math.floor(time / hop)
+
+
+def sample(label_frame: int, rate: int | Fraction, hop: Fraction = HOP) -> Fraction:
+    """The sample at which a label frame begins; not always a whole number (2205 of 44,100 Hz, 1102.5 of 11,025)."""
+    return seconds(label_frame, hop) * rate
+
+
+def label_frame_of_sample(sample: int | Fraction, rate: int | Fraction, hop: Fraction = HOP) -> int:
+    """The label frame that a sample lies in."""
+    return label_frame(Fraction(sample) / rate, hop)
+
+
+# --- video ---------------------------------------------------------------------------------------------
+
+
+def video_time(frame: int, rate: Fraction = NTSC, start: Fraction = Fraction(0)) -> Fraction:
+    """When a video frame is shown, in seconds, by its number: ``start + frame / rate``."""
+    return start + frame / Fraction(rate)
+
+
+def nearest_video_frame(time: Fraction, rate: Fraction = NTSC) -> int:
+    """The video frame whose time is nearest to *time* (seconds); of two equally near the earlier; never below 0."""
+    return max(0, math.ceil(time * rate - _HALF))
+
+
+def label_frame_of_video(frame: int, rate: Fraction = NTSC, hop: Fraction = HOP, start: Fraction = Fraction(0)) -> int:
+    """The label frame in which a video frame is shown first."""
+    return label_frame(video_time(frame, rate, start), hop)
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """A way to choose the picture of a label frame.
+
+    Args:
+        name: e.g. ``centre``.
+        title: what it does, in a sentence.
+        aim: the moment that it is meant for, counted in hops from the start of the label frame.
+        by: *nearest*: the video frame nearest to that moment; *shown*: the one on the screen just before the
+            middle of the label frame; *number*: counted, whatever the time stamps say.
+        number: the video frame of a label frame by number, from rate and hop.
+        error: what is wrong with it, as documented.
+        source: who does so.
+    """
+
+    name: str
+    title: str
+    aim: Fraction
+    by: Literal["nearest", "shown", "number"]
+    number: Callable[[int, Fraction, Fraction], int]
+    error: str
+    source: str = ""
+
+    def moment(self, label_frame: int, hop: Fraction = HOP) -> Fraction:
+        """The time (seconds) at which the picture ought to be taken."""
+        return (label_frame + self.aim) * hop
+
+
+def _centre(label_frame: int, rate: Fraction, hop: Fraction) -> int:
+    return nearest_video_frame(centre(label_frame, hop), rate)
+
+
+def _start(label_frame: int, rate: Fraction, hop: Fraction) -> int:
+    return nearest_video_frame(seconds(label_frame, hop), rate)
+
+
+def _truncated(label_frame: int, rate: Fraction, hop: Fraction) -> int:
+    """``int(cap.get(CAP_PROP_FPS) * start_sec)``, in floats as there."""
+    return int(float(rate) * onset(label_frame, hop))
+
+
+#: Seconds of sound in a chunk of Sony's inference, which sees one picture.
+CHUNK = 1.2
+
+
+def chunk_frame(chunk: int, hop: Fraction = HOP) -> int:
+    """The label frame at which Sony's inference writes chunk *chunk*: ``int(time * 10)``, in floats as there.
+
+    31 of the 250 chunks of 5 minutes come one label frame too early (107 in place of 108, 215, 371, …): that
+    frame is written twice, and the last one of the chunk never.
+    """
+    return int(chunk * CHUNK * float(1 / hop))
+
+
+def _by_chunk(label_frame: int, rate: Fraction, hop: Fraction) -> int:
+    chunk = int(onset(label_frame, hop) / CHUNK) + 1
+    while chunk > 0 and chunk_frame(chunk, hop) > label_frame:
+        chunk -= 1
+    return int(float(rate) * (chunk * CHUNK))
+
+
+def _every_third(label_frame: int, _rate: Fraction, _hop: Fraction) -> int:
+    return 3 * label_frame
+
+
+def _shown(label_frame: int, rate: Fraction, hop: Fraction) -> int:
+    return max(0, math.ceil(centre(label_frame, hop) * rate) - 1)
+
+
+#: By name; the first is the default.
+CONVENTIONS: dict[str, Convention] = {
+    row.name: row
+    for row in (
+        Convention(
+            "centre", "the video frame nearest to the middle of the label frame", _HALF, "nearest", _centre,
+            "none but rounding: at most half a video frame, 16.7 ms",
+        ),
+        Convention(
+            "start", "the video frame nearest to the start of the label frame", Fraction(0), "nearest", _start,
+            "none but rounding: at most half a video frame, 16.7 ms",
+        ),
+        Convention(
+            "dcase2023-training", "the start times the rate, cut off: int(fps * seconds)", Fraction(0), "number",
+            _truncated, "0 to 33.4 ms early, 16.7 ms on average",
+            "Sony's audio-visual-seld-dcase2023, seld_data_loader.py",
+        ),
+        Convention(
+            "dcase2023-inference", "one picture for each chunk of 1.2 s, that of its start, cut off", Fraction(0),
+            "number", _by_chunk, "up to 1.1 s old; in 5 minutes 31 of 250 chunks begin a label frame early",
+            "Sony's audio-visual-seld-dcase2023, seld_predictor.py",
+        ),
+        Convention(
+            "dcase2024", "every third video frame, as if there were 30 a second", Fraction(0), "number",
+            _every_third, "0.1 ms late more with each label frame: one label frame at 100 s, three at 5 minutes",
+            "the baselines of 2024 (cls_feature_class.py) and 2025 (utils.py)",
+        ),
+        Convention(
+            "dcase2026", "ffmpeg's fps=10, images numbered from 0", Fraction(0), "shown", _shown,
+            "16.6 to 50 ms late, 33.3 ms on average",
+            "the README of the 2026 baseline",
+        ),
+    )
+}  # fmt: skip
+_ALSO = {"center": "centre", "dcase2025": "dcase2024"}
+
+
+def named(name: str) -> Convention:
+    """The convention called *name*.
+
+    Raises:
+        UsageError: there is none.
+    """
+    try:
+        return CONVENTIONS[_ALSO.get(name, name)]
+    except KeyError:
+        raise UsageError(f"no convention {name!r}; there are {', '.join(CONVENTIONS)}") from None
+
+
+def video_frame(label_frame: int, convention: str = "centre", rate: Fraction = NTSC, hop: Fraction = HOP) -> int:
+    """The number of the video frame that belongs to a label frame, in a video of constant *rate* that starts at 0.
+
+    Raises:
+        UsageError: there is no such convention.
+    """
+    return named(convention).number(label_frame, Fraction(rate), hop)
+
+
+def video_error(label_frame: int, convention: str, rate: Fraction = NTSC, hop: Fraction = HOP) -> Fraction:
+    """Seconds by which the picture of a label frame comes from later (above 0) than the convention means."""
+    chosen = named(convention)
+    return video_time(chosen.number(label_frame, Fraction(rate), hop), rate) - chosen.moment(label_frame, hop)

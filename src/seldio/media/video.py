@@ -1,0 +1,216 @@
+"""Video files on the true clock: which picture belongs to which label frame; the home of PyAV's decoding.
+
+Time comes from the presentation time stamps of the container where it has them, so that start offsets, variable
+rates and missing pictures do no harm, and from the rate otherwise. Time 0 is that of the container, except in
+broadcast streams (MPEG-TS), which begin anywhere: there it is their first moment.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from fractions import Fraction
+from typing import Any, BinaryIO, Literal, Self
+
+import numpy as np
+from av.container import InputContainer
+from av.video.frame import VideoFrame
+from av.video.reformatter import Interpolation, VideoReformatter
+from av.video.stream import VideoStream
+
+from seldio import timeline
+from seldio.errors import DataError, UsageError
+from seldio.files import open_source
+from seldio.media.video_decode import Decoder
+from seldio.media.video_open import MOST_PIXELS, NotVideo, opened, speaking
+from seldio.media.video_scan import Ints, Scan, scan
+from seldio.text import plural, printable
+
+__all__ = ["NotVideo", "Picture", "Video"]
+
+#: Height, width and the colours red, green, blue; whole numbers from 0 to 255.
+Picture = np.ndarray[Any, np.dtype[np.uint8]]
+#: What to do with label frames that have no picture.
+Missing = Literal["error", "hold", "skip"]
+
+
+class Video:
+    """A video file; a context manager. Opening it reads the packets once and decodes nothing.
+
+    Several threads may ask for pictures at once: each call has a decoder of its own.
+
+    Args:
+        source: a path, or a seekable stream of bytes, which stays open.
+        threads: for decoding; 0 lets FFmpeg choose.
+
+    Raises:
+        NotVideo: it cannot be read as video, or is none of the containers that hold their pictures themselves.
+        UsageError: nothing has that name.
+        SeldioError: it may not be read, or the disk fails.
+    """
+
+    def __init__(self, source: str | os.PathLike[str] | BinaryIO, *, threads: int = 0) -> None:
+        self._own = isinstance(source, str | os.PathLike)
+        self._stream = _open(source) if isinstance(source, str | os.PathLike) else source
+        self._lock = threading.Lock()
+        self._threads = threads
+        try:
+            with self._opened() as (container, stream):
+                self.scan: Scan = scan(container, stream)
+                self.size: tuple[int, int] = (stream.codec_context.width, stream.codec_context.height)
+                self.codec: str = stream.codec_context.name
+                self.container: str = container.format.name
+        except BaseException as error:
+            self.close()
+            if isinstance(source, str | os.PathLike) and isinstance(error, NotVideo):
+                raise NotVideo(f"{printable(os.fspath(source))} cannot be read as video: {error}") from error
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, if it was opened here."""
+        if self._own:
+            self._stream.close()
+
+    @property
+    def rate(self) -> Fraction:
+        """Pictures a second, as the container says; 30000/1001 for what is called 29.97."""
+        return self.scan.rate
+
+    @property
+    def frames(self) -> int:
+        """How many pictures there are."""
+        return len(self.scan)
+
+    @property
+    def start(self) -> Fraction:
+        """Seconds at which the first picture is shown."""
+        return self.scan.start
+
+    @property
+    def duration(self) -> Fraction:
+        """Seconds from the start of the first picture to the end of the last one."""
+        return self.scan.end - self.scan.start
+
+    def numbers(
+        self, label_frames: Iterable[int], *, convention: str = "centre", hop: Fraction = timeline.HOP
+    ) -> Ints:  # fmt: skip
+        """The number of the picture of each label frame, from 0; -1 where there is none.
+
+        Raises:
+            UsageError: there is no such convention.
+        """
+        return self.scan.numbers(label_frames, convention, hop)
+
+    def frames_at(
+        self,
+        label_frames: Iterable[int],
+        *,
+        convention: str = "centre",
+        size: tuple[int, int] | None = None,
+        hop: Fraction = timeline.HOP,
+        missing: Missing = "error",
+    ) -> Iterator[tuple[int, Picture]]:
+        """Each label frame, in the order asked, with its picture, shape (height, width, 3).
+
+        In ascending order everything is decoded in one pass, with seeks only over what is longer than a seek
+        takes; only wanted pictures are converted. The pictures are those of a full decode, turned as players turn
+        them where the container says so.
+
+        Args:
+            label_frames: numbers from 0.
+            convention: one of :data:`seldio.timeline.CONVENTIONS`.
+            size: width and height to scale to, as in (360, 180); those of the video by default.
+            hop: seconds between label frames.
+            missing: for label frames without a picture: an error, the nearest picture (*hold*), or nothing.
+
+        Raises:
+            UsageError: no such convention, or no such size.
+            DataError: a label frame has no picture.
+            NotVideo: a picture is damaged.
+        """
+        if size is not None and not (min(size) > 0 and size[0] * size[1] <= MOST_PIXELS):
+            raise UsageError(f"no pictures of {size[0]} × {size[1]}: both must be above 0, {MOST_PIXELS:,} in all")
+        frames = [int(frame) for frame in label_frames]
+        numbers = self.numbers(frames, convention=convention, hop=hop)
+        if (numbers < 0).any():
+            frames, numbers = self._without(frames, numbers, hop, missing)
+        return self._pictures(frames, numbers.tolist(), size)
+
+    def pictures(self, label_frames: Iterable[int], **options: Any) -> Picture:
+        """What :meth:`frames_at` gives, as one array of shape (label frames, height, width, 3)."""
+        found = [picture for _, picture in self.frames_at(label_frames, **options)]
+        width, height = options.get("size") or self.size
+        return np.stack(found) if found else np.zeros((0, height, width, 3), np.uint8)
+
+    def decodable(self) -> int:
+        """How many pictures come out of the decoder; decodes all of it and keeps nothing."""
+        with Decoder(self._opened, self.scan, frozenset(range(self.frames)), self._threads) as decoder:
+            return len(set(decoder.rest()))
+
+    def _opened(self) -> AbstractContextManager[tuple[InputContainer, VideoStream]]:
+        return opened(self._stream, self._lock)
+
+    def _without(
+        self, frames: list[int], numbers: Ints, hop: Fraction, missing: Missing
+    ) -> tuple[list[int], Ints]:  # fmt: skip
+        """Label frames and pictures once those without a picture are dealt with."""
+        if missing == "error":
+            gone = [frame for frame, number in zip(frames, numbers, strict=True) if number < 0]
+            raise DataError(
+                f"{plural(len(gone), 'label frame')} without a picture, first {gone[0]:,} "
+                f"({float(timeline.seconds(gone[0], hop)):g} s): the video is shown from {float(self.start):.3f} "
+                f"to {float(self.scan.end):.3f} s; missing='hold' takes the nearest picture, missing='skip' none"
+            )
+        if missing == "skip":
+            return [frame for frame, number in zip(frames, numbers, strict=True) if number >= 0], numbers[numbers >= 0]
+        early = np.array([timeline.centre(frame, hop) < self.start for frame in frames], bool)
+        return frames, np.where(numbers >= 0, numbers, np.where(early, 0, self.frames - 1))
+
+    def _pictures(
+        self, frames: list[int], numbers: list[int], size: tuple[int, int] | None
+    ) -> Iterator[tuple[int, Picture]]:  # fmt: skip
+        convert = _Converter(size or self.size, scaled=size is not None)
+        with Decoder(self._opened, self.scan, frozenset(numbers), self._threads) as decoder:
+            for frame, number in zip(frames, numbers, strict=True):
+                yield frame, convert(decoder.picture(number))
+
+
+class _Converter:
+    """Turns decoded pictures into arrays; label frames that share a picture get the same array."""
+
+    def __init__(self, size: tuple[int, int], scaled: bool) -> None:
+        self._size = size
+        self._how = Interpolation.AREA if scaled else None  # every pixel counts when a picture is made smaller
+        self._reformatter = VideoReformatter()  # one for all, since it keeps its tables
+        self._last: tuple[VideoFrame, Picture] | None = None
+
+    def __call__(self, frame: VideoFrame) -> Picture:
+        if self._last is None or self._last[0] is not frame:
+            self._last = frame, self._converted(frame)
+        return self._last[1]
+
+    def _converted(self, frame: VideoFrame) -> Picture:
+        turns = round(frame.rotation / 90) % 4
+        width, height = self._size if not (turns % 2 and self._how is not None) else self._size[::-1]
+        with speaking():
+            made = self._reformatter.reformat(frame, width, height, "rgb24", interpolation=self._how)
+            picture = np.asarray(made.to_ndarray(), np.uint8)
+        return np.ascontiguousarray(np.rot90(picture, turns)) if turns else picture
+
+
+def _open(path: str | os.PathLike[str]) -> BinaryIO:
+    """A stream of a regular file; pipes, devices, folders and links that lead nowhere are refused."""
+    told: list[str] = []
+    with open_source(path, lambda finding: told.append(finding.message)) as source:
+        if source.kind != "file" or len(source.entries) != 1:
+            shown = printable(os.fspath(path))
+            raise NotVideo(f"{shown} cannot be read as video: {told[0] if told else 'it is a ' + source.kind}")
+        return source.entries[0].open()

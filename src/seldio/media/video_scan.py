@@ -1,0 +1,182 @@
+"""What the packets of a video tell, undecoded: when each picture is shown, and where decoding can begin."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import av
+import numpy as np
+from av.container import InputContainer
+from av.packet import Packet
+from av.video.stream import VideoStream
+
+from seldio import timeline
+from seldio.media.video_open import FAILURES, NotVideo, reason, speaking
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+#: Presentation and decoding time stamps of a packet, whether it is a key, and its length.
+Told = tuple[int | None, int | None, bool, int]
+
+#: Pictures of a video: 18 hours of 30 a second.
+MOST_FRAMES = 2_000_000
+#: Time stamps beyond this are damage, and sums of two would not fit.
+_MOST_TICKS = 2**53
+#: Containers whose time stamps only say in which order pictures are decoded.
+_ORDER_ONLY = ("avi",)
+#: FFmpeg's flag (AVFMT_TS_DISCONT) of containers whose time has no zero of its own and may jump: broadcasts.
+_JUMPS = 0x200
+
+
+@dataclasses.dataclass(frozen=True)
+class Scan:
+    """The pictures of a video in the order in which they are shown.
+
+    Args:
+        times: when each is shown, ascending, in units of *time_base*; from 0 on, or later with a start offset.
+        time_base: seconds.
+        rate: pictures a second, as the container has it.
+        last: how long the last picture is shown, in seconds.
+        stamped: whether the container says when each picture is shown; otherwise the rate does.
+        raw: FFmpeg's time stamp of each picture, or nothing where pictures can only be counted.
+        keys: for each picture the one from which decoding has to begin; nothing where seeking is not safe.
+        fault: why reading stopped before the end, if it did.
+        promised: pictures that the header counts, 0 where it does not.
+    """
+
+    times: Ints
+    time_base: Fraction
+    rate: Fraction
+    last: Fraction
+    stamped: bool
+    raw: Ints
+    keys: Ints
+    fault: str = ""
+    promised: int = 0
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def time(self, number: int) -> Fraction:
+        """Seconds at which a picture is shown."""
+        return int(self.times[number]) * self.time_base
+
+    @property
+    def start(self) -> Fraction:
+        """Seconds at which the first picture is shown."""
+        return self.time(0)
+
+    @property
+    def end(self) -> Fraction:
+        """Seconds at which the last picture ends."""
+        return self.time(-1) + self.last
+
+    @cached_property
+    def number_of(self) -> dict[int, int]:
+        """The number of each picture by FFmpeg's time stamp."""
+        return {stamp: number for number, stamp in enumerate(self.raw.tolist())}
+
+    @property
+    def ahead(self) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Seconds by which each picture is shown later than rate and number say."""
+        numbers = np.arange(len(self)) / float(self.rate)
+        return np.asarray(self.times * float(self.time_base) - numbers, np.float64)
+
+    def numbers(self, label_frames: Iterable[int], name: str = "centre", hop: Fraction = timeline.HOP) -> Ints:
+        """The picture of each label frame by a convention, by time stamps where it goes by time; -1 for none.
+
+        There is none before the first one, by more than half a picture, and none behind the end of the last one.
+
+        Raises:
+            UsageError: there is no such convention.
+        """
+        chosen = timeline.named(name)
+        frames = [int(frame) for frame in label_frames]
+        if chosen.by == "number":
+            found = [chosen.number(frame, self.rate, hop) for frame in frames]
+            return np.array([n if 0 <= n < len(self) else -1 for n in found], np.int64)
+        shown = chosen.by == "shown"
+        moments = [timeline.centre(frame, hop) if shown else chosen.moment(frame, hop) for frame in frames]
+        # of two pictures at a and b, a is nearer (or as near) up to a + b = 2 * moment
+        marks = 2 * self.times if shown else self.times[:-1] + self.times[1:]
+        doubles = [min(-int(-2 * moment / self.time_base // 1), 2**62) - 1 for moment in moments]
+        places = np.searchsorted(marks, np.array(doubles, np.int64), side="right") - int(shown)
+        low, high = self.start - 1 / (2 * self.rate), self.end
+        there = np.array([low <= moment < high for moment in moments], bool)
+        return np.where(there, np.maximum(places, 0), -1)
+
+
+def scan(container: InputContainer, stream: VideoStream) -> Scan:
+    """Go through all packets of *stream*, and decode none.
+
+    Raises:
+        NotVideo: it has no pictures, too many, or time stamps beyond reason.
+    """
+    rate = _rate(stream)
+    packets: list[Told] = []
+    fault = ""
+    try:
+        for packet in container.demux(stream):
+            if packet.size and not packet.is_discard:
+                packets.append(_told(packet))
+                if len(packets) > MOST_FRAMES:
+                    raise NotVideo(f"it has over {MOST_FRAMES:,} pictures")
+    except FAILURES as error:
+        fault = reason(error)
+    if not packets:
+        raise NotVideo(f"it has no pictures{': ' if fault else ''}{fault}")
+    with speaking():
+        promised = len(stream.index_entries) if container.format.name.startswith("mov") else 0
+    return dataclasses.replace(_scan(container, stream, packets, rate), fault=fault, promised=promised)
+
+
+def _told(packet: Packet[VideoStream]) -> Told:
+    return packet.pts, packet.dts, packet.is_keyframe, packet.duration or 0
+
+
+def _rate(stream: VideoStream) -> Fraction:
+    for rate in (stream.guessed_rate, stream.average_rate, stream.base_rate):
+        if rate is not None and 0 < rate <= 1000:
+            return Fraction(rate)
+    raise NotVideo("it does not say how many pictures a second it has")
+
+
+def _scan(container: InputContainer, stream: VideoStream, packets: list[Told], rate: Fraction) -> Scan:
+    name, nothing = container.format.name, np.zeros(0, np.int64)
+    place = 1 if name in _ORDER_ONLY else 0
+    stamps = [packet[place] for packet in packets]
+    if stream.time_base is None or any(stamp is None for stamp in stamps):
+        counted = np.arange(len(packets), dtype=np.int64)
+        return Scan(counted, 1 / rate, rate, 1 / rate, False, nothing, nothing)
+    if any(abs(stamp) > _MOST_TICKS for stamp in stamps if stamp is not None):
+        raise NotVideo("its time stamps are beyond reason")
+    decoded = np.array(stamps, np.int64)
+    order = np.argsort(decoded, kind="stable")
+    raw, base = decoded[order], Fraction(stream.time_base)
+    zero = _zero(container, base)
+    last = packets[int(order[-1])][3] * base or 1 / rate
+    if place or (np.diff(raw) <= 0).any():
+        return Scan(raw - zero, base, rate, last, not place, nothing, nothing)
+    keys = nothing if _jumps(container) else _keys(order, np.array([packet[2] for packet in packets], bool))
+    return Scan(raw - zero, base, rate, last, True, raw, keys)
+
+
+def _jumps(container: InputContainer) -> bool:
+    return bool(container.format.flags & _JUMPS)
+
+
+def _zero(container: InputContainer, base: Fraction) -> int:
+    """The stamp (in units of *base*) at which all that is in the container begins."""
+    start = container.start_time if _jumps(container) else None
+    return round(Fraction(start, av.time_base) / base) if start is not None else 0
+
+
+def _keys(order: Ints, is_key: np.ndarray[Any, np.dtype[np.bool_]]) -> Ints:
+    """For each picture (as shown) the latest key picture that is neither decoded nor shown behind it."""
+    before = np.maximum.accumulate(np.where(is_key[order], np.arange(len(order)), 0))
+    late = order[before] > order  # a key picture that is decoded later, though shown earlier
+    before[late] = 0
+    return np.asarray(before, np.int64)

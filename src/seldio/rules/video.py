@@ -1,0 +1,339 @@
+"""VID: the videos of a data set tree or folder, as far as their packets tell.
+
+:func:`check_videos` goes through the packets of each video once, and decodes pictures only where the user wants to
+wait for it. A recording without any video is LAY105, and LAY115 for the twelve that never had one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+
+from seldio.findings import Finding, Sink
+from seldio.formats.trees import Tree
+from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
+from seldio.rules.collection import Collection, Found, finder
+from seldio.rules.tree_gaps import spot
+from seldio.rules.video_tree import PRESCRIBED, Facts, Film, TreeVideo, undecoded
+from seldio.text import listed, plural, printable
+from seldio.timeline import centre
+
+#: From so many videos of a folder on, what all of them share is one finding.
+MANY = 4
+#: Seconds by which sound and pictures of STARSS23 differ in length, at most.
+USUAL = 0.30
+#: Rates that differ by less are the same, written with fewer digits.
+_SAME_RATE = 1e-5
+
+
+@rule("VID101", ERROR)
+def video_unreadable(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    """A video that cannot be read, or has no pictures.
+
+    Web pages and texts saved under the name of a video, downloads without their end (an MP4 file often keeps its
+    index there), sound without pictures. A text that names other files is never followed, whatever its
+    suffix. (In a folder, files of 0 bytes are LAY113.)
+
+    Example:
+        video_dev/dev-train-tau/fold3_room4_mix001.mp4, which begins with <!DOCTYPE html>
+
+    Fix:
+        Download or unpack it again.
+
+    Reference: FFmpeg follows lists of files (ffconcat, HLS) of any name; seldio does not let it.
+    """
+    for one in video.all:
+        if one.facts is None:
+            yield found(one.path, f"{one.file} cannot be read as video: {printable(one.fault)}", "fetch it again")
+
+
+@rule("VID102", ERROR)
+def video_cut_off(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    """A video with fewer pictures than its header counts.
+
+    Downloads break off. Players and loaders show what is there, without a word, and all later label frames
+    get no picture, or the last one.
+
+    Example:
+        9,000 pictures in the index, and the file ends after 3,120
+
+    Fix:
+        Download or unpack it again.
+
+    Reference: ISO/IEC 14496-12, sample tables; FFmpeg ends in silence.
+    """
+    for one, facts in video.seen:
+        if not facts.whole:
+            promised = f" of {facts.promised:,}" if facts.promised > facts.frames else ""
+            why = f" ({printable(facts.fault)})" if facts.fault else ""
+            message = f"{one.file} breaks off after {facts.frames:,}{promised} pictures, at {facts.end:.3f} s{why}"
+            yield found(one.path, message, "fetch it again")
+
+
+@rule("VID103", WARNING)
+def video_size(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    """Pictures of another shape than the data set's, or larger ones.
+
+    A panorama is twice as wide as high: a column is an azimuth, a row an elevation. Pictures that were cropped
+    or squeezed put every source at a wrong angle; those that were only made smaller are fine.
+
+    Example:
+        1280×720 in STARSS23, where all videos have 1920×960
+
+    Fix:
+        Take the videos as published. Systems may scale them when loading (360×180 in the baselines).
+
+    Reference: DCASE 2023 Task 3, "Video resolution: 1920x960".
+    """
+
+    def wrong(facts: Facts) -> str | None:
+        wanted = PRESCRIBED[video.tree.layout][0]
+        if facts.size[0] * wanted[1] == facts.size[1] * wanted[0] and facts.size <= wanted:
+            return None
+        return f"pictures of {facts.size[0]}×{facts.size[1]}, not {_size(wanted)} or the same made smaller"
+
+    if video.tree.layout in PRESCRIBED:
+        yield from _by_folder(video, wrong, "take it as published", found)
+
+
+@rule("VID104", WARNING)
+def video_rate(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    """Another rate of pictures than the data set's.
+
+    Label frame k belongs to the picture at its time. Programs that count (every third picture) take those of
+    29.97 a second for 30 already, and are three label frames late after five minutes; at 25 they are far off.
+
+    Example:
+        25 pictures a second in STARSS23, where all videos have 30000/1001 (29.97)
+
+    Fix:
+        Take the videos as published, or choose pictures by time: Video(...).frames_at(label_frames).
+
+    Reference: DCASE 2023 Task 3, "Video frames per second (fps): 29.97".
+    """
+
+    def wrong(facts: Facts) -> str | None:
+        wanted = PRESCRIBED[video.tree.layout][1]
+        if abs(float(facts.rate / wanted) - 1) < _SAME_RATE:
+            return None
+        return f"{float(facts.rate):.6g} pictures a second, not {float(wanted):.6g}"
+
+    if video.tree.layout in PRESCRIBED:
+        yield from _by_folder(video, wrong, "take it as published, or choose pictures by time", found)
+
+
+@rule("VID105", WARNING)
+def video_length(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    """A video that is shorter or longer than its recording by more than 0.30 s.
+
+    Sound and pictures of STARSS23 differ by up to 0.30 s, and nobody minds. More than that means another
+    recording, a cut at one of the two, or a wrong rate, and pictures that show what is not heard.
+
+    Example:
+        fold3_room4_mix001.mp4 has 65.1 s, its recording 180.0 s
+
+    Fix:
+        Take both as published; compare the checksums on Zenodo.
+
+    Reference: others have measured up to 0.30 s on the 156 videos of STARSS23.
+    """
+    for one, facts in video.whole:
+        if one.sound is not None and abs(facts.end - one.sound) > USUAL + 1e-6:
+            longer = "longer" if facts.end > one.sound else "shorter"
+            message = (
+                f"{one.file} ends at {facts.end:.3f} s, its recording at {one.sound:.3f} s: "
+                f"{abs(facts.end - one.sound):.3f} s {longer}"
+            )
+            yield found(one.path, message, "take both as published")
+
+
+@rule("VID106", WARNING)
+def labels_without_picture(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    """Label frames without a picture: more than 0.30 s before the first one or behind the last one.
+
+    Loaders that fill a batch from labels and pictures stop there, repeat a picture, or, as the generator of
+    2024 does, take those of the next recording, and of all that follow.
+
+    Example:
+        labels up to frame 599 (60.0 s), and the video ends at 42.3 s
+
+    Fix:
+        Take the video as published, or leave out what cannot be seen.
+
+    Reference: DCASE2024_seld_baseline, cls_data_generator.py.
+    """
+    for one, facts in video.whole:
+        if _far(facts):
+            yield found(one.path, _bare(one, facts), "take it as published, or leave those label frames out")
+
+
+@rule("VID116", INFO)
+def last_labels_without_picture(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    """The first or last few label frames have no picture, within the 0.30 s that are usual.
+
+    Sound and pictures were cut separately. A loader that wants a picture for every label frame stops there all
+    the same, or pairs the rest with pictures of the next recording.
+
+    Example:
+        labels up to frame 599 (60.0 s), and the video ends at 59.9 s
+
+    Fix:
+        Nothing is wrong; repeat the nearest picture: frames_at(label_frames, missing="hold").
+
+    Reference: others have measured up to 0.30 s on the 156 videos of STARSS23.
+    """
+    near = [(one, facts) for one, facts in video.whole if facts.bare and not _far(facts)]
+    for inside in video.folders(one for one, _ in near):
+        if len(inside) >= MANY:
+            frames = sum(len(facts.bare) for one, facts in near if one in inside)
+            names = listed([one.file for one in inside], 3)
+            message = f"{plural(len(inside), 'video')} without a picture for {plural(frames, 'label frame')}: {names}"
+            yield found(spot(video.collection, [one.place for one in inside]), message, "hold the nearest picture")
+        else:
+            held = [(one, facts) for one, facts in near if one in inside]
+            yield from (found(one.path, _bare(one, facts), "hold the nearest picture") for one, facts in held)
+
+
+@rule("VID107", WARNING)
+def video_clock(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    """Pictures are shown at other times than their number and the rate say, by more than half a picture.
+
+    The video starts late, has a variable rate, or pictures are missing. Programs that count pictures, as all
+    baselines do, are off by that much; what is chosen by time stamps is right.
+
+    Example:
+        picture 4,500 is shown at 150.65 s, and by number at 150.15 s
+
+    Fix:
+        Choose pictures by time stamps: Video(...).frames_at(label_frames), or encode it anew at a constant rate.
+
+    Reference: no baseline reads time stamps.
+    """
+    for one, facts in video.seen:
+        if facts.stamped and abs(facts.off) > 0.5 / float(facts.rate) + 1e-3:
+            shown = facts.worst / float(facts.rate) + facts.off
+            message = (
+                f"{one.file}: picture {facts.worst:,} is shown at {shown:.3f} s, by number and rate at "
+                f"{shown - facts.off:.3f} s ({_cause(facts)})"
+            )
+            yield found(one.path, message, "choose pictures by time stamps, or encode it at a constant rate")
+
+
+@rule("VID108", INFO)
+def video_without_clock(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    """A video whose container does not say when each picture is shown.
+
+    AVI files and bare H.264 streams hold pictures in order and a rate, nothing else. If pictures were lost
+    while recording, everything behind them comes too early, and nobody can tell.
+
+    Example:
+        fold3_room4_mix001.avi
+
+    Fix:
+        Nothing, if the lengths of video and recording agree.
+
+    Reference: AVI has no presentation time stamps.
+    """
+    for one, facts in video.seen:
+        if not facts.stamped:
+            message = (
+                f"{one.file} has no presentation time stamps: times are counted at {float(facts.rate):.6g} a second"
+            )
+            yield found(one.path, message, "compare its length with the recording's")
+
+
+@rule("VID201", ERROR)
+def picture_damaged(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    """Pictures that cannot be decoded.
+
+    Bytes were damaged on the way. Decoders leave such pictures out, and whoever counts pictures is off by so
+    many from there on. Looked for in a deep check only, since it decodes everything.
+
+    Example:
+        12 of 9,000 pictures of fold3_room4_mix001.mp4
+
+    Fix:
+        Download or unpack it again.
+
+    Reference: loaders through OpenCV end such a video there, or show the picture before.
+    """
+    for one, facts in video.seen:
+        gone, why = undecoded(one, facts)
+        if gone > 0:
+            told = f" ({printable(why)})" if why else ""
+            message = f"{gone:,} of {plural(facts.frames, 'picture')} of {one.file} cannot be decoded{told}"
+            yield found(one.path, message, "fetch it again")
+
+
+PACKET_RULES: tuple[Rule, ...] = (
+    video_unreadable, video_cut_off, video_size, video_rate, video_length, labels_without_picture,
+    last_labels_without_picture, video_clock, video_without_clock,
+)  # fmt: skip
+DEEP_RULES: tuple[Rule, ...] = (picture_damaged,)
+RULES: tuple[Rule, ...] = (*PACKET_RULES, *DEEP_RULES)
+
+
+# --- what rules share --------------------------------------------------------------------------------------
+
+
+def _size(size: tuple[int, int]) -> str:
+    return f"{size[0]}×{size[1]}"
+
+
+def _far(facts: Facts) -> bool:
+    """Whether labels have no picture beyond what is usual."""
+    times = [float(centre(frame, facts.hop)) for frame in (*facts.bare[:1], *facts.bare[-1:])]
+    return any(time < facts.start - USUAL or time >= facts.end + USUAL for time in times)
+
+
+def _bare(one: Film, facts: Facts) -> str:
+    frames = f"{facts.bare[0]:,}" if len(facts.bare) == 1 else f"{facts.bare[0]:,} … {facts.bare[-1]:,}"
+    return (
+        f"{plural(len(facts.bare), 'label frame')} without a picture ({frames}): "
+        f"{one.file} is shown from {facts.start:.3f} to {facts.end:.3f} s"
+    )
+
+
+def _cause(facts: Facts) -> str:
+    half = 0.5 / float(facts.rate)
+    if facts.start > half and abs(facts.off - facts.start) <= half:
+        return f"it starts at {facts.start:.3f} s"
+    return "pictures are missing, or the rate is not constant"
+
+
+def _by_folder(
+    video: TreeVideo, wrong: Callable[[Facts], str | None], hint: str, found: Found
+) -> Iterator[Finding]:  # fmt: skip
+    """A finding for each video; a single one for a folder that is wrong as a whole and in one way."""
+    facts_of = {one.place: facts for one, facts in video.seen}
+    for inside in video.folders(one for one, _ in video.seen):
+        groups: defaultdict[str, list[Film]] = defaultdict(list)
+        for one in inside:
+            if one.place.inside and (value := wrong(facts_of[one.place])) is not None:
+                groups[value].append(one)
+        for value, those in groups.items():
+            if len(those) == len(inside) >= MANY:
+                message = f"all {len(those):,} videos of the folder have {value}: {listed([o.file for o in those], 3)}"
+                yield found(spot(video.collection, [one.place for one in those]), message, hint)
+            else:
+                yield from (found(one.path, f"{one.file} has {value}", hint) for one in those)
+
+
+def check_videos(collection: Collection, tree: Tree, sink: Sink, *, deep: bool = False) -> int:
+    """Check the videos of a tree or folder, or a single one.
+
+    Args:
+        collection: all files, and the labels read from them.
+        tree: what their names say.
+        sink: takes the findings.
+        deep: decode all pictures as well.
+
+    Returns:
+        How many videos were looked at.
+    """
+    video = TreeVideo(collection, tree)
+    for one in (RULES if deep else PACKET_RULES) if video.all else ():
+        assert one.check is not None
+        for finding in one.check(video, finder(one)):
+            sink(finding)
+    return len(video.all)

@@ -1,0 +1,178 @@
+"""The videos of a tree, each gone through once, with the sound and the labels of the same clip."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from seldio.errors import SeldioError
+from seldio.formats.trees import TYPES, Place, Tree
+from seldio.rules.base import Labels
+from seldio.rules.collection import Collection, Entry
+from seldio.rules.recordings import probed
+from seldio.rules.tree_files import by_folder, last_part
+from seldio.text import printable
+from seldio.timeline import HOP, NTSC
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+#: Width and height of pictures and pictures a second, by layout.
+PRESCRIBED: dict[str, tuple[tuple[int, int], Fraction]] = {"starss23": ((1920, 960), NTSC)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """What the packets of a video tell.
+
+    Args:
+        size: width and height.
+        rate: pictures a second.
+        frames: how many pictures.
+        promised: how many the header counts; 0 if it does not.
+        start: seconds at which the first picture is shown.
+        end: seconds at which the last one ends.
+        stamped: whether the container says when each picture is shown.
+        off: seconds by which the picture that is farthest from rate and number is shown later than they say.
+        worst: the number of that picture.
+        fault: why reading stopped, if it did.
+        bare: label frames with labels and without a picture, ascending.
+        hop: seconds between label frames.
+    """
+
+    size: tuple[int, int]
+    rate: Fraction
+    frames: int
+    promised: int
+    start: float
+    end: float
+    stamped: bool
+    off: float
+    worst: int
+    fault: str
+    bare: tuple[int, ...]
+    hop: Fraction
+
+    @property
+    def whole(self) -> bool:
+        """Whether all is there that the header promises."""
+        return not self.fault and self.frames >= self.promised
+
+
+@dataclasses.dataclass(frozen=True)
+class Film:
+    """A video of a tree.
+
+    Args:
+        entry: the file.
+        place: where it stands.
+        facts: what it is; None where it cannot be read.
+        fault: why it cannot.
+        sound: seconds of the longest whole recording of the same clip; None if there is none.
+    """
+
+    entry: Entry
+    place: Place
+    facts: Facts | None
+    fault: str
+    sound: float | None
+
+    @property
+    def path(self) -> str:
+        """As shown to people."""
+        return self.entry.path
+
+    @property
+    def file(self) -> str:
+        """Its file name, printable."""
+        return printable(last_part(self.place))
+
+
+class TreeVideo:
+    """What the rules for videos look at: all files that are videos by their suffix."""
+
+    def __init__(self, collection: Collection, tree: Tree) -> None:
+        self.collection, self.tree = collection, tree
+        self._entries = {entry.name: entry for entry in collection.entries}
+        labelled = dict(_labelled(collection))
+        clips = {clip.video: clip for clip in tree.clips if clip.video is not None}
+        self.all: list[Film] = []
+        for place in tree.places:
+            entry = self._entries.get(place.name)
+            if entry is None or not is_video(place.name) or (entry.size == 0 and collection.kind != "file"):
+                continue  # an empty one in a folder is LAY113
+            clip = clips.get(place.name)
+            of_labels = clip is not None and clip.metadata is not None and self._entries[clip.metadata].path
+            sound = self._sound((clip.foa, clip.mic, clip.stereo, clip.audio)) if clip is not None else None
+            facts, fault = _looked_at(entry, labelled.get(of_labels or ""))
+            self.all.append(Film(entry, place, facts, fault, sound))
+
+    @property
+    def seen(self) -> Iterator[tuple[Film, Facts]]:
+        """Those that can be read."""
+        for one in self.all:
+            if one.facts is not None:
+                yield one, one.facts
+
+    @property
+    def whole(self) -> Iterator[tuple[Film, Facts]]:
+        """Those with all pictures that their headers promise."""
+        return ((one, facts) for one, facts in self.seen if facts.whole)
+
+    def folders(self, those: Iterable[Film]) -> Iterator[list[Film]]:
+        """Videos by folder."""
+        by_place = {one.place: one for one in those}
+        for _, places in by_folder(by_place):
+            yield [by_place[place] for place in places]
+
+    def _sound(self, names: Iterable[str | None]) -> float | None:
+        probes = [probed(self._entries[name])[0] for name in names if name is not None and name in self._entries]
+        return max((probe.seconds for probe in probes if probe is not None and not probe.missing), default=None)
+
+
+def is_video(name: str) -> bool:
+    """Whether a file is a video by its suffix."""
+    return TYPES.get(name.rpartition(".")[2].lower()) == "video"
+
+
+def _labelled(collection: Collection) -> Iterator[tuple[str, tuple[Ints, Fraction]]]:
+    """The label frames with labels of each file, and the seconds between them."""
+    for reading in collection.readings:
+        labels = Labels(reading)
+        if labels.has("frame"):
+            frames = labels.column("frame")
+            for index, number in enumerate(labels.filled):
+                rows = np.unique(frames[labels.rows_of(index)])
+                yield labels.parts[number].file.path, (rows, labels.format.hop)
+
+
+def _looked_at(entry: Entry, labelled: tuple[Ints, Fraction] | None) -> tuple[Facts | None, str]:
+    from seldio.media.video import Video
+
+    try:
+        with entry.open() as stream, Video(stream) as video:
+            frames, hop = labelled if labelled is not None else (np.zeros(0, np.int64), HOP)
+            bare = frames[video.numbers(frames.tolist(), hop=hop) < 0]
+            scan, ahead = video.scan, video.scan.ahead
+            far = np.abs(ahead)
+            worst = int(np.argmax(far > far.max() - 1e-6))  # the first of equals
+            return Facts(
+                video.size, scan.rate, len(scan), scan.promised, float(scan.start), float(scan.end), scan.stamped,
+                float(ahead[worst]), worst, scan.fault, tuple(bare.tolist()), hop,
+            ), ""  # fmt: skip
+    except SeldioError as error:
+        return None, str(error)
+
+
+def undecoded(film: Film, facts: Facts) -> tuple[int, str]:
+    """How many pictures of a video do not come out of the decoder, and what it says; decodes all of it."""
+    from seldio.media.video import Video
+
+    try:
+        with film.entry.open() as stream, Video(stream) as video:
+            return facts.frames - video.decodable(), ""
+    except SeldioError as error:
+        return facts.frames, str(error)

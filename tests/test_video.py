@@ -1,0 +1,504 @@
+"""Pictures of label frames are those of a full decode, whatever the container; bad videos end in findings."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+import soundfile
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from videos import NTSC, bars, make, number
+
+from seldio import timeline
+from seldio.errors import DataError, UsageError
+from seldio.files import open_source
+from seldio.findings import Finding
+from seldio.formats.trees import read_tree
+from seldio.media import video_open
+from seldio.media.video import NotVideo, Video
+from seldio.media.video_decode import Decoder
+from seldio.rules.collection import Collection
+from seldio.rules.video import check_videos
+from seldio.validation import validate
+
+QUICK = {"preset": "ultrafast"}
+DROPPED = [at for at in range(66) if at % 11 != 5]
+VARIABLE = [at * 3000 + at * 37 % 1500 for at in range(60)]
+#: Every kind of file, with the options that make it.
+KINDS: dict[str, dict[str, Any]] = {
+    "mp4": {},
+    "mp4 without B pictures": {"between": 0},
+    "mp4 in parts": {"muxing": {"movflags": "frag_keyframe+empty_moov"}},
+    "mov": {"container": "mov"},
+    "mkv": {"container": "matroska"},
+    "mpegts": {"container": "mpegts"},
+    "flv": {"container": "flv"},
+    "avi": {"container": "avi"},
+    "h264": {"container": "h264"},
+    "hevc": {"codec": "libx265", "x265-params": "log-level=none"},
+    "mpeg4": {"codec": "mpeg4"},
+    "mpeg4 avi": {"codec": "mpeg4", "container": "avi"},
+    "vp9": {"codec": "libvpx-vp9", "container": "webm", "deadline": "realtime", "cpu-used": "8"},
+    "open groups": {"x264-params": "open-gop=1", "container": "matroska"},
+    "starts late": {"stamps": range(15, 75)},
+    "starts early": {"stamps": range(-15, 45)},
+    "dropped": {"stamps": DROPPED},
+    "dropped mkv": {"stamps": DROPPED, "container": "matroska"},
+    "variable": {"stamps": VARIABLE, "time_base": Fraction(1, 90_000)},
+    "25": {"rate": Fraction(25)},
+}
+
+
+@functools.cache
+def made(kind: str) -> bytes:
+    if kind.startswith("h") or "codec" in KINDS[kind] or "x264-params" in KINDS[kind]:
+        return make(**KINDS[kind])
+    return make(**KINDS[kind], preset="veryfast")
+
+
+def decoded(data: bytes) -> list[int]:
+    """The numbers that all pictures show, by PyAV alone."""
+    with av.open(io.BytesIO(data)) as file:
+        return [number(frame.to_ndarray(format="rgb24")) for frame in file.decode(video=0)]
+
+
+def shown(data: bytes, label_frames: range | list[int], **options: Any) -> list[int]:
+    with Video(io.BytesIO(data)) as video:
+        return [number(picture) for _, picture in video.frames_at(label_frames, **options)]
+
+
+# --- exactness -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pictures_are_those_of_a_full_decode(kind: str) -> None:
+    data = made(kind)
+    whole = decoded(data)
+    with Video(io.BytesIO(data)) as video:
+        numbers = video.numbers(range(25))
+        there = np.flatnonzero(numbers >= 0).tolist()
+        wanted = [whole[at] for at in numbers[there]]
+
+        assert video.frames == len(whole)
+        assert len(there) >= 14
+        assert [number(picture) for _, picture in video.frames_at(there)] == wanted
+        assert [number(picture) for _, picture in video.frames_at(there[::-5], size=(96, 48))] == wanted[::-5]
+        assert video.decodable() == len(whole)
+
+
+def test_whole_pictures_are_equal_to_the_last_value() -> None:
+    data = made("mp4")
+    with av.open(io.BytesIO(data)) as file:
+        every = [frame.to_ndarray(format="rgb24") for frame in file.decode(video=0)]
+    with Video(io.BytesIO(data)) as video:
+        array = video.pictures(range(20))
+
+        assert array.dtype == np.uint8
+        assert np.array_equal(array, np.stack([every[at] for at in video.numbers(range(20))]))
+        assert video.pictures([], size=(36, 18)).shape == (0, 18, 36, 3)
+
+
+@functools.cache
+def long(between: int, container: str) -> tuple[bytes, list[int]]:
+    data = make(300, between=between, gop=40, container=container, **QUICK)
+    return data, decoded(data)
+
+
+@settings(max_examples=12)
+@given(
+    wanted=st.lists(st.integers(0, 99), min_size=1, max_size=6),
+    between=st.sampled_from([0, 3]),
+    container=st.sampled_from(["mp4", "matroska", "mpegts", "avi"]),
+)
+def test_any_label_frames_in_any_order(wanted: list[int], between: int, container: str) -> None:
+    data, whole = long(between, container)
+
+    assert shown(data, wanted) == [whole[timeline.video_frame(frame)] for frame in wanted]
+
+
+@pytest.mark.parametrize(("wanted", "seeks"), [(range(100), 0), ([0, 90], 1), ([1, 50, 95], 2), ([0, 3, 6], 0)])
+def test_it_seeks_only_over_long_gaps(wanted: Any, seeks: int) -> None:
+    data, whole = long(3, "mp4")
+    with Video(io.BytesIO(data)) as video:
+        numbers = video.numbers(wanted).tolist()
+        with Decoder(video._opened, video.scan, frozenset(numbers)) as decoder:
+            found = [number(decoder.picture(at).to_ndarray(format="rgb24")) for at in numbers]
+
+            assert found == [whole[at] for at in numbers]
+            assert decoder.seeks == seeks
+
+
+def test_a_seek_that_goes_astray_is_made_good() -> None:
+    data, whole = long(3, "mp4")
+    with Video(io.BytesIO(data)) as video, Decoder(video._opened, video.scan, frozenset([250])) as decoder:
+        decoder._seek(280)  # past what is wanted
+
+        assert number(decoder.picture(250).to_ndarray(format="rgb24")) == whole[250]
+
+
+def test_threads_may_share_a_video() -> None:
+    data, whole = long(3, "mp4")
+    with Video(io.BytesIO(data), threads=1) as video, ThreadPoolExecutor(4) as pool:
+        asked = [list(range(start, 100, 7)) for start in range(8)]
+        found = pool.map(lambda frames: [number(p) for _, p in video.frames_at(frames)], asked)
+
+        assert list(found) == [[whole[timeline.video_frame(k)] for k in frames] for frames in asked]
+
+
+# --- the clock -----------------------------------------------------------------------------------------
+
+
+def test_rates_and_lengths_are_exact() -> None:
+    with Video(io.BytesIO(made("mp4"))) as video:
+        assert (video.rate, video.frames, video.size, video.start) == (NTSC, 60, (192, 96), 0)
+        assert video.duration == 60 / NTSC
+        assert video.numbers(range(20)).tolist() == [timeline.video_frame(frame) for frame in range(20)]
+
+
+@pytest.mark.parametrize("kind", ["mkv", "mpegts", "avi", "h264", "mp4 without B pictures"])
+def test_containers_agree(kind: str) -> None:
+    with Video(io.BytesIO(made(kind))) as video, Video(io.BytesIO(made("mp4"))) as mp4:
+        assert video.rate == NTSC
+        assert np.array_equal(video.numbers(range(25)), mp4.numbers(range(25)))
+
+
+def test_a_late_start_moves_the_pictures() -> None:
+    with Video(io.BytesIO(made("starts late"))) as video:
+        assert float(video.start) == pytest.approx(0.5, abs=1e-3)
+        assert video.numbers(range(7)).tolist() == [-1] * 5 + [1, 4]
+        assert video.numbers(range(3), convention="dcase2024").tolist() == [0, 3, 6]
+
+
+def test_an_early_start_is_cut_off() -> None:
+    assert shown(made("starts early"), [0]) == [16]  # 15 pictures before time 0
+
+
+@pytest.mark.parametrize("kind", ["dropped", "dropped mkv", "variable"])
+def test_time_stamps_decide_over_numbers(kind: str) -> None:
+    base = Fraction(1, 90_000) if kind == "variable" else 1 / NTSC
+    stamps = [stamp * base for stamp in (VARIABLE if kind == "variable" else DROPPED)]
+    frames = range(19)
+    nearest = [min(range(60), key=lambda at, k=k: abs(stamps[at] - timeline.centre(k))) for k in frames]
+
+    assert shown(made(kind), frames) == nearest
+    assert shown(made(kind), frames, convention="dcase2024") == [3 * frame for frame in frames]
+
+
+@settings(max_examples=40)
+@given(frame=st.integers(0, 120), name=st.sampled_from(sorted(timeline.CONVENTIONS)), hop=st.sampled_from([10, 50]))
+def test_at_a_constant_rate_stamps_and_numbers_agree(frame: int, name: str, hop: int) -> None:
+    with Video(io.BytesIO(made("mp4"))) as video:
+        by_stamp = video.numbers([frame], convention=name, hop=Fraction(1, hop))[0]
+        by_number = timeline.video_frame(frame, name, video.rate, Fraction(1, hop))
+
+        assert by_stamp in (by_number, -1)
+        late = timeline.seconds(frame + 1, Fraction(1, hop)) > video.duration
+        assert by_stamp == by_number or by_number >= video.frames or late
+
+
+# --- label frames without a picture, sizes ----------------------------------------------------------------
+
+
+def test_label_frames_without_a_picture() -> None:
+    data = made("mp4")
+    with pytest.raises(DataError, match=r"5 label frames without a picture, first 20 \(2 s\).* to 2.002 s; missing="):
+        shown(data, range(25))
+    assert shown(data, range(18, 25), missing="skip") == [55, 58]
+    assert shown(data, range(18, 25), missing="hold") == [55, 58] + [59] * 5
+    assert shown(made("starts late"), range(7), missing="hold") == [0] * 5 + [1, 4]
+
+
+def test_sizes() -> None:
+    with Video(io.BytesIO(made("mp4"))) as video:
+        assert video.pictures([0, 5], size=(360, 180)).shape == (2, 180, 360, 3)
+        with pytest.raises(UsageError, match="no pictures of 0 × 180"):
+            video.frames_at([0], size=(0, 180))
+        with pytest.raises(UsageError, match="no convention"):
+            video.frames_at([0], convention="x")
+
+
+@pytest.mark.parametrize("turn", [90, 180, -90])
+def test_pictures_are_turned_as_players_turn_them(turn: int) -> None:
+    data = make(3, rotation=turn, **QUICK)
+    with Video(io.BytesIO(data)) as video:
+        ((_, picture),) = video.frames_at([0])
+        ((_, small),) = video.frames_at([0], size=(96, 96))
+
+    straight = np.rot90(picture, -turn // 90)
+    assert straight.shape == (96, 192, 3)
+    assert number(straight) == 1
+    assert number(np.rot90(small, -turn // 90)) == 1
+    assert np.abs(straight[:, :, 0].astype(int) - bars(1)).mean() < 30
+
+
+# --- what is no video ----------------------------------------------------------------------------------
+
+
+def sound_only() -> bytes:
+    out = io.BytesIO()
+    with av.open(out, "w", format="mp4") as file:
+        stream = file.add_stream("aac", rate=24_000, layout="mono")
+        frame = av.AudioFrame.from_ndarray(np.zeros((1, 2048), np.float32), "fltp", "mono")
+        frame.sample_rate = 24_000
+        file.mux(stream.encode(frame))
+        file.mux(stream.encode())
+    return out.getvalue()
+
+
+LISTS = {
+    "ffconcat": "ffconcat version 1.0\nfile real.mp4\n",
+    "hls": "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\nreal.mp4\n#EXT-X-ENDLIST\n",
+    "dash": '<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011"><Period/></MPD>',
+    "sdp": "v=0\no=- 0 0 IN IP4 127.0.0.1\nc=IN IP4 127.0.0.1\nm=video 5004 RTP/AVP 96\n",
+    "page": "<!DOCTYPE html><html></html>",
+}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_a_text_opens_nothing_else(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "real.mp4").write_bytes(made("mp4"))
+    (tmp_path / "list.mp4").write_text(LISTS[kind])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NotVideo, match=r"list\.mp4 cannot be read as video: it is a text"):
+        Video("list.mp4")
+
+
+@pytest.mark.parametrize("kind", ["ffconcat", "hls", "sdp"])
+def test_the_second_barrier_holds_alone(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were such a container let through, the files that it names would stay closed all the same."""
+    named = tmp_path / "named.mp4"
+    named.write_bytes(made("mp4"))
+    options = {key: value for key, value in video_open._OPTIONS.items() if key != "format_whitelist"}
+    monkeypatch.setattr(video_open, "_OPTIONS", options)
+    with pytest.raises(NotVideo):
+        Video(io.BytesIO(LISTS[kind].replace("real.mp4", str(named)).encode()))
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "it is empty"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(100), "no video container"),
+        (sound_only(), "no video stream"),
+        (made("mp4")[:2000], "no video container, or a damaged one"),
+    ],
+    ids=["empty", "png", "sound", "without index"],
+)
+def test_what_is_no_video(data: bytes, why: str) -> None:
+    with pytest.raises(NotVideo, match=why):
+        Video(io.BytesIO(data))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs pipes")
+def test_pipes_devices_and_folders_do_not_hang(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.mp4")
+    for path in (tmp_path / "pipe.mp4", tmp_path, Path("/dev/zero")):
+        with pytest.raises(NotVideo, match="cannot be read as video"):
+            Video(path)
+    with pytest.raises(UsageError, match="no such file"):
+        Video(tmp_path / "absent.mp4")
+
+
+def test_addresses_are_names_of_files() -> None:
+    for name in ("http://127.0.0.1:9/x.mp4", "concat:a.mp4|b.mp4", "-x"):
+        with pytest.raises(UsageError, match="no such file"):
+            Video(name)
+
+
+def test_huge_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(video_open, "MOST_PIXELS", 192 * 96 - 1)
+    with pytest.raises(NotVideo, match="pictures have 192 × 96 pixels, over 18,431"):
+        Video(io.BytesIO(made("mp4")))
+
+
+def test_too_many_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seldio.media.video_scan.MOST_FRAMES", 59)
+    with pytest.raises(NotVideo, match="over 59 pictures"):
+        Video(io.BytesIO(made("mp4")))
+
+
+@settings(max_examples=60)
+@given(
+    kind=st.sampled_from(["mp4", "mkv", "avi", "mpegts", "h264", "mp4 in parts"]),
+    spots=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), max_size=20),
+    end=st.floats(0.02, 1),
+)
+def test_damage_ends_in_an_error_that_says_so(kind: str, spots: list[tuple[float, int]], end: float) -> None:
+    data = bytearray(made(kind))
+    for place, value in spots:
+        data[int(place * len(data))] = value
+    stream = io.BytesIO(bytes(data[: int(end * len(data))]))
+    with contextlib.suppress(NotVideo), Video(stream) as video:  # nothing else comes out
+        assert 0 <= video.decodable() <= video.frames
+        for _, picture in video.frames_at(range(0, 20, 4), size=(36, 18), missing="skip"):
+            assert picture.shape == (18, 36, 3)
+
+
+def test_the_file_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.mp4").write_bytes(made("mp4"))
+    with Video(tmp_path / "a.mp4") as video:
+        next(video.frames_at([3]))
+    assert video._stream.closed
+    given = io.BytesIO(made("mp4"))
+    Video(given).close()
+    assert not given.closed
+
+
+# --- rules ---------------------------------------------------------------------------------------------
+
+PANORAMA = (1920, 960)
+
+
+@functools.cache
+def panorama(frames: int = 30, rate: Fraction = NTSC, first: int = 0) -> bytes:
+    return make(frames, rate, size=PANORAMA, stamps=range(first, first + frames), **QUICK)
+
+
+def clip(
+    root: Path, video: bytes | None, seconds: float = 1.0, last: int = 9, name: str = "fold3_room4_mix001", end: str = "mp4"
+) -> Path:  # fmt: skip
+    """A clip of a STARSS23 tree; returns the place of its video."""
+    homes = {top: root / f"{top}_dev" / "dev-train-tau" for top in ("foa", "mic", "video", "metadata")}
+    for home in homes.values():
+        home.mkdir(parents=True, exist_ok=True)
+    sound = np.random.default_rng(len(name)).normal(0, 0.1, (int(seconds * 24_000), 4))
+    for top in ("foa", "mic"):
+        soundfile.write(homes[top] / f"{name}.wav", sound, 24_000, subtype="PCM_16")
+    rows = "".join(f"{frame},1,0,10,0,200\n" for frame in range(last + 1))
+    (homes["metadata"] / f"{name}.csv").write_text(rows)
+    if video is not None:
+        (homes["video"] / f"{name}.{end}").write_bytes(video)
+    return homes["video"] / f"{name}.{end}"
+
+
+def about(path: Path, code: str = "VID") -> list[Finding]:
+    return [finding for finding in validate(path).findings if finding.code.startswith(code)]
+
+
+def test_a_video_as_published_has_no_findings(tmp_path: Path) -> None:
+    clip(tmp_path, panorama())
+    assert about(tmp_path) == []
+
+
+def test_a_video_made_smaller_is_fine(tmp_path: Path) -> None:
+    clip(tmp_path, make(30, **QUICK))
+    assert "VID103" not in {finding.code for finding in about(tmp_path)}
+
+
+def cut_off(folder: Path) -> bytes:
+    data = make(30, size=PANORAMA, between=0, muxing={"movflags": "faststart"}, into=folder / "x.mp4", **QUICK)
+    (folder / "x.mp4").unlink()
+    return data[: len(data) * 2 // 3]
+
+
+BAD: dict[str, tuple[Callable[[Path], bytes], dict[str, Any], str]] = {
+    "VID101": (lambda _: b"ffconcat version 1.0\nfile other.mp4\n", {}, "cannot be read as video: it is a text"),
+    "VID102": (cut_off, {}, r"breaks off after \d+ of 30 pictures"),
+    "VID103": (lambda _: make(30, size=(192, 108), **QUICK), {}, "has pictures of 192×108, not 1920×960"),
+    "VID104": (lambda _: panorama(25, Fraction(25)), {}, "has 25 pictures a second, not 29.97"),
+    "VID105": (lambda _: panorama(), {"seconds": 1.4}, r"ends at 1.001 s, its recording at 1.400 s: 0.399 s shorter"),
+    "VID106": (lambda _: panorama(), {"last": 15}, r"6 label frames without a picture \(10 … 15\)"),
+    "VID107": (lambda _: panorama(first=5), {"seconds": 1.1}, r"picture 0 is shown at 0.166 s, .*it starts at 0.16"),
+    "VID108": (lambda _: make(30, size=PANORAMA, container="avi", **QUICK), {"end": "avi"}, "no presentation time"),
+    "VID116": (lambda _: panorama(), {"last": 11}, r"2 label frames without a picture \(10 … 11\)"),
+}
+
+
+@pytest.mark.parametrize("code", BAD)
+def test_each_rule_finds_what_it_is_for(code: str, tmp_path: Path) -> None:
+    build, options, message = BAD[code]
+    path = clip(tmp_path, build(tmp_path), **options)
+    found = about(tmp_path)
+
+    (mine,) = (finding for finding in found if finding.code == code)
+    assert mine.path == str(path)
+    assert mine.hint
+
+    assert re.search(message, mine.message), mine.message
+    assert {finding.code for finding in found} <= {code, "VID116"}
+
+
+def test_missing_pictures_are_told(tmp_path: Path) -> None:
+    stamps = [at + (at >= 12) * 2 for at in range(30)]
+    clip(tmp_path, make(30, size=PANORAMA, stamps=stamps, **QUICK))
+    (found,) = about(tmp_path)
+
+    assert "picture 12 is shown at 0.467 s, by number and rate at 0.400 s (pictures are missing" in found.message
+
+
+def test_one_cause_is_one_finding(tmp_path: Path) -> None:
+    for mix in range(1, 6):
+        clip(tmp_path, make(30, size=(192, 108), **QUICK), name=f"fold3_room4_mix{mix:03d}", last=10)
+    found = about(tmp_path)
+
+    assert [finding.code for finding in found] == ["VID103", "VID116"]
+    assert "all 5 videos of the folder have pictures of 192×108, not" in found[0].message
+    assert "5 videos without a picture for 5 label frames" in found[1].message
+    assert found[0].path == str(tmp_path / "video_dev" / "dev-train-tau")
+
+
+def test_the_twelve_that_were_never_filmed_are_information(tmp_path: Path) -> None:
+    clip(tmp_path, panorama())
+    clip(tmp_path, None, name="fold3_room4_mix002")
+    home = tmp_path / "foa_dev" / "dev-train-sony"
+    home.mkdir()
+    shutil.copy(tmp_path / "foa_dev" / "dev-train-tau" / "fold3_room4_mix001.wav", home / "fold3_room21_mix003.wav")
+    found = {finding.code: finding for finding in validate(tmp_path).findings}
+
+    assert "fold3_room4_mix002" in found["LAY105"].message
+    assert found["LAY115"].severity.value == "info"
+    assert "fold3_room21_mix003" in found["LAY115"].message
+
+
+def test_a_video_alone_and_in_a_zip(tmp_path: Path) -> None:
+    (tmp_path / "a.mp4").write_bytes(b"#EXTM3U\nhttp://127.0.0.1:9/x.ts\n")
+    (tmp_path / "b.mp4").write_bytes(made("mp4"))
+    (alone,) = validate(tmp_path / "a.mp4").findings
+    shutil.make_archive(str(tmp_path / "z"), "zip", tmp_path, "a.mp4")
+
+    assert alone.code == "VID101"
+    assert validate(tmp_path / "b.mp4").findings == []
+    assert [finding.code for finding in about(tmp_path / "z.zip")] == ["VID101"]
+
+
+def deeply(folder: Path) -> list[Finding]:
+    found: list[Finding] = []
+    with open_source(folder, found.append) as source:
+        collection = Collection(source.path, source.kind, source.entries, [])
+        check_videos(collection, read_tree([entry.name for entry in source], str(folder)), found.append, deep=True)
+    return found
+
+
+def test_a_deep_check_decodes_everything(tmp_path: Path) -> None:
+    data = bytearray(made("mpeg4"))
+    (tmp_path / "a.mp4").write_bytes(data)
+    assert deeply(tmp_path) == []
+    with Video(io.BytesIO(bytes(data))) as video, video._opened() as (container, stream):
+        places = [packet.pos for packet in container.demux(stream) if packet.size]
+    for place in places[20:30]:
+        data[place : place + 40] = bytes(40)
+    (tmp_path / "a.mp4").write_bytes(data)
+    (found,) = deeply(tmp_path)
+
+    assert found.code == "VID201"
+    assert "of 60 pictures of a.mp4 cannot be decoded" in found.message
+
+
+def test_the_shared_corpus_ends_in_findings(shared: Path) -> None:
+    found = about(shared / "corpora" / "generated" / "media")
+
+    assert [Path(finding.path).name for finding in found] == ["concat.mp4"]
