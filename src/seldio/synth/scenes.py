@@ -1,15 +1,19 @@
-"""Synthetic scenes: sources that move, pause and overlap as in the real recordings, made with a seed."""
+"""Scenes: which sources sound when, and where they are; the labels that follow from them."""
 
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import ArrayLike
 
-from seldio import angles
+from seldio import angles, timeline
 from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
 from seldio.vocabularies import vocabulary
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 #: Clips of a small set: name and split folder, as in STARSS23.
 CLIPS = (
@@ -30,7 +34,7 @@ class Track:
         class_id: index into the STARSS vocabulary.
         source: number of the actor, 0 for what is no actor.
         first: label frame of the first position.
-        positions: metres, shape (frames, 3): front, left, up of the microphone.
+        positions: metres, shape (frames, 3): front, left, up of the microphone, in the middle of each label frame.
     """
 
     class_id: int
@@ -38,9 +42,33 @@ class Track:
     first: int
     positions: np.ndarray
 
+    @property
+    def end(self) -> int:
+        """The label frame behind the last one."""
+        return self.first + len(self.positions)
+
+    @property
+    def knots(self) -> Floats:
+        """The times (s) of the positions: the middles of the label frames."""
+        return np.array([float(timeline.centre(frame)) for frame in range(self.first, self.end)])
+
+    def at(self, times: ArrayLike) -> Floats:
+        """Where the source is at *times* (s of the clip), shape (n, 3).
+
+        Straight between the middles of label frames; over the outer half of the first and the last frame it goes
+        on as before; earlier and later it stands.
+        """
+        inside = np.clip(np.asarray(times, np.float64), timeline.onset(self.first), timeline.onset(self.end))
+        if len(self.positions) == 1:
+            return np.repeat(self.positions.astype(np.float64), len(inside), axis=0)
+        place = (inside - self.knots[0]) / float(timeline.HOP)
+        left = np.clip(np.floor(place).astype(np.int64), 0, len(self.positions) - 2)
+        share = (place - left)[:, np.newaxis]
+        return np.asarray((1 - share) * self.positions[left] + share * self.positions[left + 1])
+
 
 def scene(seed: int, seconds: float = 60.0, tracks: int = 14) -> list[Track]:
-    """*tracks* events in a clip of *seconds*, each on a smooth path through a room of 6 x 5 m."""
+    """*tracks* events in a clip of *seconds*, each on a smooth path through a room; the same for the same seed."""
     rng = np.random.default_rng(seed)
     frames = int(seconds * 10)
     found: list[Track] = []

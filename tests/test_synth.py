@@ -1,0 +1,447 @@
+"""Scenes sound and look like their labels say: directions, times, levels, pictures, files, bytes."""
+
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from seldio import angles, timeline
+from seldio.errors import UsageError
+from seldio.formats import get
+from seldio.media import arrays
+from seldio.media.audio import probe
+from seldio.media.encode import VideoWriter
+from seldio.media.video import Video
+from seldio.media.windows import Recording
+from seldio.schema.events import origin_of
+from seldio.synth import CLIPS, Track, labels, scene
+from seldio.synth.grains import band, fast_size
+from seldio.synth.pictures import COLOURS, Painter
+from seldio.synth.recording import RATE, Options, mix, record
+from seldio.synth.room import DIFFUSE, Room, on_capsules
+from seldio.synth.sounds import LEVEL, PEAK, SOUNDS, sound
+from seldio.synth.tree import write_clip, write_tree
+from seldio.validation import validate
+
+OPEN = Options(Room(reverberation=0), snr=None)
+HOP = RATE // 10
+Array = np.ndarray[Any, Any]
+
+
+def standing(
+    azimuth: float, elevation: float, distance: float = 1.5, frames: int = 10, first: int = 3, **more: int
+) -> Track:
+    """A source in one place."""
+    direction = np.array(angles.to_cartesian(azimuth, elevation))
+    return Track(more.get("class_id", 10), more.get("source", 0), first, np.tile(distance * direction, (frames, 1)))
+
+
+def walking(
+    start: float, end: float, frames: int = 40, first: int = 2, elevation: float = -10, class_id: int = 10
+) -> Track:
+    """A source on an arc at 1.5 m; the azimuths may go beyond 180."""
+    path = angles.to_cartesian(np.linspace(start, end, frames), elevation)
+    return Track(class_id, 1, first, 1.5 * np.stack(path, axis=1))
+
+
+def intensity(foa: Array, frame: int) -> tuple[float, float]:
+    """Where the sound of a label frame comes from (degrees), by the mean of W times X, Y, Z."""
+    w, y, z, x = foa[:, frame * HOP : (frame + 1) * HOP].astype(np.float64)
+    azimuth, elevation = angles.to_polar(*(np.mean(w * part) for part in (x, y, z)))
+    return float(azimuth), float(elevation)
+
+
+def off(foa: Array, track: Track) -> Array:
+    """The angle between intensity and label, for each label frame of a track."""
+    table = labels("m", [track])
+    rows = zip(*(table[name].to_pylist() for name in ("frame", "azimuth", "elevation")), strict=True)
+    return np.array([float(angles.great_circle(az, el, *intensity(foa, frame))) for frame, az, el in rows])
+
+
+# --- sounds --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("class_id", range(len(SOUNDS)))
+def test_every_class_sounds_in_every_label_frame(class_id: int) -> None:
+    for frames in (1, 8, 37):
+        wave = sound(class_id, frames * HOP, RATE, np.random.default_rng(class_id))
+
+        level = np.sqrt(np.mean(wave.reshape(frames, HOP).astype(np.float64) ** 2, axis=1))
+        assert wave.shape == (frames * HOP,)
+        assert wave.dtype == np.float32
+        assert np.abs(wave).max() <= PEAK * 1.0001
+        assert level.min() > 0.02 * np.sqrt(np.mean(wave**2)), "every frame"
+        assert np.sqrt(np.mean(wave**2)) <= LEVEL * 1.0001
+        assert np.abs(wave[[0, -1]]).max() < 1e-3, "no click at the edges"
+
+
+def test_no_two_classes_or_events_sound_alike() -> None:
+    def spectrum(class_id: int, seed: int) -> Array:
+        wave = sound(class_id, 4 * RATE, RATE, np.random.default_rng(seed))
+        power = (np.abs(np.fft.rfft(wave)) ** 2)[: 4 * 11_000].reshape(-1, 400).sum(axis=1)
+        return np.asarray(np.log(power / power.sum()))
+
+    found = [spectrum(class_id, 1) for class_id in range(len(SOUNDS))]
+
+    for one, other in itertools.combinations(found, 2):
+        assert np.abs(one - other).mean() > 0.25
+    assert not np.array_equal(
+        sound(0, RATE, RATE, np.random.default_rng(1)), sound(0, RATE, RATE, np.random.default_rng(2))
+    )
+
+
+@given(st.integers(2, 10**7))
+def test_fast_sizes_are_large_enough_and_not_by_much(frames: int) -> None:
+    size = fast_size(frames)
+    for prime in (2, 3, 5):
+        while size % prime == 0:
+            size //= prime
+
+    assert frames <= fast_size(frames) < 1.4 * frames + 3
+    assert 1 == size, "products of 2, 3 and 5 transform fast"
+
+
+def test_noise_in_a_band_has_power_one_there() -> None:
+    noise = np.stack([band(2**16, RATE, np.random.default_rng(seed), 1000, 4000) for seed in range(16)])
+
+    power = (np.abs(np.fft.rfft(noise)) ** 2).sum(axis=0)
+    frequencies = np.fft.rfftfreq(2**16, 1 / RATE)
+    assert np.mean(noise**2) == pytest.approx(1, rel=0.012), "five standard deviations"
+    assert power[(frequencies > 900) & (frequencies < 4500)].sum() > 0.97 * power.sum()
+
+
+# --- directions ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("azimuth", [-180, -37, 64, 90])
+@pytest.mark.parametrize("elevation", [-60, 35])
+def test_foa_of_a_standing_source_points_at_it(azimuth: float, elevation: float) -> None:
+    foa = record([standing(azimuth, elevation, frames=4)], 1.0, 1, OPEN)["foa"]
+
+    assert off(foa, standing(azimuth, elevation, frames=4)).max() < 0.2
+
+
+@pytest.mark.parametrize("ends", [(-30, 100), (150, 230), (-170, -250), (80, 60)])
+def test_foa_of_a_walking_source_points_at_the_label_of_each_frame(ends: tuple[float, float]) -> None:
+    track = walking(*ends)
+    foa = record([track], 5.0, 2, OPEN)["foa"]
+
+    assert off(foa, track).max() < 1.2, "rounded labels are off by up to 0.7"
+
+
+def test_in_a_room_with_noise_directions_of_broad_sounds_are_right() -> None:
+    track = walking(-60, 70, frames=60)
+    foa = record([track], 7.0, 3)["foa"]
+
+    wrong = off(foa, track)
+    assert np.median(wrong) < 3
+    assert wrong.max() < 8
+
+
+@pytest.mark.parametrize("direction", [(30.0, 10.0), (-100.0, -35.0), (170.0, 50.0)])
+def test_mic_channels_differ_as_the_sphere_has_it(direction: tuple[float, float]) -> None:
+    wave = record([standing(*direction, frames=10, first=0)], 1.0, 4, OPEN)
+    sounds = np.fft.rfft(wave["mic"] / 32768)
+    source = np.fft.rfft(wave["foa"][0] / 32768)
+    frequencies = np.fft.rfftfreq(RATE, 1 / RATE)
+
+    for low in (700, 1500, 3000, 5000, 7000):
+        some = (frequencies >= low) & (frequencies < low + 100)
+        seen = (sounds[:, some] * source[some].conj()).sum(axis=1) / (np.abs(source[some]) ** 2).sum()
+        wanted = arrays.mic_response(*direction, [low + 50])[0, 0]
+        assert np.abs(np.angle(seen / wanted)).max() < 0.12
+        assert np.abs(np.abs(seen) / np.abs(wanted) - 1).max() < 0.1
+
+
+# --- times and levels ----------------------------------------------------------------------------------------
+
+
+def test_sound_begins_and_ends_with_its_label_frames() -> None:
+    tracks = [standing(20, 0, first=3, frames=4), walking(-90, -40, first=12, frames=6, class_id=2)]
+    waves = record(tracks, 2.0, 5, OPEN)
+    active = set(range(3, 7)) | set(range(12, 18))
+
+    # the sphere bends sound around itself: its response begins up to 64 samples before the middle of the array
+    for name, slack in (("foa", 0), ("mic", 64)):
+        for frame in range(20):
+            some = waves[name][:, frame * HOP + slack : (frame + 1) * HOP - slack]  # type: ignore[index]
+            assert bool(some.any()) is (frame in active)
+
+
+def test_level_goes_with_distance() -> None:
+    near, far = (mix([standing(40, 10, distance)], 1.5, 6, OPEN)["foa"][0] for distance in (0.7, 2.8))
+
+    assert np.allclose(near, 4 * far, atol=1e-6)
+
+
+@pytest.mark.parametrize("snr", [0.0, 20.0])
+def test_noise_is_as_loud_as_asked(snr: float) -> None:
+    track = standing(-50, 0, frames=30, first=10)
+    clean, noisy = (mix([track], 5.0, 7, Options(Room(reverberation=0.3), snr=level)) for level in (None, snr))
+
+    active = slice(10 * HOP, 40 * HOP)
+    signal = np.mean(clean["foa"][0, active].astype(np.float64) ** 2)
+    for name in ("foa", "mic"):
+        noise = (noisy[name] - clean[name]).astype(np.float64)
+        power = np.mean(noise**2, axis=1)
+        assert abs(10 * np.log10(signal / power[0]) - snr) < (0.3 if name == "foa" else 3)
+        assert (power > 0).all()
+
+
+def test_the_room_reverberates_as_long_as_asked() -> None:
+    decays = []
+    for seconds in (0.25, 0.6):
+        tail = Room(reverberation=seconds).tail(RATE, np.random.default_rng(8))
+        left = 10 * np.log10(np.cumsum((tail**2).sum(axis=0)[::-1])[::-1])
+        left -= left[0]
+        fall = np.flatnonzero(left < -25)[0] - np.flatnonzero(left < -5)[0]
+        decays.append(3 * fall / RATE)
+
+    assert decays == pytest.approx([0.25, 0.6], rel=0.12)
+
+
+def test_the_tail_is_as_loud_as_the_source_at_the_critical_distance() -> None:
+    room = Room(reverberation=0.6)
+    tail = room.tail(RATE, np.random.default_rng(9))
+    steady = (tail[0] ** 2).sum() * room.critical**2
+
+    assert 0.6 < steady < 1, "what comes before the tail sets in is left to the images"
+    assert (tail[1:] ** 2).sum(axis=1) / (tail[0] ** 2).sum() == pytest.approx([1 / 3] * 3, rel=0.2)
+
+
+def test_images_stand_behind_the_walls() -> None:
+    room = Room((7, 6, 3), (3, 2, 1), 0.3)
+    images = [image[0].tolist() for image in room.images(np.array([[1.0, -0.5, 0.25]]))]
+
+    assert [
+        [-7, -0.5, 0.25],
+        [1, -3.5, 0.25],
+        [1, -0.5, -2.25],
+        [7, -0.5, 0.25],
+        [1, 8.5, 0.25],
+        [1, -0.5, 3.75],
+    ] == images
+
+
+def test_a_diffuse_field_is_right_on_the_capsules() -> None:
+    rng = np.random.default_rng(10)
+    field = (DIFFUSE * rng.standard_normal((4, 20 * RATE))).astype(np.float32)
+    size = 256
+    spectra = np.fft.rfft(
+        on_capsules(field, RATE)[:, : 20 * RATE // size * size].reshape(4, -1, size) * np.hanning(size)
+    )
+    seen = np.einsum("itf,jtf->fij", spectra, spectra.conj()).real / spectra.shape[1]
+    level = np.sqrt(np.einsum("fii->fi", seen))
+    wanted = arrays.diffuse_coherence("mic", np.fft.rfftfreq(size, 1 / RATE))
+
+    inner = slice(3, -8)
+    assert np.abs(seen / level[:, :, None] / level[:, None] - wanted)[inner].max() < 0.1
+    power = level[inner] ** 2 / np.sum(np.hanning(size) ** 2)
+    sphere = np.einsum("fii->fi", arrays.diffuse_covariance(np.fft.rfftfreq(size, 1 / RATE)))[inner]
+    assert np.abs(10 * np.log10(power / sphere)).max() < 0.7
+
+
+def test_nothing_is_cut_off_and_channels_keep_their_ratio() -> None:
+    track = walking(0, 90, frames=20, class_id=2)
+    loud = Track(2, 1, 2, 0.15 * track.positions)  # at 0.2 m
+    tracks = [loud] * 8
+    waves = record(tracks, 2.5, 11, Options(Room(reverberation=0), snr=60))
+    mixed = mix(tracks, 2.5, 11, Options(Room(reverberation=0), snr=60))
+
+    assert max(np.abs(wave.astype(int)).max() for wave in waves.values()) == pytest.approx(0.98 * 32767, abs=1)
+    gains = {name: np.vdot(waves[name], mixed[name]) / np.vdot(mixed[name], mixed[name]) for name in waves}
+    assert gains["foa"] == pytest.approx(gains["mic"], rel=1e-4)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 3), st.sampled_from([8000, 24_000, 44_100, 48_000]))
+def test_any_scene_is_recorded(seed: int, tenths: int, rate: int) -> None:
+    seconds = 1 + tenths / 10
+    tracks = scene(seed, seconds, 2)
+    waves = record(tracks, seconds, seed, Options(rate=rate))
+
+    assert {"foa", "mic"} == set(waves)
+    for wave in waves.values():
+        assert (4, round(seconds * rate)) == wave.shape
+        assert wave.dtype == np.int16
+        assert (np.ptp(wave, axis=1) > 0).all()
+
+
+def test_silence_has_noise_only() -> None:
+    waves = record([], 1.0, 12)
+
+    assert 0 < np.abs(waves["foa"]).max() < 300
+    assert not record([], 1.0, 12, OPEN)["mic"].any()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda: Options(snr=float("nan")), "signal-to-noise"),
+        (lambda: Options(rate=100), "100 Hz"),
+        (lambda: Room(reverberation=-1), "reverberation time"),
+        (lambda: Room(reverberation=0.01), "swallow everything"),
+        (lambda: Room(array=(9, 1, 1)), "not inside"),
+        (lambda: record([standing(0, 0, 9)], 2, 0), "outside of the room"),
+        (lambda: Painter([], (641, 320)), "641"),
+        (lambda: VideoWriter(io.BytesIO(), (15, 16)), "H.264 wants even"),
+        (lambda: VideoWriter(io.BytesIO(), (16, 16), Fraction(0)), "pictures a second"),
+        (lambda: write_clip(Path(), "m", "s", [standing(0, 0)], 0.5, 0), "not inside of 0.5 s"),
+        (lambda: write_clip(Path(), "m", "s", [], 0, 0), "a scene of 0 s"),
+        (lambda: write_clip(Path(), "m", "s", [], 1, 0, media=["smell"]), "smell"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(wrong: Callable[[], object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        wrong()
+
+
+# --- pictures ------------------------------------------------------------------------------------------------
+
+
+def blob(picture: Array, class_id: int, near: float = 60) -> tuple[float, float, int]:
+    """Azimuth and elevation of the middle of the pixels in the colour of a class, and how many there are."""
+    height, width = picture.shape[:2]
+    tint = COLOURS[class_id] / np.linalg.norm(COLOURS[class_id])
+    strength = picture.astype(float) @ tint
+    other = np.linalg.norm(picture - strength[..., None] * tint, axis=-1)
+    rows, columns = np.nonzero((other < near) & (strength > 0.66 * np.linalg.norm(COLOURS[class_id])))
+    azimuth, elevation = angles.from_pixels(columns, rows, width, height)
+    x, y, z = angles.to_cartesian(azimuth, elevation)
+    weight = np.cos(np.radians(elevation))
+    middle = angles.to_polar(*(np.sum(weight * part) for part in (x, y, z)))
+    return float(middle[0]), float(middle[1]), len(rows)
+
+
+@pytest.mark.parametrize("azimuth", [-179, -90, 33, 180])
+@pytest.mark.parametrize("elevation", [-50, 0, 80])
+def test_a_source_is_painted_where_it_is(azimuth: float, elevation: float) -> None:
+    painter = Painter([standing(azimuth, elevation, class_id=1)], (640, 320))
+
+    seen = blob(painter.picture(0.7), 1)
+
+    assert angles.great_circle(*seen[:2], azimuth, elevation) < 0.7
+    assert seen[2] > 100
+
+
+def test_sources_are_bright_while_they_sound_and_pale_around() -> None:
+    painter = Painter([standing(0, 0, frames=5, first=20, class_id=0, source=1)], (320, 160))
+    empty = Painter([], (320, 160)).picture(0)
+
+    assert [False, True, True, False] == [blob(painter.picture(time), 0)[2] > 20 for time in (1.99, 2.0, 2.49, 2.5)]
+    assert [True, False, False, True] == [
+        np.array_equal(empty, painter.picture(time)) for time in (0.99, 1.0, 3.49, 3.5)
+    ]
+
+
+def test_near_sources_are_larger() -> None:
+    sizes = [blob(Painter([standing(10, 0, metres)], (640, 320)).picture(0.7), 10)[2] for metres in (0.8, 1.6, 2.4)]
+
+    assert sizes[0] / sizes[1] == pytest.approx(4, rel=0.25)
+    assert sizes[1] / sizes[2] == pytest.approx(2.25, rel=0.25)
+
+
+def test_the_video_shows_each_label_frame_where_its_label_says(tmp_path: Path) -> None:
+    track = walking(160, 220, frames=24, first=3, elevation=15, class_id=1)  # over the seam, 25 degrees a second
+    table = write_clip(tmp_path, "m", "s", [track], 3.0, 1, media=["video"], size=(640, 320))
+
+    with Video(tmp_path / "video_dev/s/m.mp4") as video:
+        assert timeline.NTSC == video.rate
+        assert (640, 320) == video.size
+        assert 90 == video.frames, "3 s at 29.97 are 89.9"
+        assert [k / timeline.NTSC for k in range(90)] == [
+            Fraction(t) * video.scan.time_base for t in video.scan.times.tolist()
+        ]
+        wanted = table["frame"].to_pylist()
+        seen = [blob(picture, 1) for _, picture in video.frames_at(wanted)]
+        times = np.array([float(timeline.video_time(number)) for number in video.numbers(wanted).tolist()])
+    azimuth, elevation = table["azimuth"].to_numpy(), table["elevation"].to_numpy()
+    places = np.array([one[:2] for one in seen]).T
+    wrong = angles.great_circle(places[0], places[1], azimuth, elevation)
+    assert wrong.max() < 1.2, "half a degree by rounding, 0.4 by the time of the picture, the rest by pixels"
+    assert wrong.mean() < 0.6
+    true, _ = angles.to_polar(*track.at(times).T)
+    assert abs(np.mean(angles.wrap(places[0] - true))) < 0.4, "the picture before or after is off by 0.83"
+
+
+def test_a_video_may_have_sound_and_any_rate() -> None:
+    stream = io.BytesIO()
+    with VideoWriter(stream, (64, 32), Fraction(25), sound=(24_000, 2)) as video:
+        for _ in range(25):
+            video.picture(np.full((32, 64, 3), 90, np.uint8))
+            video.sound(np.zeros((2, 960), np.float32))
+        with pytest.raises(UsageError, match="shape"):
+            video.picture(np.zeros((64, 32, 3), np.uint8))
+        with pytest.raises(UsageError, match="shape"):
+            video.sound(np.zeros((4, 960), np.float32))
+
+    with Video(stream) as read:
+        assert (25, 25, 1) == (float(read.rate), read.frames, float(read.duration))
+    silent = VideoWriter(io.BytesIO(), (64, 32))
+    with silent, pytest.raises(UsageError, match="without sound"):
+        silent.sound(np.zeros((1, 10), np.float32))
+
+
+# --- files ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("set") / "starss23"
+    write_tree(folder, 7, seconds=2.0, size=(64, 32))
+    return folder
+
+
+def test_names_sizes_and_lengths_are_those_of_starss23(tree: Path) -> None:
+    found = sorted(str(path.relative_to(tree)) for path in tree.rglob("*.*"))
+    kinds = (("foa_dev", "wav"), ("metadata_dev", "csv"), ("mic_dev", "wav"), ("video_dev", "mp4"))
+
+    assert sorted(f"{field}/{split}/{clip}.{suffix}" for clip, split in CLIPS for field, suffix in kinds) == found
+    for path in tree.glob("*_dev/*/*.wav"):
+        with path.open("rb") as stream:
+            header = probe(stream)
+        assert (24_000, 4, 48_000, "PCM_16") == (header.rate, header.channels, header.frames, header.subtype)
+
+
+def test_labels_are_what_was_rendered(tree: Path) -> None:
+    for number, (clip, split) in enumerate(CLIPS, 1):
+        table = labels(clip, scene(7 + number, 2.0, 1))
+        written = get("starss23").write(table, origin_of(table).files[0])
+
+        assert written == (tree / "metadata_dev" / split / f"{clip}.csv").read_bytes()
+        heard = record(scene(7 + number, 2.0, 1), 2.0, 7 + number)
+        for name in ("foa", "mic"):
+            with Recording(tree / f"{name}_dev" / split / f"{clip}.wav") as sounds:
+                assert np.array_equal(sounds.read() * 32768, heard[name])
+
+
+def test_the_same_seed_gives_the_same_bytes(tree: Path, tmp_path: Path) -> None:
+    write_tree(tmp_path / "again", 7, seconds=2.0, size=(64, 32))
+    write_tree(tmp_path / "other", 8, seconds=2.0, size=(64, 32), clips=CLIPS[:1])
+
+    for path in (path for path in tree.rglob("*.*")):
+        name = path.relative_to(tree)
+        assert path.read_bytes() == (tmp_path / "again" / name).read_bytes()
+    for path in (tmp_path / "other").rglob("*.*"):
+        assert path.read_bytes() != (tree / path.relative_to(tmp_path / "other")).read_bytes()
+
+
+def test_the_set_is_clean(tree: Path) -> None:
+    said = {finding.code for finding in validate(tree).findings}
+
+    assert said <= {"LAY114"}, "a part of STARSS23"
+
+
+def test_labels_alone_need_no_media(tmp_path: Path) -> None:
+    write_tree(tmp_path, 7, media=())
+
+    assert ["metadata_dev"] == [path.name for path in tmp_path.iterdir()]
