@@ -1,0 +1,212 @@
+"""Where sound comes from, label frame by label frame: active intensity of FOA, and of MIC made into FOA.
+
+The active intensity of a plane wave points to its source: ``Re(conj(W) X)``, and so on (Merimaa and Pulkki,
+"Spatial Impulse Response Rendering", 2005; Pulkki, "Directional audio coding", 2007). It is summed here over short
+windows and narrow bands, in which one source is most often the loudest, and each band counts as much as it is
+direct (little diffuse sound) and above its own noise. From the four capsules of MIC, whose phases tell the
+direction, the same is computed after the filters of :mod:`seldio.media.encoding`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from seldio import timeline
+from seldio.media.arrays import Format
+from seldio.media.encoding import encoding_response
+from seldio.media.filters import power_of_two
+from seldio.media.windows import Recording
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+#: Edges of the bands, Hz: from where rooms do not rumble to where order 1 of the capsules is still most of the sound.
+EDGES: dict[Format, tuple[float, ...]] = {
+    "foa": (200, 325, 450, 600, 775, 975, 1200, 1475, 1800, 2200, 2700, 3300),
+    "mic": (250, 375, 500, 650, 825, 1025, 1250, 1525, 1850, 2250),
+}
+#: Hz between which the four capsules, 7 cm apart, hear nearly the same.
+TOGETHER = (120.0, 500.0)
+#: Seconds of a window, and of the step between windows, about.
+_WINDOW, _STEP = 0.040, 0.020
+#: Label frames that are read at once.
+_BLOCK = 100
+#: The share of label frames, the quietest, whose level counts as noise.
+_QUIET = 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class SoundField:
+    """What the four channels of a recording have in common, in each label frame.
+
+    Args:
+        covariance: real part of the covariance of W, Y, Z, X in each band: shape (label frames, bands, 4, 4).
+        raw: the same of the channels as they are in the file, below 500 Hz, of the whole recording, scaled to a
+            total power of 1 (0 for silence): shape (4, 4). Label frames count by their amplitude, so that a few
+            loud ones are not all of it.
+    """
+
+    covariance: np.ndarray[Any, np.dtype[np.float32]]
+    raw: Floats
+
+    def __len__(self) -> int:
+        return len(self.covariance)
+
+    @property
+    def power(self) -> Floats:
+        """Twice the energy density in each label frame and band, shape (label frames, bands)."""
+        return np.asarray(np.trace(self.covariance, axis1=2, axis2=3), np.float64)
+
+    @property
+    def noise(self) -> Floats:
+        """The level of each band in the quietest label frames, shape (bands,)."""
+        return np.quantile(self.power, _QUIET, axis=0) if len(self) else np.zeros(self.covariance.shape[1])
+
+    def activity(self) -> Floats:
+        """How far each label frame is above the noise, mean over the bands, in Bel from 0 to 3: (label frames,)."""
+        if not self.covariance.any():
+            return np.zeros(len(self))
+        floor = np.maximum(self.noise, self.power.max(axis=0) * 1e-4 + 1e-30)  # digital silence is no noise
+        return np.asarray(np.log10(np.clip(self.power / floor, 1.0, 1e3)).mean(axis=1))
+
+    def directions(self, reference: int = 0) -> Floats:
+        """Where the sound of each label frame comes from.
+
+        Args:
+            reference: the channel that is taken for W.
+
+        Returns:
+            Vectors, shape (label frames, 3), of lengths from 0 (diffuse, or noise) to 1 (one plane wave in all
+            bands). Their components belong to the channels :func:`others`: front, left and up where W is taken for W.
+        """
+        rest = others(reference)
+        power = self.power[:, :, np.newaxis]
+        flow = self.covariance[:, :, reference, rest].astype(np.float64)
+        share = np.divide(2 * flow, power, out=np.zeros_like(flow), where=power > 0)
+        direct = np.minimum(np.linalg.norm(share, axis=2, keepdims=True), 1.0)
+        above = np.divide(self.noise[:, np.newaxis], power, out=np.ones_like(power), where=power > 0)
+        return np.asarray((np.clip(1 - above, 0.0, 1.0) * direct * share).mean(axis=1))
+
+
+def others(reference: int) -> list[int]:
+    """The other three channels: X, Y, Z (front, left, up) where *reference* is W; else W stands in for that one."""
+    return [channel for channel in (3, 1, 2, 0) if channel != reference]
+
+
+def listen(recording: Recording, format: Format, hop: Fraction = timeline.HOP) -> SoundField:
+    """The sound field of a recording with four channels, read once, block by block.
+
+    Args:
+        recording: of any rate that holds the bands (6.6 kHz and above).
+        format: ``foa`` (W, Y, Z, X) or ``mic`` (M1 … M4).
+        hop: seconds of a label frame.
+
+    Raises:
+        SeldioError: it cannot be read.
+    """
+    rate = recording.rate
+    frames = recording.probe.label_frames(hop)
+    parts, raw = [], np.zeros((4, 4))
+    for first in range(0, frames, _BLOCK):
+        count = min(_BLOCK, frames - first)
+        spectra = _spectra(recording, first, count, hop)
+        some, low = _covariances(spectra, _plan(rate, format), count)
+        parts.append(some)
+        total = np.trace(low, axis1=1, axis2=2)
+        raw += (low[total > 0] / np.sqrt(total[total > 0, np.newaxis, np.newaxis])).sum(axis=0)
+    bands = len(EDGES[format]) - 1
+    covariance = np.concatenate(parts) if parts else np.zeros((0, bands, 4, 4), np.float32)
+    return SoundField(covariance, raw / (np.trace(raw) or 1.0))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Plan:
+    """Bins of a spectrum: those of the bands, where each band begins, those of low frequencies; the encoding."""
+
+    bins: slice
+    starts: np.ndarray[Any, np.dtype[np.int64]]
+    low: slice
+    encode: np.ndarray[Any, np.dtype[np.complex64]] | None
+
+
+@lru_cache(maxsize=8)
+def _plan(rate: int, format: Format) -> _Plan:
+    frequencies = np.asarray(np.fft.rfftfreq(_size(rate), 1 / rate), np.float64)
+    edges = np.searchsorted(frequencies, EDGES[format])
+    bins = slice(int(edges[0]), int(edges[-1]))
+    low = slice(*np.searchsorted(frequencies, TOGETHER).tolist())
+    encode = None
+    if format == "mic":
+        encode = encoding_response(rate, "foa", frequencies[bins]).astype(np.complex64)
+    return _Plan(bins, edges[:-1] - edges[0], low, encode)
+
+
+def _size(rate: int) -> int:
+    return power_of_two(rate * _WINDOW)
+
+
+def _spectra(recording: Recording, first: int, count: int, hop: Fraction) -> Any:
+    """Spectra of all windows that begin in some label frames: shape (4, label frames, windows, bins)."""
+    rate, width = recording.rate, int(recording.rate * _WINDOW)
+    each = max(1, round(float(hop) / _STEP))
+    starts = np.array([int(n * rate * hop / each) for n in range(first * each, (first + count) * each)])
+    sound = recording.read(int(starts[0]), int(starts[-1] - starts[0]) + width, pad=True)
+    sound = np.nan_to_num(sound, nan=0.0, posinf=0.0, neginf=0.0)
+    windows = np.lib.stride_tricks.sliding_window_view(sound, width, axis=1)[:, starts - starts[0]]
+    shape = np.hanning(width + 1)[:-1].astype(np.float32)
+    return np.fft.rfft(windows * shape, _size(rate)).reshape(len(sound), count, each, -1)
+
+
+def _covariances(spectra: Any, plan: _Plan, count: int) -> tuple[Any, Any]:
+    """Real covariances of some label frames in bands (label frames, bands, 4, 4), and of the raw channels below."""
+    raw = spectra[..., plan.low]
+    low = np.einsum("aktf,bktf->kab", raw, raw.conj(), optimize=True).real
+    sound = spectra[..., plan.bins]
+    if plan.encode is not None:
+        sound = np.einsum("fab,bktf->aktf", plan.encode, sound, optimize=True)
+    found = np.empty((count, len(plan.starts), 4, 4), np.float32)
+    for one in range(4):
+        for other in range(one, 4):
+            product = (sound[one] * sound[other].conj()).real.sum(axis=1)
+            found[:, :, one, other] = found[:, :, other, one] = np.add.reduceat(product, plan.starts, axis=1)
+    return found, low.astype(np.float64)
+
+
+# --- what the channels are, without any labels -------------------------------------------------------------
+
+#: Coherence that neighbouring capsules have at low frequencies, at least; levels that differ by less (2 dB).
+_COHERENT, _LEVEL = 0.7, 1.6
+#: Coherence of channels that are copies of each other, as in a mono recording written four times.
+_SAME = 0.9999
+#: Power of W over that of Y, Z and X together: 1 in SN3D, 1/2 in FuMa, 1/3 for four channels that are equally loud.
+_SN3D = (0.7, 1.5)
+
+
+def array_of(raw: Floats) -> Format | None:
+    """Which format four channels look like, from :attr:`SoundField.raw`; None where that cannot be told.
+
+    At low frequencies the capsules of MIC hear the same, equally loud. W of FOA is as loud as the others together,
+    and those are as little like it as sound comes from many sides.
+    """
+    power = np.diagonal(raw)
+    if not (power > 0).all():
+        return None
+    coherence = (raw / np.sqrt(np.outer(power, power)))[np.triu_indices(4, 1)]
+    alike = np.abs(coherence).min()
+    if _COHERENT < alike < _SAME and power.max() < _LEVEL * power.min():
+        return "mic"
+    share = power[0] / power[1:].sum()
+    return "foa" if _SN3D[0] < share < _SN3D[1] and np.abs(coherence).max() < _COHERENT else None
+
+
+def inverted(raw: Floats) -> tuple[int, ...]:
+    """The capsules of MIC (from 0) that have another sign than most, from :attr:`SoundField.raw`."""
+    if array_of(raw) != "mic":
+        return ()
+    signs = np.sign(raw[int(np.argmax(np.sign(raw).sum(axis=1)))])
+    consistent = (np.sign(raw) == np.outer(signs, signs)).all()
+    return tuple(np.flatnonzero(signs < 0).tolist()) if consistent else ()

@@ -1,0 +1,299 @@
+"""AUD3: labels against sound. Each rule names one cause, and only where the sound of many places speaks for it.
+
+How it is found out is in ``docs/deep.md``, with rates of detection and false alarms; what is heard comes from
+:mod:`seldio.rules.deep_fit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+from seldio.files.lookup import Lookup
+from seldio.findings import Finding, Sink
+from seldio.formats.trees import Tree
+from seldio.rules.base import ERROR, Rule, rule
+from seldio.rules.collection import Collection, Found, finder
+from seldio.rules.deep_causes import Verdict
+from seldio.rules.deep_fit import Fit, Fits
+from seldio.rules.deep_timing import Other, Shift
+from seldio.rules.tree_gaps import spot
+from seldio.text import listed, plural, printable
+
+_Told = TypeVar("_Told", Shift, Other)
+
+
+@rule("AUD301", ERROR)
+def azimuths_mirrored(fits: Fits, found: Found) -> Iterator[Finding]:
+    """Labels whose azimuths have the other sign than the sound.
+
+    The sound of events that are alone comes from the left where the label says right. Azimuth counts
+    counter-clockwise in DCASE Task 3 (+90 is left), clockwise in many other programs; in FOA an inverted channel
+    Y does the same to the sound. A model learns the mirrored room, and scores near zero on the real one.
+
+    Example:
+        14 events at 9 places are 87° off as labelled, and 4° with the other sign
+
+    Fix:
+        Change the sign of all azimuths, or of channel Y.
+
+    Reference: DCASE 2023 Task 3, "azimuth increasing counter-clockwise"; active intensity, Pulkki 2007.
+    """
+    yield from _directions(fits, "mirrored", found)
+
+
+@rule("AUD302", ERROR)
+def elevations_upside_down(fits: Fits, found: Found) -> Iterator[Finding]:
+    """Labels whose elevations have the other sign than the sound.
+
+    Programs that count polar angles from the zenith, or pictures from the top row, turn up and down around. In
+    FOA an inverted channel Z does the same to the sound. Nothing is said where all events are near the
+    horizon: there the sound cannot tell.
+
+    Example:
+        11 events at 8 places are 41° off as labelled, and 6° with the other sign
+
+    Fix:
+        Change the sign of all elevations, or of channel Z.
+
+    Reference: DCASE 2023 Task 3, elevation is positive above; active intensity, Pulkki 2007.
+    """
+    yield from _directions(fits, "flipped", found)
+
+
+@rule("AUD303", ERROR)
+def front_and_back_exchanged(fits: Fits, found: Found) -> Iterator[Finding]:
+    """Labels that say front where the sound comes from behind.
+
+    Azimuth a is heard at 180 - a: sides agree, front and back do not. An inverted channel X does so, or a camera
+    whose picture is mirrored.
+
+    Example:
+        14 events at 9 places are 96° off as labelled, and 4° with front and back exchanged
+
+    Fix:
+        Take 180 degrees minus each azimuth, or change the sign of channel X.
+
+    Reference: DCASE 2023 Task 3, azimuth 0 is the front; active intensity, Pulkki 2007.
+    """
+    yield from _directions(fits, "reversed", found)
+
+
+@rule("AUD304", ERROR)
+def azimuths_rotated(fits: Fits, found: Found) -> Iterator[Finding]:
+    """Labels that are off by the same angle everywhere.
+
+    The front of the labels is not that of the microphones: another zero, a tracker that was not calibrated, a
+    channel swap that was applied to the sound only. Said from 12 degrees on, less where rooms blur directions.
+
+    Example:
+        azimuths look rotated by +90 degrees
+
+    Fix:
+        Add the angle to all azimuths, or find out where the front is.
+
+    Reference: DCASE 2023 Task 3, azimuth 0 is the front; active intensity, Pulkki 2007.
+    """
+    yield from _directions(fits, "rotated", found)
+
+
+@rule("AUD305", ERROR)
+def channels_exchanged(fits: Fits, found: Found) -> Iterator[Finding]:
+    """Channels in another order than the format has.
+
+    FOA has W, Y, Z, X in the data sets of DCASE Task 3 (ACN); many tools write W, X, Y, Z (FuMa). The capsules of
+    MIC are M1 to M4: front left up, front right down, back left down, back right up. Features computed from
+    exchanged channels put every source elsewhere.
+
+    Example:
+        channels look as if in the order W, X, Y, Z (FuMa), not W, Y, Z, X (ACN)
+
+    Fix:
+        Put the channels in the right order.
+
+    Reference: DCASE 2023 Task 3, array responses; AmbiX (Nachbar et al. 2011) on orders and scales.
+    """
+    yield from _directions(fits, "order", found)
+
+
+@rule("AUD306", ERROR)
+def channels_inverted(fits: Fits, found: Found) -> Iterator[Finding]:
+    """Channels with the wrong sign.
+
+    An inverted W turns all directions around; two inverted channels turn the room by half a circle. A capsule
+    of MIC with the wrong sign is heard without labels: at low frequencies all four capsules hear the same. (One
+    inverted channel of FOA looks like mirrored labels: AUD301 to AUD303.)
+
+    Example:
+        channel 3 of fold3_room4_mix001.wav has the other sign than the rest
+
+    Fix:
+        Take the original, or change the sign of the channel.
+
+    Reference: coherence of capsules 7 cm apart, Elko 2001; active intensity, Pulkki 2007.
+    """
+    yield from _directions(fits, "inverted", found)
+    for fit in fits.all:
+        if fit.turned and fit.taken is None:
+            numbers = listed([str(channel + 1) for channel in fit.turned])
+            what = f"channel {numbers} has" if len(fit.turned) == 1 else f"channels {numbers} have"
+            yield found(fit.recording, f"{fit.file}: {what} the other sign than the rest", "take the original")
+
+
+@rule("AUD307", ERROR)
+def other_array(fits: Fits, found: Found) -> Iterator[Finding]:
+    """A recording of the other format: MIC in a folder for FOA, or FOA in one for MIC.
+
+    Both have four channels at the same rate, and every loader reads them. Four capsules hear nearly the same
+    below 500 Hz; in FOA, W is as loud as Y, Z and X together, and those differ.
+
+    Example:
+        foa_dev/dev-train-tau/fold3_room4_mix001.wav, whose four channels are equally loud and alike
+
+    Fix:
+        Take the recording from the folder of its format.
+
+    Reference: DCASE 2023 Task 3, the array responses of both formats.
+    """
+    why = {
+        "mic": "its channels are equally loud, and alike at low frequencies",
+        "foa": "its first channel is as loud as the others together, and they differ at low frequencies",
+    }
+    for fit in fits.all:
+        if fit.taken is not None:
+            message = f"{fit.file} looks like {fit.taken.upper()}, not {fit.format.upper()}: {why[fit.taken]}"
+            yield found(fit.recording, message, f"take the {fit.format.upper()} recording")
+
+
+@rule("AUD308", ERROR)
+def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
+    """Labels that are early or late by the same time throughout.
+
+    Events begin, end and move in the sound before or after they do in the labels: a recording that was cut at
+    its beginning, silence put before it, a clock that was read wrongly. Said from 0.4 s up to 10 s.
+
+    Example:
+        labels look 2.0 s late: 31 % of what is heard alone fits as labelled, 88 % once they are moved
+
+    Fix:
+        Move the labels, or take the recording that they were made for.
+
+    Reference: DCASE 2023 Task 3, frame 0 begins with the recording.
+    """
+    told = [(fit, one) for fit, one in fits.timings if isinstance(one, Shift)]
+    for fit, one, names in _once(told):
+        side = "late" if one.frames > 0 else "early"
+        message = (
+            f"labels look {float(abs(one.frames) * fit.hop):.1f} s {side} ({plural(abs(one.frames), 'label frame')}): "
+            f"{_percent(one.before)} of what is heard alone fits as labelled, {_percent(one.after)} once they are "
+            f"moved ({names})"
+        )
+        yield found(fit.labels, message, f"add {-one.frames:+d} to each frame number")
+
+
+@rule("AUD309", ERROR)
+def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
+    """Labels that fit the recording of another clip, and not their own.
+
+    File names that were exchanged, or a list of labels and one of recordings sorted differently. Only clips of
+    the same folder or archive are compared.
+
+    Example:
+        fold3_room4_mix002.csv fits fold3_room4_mix001.wav: 91 % of what is heard alone, its own labels 8 %
+
+    Fix:
+        Find out which name is right.
+
+    Reference: DCASE 2023 Task 3, labels have the name of their recording.
+    """
+    told = [(fit, one) for fit, one in fits.timings if isinstance(one, Other)]
+    for fit, one, names in _once(told):
+        message = (
+            f"the labels look like those of another clip: {printable(one.clip)} fits {_percent(one.after)} of what is "
+            f"heard alone, these {_percent(one.before)} ({names})"
+        )
+        yield found(fit.labels, message, "find out which name is right")
+
+
+RULES: tuple[Rule, ...] = (
+    azimuths_mirrored, elevations_upside_down, front_and_back_exchanged, azimuths_rotated, channels_exchanged,
+    channels_inverted, other_array, labels_shifted, labels_of_another_clip,
+)  # fmt: skip
+
+
+def check_fit(collection: Collection, tree: Tree, look: Lookup, sink: Sink) -> None:
+    """Hold labels against the sound of their recordings, which is listened to as a whole.
+
+    Args:
+        collection: all files, and the labels read from them.
+        tree: what their names say.
+        look: finds the recordings of labels that came without.
+        sink: takes the findings.
+    """
+    fits = Fits(collection, tree, look)
+    for one in RULES if fits.all else ():
+        assert one.check is not None
+        for finding in one.check(fits, finder(one)):
+            sink(finding)
+
+
+# --- what rules share --------------------------------------------------------------------------------------
+
+#: Causes that are most often in the labels; the others are in the recording.
+_IN_LABELS = frozenset({"mirrored", "flipped", "reversed", "rotated"})
+
+
+def _directions(fits: Fits, kind: str, found: Found) -> Iterator[Finding]:
+    """A finding for each clip with this cause, and one for all clips together where they share it."""
+    groups: dict[str, list[Fit]] = {}
+    for fit in fits.all:
+        if fit.kind == kind:
+            inside = kind in _IN_LABELS and not _sibling(fits, fit)
+            groups.setdefault(fit.labels if inside else fit.recording, []).append(fit)
+    for path, group in groups.items():
+        verdict = group[0].verdict
+        assert verdict is not None
+        message = f"{verdict.cause.what} ({_evidence(verdict)}; {_names(group)})"
+        yield found(path, message, verdict.cause.hint)
+    yield from _together(fits, kind, found)
+
+
+def _sibling(fits: Fits, fit: Fit) -> bool:
+    """Whether another recording of the clip agrees with the labels: then it is not those that are wrong."""
+    return any(one.fits for one in fits.all if one.labels == fit.labels and one is not fit)
+
+
+def _evidence(verdict: Verdict) -> str:
+    rival = f"; this would explain it nearly as well: {verdict.rival.what}" if verdict.rival is not None else ""
+    return (
+        f"{plural(verdict.events, 'event')} alone at {plural(verdict.places, 'place')} are {verdict.before:.0f}° off "
+        f"as labelled, {verdict.after:.0f}° once that is undone{rival}"
+    )
+
+
+def _together(fits: Fits, kind: str, found: Found) -> Iterator[Finding]:
+    """What all recordings of one format share, from the places of all of them."""
+    for format, (those, verdict) in fits.together.items():
+        if verdict.cause.kind == kind:
+            places = [fit.place for fit in those if fit.place is not None]
+            path = spot(fits.collection, places) if places else fits.collection.path
+            message = f"all {len(those):,} {format.upper()} recordings together: {verdict.cause.what}"
+            yield found(path, f"{message} ({_evidence(verdict)})", verdict.cause.hint)
+
+
+def _once(told: list[tuple[Fit, _Told]]) -> Iterator[tuple[Fit, _Told, str]]:
+    """Each clip once, whatever recordings speak for it: the clearest of them, what it says, and all their names."""
+    groups: dict[str, list[tuple[Fit, _Told]]] = {}
+    for fit, one in told:
+        groups.setdefault(fit.labels, []).append((fit, one))
+    for group in groups.values():
+        fit, best = max(group, key=lambda pair: pair[1].after)
+        yield fit, best, _names([fit for fit, _ in group])
+
+
+def _names(those: list[Fit]) -> str:
+    return " and ".join(f"{fit.file} as {fit.format.upper()}" for fit in those)
+
+
+def _percent(share: float) -> str:
+    return f"{round(100 * share)} %"

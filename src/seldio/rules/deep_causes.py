@@ -1,0 +1,268 @@
+"""Ways in which directions of labels and sound come to differ, and which of them explains what is heard.
+
+Channels in another order or with another sign, exchanged sides and quarter turns are the 48 ways to exchange the
+axes front, left and up and to turn them around; a constant rotation is any other turn about the vertical. (For MIC,
+24 of the 48 are the orders of the four capsules.)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from seldio.media.arrays import SIDES, Format
+from seldio.media.intensity import others
+from seldio.rules.deep_evidence import Floats, Pieces
+
+#: What is asked of a verdict. Places that were heard, and events, at least:
+PLACES, EVENTS = 4, 5
+#: log-likelihood by which the cause explains them better than the labels as they stand do, at least,
+MARGIN = 10.0
+#: and than the next cause does, if that one is not to be named as well;
+CLEAR = 3.0
+#: share of the places that fit within so many degrees once it is undone, at least;
+FIT, WITHIN = 0.7, 30.0
+#: degrees and factor by which the mean error (each capped) falls, at least.
+GAIN, FACTOR, CAP = 6.0, 1.3, 90.0
+#: Smallest rotation that is told, degrees: rooms and people who label are off by less.
+SMALLEST = 12
+_DRAWS = 400
+
+
+@dataclasses.dataclass(frozen=True)
+class Cause:
+    """One way in which directions come to differ.
+
+    Args:
+        kind: ``mirrored``, ``flipped``, ``reversed`` (front and back), ``inverted``, ``order`` or ``rotated``.
+        what: it, in a sentence about the sound; empty for labels that fit.
+        hint: what to do.
+        turn: matrix that turns what is heard into what is labelled, shape (3, 3).
+        reference: the channel that holds W.
+        penalty: how much less likely it is before anything is heard, as a log-likelihood.
+    """
+
+    kind: str
+    what: str
+    hint: str
+    turn: tuple[tuple[float, ...], ...]
+    reference: int = 0
+    penalty: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """The cause that explains what is heard, with its evidence.
+
+    Args:
+        cause: the most likely one.
+        rival: another one that explains it nearly as well, if there is one.
+        events: events that were heard alone.
+        places: places that they come from.
+        before: median error over places as labelled, degrees.
+        after: the same once the cause is undone.
+    """
+
+    cause: Cause
+    rival: Cause | None
+    events: int
+    places: int
+    before: float
+    after: float
+
+
+FITS = Cause("", "", "", ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
+
+
+# --- the catalogue ---------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=2)
+def causes(format: Format) -> tuple[Cause, ...]:
+    """All causes that a recording of this format may have, labels that fit first."""
+    found = [FITS]
+    for reference in range(4 if format == "foa" else 1):
+        for turn in _exchanges():
+            found += [_exchange(turn, reference, format)] if reference or not np.array_equal(turn, np.eye(3)) else []
+    for degrees in (d for d in range(-175, 180, 5) if d % 90):
+        found.append(rotation(degrees))
+        found.append(rotation(degrees, mirrored=True))
+    return tuple(found)
+
+
+def _exchanges() -> list[Floats]:
+    """The 48 matrices that exchange axes and turn them around."""
+    orders = [np.eye(3)[list(order)] for order in itertools.permutations(range(3))]
+    return [np.diag(signs) @ order for order in orders for signs in itertools.product((1.0, -1.0), repeat=3)]
+
+
+def _matrix(turn: Floats) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in turn.tolist())
+
+
+#: Exchanges that happen to labels as well as to channels: kind, sentence, hint and penalty, by the matrix.
+_COMMON: Mapping[tuple[tuple[float, ...], ...], tuple[str, str, str]] = {
+    _matrix(np.diag([1.0, -1, 1])): (
+        "mirrored",
+        "azimuths look mirrored: left and right are exchanged",
+        "change the sign of all azimuths (+90 is left){}",
+    ),
+    _matrix(np.diag([1.0, 1, -1])): (
+        "flipped",
+        "elevations look upside down: up and down are exchanged",
+        "change the sign of all elevations (up is positive){}",
+    ),
+    _matrix(np.diag([-1.0, 1, 1])): (
+        "reversed",
+        "front and back look exchanged: azimuth a stands for 180 - a",
+        "take 180 degrees minus each azimuth (0 is the front){}",
+    ),
+    _matrix(np.diag([-1.0, -1, -1])): (
+        "inverted",
+        "all directions look opposite, as when channel W has the wrong sign",
+        "take the original, or change the sign of W",
+    ),
+}
+_CHANNEL = {"mirrored": "Y", "flipped": "Z", "reversed": "X"}
+
+
+def _exchange(turn: Floats, reference: int, format: Format) -> Cause:
+    """The cause behind one of the 48 matrices."""
+    common = _COMMON.get(_matrix(turn))
+    if not reference and common is not None:
+        kind, what, hint = common
+        channel = _CHANNEL.get(kind)
+        other = f", or of channel {channel} if that is what went wrong" if channel and format == "foa" else ""
+        if kind == "inverted" and format == "mic":
+            what, hint = "all directions look opposite", "turn all directions to the opposite side"
+        return Cause(kind, what, hint.format(other), _matrix(turn))
+    if not reference and turn[2, 2] == 1 and np.linalg.det(turn) > 0:
+        return rotation(round(np.degrees(np.arctan2(turn[1, 0], turn[0, 0]))))
+    return _foa_order(turn, reference) if format == "foa" else _mic_order(turn)
+
+
+def _foa_order(turn: Floats, reference: int) -> Cause:
+    rest = others(reference)
+    names = ["W"] * 4
+    for axis, slot in zip(*np.nonzero(turn), strict=True):
+        names[rest[slot]] = ("-" if turn[axis, slot] < 0 else "") + "XYZ"[axis]
+    signs = sum(name.startswith("-") for name in names)
+    shown = ", ".join(names)
+    straight = [name.removeprefix("-") for name in names] == ["W", "Y", "Z", "X"]
+    if straight:
+        what = f"channels {' and '.join(n[1:] for n in names if n.startswith('-'))} look inverted"
+        return Cause("inverted", what, "take the original, or change their signs", _matrix(turn), 0, 2.0)
+    fuma = names == ["W", "X", "Y", "Z"]
+    what = f"channels look as if in the order {shown}{' (FuMa)' if fuma else ''}, not W, Y, Z, X (ACN)"
+    penalty = (0.0 if fuma else 1.0) + 4.0 * bool(signs) + 4.0 * bool(reference)
+    hint = "put them in the order W, Y, Z, X (SN3D)" + ("; FuMa has W 3 dB lower as well" if fuma else "")
+    return Cause("order", what, hint, _matrix(turn), reference, penalty)
+
+
+def _mic_order(turn: Floats) -> Cause:
+    """An order of the capsules, or what no order of them makes."""
+    moved = SIDES @ turn.T
+    order = [int(np.flatnonzero((side == SIDES).all(axis=1))[0]) if _is_side(side) else -1 for side in moved]
+    if -1 in order:
+        words = ", ".join(("-" if row.sum() < 0 else "") + "xyz"[int(np.abs(row).argmax())] for row in turn)
+        what = f"directions look as if their axes x, y, z (front, left, up) were {words}"
+        return Cause("order", what, "find out how the directions were computed", _matrix(turn), 0, 5.0)
+    exchanged = sum(place != capsule for place, capsule in enumerate(order))
+    what = f"channels look as if in the order {', '.join(f'M{m + 1}' for m in order)}"
+    hint = "put them in the order M1, M2, M3, M4"
+    return Cause("order", what, hint, _matrix(turn), 0, 1.0 if exchanged == 2 else 3.0)
+
+
+def _is_side(side: Floats) -> bool:
+    return bool((side == SIDES).all(axis=1).any())
+
+
+def rotation(degrees: int, mirrored: bool = False) -> Cause:
+    """All azimuths off by the same angle, and perhaps with the other sign as well."""
+    angle = np.radians(degrees)
+    turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+    if mirrored:
+        what = f"azimuths look mirrored and rotated: azimuth a stands for {degrees} - a"
+        hint = f"take {degrees} degrees minus each azimuth"
+        return Cause("mirrored", what, hint, _matrix(turn @ np.diag([1.0, -1, 1])), 0, 6.0)
+    what = f"azimuths look rotated by {degrees:+d} degrees"
+    hint = f"take {-degrees:+d} degrees to each azimuth, or find out where the front is".replace("take", "add")
+    return Cause("rotated", what, hint, _matrix(np.round(turn, 15)), 0, 3.0 if degrees % 90 else 0.0)
+
+
+# --- the verdict -----------------------------------------------------------------------------------------------
+
+
+def judge(those: Mapping[int, Pieces], format: Format) -> Verdict | None:
+    """The cause that explains the pieces; None where labels fit, or where the sound cannot tell.
+
+    Args:
+        those: the pieces by the channel that is taken for W; 0 is always there.
+        format: of the recordings.
+    """
+    plain = those[0]
+    if plain.places < PLACES or plain.events < EVENTS:
+        return None
+    fits = plain.evidence(np.eye(3)[np.newaxis])[0]
+    best, rival, evidence = _best(those, format)
+    if best is FITS or not _certain(evidence - fits, best.penalty):
+        return None
+    turn = np.stack((np.eye(3), np.array(best.turn)))
+    before = plain.errors(turn[:1])[0]
+    after = those[best.reference].errors(turn[1:])[0]
+    mean_before, mean_after = np.minimum(before, CAP).mean(), np.minimum(after, CAP).mean()
+    if np.mean(after <= WITHIN) < FIT or mean_before < max(mean_after + GAIN, FACTOR * mean_after):
+        return None
+    return Verdict(best, rival, plain.events, plain.places, float(np.median(before)), float(np.median(after)))
+
+
+def _best(those: Mapping[int, Pieces], format: Format) -> tuple[Cause, Cause | None, Floats]:
+    """The most likely cause, one that is nearly as likely and of another kind, and the evidence by place."""
+    known = [cause for cause in causes(format) if cause.reference in those]
+    scores, rows = np.zeros(len(known)), [np.zeros(0)] * len(known)
+    for reference, pieces in those.items():
+        mine = [number for number, cause in enumerate(known) if cause.reference == reference]
+        found = pieces.evidence(np.array([known[number].turn for number in mine]))
+        for number, row in zip(mine, found, strict=True):
+            rows[number], scores[number] = row, row.sum() - known[number].penalty
+    first = int(np.argmax(scores))
+    best, evidence = known[first], rows[first]
+    if best.kind in ("rotated", "mirrored") and best.penalty >= 3.0:
+        best, evidence = _refined(best, those[0])
+    near = [n for n in np.argsort(-scores).tolist() if scores[n] > scores[first] - CLEAR]
+    others = [known[n] for n in near if n != first and not _alike(known[n], best)]
+    return best, others[0] if others else None, evidence
+
+
+def _alike(one: Cause, other: Cause) -> bool:
+    """Whether two causes differ by a few degrees only."""
+    if one.reference != other.reference or one.kind != other.kind:
+        return False
+    cosine = (np.trace(np.array(one.turn).T @ np.array(other.turn)) - 1) / 2
+    return bool(cosine > np.cos(np.radians(16)))
+
+
+def _refined(cause: Cause, pieces: Pieces) -> tuple[Cause, Floats]:
+    """The rotation to the degree; labels that fit, where it is small."""
+    turn = np.array(cause.turn)
+    mirrored = bool(np.linalg.det(turn) < 0)
+    middle = round(float(np.degrees(np.arctan2(turn[1, 0], turn[0, 0]))))
+    some = [rotation((degrees + 180) % 360 - 180, mirrored) for degrees in range(middle - 4, middle + 5)]
+    found = pieces.evidence(np.array([one.turn for one in some]))
+    best = int(np.argmax(found.sum(axis=1)))
+    degrees = (middle - 4 + best + 180) % 360 - 180
+    if not mirrored and abs(degrees) < SMALLEST:
+        return FITS, found[best]
+    return some[best], found[best]
+
+
+def _certain(gain: Floats, penalty: float) -> bool:
+    """Whether the gain over all places is large, and stays so whatever places had been heard."""
+    if gain.sum() - penalty < MARGIN:
+        return False
+    draws = np.random.default_rng(0).integers(0, len(gain), (_DRAWS, len(gain)))
+    return bool(np.quantile(gain[draws].sum(axis=1), 0.01) > penalty)

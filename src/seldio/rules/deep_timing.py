@@ -1,0 +1,189 @@
+"""Labels that are early or late, and labels that belong to another clip: where and when sound is, against labels."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import numpy as np
+
+from seldio.rules.deep_evidence import Bools, Floats, Ints, Said, likelihood, places
+
+#: Label frames by which labels are moved, at most.
+FURTHEST = 100
+#: Smallest shift that is told, in label frames: reverberation and people who label are off by less.
+SMALLEST = 4
+#: Label frames of a block; what is in one depends on itself.
+_BLOCK = 20
+#: How much of its evidence a label frame has of its own: sound does not change much in 100 ms.
+_OWN = 0.25
+#: Log-likelihood by which another time, or another clip, is better, at least; and its part from when there is sound.
+MARGIN, _WHEN = 6.0, 0.3
+#: That for the labels of another clip, of which there may be hundreds.
+_CLIP = 12.0
+#: The same in standard errors.
+_SURE = 1.7
+#: Label frames by which another shift differs from the best one, at least, to be a rival of it.
+_APART = 20
+#: Share of the label frames that fit within 30 degrees once the cause is undone, at least.
+FIT = 0.55
+#: That for shifts of more label frames than this.
+_FAR, _FIT_FAR = 30, 0.7
+#: Places at which sound is heard where labels say, at least, each in so many label frames of some directness.
+PLACES, _FRAMES, _HEARD = 3, 3, 0.1
+
+
+@dataclasses.dataclass(frozen=True)
+class Heard:
+    """What is heard in each label frame of a recording.
+
+    Args:
+        direction: unit vectors (front, left, up), shape (label frames, 3).
+        weight: how direct the sound is, 0 to 1, 0 where there is no direction.
+        level: from -1 (as quiet as it gets) to 1 (loud).
+    """
+
+    direction: Floats
+    weight: Floats
+    level: Floats
+
+    def __len__(self) -> int:
+        return len(self.weight)
+
+
+def heard(directions: Floats, activity: Floats) -> Heard:
+    """Directions (label frames, 3) whose lengths tell how direct they are, and activity, made comparable."""
+    length = np.linalg.norm(directions, axis=1)
+    unit = directions / np.maximum(length, 1e-9)[:, np.newaxis]
+    low, high = np.quantile(activity, (0.1, 0.9)) if len(activity) else (0.0, 0.0)
+    span = high - low
+    level = np.clip(2 * (activity - low) / span - 1, -1, 1) if span > 0.1 else np.zeros(len(activity))
+    return Heard(unit, np.minimum(1.0, 4 * length), level)
+
+
+@dataclasses.dataclass(frozen=True)
+class Shift:
+    """Labels that fit at another time.
+
+    Args:
+        frames: label frames by which they are late (early, if negative).
+        before: share of the label frames alone that fit within 30 degrees, as labelled.
+        after: the same once they are moved.
+        likelihood: its logarithm, once they are moved.
+    """
+
+    frames: int
+    before: float
+    after: float
+    likelihood: float
+
+
+def evidence(labels: Said, sound: Heard, late: int = 0) -> tuple[Floats, Floats]:
+    """How well labels that are *late* by some label frames fit: log-likelihood of each label frame.
+
+    Returns:
+        That of directions, and that of when something sounds, each of shape (label frames of the sound,).
+    """
+    place, inside = _moved(labels, sound, late)
+    alone = labels.alone[place]
+    where, when = np.zeros(len(sound)), np.zeros(len(sound))
+    cosine = np.einsum("ka,ka->k", labels.direction[place], sound.direction[inside])
+    where[inside] = _OWN * likelihood(cosine) * sound.weight[inside] * alone
+    active = np.zeros(len(sound))
+    active[inside] = labels.active[place]
+    when[:] = _OWN * (active - active.mean()) * sound.level
+    return where, when
+
+
+def shift(labels: Said, sound: Heard) -> Shift | None:
+    """The shift that makes labels fit the sound; None where there is none, or where the sound cannot tell."""
+    far = min(FURTHEST, len(sound) // 4)
+    if far <= _APART:
+        return None
+    rows = [evidence(labels, sound, late) for late in range(-far, far + 1)]
+    totals = np.array([where.sum() + when.sum() for where, when in rows])
+    best = int(np.argmax(totals))
+    late = best - far
+    if abs(late) < SMALLEST or abs(late) == far:
+        return None
+    away = np.abs(np.arange(len(rows)) - best) > _APART
+    rival = int(np.argmax(np.where(away, totals, -np.inf)))
+    where, when = (there - here for there, here in zip(rows[best], rows[far], strict=True))
+    before, after = fitting(labels, sound), fitting(labels, sound, late)
+    told = (
+        bool(when.sum() > _WHEN and where.sum() > -1)
+        and after >= max(_least(late), before)
+        and _various(labels, sound, late)
+    )
+    sure = _sure(where + when) and _sure(np.sum(rows[best], axis=0) - np.sum(rows[rival], axis=0))
+    return Shift(late, before, after, float(totals[best])) if told and sure else None
+
+
+def _least(late: int) -> float:
+    """The share of label frames that have to fit; more after a long way, on which there was more to choose from."""
+    return FIT if abs(late) <= _FAR else _FIT_FAR
+
+
+def _blocks(values: Floats) -> Floats:
+    return np.add.reduceat(values, np.arange(0, len(values), _BLOCK))
+
+
+def _sure(gain: Floats, margin: float = MARGIN) -> bool:
+    """Whether the gain of label frames is large, and far from what chance makes of it in blocks."""
+    blocks = _blocks(gain)
+    return bool(gain.sum() > margin and gain.sum() > _SURE * np.sqrt((blocks**2).sum()))
+
+
+def _various(labels: Said, sound: Heard, late: int = 0) -> bool:
+    """Whether sound is heard where labels say at several places: at one, chance is enough."""
+    place, inside = _moved(labels, sound, late)
+    cosine = np.einsum("ka,ka->k", labels.direction[place], sound.direction[inside])
+    fits = labels.alone[place] & (sound.weight[inside] > _HEARD) & (cosine > np.cos(np.radians(30)))
+    _, counts = np.unique(places(labels.direction[place][fits]), return_counts=True)
+    return int((counts >= _FRAMES).sum()) >= PLACES
+
+
+def _moved(labels: Said, sound: Heard, late: int) -> tuple[Ints, Bools]:
+    """The label frames of labels that are *late*, and the label frames of the sound that they stand for."""
+    place = np.arange(len(sound)) + late
+    inside = (place >= 0) & (place < len(labels))
+    return place[inside], inside
+
+
+def fitting(labels: Said, sound: Heard, late: int = 0) -> float:
+    """The share of label frames with one direction in which that is heard within 30 degrees, weighted by directness."""
+    place, inside = _moved(labels, sound, late)
+    weight = sound.weight[inside] * labels.alone[place]
+    cosine = np.einsum("ka,ka->k", labels.direction[place], sound.direction[inside])
+    return float(weight[cosine > np.cos(np.radians(30))].sum() / weight.sum()) if weight.any() else 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Other:
+    """The labels of another clip that fit the sound.
+
+    Args:
+        clip: the other clip.
+        before: share of the label frames alone that fit within 30 degrees, as labelled.
+        after: the same with the labels of the other clip.
+        likelihood: its logarithm, with the labels of the other clip.
+    """
+
+    clip: str
+    before: float
+    after: float
+    likelihood: float
+
+
+def other(own: str, labels: Mapping[str, Said], sound: Heard) -> Other | None:
+    """The clip whose labels fit the sound far better than its own; None where there is none."""
+    here = np.sum(evidence(labels[own], sound), axis=0)
+    before = fitting(labels[own], sound)
+    found = {name: np.sum(evidence(those, sound), axis=0) for name, those in labels.items() if name != own}
+    if before >= FIT or not found:
+        return None
+    first, *others = sorted(found, key=lambda name: (-found[name].sum(), name))
+    rivals = [here, *(found[name] for name in others[:1])]
+    after = fitting(labels[first], sound)
+    sure = all(_sure(found[first] - rival, _CLIP) for rival in rivals) and _various(labels[first], sound)
+    return Other(first, before, after, float(found[first].sum())) if sure and after >= max(FIT, 1.5 * before) else None

@@ -1,0 +1,466 @@
+"""Labels against audio (AUD301 to AUD309): what is heard, what is planted is found and named, and nothing else is said.
+
+The rates over many scenes, rooms and noises are in docs/deep.md, made by benchmarks/deep.py.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shutil
+import zipfile
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from seldio import angles
+from seldio.cli import app
+from seldio.findings import Finding
+from seldio.media.arrays import CHANNELS, SIDES, Format
+from seldio.media.intensity import SoundField, array_of, inverted, listen, others
+from seldio.media.render import render
+from seldio.media.windows import Recording
+from seldio.rules.deep_causes import causes, judge, rotation
+from seldio.rules.deep_evidence import joined, pieces, said
+from seldio.rules.deep_timing import heard, other, shift
+from seldio.synth import labels, scene
+from seldio.synth.recording import Options, record
+from seldio.synth.room import Room
+from seldio.validation import validate
+
+RATE = 24_000
+FORMATS: tuple[Format, ...] = ("foa", "mic")
+Row = tuple[int, int, int, int, int, int]
+#: FOA in diffuse noise: W, Y, Z, X.
+DIFFUSE = np.array([1, 3**-0.5, 3**-0.5, 3**-0.5])[:, np.newaxis]
+
+
+@dataclasses.dataclass(frozen=True)
+class Clip:
+    """Label rows as STARSS23 has them, and the sound of both formats, shape (4, frames), 16 bits."""
+
+    rows: tuple[Row, ...]
+    sound: dict[Format, Any]
+
+
+@cache
+def clip(seed: int, events: int = 14, snr: float = 20.0, pause: int = 3) -> Clip:
+    """Events of noise one after the other, each with an echo from a side wall, in diffuse noise."""
+    rng = np.random.default_rng(seed)
+    rows: list[Row] = []
+    waves = {format: rng.standard_normal((4, (events * (12 + pause) + 10) * 2400)) for format in FORMATS}
+    for name, wave in waves.items():
+        wave *= 10 ** (-snr / 20) * (DIFFUSE if name == "foa" else 0.3)
+    frame = 3
+    for number in range(events):
+        azimuth, elevation = int(rng.integers(-180, 180)), int(rng.integers(-50, 45))
+        length = int(rng.integers(7, 12))
+        rows += [(frame + k, number % 13, 0, azimuth, elevation, 200) for k in range(length)]
+        burst = rng.standard_normal(length * 2400)
+        for name, wave in waves.items():
+            wave[:, frame * 2400 :][:, : len(burst)] += render(burst, azimuth, elevation, RATE, name)
+            wave[:, frame * 2400 + 170 :][:, : len(burst)] += 0.4 * render(burst, 180 - azimuth, elevation, RATE, name)
+        frame += length + pause
+    return Clip(tuple(rows), {name: np.rint(3000 * wave).astype(np.int16) for name, wave in waves.items()})
+
+
+def saved(path: Path, sound: Any, rate: int = RATE) -> Path:
+    assert sound.dtype == np.int16, "floats would be cut off at 1"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    soundfile.write(path, sound.T, rate, subtype="PCM_16")
+    return path
+
+
+def field(folder: Path, sound: Any, format: Format, rate: int = RATE) -> SoundField:
+    with Recording(saved(folder / "a.wav", sound, rate)) as recording:
+        return listen(recording, format)
+
+
+def said_of(rows: tuple[Row, ...], count: int = 2000) -> Any:
+    frame, label, source, azimuth, elevation, _ = np.array(rows).T
+    return said(frame, azimuth.astype(float), elevation.astype(float), label * 100 + source, count)
+
+
+# --- what is heard -----------------------------------------------------------------------------------------
+
+
+@settings(max_examples=8)
+@given(st.floats(-180, 180), st.floats(-85, 85), st.sampled_from(FORMATS), st.sampled_from([16_000, 24_000, 44_100]))
+def test_a_plane_wave_is_heard_where_it_comes_from(
+    tmp_path_factory: pytest.TempPathFactory, azimuth: float, elevation: float, format: Format, rate: int
+) -> None:
+    wave = np.concatenate((np.zeros(rate), np.random.default_rng(1).standard_normal(rate))) * 2000
+    made = field(
+        tmp_path_factory.mktemp("wave"),
+        np.rint(render(wave, azimuth, elevation, rate, format)).astype(np.int16),
+        format,
+        rate,
+    )
+
+    directions = made.directions()[12:19]
+    azimuths, elevations = angles.to_polar(*directions.T)
+
+    assert len(made) == 20
+    assert (angles.great_circle(azimuths, elevations, azimuth, elevation) < (1 if format == "foa" else 6)).all()
+    assert (np.linalg.norm(directions, axis=1) > 0.8).all()
+    assert (made.activity()[12:19] > 1).all()
+
+
+def test_noise_from_everywhere_and_silence_have_no_direction(tmp_path: Path) -> None:
+    noise = 2000 * DIFFUSE * np.random.default_rng(0).standard_normal((4, 3 * RATE))
+
+    assert np.linalg.norm(field(tmp_path, np.rint(noise).astype(np.int16), "foa").directions(), axis=1).max() < 0.1
+    silent = field(tmp_path, np.zeros((4, RATE), np.int16), "mic")
+    assert not silent.directions().any()
+    assert not silent.activity().any()
+    assert array_of(silent.raw) is None
+    assert inverted(silent.raw) == ()
+
+
+def test_any_channel_can_be_taken_for_w(tmp_path: Path) -> None:
+    made = field(tmp_path, clip(1).sound["foa"], "foa")
+    moved = field(tmp_path, clip(1).sound["foa"][[3, 1, 2, 0]], "foa")
+
+    assert others(0) == [3, 1, 2]
+    order = [others(3).index(channel) for channel in (0, 1, 2)]
+    np.testing.assert_allclose(moved.directions(3)[:, order], made.directions(), atol=1e-5)
+
+
+def test_formats_and_capsules_are_told_without_labels(tmp_path: Path) -> None:
+    made = {format: field(tmp_path, clip(2).sound[format], format).raw for format in FORMATS}
+    assert array_of(made["foa"]) == "foa"
+    assert array_of(made["mic"]) == "mic"
+    assert inverted(made["mic"]) == ()
+
+    for channel in range(4):
+        signs = np.ones((4, 1), np.int16)
+        signs[channel] = -1
+        assert inverted(field(tmp_path, clip(2).sound["mic"] * signs, "mic").raw) == (channel,)
+    mono = np.repeat(clip(2).sound["foa"][:1], 4, axis=0)
+    assert array_of(field(tmp_path, mono, "foa").raw) is None, "four copies are no array; that is AUD203"
+
+
+def test_only_label_frames_with_one_direction_count() -> None:
+    rows = [(0, 0.0), (1, 0.0), (1, 90.0), (2, 10.0), (2, 14.0), (3, np.nan), (10**9, 0.0), (-1, 0.0)]
+    frame, azimuth = np.array(rows).T
+    found = said(frame.astype(np.int64), azimuth, 0 * azimuth, np.arange(len(rows)), 5)
+
+    assert found.active.tolist() == [True, True, True, True, False]
+    assert found.alone.tolist() == [True, False, True, False, False]
+    np.testing.assert_allclose(angles.to_polar(*found.direction[2])[0], 12)
+
+
+# --- causes ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_every_cause_is_one_of_its_own(format: Format) -> None:
+    known = causes(format)
+    turns = {(cause.reference, np.round(cause.turn, 6).tobytes()) for cause in known}
+
+    assert len(turns) == len(known)
+    for cause in known:
+        turn = np.array(cause.turn)
+        np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-12)
+        assert cause.kind in ("", "mirrored", "flipped", "reversed", "rotated", "order", "inverted")
+        assert bool(cause.what) == bool(cause.kind) == bool(cause.hint)
+
+
+def foa(*names: str) -> tuple[list[int], Any]:
+    """The order and signs that make a recording whose channels are these, such as -Y."""
+    order = [CHANNELS["foa"].index(name.removeprefix("-")) for name in names]
+    return order, np.array([-1 if name.startswith("-") else 1 for name in names], np.int16)[:, np.newaxis]
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "words"),
+    [
+        (("W", "X", "Y", "Z"), "order", "W, X, Y, Z (FuMa)"),
+        (("W", "X", "Z", "Y"), "order", "W, X, Z, Y"),
+        (("W", "Z", "Y", "X"), "order", "W, Z, Y, X"),
+        (("X", "Y", "Z", "W"), "order", "X, Y, Z, W"),
+        (("W", "-Y", "Z", "X"), "mirrored", "left and right"),
+        (("W", "Y", "-Z", "X"), "flipped", "up and down"),
+        (("W", "Y", "Z", "-X"), "reversed", "front and back"),
+        (("-W", "Y", "Z", "X"), "inverted", "W has the wrong sign"),
+        (("W", "-Y", "-Z", "X"), "inverted", "Y and Z"),
+        (("W", "-Y", "Z", "-X"), "rotated", "180"),
+    ],
+)
+def test_channels_of_foa_are_named(tmp_path: Path, names: tuple[str, ...], kind: str, words: str) -> None:
+    order, signs = foa(*names)
+    made = field(tmp_path, clip(3).sound["foa"][order] * signs, "foa")
+
+    verdict = judge(pieces(said_of(clip(3).rows), {number: made.directions(number) for number in range(4)}), "foa")
+
+    assert verdict is not None
+    assert verdict.cause.kind == kind
+    assert words in verdict.cause.what
+    assert verdict.after < 10 < verdict.before
+    assert verdict.events == 14
+
+
+@pytest.mark.parametrize("order", [(1, 0, 2, 3), (0, 2, 1, 3), (3, 1, 2, 0), (1, 2, 0, 3), (3, 2, 1, 0)])
+def test_capsules_of_mic_are_named(tmp_path: Path, order: tuple[int, ...]) -> None:
+    made = field(tmp_path, clip(3).sound["mic"][list(order)], "mic")
+
+    verdict = judge(pieces(said_of(clip(3).rows), {0: made.directions()}), "mic")
+
+    assert verdict is not None
+    if verdict.cause.kind == "order":
+        assert verdict.cause.what.endswith(", ".join(f"M{channel + 1}" for channel in order))
+    else:
+        assert verdict.cause.kind == "rotated", "half a circle exchanges M1 with M4 and M2 with M3"
+        assert (SIDES[list(order)] == SIDES * [-1, -1, 1]).all()
+
+
+Change = Callable[[int, int], tuple[int, int]]
+WRONG: dict[str, Change] = {
+    "mirrored": lambda az, el: (-az, el),
+    "flipped": lambda az, el: (az, -el),
+    "reversed": lambda az, el: (180 - az, el),
+}
+
+
+def turned_by(degrees: int) -> Change:
+    return lambda az, el: (az + degrees, el)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_wrong_labels_are_named_and_right_ones_left_alone(tmp_path: Path, format: Format) -> None:
+    scenes = [clip(4, snr=5.0), clip(3)]
+    for one in scenes:
+        directions = field(tmp_path, one.sound[format], format).directions()
+
+        def verdict(change: Change, one: Clip = one, directions: Any = directions) -> Any:
+            rows = tuple((row[0], row[1], row[2], *change(row[3], row[4]), row[5]) for row in one.rows)
+            return judge(pieces(said_of(rows), {0: directions}), format)
+
+        assert verdict(lambda az, el: (az, el)) is None
+        for kind, change in WRONG.items():
+            assert verdict(change).cause.kind == kind
+        for degrees in (-90, -37, 45, 141, 180):
+            found = verdict(turned_by(degrees)).cause
+            assert found.kind == "rotated"
+            assert abs(np.trace(np.array(found.turn) @ np.array(rotation(-degrees).turn)) - 3) < 0.05
+        strangers = said_of(clip(90 + scenes.index(one)).rows)
+        assert judge(pieces(strangers, {0: directions}), format) is None, "no cause makes chance fit"
+
+
+def test_a_few_events_or_one_place_tell_nothing(tmp_path: Path) -> None:
+    short = clip(7, events=3)
+    directions = field(tmp_path, short.sound["foa"], "foa").directions()
+    mirrored = tuple((k, c, s, -az, el, d) for k, c, s, az, el, d in short.rows)
+
+    alone = pieces(said_of(mirrored), {0: directions})[0]
+    assert judge({0: alone}, "foa") is None
+    at_one_place = dataclasses.replace(joined([alone] * 20), place=np.zeros(20 * len(alone), np.int64))
+    assert judge({0: at_one_place}, "foa") is None
+    assert judge({0: joined([alone] * 20)}, "foa") is not None, "many clips together do tell"
+
+
+# --- time --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_shifts_are_measured_in_label_frames(tmp_path: Path, format: Format) -> None:
+    one = clip(8, events=30)
+    made = field(tmp_path, one.sound[format], format)
+    sound = heard(made.directions(), made.activity())
+
+    def found(late: int) -> Any:
+        return shift(said_of(tuple((row[0] + late, *row[1:]) for row in one.rows), len(made) + 100), sound)
+
+    assert [found(late) for late in (-2, 0, 2)] == [None, None, None]
+    assert [found(late).frames for late in (-60, -12, -5, 5, 9, 31, 70)] == [-60, -12, -5, 5, 9, 31, 70]
+    assert found(31).after > 0.9 > found(31).before
+
+
+def test_labels_of_another_clip_are_found_where_they_are(tmp_path: Path) -> None:
+    every = {str(seed): said_of(clip(seed, events=20).rows) for seed in range(8, 13)}
+    made = field(tmp_path, clip(8, events=20).sound["foa"], "foa")
+    sound = heard(made.directions(), made.activity())
+    wrong = every | {"8": every["9"]}
+
+    assert other("8", every, sound) is None
+    assert other("8", wrong, sound) is None, "the right ones are not there"
+    found = other("8", wrong | {"hidden": every["8"]}, sound)
+    assert found is not None
+    assert found.clip == "hidden"
+    assert found.after > 0.9 > found.before
+
+
+# --- trees -------------------------------------------------------------------------------------------------
+
+
+def rows_of(table: Any) -> tuple[Row, ...]:
+    names = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
+    columns = [table[name].to_numpy() * (100 if name == "distance" else 1) for name in names]
+    return tuple(tuple(round(value) for value in row) for row in zip(*columns, strict=True))
+
+
+def text(rows: Any) -> str:
+    return "".join(",".join(map(str, row)) + "\n" for row in rows)
+
+
+@pytest.fixture(scope="module")
+def room() -> Clip:
+    """A scene in a room with reverberation and noise, sources that move and overlap."""
+    tracks = scene(11, 40.0, 12)
+    sound = record(tracks, 40.0, 11, Options(Room(reverberation=0.3), 25.0))
+    return Clip(rows_of(labels("a", tracks)), sound)
+
+
+NAMES = ("fold3_room4_mix001", "fold3_room4_mix002")
+
+
+def tree(folder: Path, clips: list[Clip]) -> Path:
+    for name, one in zip(NAMES, clips, strict=False):
+        for format in FORMATS:
+            saved(folder / f"{format}_dev/dev-train-tau/{name}.wav", one.sound[format])
+        path = folder / f"metadata_dev/dev-train-tau/{name}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text(one.rows))
+    return folder
+
+
+def deep(path: Path) -> list[Finding]:
+    """What is said of sound; the set is small, and what it lacks is another rule's."""
+    return [one for one in validate(path, deep=True).findings if one.code.startswith("AUD")]
+
+
+def test_a_right_tree_is_clean_and_a_wrong_one_is_not(room: Clip, tmp_path: Path) -> None:
+    assert deep(tree(tmp_path / "good", [room, clip(21)])) == []
+
+    fuma = planted(clip(21), foa=lambda x: x[[0, 3, 1, 2]])
+    found = deep(tree(tmp_path / "bad", [planted(room, row=lambda k, c, s, az, el, d: (k, c, s, -az, el, d)), fuma]))
+
+    assert {(Path(one.path).name, one.code) for one in found} == {
+        (f"{NAMES[0]}.csv", "AUD301"), (f"{NAMES[1]}.wav", "AUD305"),
+    }  # fmt: skip
+    assert "foa_dev" in next(one.path for one in found if one.code == "AUD305")
+    assert not [one for one in validate(tmp_path / "bad").findings if one.code.startswith("AUD3")], "only when asked"
+
+
+def planted(one: Clip, **changes: Any) -> Clip:
+    """A clip with other rows, or other channels in one format."""
+    rows = tuple(changes.get("row", lambda *row: row)(*row) for row in one.rows)
+    return Clip(rows, {name: changes.get(name, lambda x: x)(sound) for name, sound in one.sound.items()})
+
+
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
+    "AUD301": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, -az, el, d)}),
+    "AUD302": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, az, -el, d)}),
+    "AUD303": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, int(angles.wrap(180 - az)), el, d)}),
+    "AUD304": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, int(angles.wrap(az + 60)), el, d)}),
+    "AUD305": ("wav", {"foa": lambda x: x[[0, 1, 3, 2]]}),
+    "AUD306": ("wav", {"mic": lambda x: x * np.array([[1], [1], [-1], [1]], np.int16)}),
+    "AUD307": ("wav", {"mic": lambda x: clip(21).sound["foa"][:, : x.shape[1]]}),
+    "AUD308": ("csv", {"row": lambda k, c, s, az, el, d: (k + 8, c, s, az, el, d)}),
+}
+
+
+@pytest.mark.parametrize("code", CASES)
+def test_each_error_has_its_rule(code: str, tmp_path: Path) -> None:
+    suffix, changes = CASES[code]
+    found = deep(tree(tmp_path, [planted(clip(20), **changes)]))
+
+    assert [(one.code, Path(one.path).suffix) for one in found] == [(code, f".{suffix}")]
+    assert found[0].hint
+
+
+def test_exchanged_labels(tmp_path: Path) -> None:  # AUD309
+    one, two = clip(20), clip(21)
+    found = deep(tree(tmp_path, [dataclasses.replace(one, rows=two.rows), dataclasses.replace(two, rows=one.rows)]))
+
+    assert [one.code for one in found] == ["AUD309", "AUD309"]
+    assert NAMES[1] in found[0].message
+
+
+def test_what_all_clips_share_is_said_once_more(tmp_path: Path) -> None:
+    folder = tmp_path / "labels"
+    folder.mkdir()
+    for seed in range(20, 24):
+        one = clip(seed, events=4 if seed == 20 else 8)
+        saved(tmp_path / f"foa/{seed}.wav", one.sound["foa"])
+        (folder / f"{seed}.csv").write_text(text(planted(one, **CASES["AUD301"][1]).rows))
+    found = [one for one in deep(tmp_path) if one.code == "AUD301"]
+
+    assert [Path(one.path).name for one in found] == ["foa", "21.csv", "22.csv", "23.csv"], "20 has too few events"
+    assert found[0].message.startswith("all 4 FOA recordings together: azimuths look mirrored")
+
+
+def test_labels_alone_find_their_recordings_and_archives_are_read_in_place(tmp_path: Path) -> None:
+    wrong = planted(clip(20), **CASES["AUD301"][1])
+    folder = tree(tmp_path / "tree", [wrong])
+    csv = folder / f"metadata_dev/dev-train-tau/{NAMES[0]}.csv"
+
+    (one,) = [finding for finding in deep(csv) if finding.code == "AUD301"]
+    assert "as FOA and" in one.message
+    assert [one.code for one in deep(folder / "metadata_dev")] == ["AUD301"]
+    with zipfile.ZipFile(tmp_path / "tree.zip", "w") as archive:
+        for path in sorted(folder.rglob("*.*")):
+            archive.write(path, path.relative_to(tmp_path))
+    assert [one.code for one in deep(tmp_path / "tree.zip")] == ["AUD301"]
+
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    shutil.copy(csv, beside / "a.csv")
+    for format in FORMATS:
+        saved(beside / "a.wav", wrong.sound[format])
+        (one,) = deep(beside / "a.csv")
+        assert f"a.wav as {format.upper()}" in one.message, "no folder says so; the channels do"
+
+
+@pytest.mark.parametrize("change", ["no rows", "silent", "mono", "8 kHz", "short", "crowded", "stereo", "no distance"])
+def test_where_the_sound_cannot_tell_nothing_is_said(change: str, tmp_path: Path) -> None:
+    wrong = planted(clip(20), **CASES["AUD301"][1])
+    rows: Any = wrong.rows
+    foa: Any = wrong.sound["foa"]
+    rate = RATE
+    if change == "no rows":
+        rows = ()
+    elif change == "silent":
+        foa = np.zeros_like(foa)
+    elif change in ("mono", "stereo"):
+        foa = foa[: 1 if change == "mono" else 2]
+    elif change == "8 kHz":
+        foa, rate = foa[:, ::12], 2_000
+    elif change == "short":
+        foa, rows = foa[:, : 5 * RATE], [row for row in rows if row[0] < 50]
+    elif change == "crowded":
+        rows = [new for row in rows for new in (row, (row[0], 12 - row[1], 1, (row[3] + 300) % 360 - 180, 0, 100))]
+    elif change == "no distance":
+        rows = [row[:5] for row in rows]
+    saved(tmp_path / f"foa_dev/dev-train-tau/{NAMES[0]}.wav", foa, rate)
+    path = tmp_path / f"metadata_dev/dev-train-tau/{NAMES[0]}.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text(text(rows))
+    found = [one.code for one in deep(tmp_path) if one.code.startswith("AUD3")]
+
+    assert found == (["AUD301"] if change == "no distance" else [])
+
+
+def test_the_command_line_names_the_cause_and_its_evidence(tmp_path: Path) -> None:
+    folder = tree(tmp_path / "tree", [planted(clip(20), **CASES["AUD304"][1])])
+
+    done = CliRunner().invoke(app, ["validate", str(folder), "--deep", "--select", "AUD3", "--output", "concise"])
+
+    assert done.exit_code == 1
+    (degrees,) = re.findall(r"azimuths look rotated by \+(\d+) degrees", done.stdout)
+    assert 55 <= int(degrees) <= 65
+    assert "14 events alone at 1" in done.stdout
+
+
+def test_other_hops(tmp_path: Path) -> None:
+    with Recording(saved(tmp_path / "a.wav", clip(20).sound["foa"][:, :RATE])) as recording:
+        assert len(listen(recording, "foa", Fraction(1, 50))) == 50
