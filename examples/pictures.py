@@ -1,0 +1,38 @@
+"""Pictures in Python: the events of a clip, a system's answer beside them, a set in numbers, a film with labels.
+
+Run it anywhere: it makes its own small data set in a temporary folder. It needs matplotlib (``seldio[plot]``).
+"""
+
+import importlib.util
+import tempfile
+from pathlib import Path
+
+from seldio.demo import make as make_data
+from seldio.pictures.making import Wanted, make
+from seldio.pictures.tracks import read_labels, tracks
+
+with tempfile.TemporaryDirectory() as folder:
+    root = Path(folder)
+    make_data(root)
+    labels = read_labels(root / "starss23" / "metadata_dev")
+    clip = labels.clips[0]
+    events = tracks(labels, clip)
+    print(f"{clip} holds {len(events)} events, the first one from {events[0].onset:g} to {events[0].offset:g} s")
+
+    if importlib.util.find_spec("matplotlib") is None:
+        print("matplotlib is not installed: pip install 'seldio[plot]'")
+    else:
+        from seldio.pictures import plots
+        from seldio.pictures.canvas import save
+        from seldio.pictures.overlay import film
+
+        # a picture of your own, from the events themselves …
+        save(plots.directions(events, events[:3], clip), root / "directions.svg")
+        # … or from a path, as `seldio plot` does
+        for kind in ("timeline", "map"):
+            made = make(root / "starss23" / "metadata_dev", root / f"{kind}.png", Wanted(kind, clip=clip))
+            print(f"{made.kind}: {Path(made.path).stat().st_size:,} bytes")
+        make(root / "starss23" / "metadata_dev", root / "statistics.pdf")
+        short = [event for event in events if event.offset <= 15]
+        done = film(root / "clip.mp4", short or events[:1], width=320)
+        print(f"a film of {done.pictures} pictures, {done.rate} a second")
