@@ -1,0 +1,25 @@
+"""A clip as a page: labels, predictions and questions together, to be opened in a browser.
+
+Run it anywhere: it makes its own small data set in a temporary folder. ``seldio view CLIP`` does the same.
+"""
+
+import tempfile
+from pathlib import Path
+
+from seldio.conversion.asked import Request
+from seldio.conversion.dispatch import convert_any
+from seldio.demo import make
+from seldio.pictures.page import view
+
+with tempfile.TemporaryDirectory() as folder:
+    root = Path(folder)
+    make(root)
+    labels = root / "starss23/metadata_dev/dev-train-tau/fold3_room4_mix001.csv"
+    convert_any(root / "starss23/metadata_dev", root / "qa.jsonl", "items", None, [], {}, Request())
+
+    page = view(labels, predictions=root / "submission/mix001.csv", questions=root / "qa.jsonl")
+    (root / "page.html").write_bytes(page.html)
+
+    print(f"{page.clip}: {page.events} events, {page.predictions} predicted, {page.questions} questions")
+    print(f"{page.findings} findings, each at its place in time")
+    print(f"{len(page.html) / 1000:.0f} kB in one file, which opens without a network")

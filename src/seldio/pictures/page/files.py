@@ -1,0 +1,139 @@
+"""The files of a clip: what stands beside its labels in a data set tree."""
+
+# Plain strings, as in seldio.files: links are judged where they are followed, in on_disk.
+# ruff: noqa: PTH100, PTH112, PTH113, PTH118, PTH119, PTH120, PTH122
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator
+
+from seldio.errors import UsageError
+from seldio.files import Entry, open_source
+from seldio.files.entries import plain_file
+from seldio.files.lookup import LEVELS, on_disk
+from seldio.formats.layouts import LAYOUTS, PLAIN, Field
+from seldio.formats.trees import TYPES, read_tree
+from seldio.media.compact import Array
+from seldio.text import clipped, printable
+
+Path = str | os.PathLike[str]
+#: The order in which recordings are preferred.
+_HEARD: tuple[Array, ...] = ("stereo", "foa", "mic", "audio")
+#: Folders whose names say what is in them; a file of the same name in any other has nothing to do with the clip.
+_TOPS = frozenset(PLAIN).union(*(row.tops for row in LAYOUTS))
+_KINDS: tuple[Field, ...] = (*_HEARD, "video")
+_MEDIA = tuple(suffix for suffix, kind in TYPES.items() if kind != "metadata")
+
+
+@dataclasses.dataclass(frozen=True)
+class Files:
+    """What there is of a clip.
+
+    Args:
+        stem: its name.
+        audio: the recording.
+        array: what the folder of the recording says it is.
+        video: the video.
+    """
+
+    stem: str
+    audio: Entry | None = None
+    array: Array = "audio"
+    video: Entry | None = None
+
+
+def files_of(labels: Path, audio: Path | None = None, video: Path | None = None) -> Files:
+    """The recording and the video that belong to a label file, as given or as found beside it.
+
+    Looked for are files of the same name: in the same folder, and in the folders of a data set tree that hold
+    what the folder of the labels says (``metadata_dev/dev-test-tau`` and ``foa_dev/dev-test-tau``).
+
+    Raises:
+        UsageError: *labels*, *audio* or *video* is no file.
+    """
+    path = os.fspath(labels)
+    if os.path.isdir(path):
+        raise UsageError(f"{printable(path)} is a folder: name the label file of one clip in it")
+    found = _beside(path) if os.path.isfile(path) else {}
+    array: Array = next((field for field in _HEARD if field in found), "audio")
+    entry = found.get(array)
+    if audio is not None:
+        entry, array = _given(audio), _array(os.fspath(audio))
+    shown = _given(video) if video is not None else found.get("video")
+    return Files(stem_of(path), entry, array, shown)
+
+
+def stem_of(path: str) -> str:
+    """The name of the clip that a file is called after."""
+    return "stdin" if path == "-" else os.path.splitext(os.path.basename(path))[0]
+
+
+def _given(path: Path) -> Entry:
+    shown = os.fspath(path)
+    if not os.path.isfile(shown):
+        raise UsageError(f"no such file: {clipped(shown, 200)}")
+    return plain_file(shown)
+
+
+def _array(path: str) -> Array:
+    """The kind of array that the folders of a recording name."""
+    name = os.path.abspath(path).replace(os.sep, "/").lstrip("/")
+    clips = read_tree([name]).clips
+    return next((field for clip in clips for field in _HEARD if getattr(clip, field) is not None), "audio")
+
+
+def _beside(path: str) -> dict[Field, Entry]:
+    """The files of the clip, by what they are; the nearest first."""
+    folder, stem = os.path.dirname(os.path.abspath(path)), stem_of(path)
+    found: dict[Field, Entry] = {}
+    below = ""
+    for _ in range(LEVELS + 1):
+        names = [name for top in _tops(folder, below) for name in _names(folder, top, below, stem)]
+        for clip in read_tree(names, folder).clips:
+            for field in _KINDS:
+                name = getattr(clip, field)
+                entry = on_disk(folder, name) if name is not None else None
+                if entry is not None:
+                    found.setdefault(field, entry)
+        below = f"{os.path.basename(folder)}/{below}"
+        folder = os.path.dirname(folder)
+    return found
+
+
+def _tops(folder: str, below: str) -> list[str]:
+    """The folders that may hold what ``folder/below`` holds in another kind; the folder itself at first."""
+    if not below:
+        return [""]
+    try:
+        with os.scandir(folder) as items:
+            return sorted(f"{item.name}/" for item in items if item.name.lower() in _TOPS and item.is_dir())
+    except OSError:  # what may not be listed has nothing for us
+        return []
+
+
+def _names(folder: str, top: str, below: str, stem: str) -> Iterator[str]:
+    """Names below *folder* at which a recording or video of the clip exists."""
+    rest = below.partition("/")[2]
+    for suffix in _MEDIA:
+        name = f"{top}{rest}{stem}.{suffix}"
+        if os.path.isfile(os.path.join(folder, name)):
+            yield name
+
+
+def prediction_of(path: Path, stem: str) -> str:
+    """The file of predictions for the clip *stem*: *path* itself, or the file of that name in the folder.
+
+    Raises:
+        UsageError: there is none.
+    """
+    shown = os.fspath(path)
+    if not os.path.isdir(shown):
+        return os.fspath(_given(path).path)
+    with open_source(shown, lambda _: None) as source:
+        named = [entry for entry in source if stem_of(entry.name) == stem and entry.name.endswith((".csv", ".json"))]
+    if len(named) != 1:
+        there = "no file" if not named else f"{len(named)} files"
+        raise UsageError(f"{printable(shown)} has {there} of the name {clipped(stem)}: name the file itself")
+    return named[0].path

@@ -1,0 +1,439 @@
+"""The page of ``seldio view`` in a real browser: from file://, without a network, by keyboard, narrow and dark."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scenes import CLIP, Scene
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from videos import make as make_video
+
+from seldio.media.video import Video
+from seldio.pictures.colours import colour, rgb
+from seldio.pictures.page import view
+
+WIDE, NARROW = (1280, 1000), (375, 800)
+
+
+class Browser:
+    """A page in the browser, and questions about it."""
+
+    def __init__(self, driver: Any, folder: Path) -> None:
+        self.driver, self.folder = driver, folder
+
+    def open(self, html: bytes, name: str = "page.html") -> None:
+        """Show a page from file://; what the browser said before is forgotten."""
+        path = self.folder / name
+        path.write_bytes(html)
+        for kind in ("browser", "performance"):
+            self.driver.get_log(kind)
+        self.driver.get(path.as_uri())
+
+    def screen(self, size: tuple[int, int], dark: bool = False, calm: bool = False) -> None:
+        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        features = [
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+            {"name": "prefers-reduced-motion", "value": "reduce" if calm else "no-preference"},
+        ]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def said(self) -> list[str]:
+        """What stands in the console: errors and warnings."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def network(self, method: str) -> list[dict[str, Any]]:
+        """What happened on the network since this was asked last."""
+        events = (json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
+        return [each["params"] for each in events if each["method"] == f"Network.{method}"]
+
+    def requests(self) -> list[str]:
+        """Addresses that were asked for, but for those inside the page."""
+        sent = (each["request"]["url"] for each in self.network("requestWillBeSent"))
+        return [address for address in sent if not address.startswith("data:")]
+
+    def js(self, code: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(code, *arguments)
+
+    def find(self, selector: str) -> Any:
+        return self.driver.find_element(By.CSS_SELECTOR, selector)
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            ActionChains(self.driver).send_keys(key).perform()
+
+    @property
+    def time(self) -> float:
+        return float(self.js("return Number(document.getElementById('seek').value)"))
+
+    @property
+    def length(self) -> float:
+        """Of the clip, in seconds."""
+        return float(self.js("return Number(document.getElementById('seek').max)"))
+
+    def pixels(self, canvas: str) -> np.ndarray[Any, Any]:
+        """A canvas as an array of shape (height, width, 4)."""
+        code = (
+            "const c = document.getElementById(arguments[0]);"
+            "const bytes = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
+            "let text = ''; for (let i = 0; i < bytes.length; i += 8192)"
+            "  text += String.fromCharCode(...bytes.subarray(i, i + 8192));"
+            "return [c.width, c.height, btoa(text)]"
+        )
+        width, height, text = self.js(code, canvas)
+        return np.frombuffer(base64.b64decode(text), np.uint8).reshape(height, width, 4)
+
+    def wait(self, code: str, seconds: float = 10) -> None:
+        """Until an expression of the page is true."""
+        end = time.monotonic() + seconds
+        while not self.js(f"return Boolean({code})"):
+            assert time.monotonic() < end, f"never became true: {code}"
+            time.sleep(0.03)
+
+    def shot(self, path: Path, whole: bool = False) -> None:
+        """A picture of the page, *whole* beyond the screen too; its canvases get time to be drawn."""
+        self.js("return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        data = self.driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": whole})
+        path.write_bytes(base64.b64decode(data["data"]))
+
+
+@pytest.fixture
+def browser(chromium: Any, tmp_path: Path) -> Iterator[Browser]:
+    """At the size of a desk, light."""
+    browser = Browser(chromium, tmp_path)
+    browser.screen(WIDE)
+    yield browser
+    chromium.get("about:blank")
+
+
+@pytest.fixture(scope="module")
+def full(scene: Scene) -> bytes:
+    """The page with everything."""
+    return view(scene.labels, predictions=scene.predictions.parent, questions=scene.questions).html
+
+
+@pytest.fixture(scope="module")
+def silent(scene: Scene) -> bytes:
+    """The page without media."""
+    page = view(scene.labels, predictions=scene.predictions, questions=scene.questions, media="none")
+    return page.html
+
+
+def test_it_loads_from_a_file_in_silence_and_asks_for_nothing(browser: Browser, full: bytes) -> None:
+    browser.open(full)
+    browser.wait("document.getElementById('video').readyState > 1")
+
+    assert [] == browser.said()
+    assert ["file"] == [address.partition(":")[0] for address in browser.requests()]
+    assert CLIP == browser.find("h1").text
+    assert "11 events" in browser.find("#about").text
+
+
+def test_the_policy_stops_what_a_page_could_do(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    browser.js("const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s)")
+    browser.js("new Image().src = 'http://example.com/a.png'")
+
+    assert browser.js("return window.ran") is None
+    assert any("Content Security Policy" in line for line in browser.said())
+    assert ["csp"] == [each.get("blockedReason") for each in browser.network("loadingFailed")]
+
+
+def test_sources_are_drawn_where_they_are(browser: Browser, tmp_path: Path) -> None:
+    """One source at +90 (left), 30 up: a spot in the left half, above the middle, and nothing on the right."""
+    labels = tmp_path / "fold3_room4_mix001.csv"
+    labels.write_text("".join(f"{frame},4,1,90,30,150\n" for frame in range(10, 40)))
+    browser.open(view(labels).html)
+    before = browser.pixels("panorama")
+    browser.js(
+        "document.getElementById('seek').value = 2; document.getElementById('seek').dispatchEvent(new Event('input'))"
+    )
+    changed = (browser.pixels("panorama") != before).any(axis=2)
+    height, width = changed.shape
+    spot = browser.pixels("panorama")[round(height * 60 / 180), round(width * 90 / 360)]
+
+    assert rgb(colour(4)) == tuple(spot[:3])
+    assert changed[: height // 2, : width // 2].any()
+    assert not changed[:, width // 2 :].any()
+    assert not changed[height // 2 :].any()
+
+
+def test_a_source_behind_is_drawn_on_both_edges(browser: Browser, tmp_path: Path) -> None:
+    labels = tmp_path / "fold3_room4_mix001.csv"
+    labels.write_text("".join(f"{frame},4,1,{180 if frame % 2 else -180},0,150\n" for frame in range(40)))
+    browser.open(view(labels).html)
+    for key in (".", "."):
+        browser.press(key)
+        pixels = browser.pixels("panorama")
+        row = pixels[pixels.shape[0] // 2]
+
+        assert rgb(colour(4)) == tuple(row[3][:3]) == tuple(row[-4][:3])
+
+
+def test_the_keys(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    browser.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
+    assert browser.time == pytest.approx(3)
+    browser.press(Keys.ARROW_LEFT)
+    assert browser.time == pytest.approx(2)
+    browser.press(".", ".", ",")
+    assert browser.time == pytest.approx(2.1)
+    browser.press(Keys.END)
+    assert browser.time == pytest.approx(browser.length)
+    browser.press(Keys.HOME)
+    assert browser.time == 0
+    browser.press("+")
+    assert "5 s" == browser.find("#span").text
+    browser.press("-")
+    assert "all" == browser.find("#span").text
+
+
+def test_a_hundred_frames_on_is_frame_100(browser: Browser, full: bytes) -> None:
+    """The clock of a player is rounded; stepping must not get stuck on it, nor skip a frame."""
+    browser.open(full)
+    browser.wait("document.getElementById('video').readyState > 1")
+    for count in range(1, 101):
+        browser.press(".")
+        assert f"frame {count}" == browser.find("#frame").text
+
+
+def test_space_plays_and_stops_the_clock_without_media(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    browser.press(Keys.SPACE)
+    browser.wait("Number(document.getElementById('seek').value) > 0.3")
+    assert "Pause" == browser.find("#play").get_attribute("aria-label")
+    browser.press(Keys.SPACE)
+    stopped = browser.time
+    time.sleep(0.2)
+
+    assert browser.time == stopped
+    assert "Play" == browser.find("#play").get_attribute("aria-label")
+
+
+def test_the_clock_stops_at_the_end_and_starts_anew(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    browser.press(Keys.END, Keys.ARROW_LEFT, ".", ".", ".", ".", ".", ".", Keys.SPACE)
+    browser.wait("document.getElementById('play').getAttribute('aria-label') === 'Play'")
+    assert browser.time == pytest.approx(browser.length)
+    browser.press(Keys.SPACE)
+    browser.wait("Number(document.getElementById('seek').value) < 10")
+    browser.press(Keys.SPACE)
+
+
+def test_the_player_keeps_the_time(browser: Browser, full: bytes) -> None:
+    browser.open(full)
+    browser.wait("document.getElementById('video').readyState > 2")
+    assert browser.js("return document.getElementById('video').duration") == pytest.approx(20, abs=0.15)
+    browser.press(Keys.ARROW_RIGHT, Keys.SPACE)
+    browser.wait("document.getElementById('video').currentTime > 1.4")
+    browser.press("m")
+    assert browser.js("return document.getElementById('video').muted") is True
+    browser.press(Keys.SPACE)
+    browser.wait("document.getElementById('video').paused")
+
+    assert browser.time == pytest.approx(browser.js("return document.getElementById('video').currentTime"), abs=0.11)
+    assert [] == browser.said()
+
+
+def test_the_picture_is_that_of_the_time(browser: Browser, full: bytes, scene: Scene) -> None:
+    """The copy in the page, at a moment, against the video itself."""
+    browser.open(full)
+    browser.wait("document.getElementById('video').readyState > 1")
+    for _ in range(9):
+        browser.press(Keys.ARROW_RIGHT)
+    browser.wait("!document.getElementById('video').seeking")
+    code = (
+        "const v = document.getElementById('video'), c = document.createElement('canvas'); c.width = 64; c.height = 32;"
+        "const x = c.getContext('2d'); x.drawImage(v, 0, 0, 64, 32); return Array.from(x.getImageData(0, 0, 64, 32).data)"
+    )
+    seen = np.array(browser.js(code), float).reshape(32, 64, 4)[..., :3]
+    path = next(scene.root.rglob("*.mp4"))
+    with Video(path) as video:
+        wanted = video.pictures([90], size=(64, 32))[0].astype(float)
+        other = video.pictures([20], size=(64, 32))[0].astype(float)
+
+    assert np.abs(seen - wanted).mean() < 6 < np.abs(wanted - other).mean() + 6
+    assert np.abs(seen - wanted).mean() < np.abs(seen - other).mean()
+
+
+def test_findings_lead_to_their_time(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    item = browser.find("#findings li .jump")
+    minutes, _, seconds = item.text.partition(":")
+    item.click()
+    assert browser.time == pytest.approx(60 * int(minutes) + float(seconds))
+    browser.press(Keys.HOME, "n")
+    first = browser.time
+    browser.press("n")
+    assert 0 < first < browser.time
+    browser.press("b")
+    assert browser.time == first
+
+
+def test_a_click_into_the_timeline_seeks(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    canvas = browser.find("#timeline")
+    ActionChains(browser.driver).move_to_element_with_offset(
+        canvas, canvas.size["width"] // 2 - 10, 0
+    ).click().perform()
+
+    assert browser.time > browser.length - 1
+
+
+def test_questions_lead_to_their_proof(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    assert 2 == len(browser.driver.find_elements(By.CSS_SELECTOR, "#questions ol > li"))
+    assert "ru" == browser.find("#questions ol > li:nth-child(2)").get_attribute("lang")
+    browser.find("#questions summary").click()
+    browser.find("#questions details .jump").click()
+
+    assert browser.time == pytest.approx(6)  # 1 s into a part that begins at 5 s
+    assert "here" in browser.find("#questions ol > li").get_attribute("class")
+
+
+def test_predictions_come_and_go(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    for _ in range(10):
+        browser.press(Keys.ARROW_RIGHT)
+    with_them = browser.pixels("panorama")
+    assert "predicted" in browser.find("#active").text
+    browser.press("p")
+    assert "false" == browser.find("#predicted").get_attribute("aria-pressed")
+    assert "predicted" not in browser.find("#active").text
+    assert (browser.pixels("panorama") != with_them).any()
+
+
+def test_help_opens_and_closes(browser: Browser, silent: bytes) -> None:
+    browser.open(silent)
+    browser.press("?")
+    assert browser.js("return document.getElementById('keys').open") is True
+    browser.press(Keys.ARROW_RIGHT)
+    assert browser.time == 0
+    browser.press("?")
+    assert browser.js("return document.getElementById('keys').open") is False
+
+
+def test_all_that_acts_can_be_reached_and_has_a_name(browser: Browser, full: bytes) -> None:
+    browser.open(full)
+    tree = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    acting = [node for node in tree if node.get("role", {}).get("value") in ("button", "slider", "image", "img")]
+    nameless = [
+        node["role"]["value"] for node in acting if not node.get("name", {}).get("value") and not node["ignored"]
+    ]
+
+    assert len(acting) > 8
+    assert [] == nameless
+    browser.press(Keys.TAB)
+    outline = browser.js("return getComputedStyle(document.activeElement).outlineStyle")
+    assert "solid" == outline
+
+
+NAUGHTY = (
+    "</script><script>window.ran = 1</script>",
+    "<!--<script>",
+    "<img src=x onerror='window.ran = 1'>",
+    "]]>\"'`${window.ran = 1}&lt;\u2028\u2029",
+)
+
+
+def test_no_text_becomes_a_script(browser: Browser, tmp_path: Path) -> None:
+    folder = tmp_path / "naughty"
+    folder.mkdir()
+    stem = "<img src=x onerror=window.ran=1>"
+    labels = folder / f"{stem}.csv"
+    labels.write_text("10,1,0,30,5,100\n11,1,0,30,<script>window.ran=1</script>,100\n12,1,0,30,5,100\n")
+    records = [
+        {"id": text, "audio": [f"{stem}.wav"], "task": text, "question": text, "options": [text], "answer": text,
+         "events": [{"class_name": text, "onset": 1.0}]}
+        for text in NAUGHTY
+    ]  # fmt: skip
+    questions = folder / "qa.jsonl"
+    questions.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    browser.open(view(labels, format="starss23", questions=questions).html)
+
+    assert stem == browser.find("h1").text
+    assert 4 == len(browser.driver.find_elements(By.CSS_SELECTOR, "#questions ol > li"))
+    assert NAUGHTY[0] in browser.find("#questions").text
+    assert browser.driver.find_elements(By.TAG_NAME, "img") == []
+    assert browser.js("return window.ran") is None
+    assert [] == browser.said()
+
+
+def test_linked_media_play_from_where_they_are(browser: Browser, scene: Scene) -> None:
+    page = view(scene.labels, media="link", folder=browser.folder)
+    browser.open(page.html)
+    browser.wait("document.getElementById('audio').readyState > 1 && document.getElementById('video').readyState > 1")
+    browser.press(Keys.ARROW_RIGHT, Keys.SPACE)
+    browser.wait("document.getElementById('audio').currentTime > 1.5")
+    browser.press(Keys.SPACE)
+
+    apart = "document.getElementById('audio').currentTime - document.getElementById('video').currentTime"
+    assert abs(browser.js(f"return {apart}")) < 0.2
+    assert [] == browser.said()
+
+
+def test_a_picture_that_is_no_panorama_stands_above_it(browser: Browser, tmp_path: Path) -> None:
+    labels = tmp_path / "a.csv"
+    labels.write_text("".join(f"{frame},4,1,90,30,150\n" for frame in range(40)))
+    labels.with_suffix(".mp4").write_bytes(make_video(30, size=(160, 120)))
+    browser.open(view(labels).html)
+    browser.wait("document.getElementById('video').readyState > 1")
+    box = "document.getElementById('{}').getBoundingClientRect()"
+
+    assert browser.js(f"return {box.format('video')}.bottom <= {box.format('panorama')}.top + 1")
+    assert browser.js(f"return {box.format('video')}.height > 100")
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_it_is_readable(browser: Browser, full: bytes, shots: Path, size: tuple[int, int], dark: bool) -> None:
+    """Nothing sticks out at the side, texts stand out from their ground; pictures are kept to be looked at."""
+    browser.screen(size, dark, calm=True)
+    browser.open(full)
+    browser.wait("document.getElementById('video').readyState > 1")
+    browser.js("arguments[0].open = true", browser.find("#questions details"))
+    for _ in range(10):
+        browser.press(Keys.ARROW_RIGHT)
+    browser.wait("!document.getElementById('video').seeking")
+    browser.shot(shots / f"{'narrow' if size == NARROW else 'wide'}-{'dark' if dark else 'light'}.png", whole=True)
+
+    assert browser.js("return document.documentElement.scrollWidth") <= size[0]
+    assert min(contrasts(browser)) >= 4.5
+
+
+def contrasts(browser: Browser) -> list[float]:
+    """The contrast (WCAG) of every text of the page against what is behind it."""
+    code = """
+      const rgb = (text) => (text.match(/[0-9.]+/g) || []).map(Number);
+      const behind = (node) => {
+        for (; node; node = node.parentElement) {
+          const colour = rgb(getComputedStyle(node).backgroundColor);
+          if (colour.length === 3 || colour[3] > 0.99) return colour;
+        }
+        return [255, 255, 255];
+      };
+      return [...document.querySelectorAll('h1,h2,p,li,small,button,span,output,summary,strong')]
+        .filter((node) => node.offsetParent && node.textContent.trim())
+        .map((node) => [rgb(getComputedStyle(node).color), behind(node)]);
+    """
+    pairs = browser.js(code)
+    assert len(pairs) > 20
+    return [_contrast(_luminance(front), _luminance(back)) for front, back in pairs]
+
+
+def _luminance(colour: list[float]) -> float:
+    parts = [c / 255 / 12.92 if c / 255 <= 0.04045 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour[:3]]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def _contrast(one: float, other: float) -> float:
+    return (max(one, other) + 0.05) / (min(one, other) + 0.05)

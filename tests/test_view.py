@@ -1,0 +1,529 @@
+"""``seldio view``: what goes into the page. How it behaves in a browser is tested in ``tests/browser``."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import io
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+from hypothesis import given, strategies
+from typer.testing import CliRunner
+from videos import make as make_video
+
+import seldio
+from seldio.cli import app
+from seldio.errors import DataError, SeldioError, UsageError
+from seldio.media import compact
+from seldio.media.audio import NotAudio, write_wav
+from seldio.media.video import NotVideo, Video
+from seldio.pictures.page import events, media, view
+from seldio.pictures.page.document import embedded
+from seldio.pictures.page.files import files_of, prediction_of
+from seldio.vocabularies import vocabulary
+
+CLIP, SPLIT = "fold3_room4_mix001", "dev-train-tau"
+ROWS = "10,1,1,-50,30,181\n11,1,1,-51,30,181\n11,4,2,10,-20,243\n30,1,1,180,0,100\n"
+RATE = 8_000
+
+
+def wav(path: Path, sound: np.ndarray[Any, Any], rate: int = RATE) -> Path:
+    """A recording of *sound*, shape (channels, frames), within -1 … 1."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    stream = io.BytesIO()
+    write_wav(stream, np.round(sound * 32767).astype(np.int16), rate)
+    path.write_bytes(stream.getvalue())
+    return path
+
+
+def tone(azimuth: float, seconds: float = 1.0, rate: int = RATE) -> np.ndarray[Any, Any]:
+    """A quiet tone from *azimuth* in FOA: W, Y, Z, X."""
+    wave = 0.1 * np.sin(2 * np.pi * 440 * np.arange(int(seconds * rate)) / rate)
+    turn = np.radians(azimuth)
+    return np.outer([1, np.sin(turn), 0, np.cos(turn)], wave)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A data set of one clip with everything."""
+    labels = tmp_path / f"starss23/metadata_dev/{SPLIT}/{CLIP}.csv"
+    labels.parent.mkdir(parents=True)
+    labels.write_text(ROWS)
+    root = tmp_path / "starss23"
+    for name in ("foa_dev", "mic_dev"):
+        wav(root / f"{name}/{SPLIT}/{CLIP}.wav", tone(90))
+    video = root / f"video_dev/{SPLIT}/{CLIP}.mp4"
+    video.parent.mkdir(parents=True)
+    video.write_bytes(make_video(30))
+    return labels
+
+
+def record(page: bytes) -> dict[str, Any]:
+    """The data in a page."""
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.decode(), re.DOTALL)
+    assert found
+    return dict(json.loads(found[1]))
+
+
+def copied(page: bytes, kind: str) -> bytes:
+    """The media in a page."""
+    found = re.search(rf'<{kind} [^>]*src="data:{kind}/mp4;base64,([^"]*)"', page.decode())
+    assert found
+    return base64.b64decode(found[1])
+
+
+def heard(data: bytes) -> np.ndarray[Any, Any]:
+    """The sound of a media file, shape (channels, frames)."""
+    with av.open(io.BytesIO(data)) as file:
+        return np.concatenate([frame.to_ndarray() for frame in file.decode(audio=0)], axis=1)
+
+
+# --- files -------------------------------------------------------------------------------------------------
+
+
+def test_recording_and_video_are_found_in_the_tree(tree: Path) -> None:
+    files = files_of(tree)
+
+    assert (CLIP, "foa") == (files.stem, files.array)
+    assert files.audio is not None
+    assert files.video is not None
+    assert f"foa_dev/{SPLIT}/{CLIP}.wav" in files.audio.path
+    assert f"video_dev/{SPLIT}/{CLIP}.mp4" in files.video.path
+
+
+def test_without_foa_it_is_mic(tree: Path) -> None:
+    (tree.parents[2] / f"foa_dev/{SPLIT}/{CLIP}.wav").unlink()
+
+    assert "mic" == files_of(tree).array
+
+
+def test_files_beside_the_labels_are_found_and_others_are_not(tmp_path: Path) -> None:
+    labels = tmp_path / "a.csv"
+    labels.write_text(ROWS)
+    wav(tmp_path / "b.wav", tone(0))
+    wav(tmp_path.parent / "unrelated/a.wav", tone(0))  # bears the name, in a folder that says nothing
+    assert files_of(labels).audio is None
+    wav(tmp_path / "a.wav", tone(0))
+    assert "audio" == files_of(labels).array
+    assert files_of(labels).audio is not None
+
+
+@pytest.mark.parametrize("name", ["audio", "wav", "foa_dev"])
+def test_recordings_in_a_folder_that_says_so_are_found(tmp_path: Path, name: str) -> None:
+    labels = tmp_path / "labels/a.csv"
+    labels.parent.mkdir()
+    labels.write_text(ROWS)
+    wav(tmp_path / f"{name}/a.wav", tone(0))
+
+    assert files_of(labels).audio is not None
+
+
+def test_the_folder_of_a_named_recording_tells_its_array(tree: Path) -> None:
+    mic = tree.parents[2] / f"mic_dev/{SPLIT}/{CLIP}.wav"
+
+    assert "mic" == files_of(tree, audio=mic).array
+
+
+def test_a_folder_is_no_clip(tree: Path) -> None:
+    with pytest.raises(UsageError, match="name the label file of one clip"):
+        files_of(tree.parent)
+
+
+def test_a_link_that_leads_out_of_the_tree_is_not_followed(tree: Path, tmp_path: Path) -> None:
+    secret = wav(tmp_path / "elsewhere/x.wav", tone(0))
+    for name in ("foa_dev", "mic_dev"):
+        recording = tree.parents[2] / f"{name}/{SPLIT}/{CLIP}.wav"
+        recording.unlink()
+        recording.symlink_to(secret)
+    found = files_of(tree).audio
+
+    assert found is None
+
+
+def test_predictions_are_found_by_the_clips_name(tree: Path, tmp_path: Path) -> None:
+    output = tmp_path / "output"
+    output.mkdir()
+    (output / f"{CLIP}.csv").write_text(ROWS)
+    (output / "other.csv").write_text(ROWS)
+
+    assert f"{CLIP}.csv" == Path(prediction_of(output, CLIP)).name
+    with pytest.raises(UsageError, match="has no file of the name"):
+        prediction_of(output, "absent")
+    with pytest.raises(UsageError, match="no such file"):
+        prediction_of(tmp_path / "absent.csv", CLIP)
+
+
+# --- labels ------------------------------------------------------------------------------------------------
+
+
+def test_events_with_their_directions(tree: Path) -> None:
+    found = record(view(tree, media="none").html)
+
+    assert ["starss23", 0.1] == [found["sides"][0][key] for key in ("layout", "hop")]
+    assert [
+        {"c": "Male speech, man speaking", "n": 1, "f": 10, "k": 2, "s": 1, "a": [-50, -51], "e": [30, 30], "d": [1.81, 1.81]},
+        {"c": vocabulary("starss").label(4), "n": 4, "f": 11, "k": 1, "s": 2, "a": [10], "e": [-20], "d": [2.43]},
+        {"c": "Male speech, man speaking", "n": 1, "f": 30, "k": 1, "s": 1, "a": [180], "e": [0], "d": [1.0]},
+    ] == found["sides"][0]["events"]  # fmt: skip
+    assert 3.1 == found["seconds"]
+
+
+rows_of_labels = strategies.lists(
+    strategies.tuples(
+        strategies.integers(0, 200), strategies.integers(0, 12), strategies.integers(0, 3),
+        strategies.integers(-180, 180), strategies.integers(-90, 90), strategies.integers(1, 500),
+    ),
+    min_size=1, max_size=60,
+)  # fmt: skip
+
+
+@given(rows_of_labels)
+def test_no_row_is_lost(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, ...]]) -> None:
+    """Every row of a file, repeated ones too, is in one event at its frame."""
+    path = tmp_path_factory.getbasetemp() / "lost.csv"
+    path.write_text("".join(",".join(map(str, row)) + "\n" for row in sorted(rows)))
+    found = events.side(str(path), "starss23").events
+    back = [
+        (event["f"] + i, event["n"], event["s"], event["a"][i], event["e"][i], round(event["d"][i] * 100))
+        for event in found
+        for i in range(event["k"])
+    ]
+
+    assert sorted(rows) == sorted(back)
+
+
+def test_whole_events_and_vectors_are_drawn_as_well(tmp_path: Path) -> None:
+    tracked = tmp_path / "split1_ir0_ov1_1.csv"
+    tracked.write_text("sound_event_recording,start_time,end_time,ele,azi,dist\nkeyboard,1.0,1.5,10,-30,1\n")
+    vectors = tmp_path / "v.csv"
+    vectors.write_text("3,1,0,0.0,2.0,0.0\n4,1,0,0.0,2.0,0.0\n")
+
+    (event,) = events.side(str(tracked), None).events
+    assert ("keyboard", 10, 5, [-30] * 5) == (event["c"], event["f"], event["k"], event["a"])
+    (event,) = events.side(str(vectors), "dcase2020-output").events
+    assert ([90, 90], [0, 0]) == (event["a"], event["e"])
+
+
+def test_an_empty_file_is_a_clip_without_events(tmp_path: Path) -> None:
+    path = tmp_path / "mix001.csv"
+    path.write_text("")
+
+    assert 0 == view(path, format="starss23").events
+
+
+def test_what_is_no_clip_is_refused(tmp_path: Path) -> None:
+    words = tmp_path / "words.csv"
+    words.write_text("this,is\nno,label\nat,all\n")
+    questions = tmp_path / "qa.jsonl"
+    questions.write_text(json.dumps({"id": "1", "audio": ["a.wav"], "question": "?", "answer": "!"}) + "\n")
+    seldio.write(seldio.read(_two_clips(tmp_path)), tmp_path / "both.parquet", "parquet")
+
+    with pytest.raises(DataError, match="no labels could be read"):
+        view(words)
+    with pytest.raises(UsageError, match="with --questions"):
+        view(questions)
+    with pytest.raises(UsageError, match="holds 2 clips"):
+        view(tmp_path / "both.parquet")
+
+
+def _two_clips(folder: Path) -> Path:
+    for name in ("a", "b"):
+        (folder / "two").mkdir(exist_ok=True)
+        (folder / f"two/{name}.csv").write_text(ROWS)
+    return folder / "two"
+
+
+def test_too_many_rows_are_refused(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "MOST_ROWS", 3)
+    with pytest.raises(SeldioError, match="4 event frames; a page holds up to 3"):
+        view(tree, media="none")
+
+
+# --- findings ----------------------------------------------------------------------------------------------
+
+
+def test_findings_have_the_time_of_their_row(tmp_path: Path) -> None:
+    path = tmp_path / f"{CLIP}.csv"
+    path.write_text("10,1,1,-50,30,181\n\n25,1,1,-50,130,181\n26,1,1,-50,30,181\n27,torn\n40,1,1,-50,30,181\n")
+    page = view(path, format="starss23")
+    times = {(finding["code"], finding["line"]): finding["t"] for finding in record(page.html)["findings"]}
+
+    assert 2.5 == next(t for (code, line), t in times.items() if line == 3)  # the elevation
+    assert 2.6 == next(t for (code, line), t in times.items() if line == 5)  # not read: the row before it
+    assert page.findings == len(record(page.html)["findings"])
+
+
+def test_findings_beyond_the_most_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / f"{CLIP}.csv"
+    path.write_text("".join(f"{frame},1,1,-50,130,181\n" for frame in range(20)))
+    whole = view(path, format="starss23")
+    monkeypatch.setattr(events, "MOST_FINDINGS", 1)
+    found = record(view(path, format="starss23").html)
+
+    assert (1, whole.findings) == (len(found["findings"]), found["counted"])
+
+
+def test_findings_in_predictions_say_so(tree: Path, tmp_path: Path) -> None:
+    predictions = tmp_path / f"{CLIP}.csv"
+    predictions.write_text("10,1,1,-50,30,181\n11,1,1,-50,99,181\n")
+    found = record(view(tree, predictions=predictions, predictions_format="starss23", media="none").html)
+
+    assert {1} == {finding["side"] for finding in found["findings"]}
+    assert 2 == len(found["sides"])
+
+
+# --- questions ---------------------------------------------------------------------------------------------
+
+
+def test_questions_of_the_clip_with_their_moments(tree: Path, tmp_path: Path) -> None:
+    items = [
+        {"id": "a", "audio": [f"{SPLIT}/{CLIP}.wav"], "start": 20.0, "end": 40.0, "question": "When?", "answer": "Then.",
+         "answer_meta": {"time_span": [1.5, 2.0]}},
+        {"id": "b", "audio": ["audio/test/foa_1.wav"], "question": "Cut?", "answer": "Yes.",
+         "events": [{"class_name": "Bell", "onset": 1.0, "offset": 2.0, "azimuth": 90.0}],
+         "extra": {"cut_from": {"audio": f"{CLIP}.wav", "start": 10.0, "end": 15.0}}},
+        {"id": "c", "audio": ["another.wav"], "question": "No?", "answer": "No."},
+    ]  # fmt: skip
+    path = tmp_path / "qa.jsonl"
+    path.write_text("".join(json.dumps(item) + "\n" for item in items))
+    page = view(tree, questions=path, media="none")
+    first, second = record(page.html)["questions"]
+
+    assert 2 == page.questions
+    assert (20.0, 40.0) == (first["start"], first["end"])
+    assert [{"text": "the answer", "t": 21.5, "end": 22.0}] == first["moments"]
+    assert [{"text": "Bell at 90°", "t": 11.0, "end": 12.0}] == second["moments"]
+
+
+def test_questions_about_other_clips_are_told_of(tree: Path, tmp_path: Path) -> None:
+    path = tmp_path / "qa.jsonl"
+    path.write_text(json.dumps({"id": "c", "audio": ["x.wav"], "question": "No?", "answer": "No."}) + "\n")
+
+    assert (
+        "None of the 1 question in the file is about" in record(view(tree, questions=path, media="none").html)["remark"]
+    )
+    with pytest.raises(UsageError, match="no questions in"):
+        view(tree, questions=tree, media="none")
+
+
+# --- the document ------------------------------------------------------------------------------------------
+
+
+@given(strategies.dictionaries(strategies.text(), strategies.text()))
+def test_no_text_can_end_the_element_it_is_in(texts: dict[str, str]) -> None:
+    found = embedded(texts)
+
+    assert not set("<>&\u2028\u2029") & set(found)
+    assert texts == json.loads(found)
+
+
+def test_the_policy_knows_the_script_and_the_style_by_their_hashes(tree: Path) -> None:
+    page = view(tree, media="none").html.decode()
+    policy = html.unescape(re.findall(r'Content-Security-Policy" content="([^"]*)"', page)[0])
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+
+    assert policy.startswith("default-src 'none'; ")
+    for kind, text in (("script", script), ("style", style)):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert "unsafe" not in policy
+    assert "http" not in policy
+
+
+def test_nothing_in_the_page_leads_out_of_it(tree: Path) -> None:
+    page = view(tree).html.decode()
+
+    assert {"data"} == {address.partition(":")[0] for address in re.findall(r'(?:src|href)="([^"]*)"', page)}
+    assert {"http://www.w3.org/2000/svg"} == set(re.findall(r"https?://[^\"' ]+", page))
+
+
+def test_a_naughty_name_is_only_text(tmp_path: Path) -> None:
+    path = tmp_path / "<img src=x onerror=1>&\u202e.csv"
+    path.write_text(ROWS)
+    page = view(path, format="starss23").html.decode()
+
+    assert "<img" not in page
+    assert '<h1 id="clip">&lt;img src=x onerror=1&gt;&amp;\\u202e</h1>' in page
+
+
+def test_a_name_of_bytes_that_are_no_text(tmp_path: Path) -> None:
+    path = Path(str(tmp_path), b"a\xff.csv".decode("utf-8", "surrogateescape"))
+    path.write_text(ROWS)
+
+    assert b"a\\\\xff" in view(path, format="starss23").html
+
+
+def test_the_same_files_make_the_same_page(tree: Path) -> None:
+    assert view(tree).html == view(tree).html
+
+
+# --- sound and pictures ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("azimuth", "louder"), [(90, 0), (-90, 1)])
+def test_a_source_on_the_left_is_heard_on_the_left(tmp_path: Path, azimuth: float, louder: int) -> None:
+    with wav(tmp_path / "a.wav", tone(azimuth)).open("rb") as stream:
+        copy = heard(compact.copy(compact.sound(stream, "foa"), None))
+    power = (copy**2).mean(axis=1)
+
+    assert power[louder] > 1e4 * power[1 - louder]
+    assert np.abs(copy).max() == pytest.approx(0.89, abs=0.08)  # loud enough
+
+
+@pytest.mark.parametrize(
+    ("array", "channels", "count", "phrase"),
+    [("mic", 4, 2, "capsules"), ("audio", 4, 2, "taken for FOA"), ("stereo", 2, 2, "stereo"),
+     ("audio", 1, 1, "mono"), ("audio", 7, 1, "the mean of 7")],
+)  # fmt: skip
+def test_ears(array: compact.Array, channels: int, count: int, phrase: str) -> None:
+    weights, told = compact.ears(array, channels)
+
+    assert (count, channels) == weights.shape
+    assert phrase in told
+    assert np.abs(weights).sum(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("rate", [8_000, 9_600, 96_000])
+def test_any_rate_keeps_its_time(tmp_path: Path, rate: int) -> None:
+    """A click at half a second is at half a second in the copy, whatever AAC makes of the rate."""
+    click = np.zeros((1, rate))
+    click[:, rate // 2 : rate // 2 + rate // 100] = 0.5
+    with wav(tmp_path / "a.wav", click, rate).open("rb") as stream:
+        sound = compact.sound(stream)
+        copy = heard(compact.copy(sound, None))
+
+    assert np.abs(copy[0]).argmax() / sound.encoded == pytest.approx(0.505, abs=0.012)
+
+
+@pytest.mark.parametrize(("frames", "rate"), [(100_000, 4_000_000), (4, 192_000), (0, 8_000)])
+def test_what_cannot_be_played_is_refused(tmp_path: Path, frames: int, rate: int) -> None:
+    with wav(tmp_path / "a.wav", np.zeros((1, frames)), rate).open("rb") as stream, pytest.raises(NotAudio):
+        compact.sound(stream)
+
+
+def test_silence_is_not_raised_and_what_is_no_number_does_no_harm(tmp_path: Path) -> None:
+    with wav(tmp_path / "a.wav", np.zeros((4, RATE))).open("rb") as stream:
+        sound = compact.sound(stream, "foa")
+        assert "+0 dB" in sound.told
+        assert not heard(compact.copy(sound, None)).any()
+
+
+def test_the_copy_of_a_video_keeps_its_clock(tree: Path) -> None:
+    found = copied(view(tree).html, "video")
+    with Video(io.BytesIO(found)) as video:
+        assert ((192, 96), Fraction(15)) == (video.size, video.rate)
+        assert float(video.scan.end) == pytest.approx(30 * 1001 / 30000, abs=1 / 15)
+    assert heard(found).shape[0] == 2
+
+
+def test_a_video_that_begins_late_is_black_before(tmp_path: Path) -> None:
+    late = make_video(15, Fraction(15), stamps=range(15, 30))
+    with Video(io.BytesIO(late)) as video:
+        copy = compact.copy(None, video)
+    with Video(io.BytesIO(copy)) as video:
+        pictures = video.pictures(range(20))
+
+    assert pictures[4].max() < 30
+    assert pictures[14].max() > 200
+
+
+def test_sizes_fit_and_are_even() -> None:
+    assert (640, 320) == compact.fitted((1920, 960))
+    assert (568, 320) == compact.fitted((1280, 720))
+    assert (192, 96) == compact.fitted((192, 96))
+    assert (2, 320) == compact.fitted((1, 3000))
+
+
+def test_media_that_cannot_be_read_are_told_of_or_refused_if_named(tree: Path) -> None:
+    recording = tree.parents[2] / f"foa_dev/{SPLIT}/{CLIP}.wav"
+    video = tree.parents[2] / f"video_dev/{SPLIT}/{CLIP}.mp4"
+    recording.write_text("no sound")
+    video.write_text("no video")
+
+    assert {"no sound", "no video"} == {line.partition(":")[0] for line in view(tree).media}
+    with pytest.raises(NotAudio, match="cannot be read as sound"):
+        view(tree, audio=recording)
+    with pytest.raises(NotVideo, match="cannot be read as video"):
+        view(tree, video=video)
+
+
+def test_limits(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(media, "MOST_BYTES", 100)
+    with pytest.raises(SeldioError, match="--link-media"):
+        view(tree)
+    monkeypatch.setattr(compact, "LONGEST", 0.5)
+    with pytest.raises(SeldioError, match="minutes; a page holds up to"):
+        view(tree)
+
+
+def test_linked_files_are_named_from_the_page(tree: Path, tmp_path: Path) -> None:
+    page = view(tree, media="link", folder=tmp_path / "pages").html.decode()
+
+    assert f'src="./../starss23/foa_dev/{SPLIT}/{CLIP}.wav"' in page
+    assert f'src="./../starss23/video_dev/{SPLIT}/{CLIP}.mp4"' in page
+    assert "media-src data: file: &#x27;self&#x27;" in page
+
+
+# --- the command -------------------------------------------------------------------------------------------
+
+
+def test_the_command_writes_the_page_and_says_what_is_in_it(tree: Path, tmp_path: Path) -> None:
+    out = tmp_path / "page.html"
+    done = CliRunner().invoke(app, ["view", str(tree), "-o", str(out)])
+
+    assert 0 == done.exit_code
+    assert f"{CLIP}: 3 events, " in done.stderr
+    assert "open it in a browser" in done.stderr
+    assert out.read_bytes().startswith(b"<!doctype html>")
+
+
+def test_the_page_is_called_like_the_clip(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert 0 == CliRunner().invoke(app, ["view", str(tree), "--no-media"]).exit_code
+    assert (tmp_path / f"{CLIP}.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        (["--link-media", "--no-media"], 2, "exclude each other"),
+        (["--audio", "absent.wav"], 2, "no such file: absent.wav"),
+        (["--questions", "absent.jsonl"], 2, "no such file or folder: absent.jsonl"),
+        (["-o", "absent/page.html"], 2, "its folder does not exist"),
+    ],
+)
+def test_usage(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], code: int, told: str
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["view", str(tree), *options])
+
+    assert code == done.exit_code
+    assert told in done.stderr
+
+
+def test_the_labels_are_never_overwritten(tree: Path) -> None:
+    done = CliRunner().invoke(app, ["view", str(tree), "-o", str(tree)])
+
+    assert 2 == done.exit_code
+    assert ROWS == tree.read_text()
+
+
+def test_real_labels_of_every_kind_make_a_page(shared: Path) -> None:
+    folders = [
+        folder for folder in sorted((shared / "data").iterdir()) if folder.name.endswith(("labels", "predictions"))
+    ]
+    chosen = [next(iter(sorted(folder.rglob("*.csv"))), None) for folder in folders]
+    pages = [view(path) for path in chosen if path is not None]
+
+    assert len(pages) > 3
+    assert sum(page.events > 0 for page in pages) > 3
