@@ -6,6 +6,7 @@ Nothing here passes or fails: the last column is the limit that the project has 
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -16,19 +17,28 @@ from pathlib import Path
 from statistics import median
 
 import answers
+import av
 import data
+import film
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
+import soundfile
 
 from seldio.conversion.asked import Request
 from seldio.conversion.dispatch import convert_any
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
+from seldio.media.encode import VideoWriter
+from seldio.media.video import Video
+from seldio.media.windows import Recording
 from seldio.scores.so_bench.profiles import get as so_bench_profile
 from seldio.scores.so_bench.records import Offline
 from seldio.scores.so_bench.score import score as so_bench_score
+from seldio.synth import labels, scene
+from seldio.synth.pictures import Painter
+from seldio.synth.recording import record
 from seldio.validation import check_labels
 
 COLUMNS = ["frame", "class", "source", "azimuth", "elevation", "distance"]
@@ -63,6 +73,9 @@ def main() -> None:
     asking()
     start_up()
     answering()
+    hearing()
+    seeing()
+    sounding()
 
 
 def reading() -> None:
@@ -129,6 +142,98 @@ def answering() -> None:
 
     name = f"read and score {len(items):,} answers of SO-Bench"
     side_by_side(name, score("extract"), score("official-fallback"), "by the official fallback", 4, 3)
+
+
+def hearing() -> None:
+    """Random windows of 5 s out of four-channel recordings of 24 kHz and 16 bits."""
+    with tempfile.TemporaryDirectory() as name:
+        rng = np.random.default_rng(7)
+        paths = [Path(name, "foa_dev", "dev-train-tau", f"fold3_room4_mix{number:03d}.wav") for number in range(8)]
+        paths[0].parent.mkdir(parents=True)
+        for path in paths:
+            soundfile.write(path, rng.integers(-3000, 3000, (60 * 24_000, 4), np.int16), 24_000)
+        picked = [(path, int(start)) for path in paths for start in rng.integers(0, 55 * 24_000, 8)]
+        recordings = {path: Recording(path) for path in paths}
+        maps = {path: np.memmap(path, "<i2", "r", 44).reshape(-1, 4) for path in paths}
+
+        def each(window: Callable[[Path, int], object]) -> Callable[[], object]:
+            """All windows, each thrown away before the next, as a loader copies it into its batch."""
+            return lambda: sum(1 for path, start in picked if window(path, start) is not None)
+
+        title, ours = (
+            f"{len(picked)} random windows of 5 s, 4 channels",
+            each(lambda p, at: recordings[p].read(at, WINDOW)),
+        )
+        side_by_side(title, ours, each(by_soundfile), "soundfile, transpose, copy", 1 / 2)
+        side_by_side(title, ours, each(lambda p, at: by_memmap(maps[p], at)), "bare memory-mapped convert", 1.43)
+
+
+def seeing() -> None:
+    """The pictures of all label frames of a panorama, whole and scaled; PyAV decodes the same file and no more."""
+    with tempfile.TemporaryDirectory() as name:
+        for between in (3, 0):
+            path = Path(name, f"{between}.mp4")
+            film.make(path, 360, between)
+            what = "PyAV decoding it, no conversion"
+            for size, title in (((360, 180), "360x180"), (None, "whole")):
+                row = f"pictures of 120 label frames, {title}, {between or 'no'} B"
+                side_by_side(row, lambda p=path, s=size: pictures(p, s), lambda p=path: decode(p), what, 1.05)
+
+
+def pictures(path: Path, size: tuple[int, int] | None) -> int:
+    """The pictures of 12 s of label frames, each thrown away before the next."""
+    with Video(path) as video:
+        return sum(picture.shape[2] for _, picture in video.frames_at(range(120), size=size))
+
+
+def decode(path: Path) -> int:
+    """The least that decoding can cost, with threads as above."""
+    with av.open(str(path)) as file:
+        file.streams.video[0].thread_type = "AUTO"
+        return sum(1 for _ in file.decode(video=0))
+
+
+#: Frames of 5 s at 24 kHz.
+WINDOW = 5 * 24_000
+
+
+def by_soundfile(path: Path, start: int) -> object:
+    """A window as most loaders read it."""
+    return np.ascontiguousarray(soundfile.read(path, WINDOW, start, dtype="float32")[0].T)
+
+
+def by_memmap(samples: np.ndarray, start: int) -> object:
+    """The least that a window can cost: converted out of the map, one copy."""
+    sound = samples[start : start + WINDOW].T.astype(np.float32, order="C")
+    sound *= np.float32(2**-15)
+    return sound
+
+
+def sounding() -> None:
+    """A minute of scene into FOA, MIC, labels and video, by the time of the processor, which is that of one core."""
+    tracks = scene(8)
+    painter = Painter(tracks)
+
+    def shoot() -> None:
+        with VideoWriter(io.BytesIO(), painter.size) as video:
+            for picture in painter.pictures(10.0):
+                video.picture(picture)
+
+    def sing() -> None:
+        record(tracks, 60.0, 8)
+        labels("m", tracks)
+
+    for name, run, seconds, target in (
+        ("a minute of scene: FOA, MIC and labels", sing, 60.0, "at least 10 x"),
+        ("10 s of its video, 640x320", shoot, 10.0, ""),
+    ):
+        took = []
+        for _ in range(4):
+            start = time.process_time()
+            run()
+            took.append(time.process_time() - start)
+        spent = median(took[1:])
+        print(f"{name:<46} {spent * 1e3:9.1f} ms   of one core{'':<39} {seconds / spent:6.1f} x   {target}", flush=True)
 
 
 def start_up() -> None:

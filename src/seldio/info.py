@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from seldio.formats import Format, Reading
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.json_items import JsonItems
 from seldio.formats.label_csv import Dialect
+from seldio.schema.events import clip_codes
 from seldio.schema.qa import Item, Prediction
 from seldio.schema.spans import spans
 from seldio.text import clipped, plural, printable
-from seldio.validation import examine
+from seldio.validation import Examined, examine
 from seldio.vocabularies import vocabulary
 
 
@@ -26,13 +29,17 @@ def describe(path: str | os.PathLike[str], format: str | None = None) -> dict[st
     Raises:
         UsageError: nothing has that name, or no such format exists.
     """
-    examined = examine(path, format=format)
+    return description(examine(path, format=format), path, told=format is not None)
+
+
+def description(examined: Examined, path: str | os.PathLike[str], told: bool = False) -> dict[str, Any]:
+    """What :func:`describe` returns, of a source that was examined already; *told*: its format was named."""
     groups = [
         {"evidence": item.evidence if not item.told else "named by --format", **_group(item.reading)}
         for item in examined.recognised
     ]
     items = [
-        {"evidence": "named by --format" if format else _item_evidence(reading), **_items(reading)}
+        {"evidence": "named by --format" if told else _item_evidence(reading), **_items(reading)}
         for reading in examined.items
     ]
     report = examined.report
@@ -51,18 +58,23 @@ def _group(reading: Reading) -> dict[str, Any]:
         "rows": table.num_rows,
         "columns": [name for name in table.column_names if name != "clip"],
     }
+    return found | frame_counts(table, format.hop, format.vocabulary)
+
+
+def frame_counts(table: pa.Table, hop: Fraction, classes: str) -> dict[str, Any]:
+    """Events, seconds of sound, how many sources overlap, and event frames of each class of the list *classes*."""
+    found: dict[str, Any] = {}
     if "frame" in table.column_names and table.num_rows:
-        found |= _frames(reading)
+        found |= _frames(table, hop)
     if "class_id" in table.column_names and table.num_rows:
-        found["classes"] = _classes(reading)
+        ids = table["class_id"].drop_null().to_numpy()
+        names = vocabulary(classes)
+        found["classes"] = {names.label(index): int((ids == index).sum()) for index in np.unique(ids).tolist()}
     return found
 
 
-def _frames(reading: Reading) -> dict[str, Any]:
-    """Events, seconds of sound and how many sources overlap."""
-    table, hop = reading.table, reading.format.hop
-    frame = table["frame"].to_numpy().astype(np.int64)
-    clip = table["clip"].combine_chunks().indices.to_numpy().astype(np.int64)
+def _frames(table: pa.Table, hop: Fraction) -> dict[str, Any]:
+    frame, clip = table["frame"].to_numpy().astype(np.int64), clip_codes(table)[0].astype(np.int64)
     _, counts = np.unique(clip * (int(frame.max()) + 2) + frame, return_counts=True)
     overlap, frames = np.unique(counts, return_counts=True)
     known = "class_id" in table.column_names and not table["class_id"].null_count
@@ -72,12 +84,6 @@ def _frames(reading: Reading) -> dict[str, Any]:
         "overlaps": {str(n): int(many) for n, many in zip(overlap, frames, strict=True)},
         "last_frame": int(frame.max()),
     }
-
-
-def _classes(reading: Reading) -> dict[str, int]:
-    names = vocabulary(reading.format.vocabulary)
-    ids = reading.table["class_id"].drop_null().to_numpy()
-    return {names.label(index): int((ids == index).sum()) for index in np.unique(ids).tolist()}
 
 
 # --- questions and predictions ---------------------------------------------------------------------

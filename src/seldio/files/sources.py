@@ -17,14 +17,16 @@ from operator import attrgetter
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files.archives import open_stream
 from seldio.files.entries import CHUNK, DEFAULTS, Entry, Limits, Source
+from seldio.files.lookup import real_places
 from seldio.files.names import checked, hidden
 from seldio.files.problems import check_bits, failure, problem, special
+from seldio.files.schemes import on_this_machine
 from seldio.findings import Sink
 from seldio.text import clipped
 
 
 def open_source(path: str | os.PathLike[str], sink: Sink, limits: Limits = DEFAULTS) -> Source:
-    """The files of *path*: a file, folder or archive, or ``-`` for standard input.
+    """The files of *path*: a file, folder or archive, ``-`` for standard input, or an address such as ``hf://``.
 
     What is unsafe, odd or damaged goes to *sink* as ``SAF1xx`` findings.
 
@@ -35,13 +37,14 @@ def open_source(path: str | os.PathLike[str], sink: Sink, limits: Limits = DEFAU
     given = os.fspath(path)
     if given == "-":
         return _open_stdin(sink, limits)
+    place = on_this_machine(given, limits)
     try:
-        os.lstat(given)
+        os.lstat(place)
     except (FileNotFoundError, NotADirectoryError, ValueError):
         raise UsageError(f"no such file or folder: {clipped(given, 200)}") from None
     except OSError as error:
         raise failure(given, error) from error
-    real, mode, size = _followed(given, given, sink)
+    real, mode, size = _followed(place, given, sink)
     if stat.S_ISDIR(mode):
         return Source(given, "folder", checked(_walk(given, real, sink, limits), sink))
     if stat.S_ISREG(mode):
@@ -127,7 +130,7 @@ def _resolved(item: os.DirEntry[str], path: str, top: str, sink: Sink) -> tuple[
     if not stat.S_ISLNK(state.st_mode):
         return item.path, state.st_mode, state.st_size
     real, mode, size = _followed(item.path, path, sink)
-    if mode and not (real + os.sep).startswith(top.rstrip(os.sep) + os.sep):
+    if mode and not any((real + os.sep).startswith(place.rstrip(os.sep) + os.sep) for place in real_places(top)):
         sink(problem("SAF108", path, "The link leads out of the folder"))
         mode = 0
     return real, mode, size

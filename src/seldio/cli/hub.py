@@ -1,0 +1,170 @@
+"""``seldio push`` and ``seldio pull``."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from seldio.cli.guard import guarded
+from seldio.errors import ExitCode, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from seldio.hub import Pulled, Pushed
+    from seldio.hub.pushing import Plan
+
+#: Files that are shown one by one after a push; a dry run and --json show all.
+_SHOWN = 40
+_MARKS = {"new": "+", "changed": "~", "same": "="}
+
+
+class As(StrEnum):
+    """How the data is stored on the Hub."""
+
+    FILES = "files"
+    PARQUET = "parquet"
+    AUDIOFOLDER = "audiofolder"
+
+
+@guarded
+def push(
+    source: str = typer.Argument(help="A file, folder or archive."),
+    repo: str = typer.Option(..., "--repo", help="USER/NAME of the data set; made if there is none."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Show what would go, and change nothing."),
+    private: bool = typer.Option(False, "--private", help="Make a new data set private."),
+    kind: As = typer.Option(As.FILES, "--as", help="files as they are, parquet, or audiofolder (with metadata.jsonl)."),
+    staging: str | None = typer.Option(
+        None, "--staging", help="Keep files that are written anew in this folder; another run goes on from there."
+    ),
+    revision: str = typer.Option("main", help="The branch to push to."),
+    message: str | None = typer.Option(None, "-m", "--message", help="The commit message."),
+    include: list[str] = typer.Option([], help="A pattern of files that go too; others than data stay here."),
+    license: str | None = typer.Option(None, help="For the card: cc-by-4.0, mit, …"),
+    language: list[str] = typer.Option([], help="For the card: en, ru, …; of questions it is found."),
+    title: str | None = typer.Option(None, help="For the card: what the data set is called."),
+    citation: str | None = typer.Option(None, help="For the card: a file with BibTeX."),
+    json: bool = typer.Option(False, "--json", help="Print json."),
+) -> ExitCode:
+    """Send a data set to the Hugging Face Hub, with card and Croissant; shows what goes, and refuses secrets."""
+    from seldio import hub
+    from seldio.hub.client import quiet
+
+    if json or not sys.stderr.isatty():
+        quiet()
+    about = hub.About(license, tuple(language), title, _text_of(citation))
+    done = hub.push(
+        source, repo, kind=kind.value, private=private, dry_run=dry_run, staging=staging, revision=revision,
+        message=message, include=include, about=about,
+    )  # fmt: skip
+    if json:
+        _print_json(_record(done))
+    else:
+        for line in _pushed(done, dry_run):
+            typer.echo(line)
+    return ExitCode.FINDINGS if done.refused else ExitCode.CLEAN
+
+
+def _text_of(path: str | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--citation {path}: cannot be read as text ({error})") from None
+
+
+def _print_json(value: object) -> None:
+    import json
+
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _record(done: Pushed) -> dict[str, object]:
+    """What was done, for json."""
+    plan = done.plan
+    files = [{"name": s.entry.name, "size": s.entry.size, "state": s.state} for s in plan.steps] if plan else None
+    return {
+        "repo": done.repo, "url": done.url, "refused": done.refused, "commits": list(done.commits), "files": files,
+        "left_out": list(plan.left_out) if plan else None, "kept": list(plan.kept) if plan else None,
+        "parent_commit": plan.head.commit if plan else None, "card": done.card, "data": done.data,
+        "report": done.report.as_dict(),
+    }  # fmt: skip
+
+
+def _pushed(done: Pushed, dry_run: bool) -> Iterator[str]:
+    """What was done, for people."""
+    from seldio.text import plural, printable
+
+    for finding in done.report.findings:
+        hint = f" ({finding.hint})" if finding.hint else ""
+        yield printable(f"{finding.severity.value}  {finding}{hint}")
+    if done.refused or done.plan is None:
+        yield "Nothing was sent. seldio rule CODE explains each finding."
+        return
+    yield from _plan(done.plan, None if dry_run else _SHOWN)
+    if done.data:
+        found = ", ".join(f"{code} {count:,}" for code, count in done.data.items())
+        yield f"Findings in the data: {found}. seldio validate says where."
+    if dry_run:
+        yield from ("", "The card:", "", *(f"  {printable(line)}" for line in done.card.splitlines()), "")
+        yield "Nothing was sent: this was a dry run."
+    elif done.commits:
+        yield f"Sent in {plural(len(done.commits), 'commit')}, the last {done.commits[-1][:12]}: {done.url}"
+    else:
+        yield f"Nothing to send, all of it is there: {done.url}"
+
+
+def _plan(plan: Plan, most: int | None) -> Iterator[str]:
+    from seldio.text import listed, plural, printable
+
+    size = sum(entry.size for entry in plan.todo)
+    was = f"on top of {plan.head.commit[:12]}" if plan.head.commit else "a new data set"
+    yield (f"{plan.head.repo}, {was}: {plan.count('new'):,} new, {plan.count('changed'):,} changed, "
+           f"{plan.count('same'):,} the same; {size / 1e6:,.1f} MB to send")  # fmt: skip
+    shown = sorted(plan.steps, key=lambda step: step.state == "same")
+    for step in shown[:most]:
+        yield f"  {_MARKS[step.state]} {step.entry.size:>14,}  {printable(step.entry.name)}"
+    if most is not None and len(shown) > most:
+        yield f"  and {len(shown) - most:,} more (--json shows all)"
+    if plan.left_out:
+        yield f"Stays here: {plural(len(plan.left_out), 'name')}: {listed(plan.left_out)}"
+    if plan.kept:
+        yield f"Stays on the Hub, though not in the source: {plural(len(plan.kept), 'file')}: {listed(plan.kept)}"
+
+
+@guarded
+def pull(
+    address: str = typer.Argument(metavar="REPO", help="USER/NAME, or USER/NAME@REVISION (a branch, tag or commit)."),
+    out: str | None = typer.Option(None, "-o", help="The folder; NAME in the present one if not given."),
+    include: list[str] = typer.Option([], help="A pattern of the files to fetch; * fits slashes too."),
+    json: bool = typer.Option(False, "--json", help="Print json."),
+) -> ExitCode:
+    """Fetch a data set from the Hugging Face Hub: real files, each held against its hash; goes on after a break."""
+    from seldio import hub
+    from seldio.hub.client import quiet
+    from seldio.text import printable
+
+    quiet()
+    terminal = sys.stderr.isatty() and not json
+    tell = (lambda name: typer.echo(f"  {printable(name)}", err=True)) if terminal else None
+    done = hub.pull(address, out, include, tell)
+    if json:
+        import dataclasses
+
+        _print_json(dataclasses.asdict(done))
+    else:
+        typer.echo(_pulled(done))
+    return ExitCode.CLEAN
+
+
+def _pulled(done: Pulled) -> str:
+    from seldio.text import plural, printable
+
+    same = f", {done.same:,} were there" if done.same else ""
+    return (f"{done.repo} at {done.commit[:12]}: {plural(len(done.fetched), 'file')} fetched{same}; "
+            f"{done.size / 1e6:,.1f} MB in {printable(done.folder)}")  # fmt: skip

@@ -1,0 +1,14 @@
+"""The Hugging Face Hub: data sets sent (:func:`push`), fetched (:func:`pull`) and read in place (``hf://``).
+
+This package is the one home of ``huggingface_hub``, and the only place of seldio that reaches a network, but for the
+judge. ``HF_ENDPOINT`` and the other settings of that library hold; the token is that of ``HF_TOKEN`` or of
+``hf auth login``, and is never shown.
+"""
+
+from __future__ import annotations
+
+from seldio.hub.card import About
+from seldio.hub.publishing import Pushed, push
+from seldio.hub.pulling import Pulled, pull
+
+__all__ = ["About", "Pulled", "Pushed", "pull", "push"]

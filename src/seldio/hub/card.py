@@ -1,0 +1,213 @@
+"""The data set card: what the data tells is written, what people wrote is kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow.parquet as pq
+from huggingface_hub.utils._fixes import yaml_dump
+
+from seldio.files import Entry
+from seldio.findings import Sink
+from seldio.formats import yaml_text
+from seldio.hub.layout import Part, features_of, schema_of
+from seldio.hub.manifest import Manifest
+from seldio.info import as_text
+from seldio.rules.hub_card import SIZES
+from seldio.rules.hub_folder import kind_of
+from seldio.text import plural
+
+_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_BREAKS = re.compile("[\x85\u2028\u2029]")
+#: Between these lines stands what seldio wrote; the next push writes it anew.
+BEGIN, END = "<!-- written by seldio from the data -->", "<!-- end of what seldio wrote -->"
+_MADE = re.compile(rf"{re.escape(BEGIN)}.*?{re.escape(END)}\n?", re.DOTALL)
+#: What follows from the data: of a card that seldio wrote, these are never kept.
+DERIVED = ("configs", "dataset_info", "size_categories")
+
+
+@dataclasses.dataclass(frozen=True)
+class About:
+    """What people say about their data, and no file tells.
+
+    Args:
+        license: an identifier of the Hub's list, such as ``cc-by-4.0``.
+        languages: codes such as ``en``.
+        title: what the data set is called.
+        citation: BibTeX.
+    """
+
+    license: str | None = None
+    languages: tuple[str, ...] = ()
+    title: str | None = None
+    citation: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Card:
+    """A card in its two halves; ``values`` is None where the YAML of an old card cannot be read."""
+
+    values: Mapping[str, Any] | None
+    body: str
+
+    @property
+    def text(self) -> str:
+        """The card as a file."""
+        values = dict(self.values or {})
+        front = yaml_dump(values, allow_unicode=True, sort_keys=False, width=10**6)
+        if _BREAKS.search(front):  # readers fold these line breaks, so they have to be escaped
+            front = yaml_dump(values, allow_unicode=False, sort_keys=False, width=10**6)
+        return f"---\n{front}---\n{self.body}"
+
+
+def read_card(text: str, path: str, sink: Sink) -> Card:
+    """An old card; what is wrong with its YAML goes to *sink*, lines counted in the whole file."""
+    match = _FRONT.match(text)
+    if match is None:
+        return Card({}, text)
+    # as many empty lines as stand above, so that lines and columns are those of the file
+    document = yaml_text.parse(b"\n" + match[1].encode(), path, sink)
+    value = document.value if document is not None else None
+    value = {} if document is not None and value is None else value
+    return Card(value if isinstance(value, dict) else None, text[match.end() :])
+
+
+def made_card(
+    repo: str, manifest: Manifest, parts: Sequence[Part], facts: Mapping[str, Any], about: About, old: Card | None
+) -> Card:
+    """The card for what goes up.
+
+    Args:
+        repo: ``user/name``.
+        manifest: what goes up.
+        parts: its configurations and splits.
+        facts: what :func:`seldio.info.describe` says of the source.
+        about: what people say.
+        old: a card that is there already: its text and values are kept, what is lacking is added.
+    """
+    if old is not None and old.values is None:
+        return old
+    kept = dict(old.values or {}) if old is not None else {}
+    if old is not None and BEGIN in old.body:
+        kept = {key: value for key, value in kept.items() if key not in DERIVED}
+    made = _values(repo, manifest, parts, facts, about)
+    said = {"license": about.license, "language": list(about.languages), "pretty_name": about.title}
+    kept |= {key: value for key, value in said.items() if value}
+    if "dataset_info" in kept or "configs" in kept:
+        made = {key: value for key, value in made.items() if key not in ("dataset_info", "configs")}
+    values = {key: kept.get(key, made.get(key)) for key in dict.fromkeys([*made, *kept])}
+    return Card({key: value for key, value in values.items() if value not in (None, [], {})}, _body(
+        repo, manifest, parts, facts, about, old.body if old is not None else None, values))  # fmt: skip
+
+
+def _values(
+    repo: str, manifest: Manifest, parts: Sequence[Part], facts: Mapping[str, Any], about: About
+) -> dict[str, Any]:
+    kinds = {kind_of(entry.name) for entry in manifest.files}
+    items, labels = facts.get("items", []), facts.get("groups", [])
+    tasks = ["audio-classification"] * bool(labels) + ["question-answering", "audio-text-to-text"] * bool(items)
+    tags = ["audio"] * bool(labels or items or "wav" in kinds) + ["video"] * ("mp4" in kinds)
+    tags += ["spatial-audio", "sound-event-localization-and-detection"] * bool(labels)
+    tags += ["audio-question-answering"] * bool(items) + ["seldio"]
+    rows = sum(group["rows"] for group in (*labels, *items)) or len(manifest.files)
+    return {
+        "language": list(about.languages) or sorted({code for item in items for code in item.get("languages", {})}),
+        "license": about.license,
+        "pretty_name": about.title or repo.partition("/")[2],
+        "tags": tags,
+        "task_categories": tasks,
+        "size_categories": [size_category(rows)],
+        "configs": configs(parts),
+        "dataset_info": _dataset_info(parts),
+    }
+
+
+def size_category(rows: int) -> str:
+    """The Hub's name for so many rows.
+
+    >>> size_category(999), size_category(1000), size_category(2_100_000)
+    ('n<1K', '1K<n<10K', '1M<n<10M')
+    """
+    return SIZES[min(max(len(str(rows)) - 3, 0), len(SIZES) - 1)]
+
+
+def configs(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """The configurations as a card writes them, the largest first, which people see."""
+    found: dict[str, dict[str, Any]] = {}
+    for part in parts:
+        config = found.setdefault(part.config, {"config_name": part.config, "data_files": []})
+        path = part.patterns[0] if len(part.patterns) == 1 else list(part.patterns)
+        same = next((row for row in config["data_files"] if row["split"] == part.split), None)
+        if same is None:
+            config["data_files"].append({"split": part.split, "path": path})
+        else:
+            both = [same["path"], path]
+            same["path"] = [one for each in both for one in (each if isinstance(each, list) else [each])]
+        if part.columns:
+            config["names"] = list(part.columns)
+        if part.kind == "wav":
+            config["drop_labels"] = True
+    sizes = {name: sum(e.size for p in parts if p.config == name for e in p.entries) for name in found}
+    order = sorted(found.values(), key=lambda config: (-sizes[config["config_name"]], config["config_name"]))
+    return [config | ({"default": True} if not n and len(order) > 1 else {}) for n, config in enumerate(order)]
+
+
+def _dataset_info(parts: Sequence[Part]) -> list[dict[str, Any]]:
+    """Columns with types, and rows and bytes of each split: of Parquet files, which tell them."""
+    found: dict[str, dict[str, Any]] = {}
+    for part in parts:
+        schema = schema_of(part) if part.kind == "parquet" else None
+        if schema is None:
+            continue
+        info = found.setdefault(
+            part.config, {"config_name": part.config, "features": features_of(schema), "splits": []}
+        )
+        rows, unpacked = _rows(part.entries)
+        info["splits"].append({"name": part.split, "num_bytes": unpacked, "num_examples": rows})
+        info["download_size"] = info.get("download_size", 0) + sum(entry.size for entry in part.entries)
+        info["dataset_size"] = info.get("dataset_size", 0) + unpacked
+    return list(found.values())
+
+
+def _rows(entries: Sequence[Entry]) -> tuple[int, int]:
+    """Rows and unpacked bytes of Parquet files."""
+    every = []
+    for entry in entries:
+        with entry.open() as stream:
+            every.append(pq.read_metadata(stream))
+    size = sum(meta.row_group(n).total_byte_size for meta in every for n in range(meta.num_row_groups))
+    return sum(meta.num_rows for meta in every), size
+
+
+def _body(
+    repo: str, manifest: Manifest, parts: Sequence[Part], facts: Mapping[str, Any], about: About, old: str | None,
+    values: Mapping[str, Any],
+) -> str:  # fmt: skip
+    made = "\n".join([BEGIN, *_text(repo, manifest, parts, facts, about, old or ""), END, ""])
+    if old is None or not old.strip():
+        return f"# {values.get('pretty_name') or repo}\n\n{made}"
+    if _MADE.search(old):
+        return _MADE.sub(lambda _: made, old, count=1)
+    return f"{old.rstrip()}\n\n{made}"
+
+
+def _text(
+    repo: str, manifest: Manifest, parts: Sequence[Part], facts: Mapping[str, Any], about: About, old: str
+) -> list[str]:
+    """What the data tells, and how to load, check and fetch it."""
+    lines = ["## What is here", "", f"{plural(len(manifest.files), 'file')}, {manifest.size / 1e6:,.1f} MB.", ""]
+    told = as_text({**facts, "path": repo, "findings": {}}).split("\n")[1:]
+    lines += ["```text", *(line for line in told if not line.startswith("  because")), "```", ""] if any(told) else []
+    if parts:
+        lines += ["## Load it", "", "```python", "from datasets import load_dataset", ""]
+        config = configs(parts)[0]
+        name, split = config["config_name"], config["data_files"][0]["split"]
+        lines += [f'data = load_dataset("{repo}", "{name}", split="{split}")', "```", ""]
+    check = [f"seldio validate hf://datasets/{repo}"] * (manifest.kind == "files")
+    lines += ["## Fetch it", "", "```sh", f"seldio pull {repo}", *check, "```", ""]
+    if about.citation and about.citation.strip() not in old:
+        lines += ["## Citation", "", "```bibtex", about.citation.strip(), "```", ""]
+    return lines

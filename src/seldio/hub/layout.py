@@ -1,0 +1,255 @@
+"""Which files make up which configuration and split, and what columns they have."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.json
+import pyarrow.parquet as pq
+
+from seldio.files import Entry
+from seldio.formats.label_csv import Dialect
+from seldio.hub.manifest import Manifest
+from seldio.rules.hub_folder import ASIDE, kind_of, suffix_of
+from seldio.validation import Examined
+
+_SPLITS = {
+    "train": "train", "training": "train", "test": "test", "testing": "test", "validation": "validation",
+    "valid": "validation", "val": "validation", "dev": "validation", "eval": "test", "evaluation": "test",
+}  # fmt: skip
+_ORDER = ("train", "validation", "test")
+_WORDS = re.compile(r"[A-Za-z]+")
+_SHARD = re.compile(r"-\d{5}-of-\d{5}$")
+#: Bytes from which the columns of a text file are told.
+_HEAD = 2**20
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """The files of one split of a configuration.
+
+    Args:
+        config: name of the configuration.
+        split: name of the split.
+        kind: parquet, csv, json or wav (a folder of recordings with a metadata file).
+        patterns: the files, as the card names them.
+        entries: the files.
+        columns: names of the columns where the files have no header line; empty otherwise.
+    """
+
+    config: str
+    split: str
+    kind: str
+    patterns: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    columns: tuple[str, ...] = ()
+
+
+def split_of(name: str) -> str:
+    """The split that the words in a path tell, the last word first; ``train`` where none does.
+
+    ``dev-test`` is the test split of the development set. A shard has the split that its name begins with.
+
+    >>> split_of("metadata_dev/dev-test-sony/fold4_room23_mix001.csv"), split_of("labels.csv")
+    ('test', 'train')
+    """
+    stem = name.rpartition("/")[2].partition(".")[0]
+    if (shard := _SHARD.sub("", stem)) != stem and re.fullmatch(r"\w+", shard):
+        return _SPLITS.get(shard, shard)
+    found = [word for word in _WORDS.findall(name.lower()) if word in _SPLITS]
+    plain = [word for word in found if word != "dev"] or found
+    return _SPLITS[plain[-1]] if plain else "train"
+
+
+def _place(split: str) -> tuple[int, str]:
+    """Where a split stands among others: train first, unknown ones last."""
+    return (_ORDER.index(split) if split in _ORDER else len(_ORDER), split)
+
+
+def parts_of(manifest: Manifest, examined: Examined | None) -> list[Part]:
+    """The configurations and splits of what goes up; files that the Hub cannot load belong to none.
+
+    Args:
+        manifest: what goes up.
+        examined: what seldio read from the source, which tells the columns of files without a header.
+    """
+    media = [entry for entry in manifest.files if entry.name.rpartition("/")[2] in _LISTINGS]
+    if manifest.kind == "audiofolder":
+        return _folders(manifest, media)
+    columns = _columns(examined)
+    groups: dict[tuple[str, str, str, tuple[str, ...]], list[Entry]] = {}
+    for entry in manifest.files:
+        kind = kind_of(entry.name)
+        if entry.name in ASIDE or kind not in ("parquet", "csv", "json") or not _loads(entry):
+            continue
+        key = (
+            _config(entry.name, bool(columns.get(entry.name))),
+            split_of(entry.name),
+            kind,
+            columns.get(entry.name, ()),
+        )
+        groups.setdefault(key, []).append(entry)
+    folders: dict[str, list[str]] = {}
+    for entry in manifest.files:
+        folders.setdefault(entry.name.rpartition("/")[0], []).append(entry.name)
+    return list(_named(groups, folders))
+
+
+_LISTINGS = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
+
+
+def _folders(manifest: Manifest, listings: Sequence[Entry]) -> list[Part]:
+    """A split for each metadata file, with all below its folder."""
+    parts = []
+    for listing in listings:
+        above = listing.name.rpartition("/")[0]
+        below = tuple(
+            e for e in manifest.files if e.name not in ASIDE and (not above or e.name.startswith(f"{above}/"))
+        )
+        kinds = dict.fromkeys(suffix_of(entry.name) for entry in below if kind_of(entry.name) in ("wav", "mp4"))
+        deep = (f"{above}/**",) if above else (listing.name, *(f"**/*.{suffix}" for suffix in kinds))
+        parts.append(Part("default", split_of(above), "wav", deep, below))
+    return sorted(parts, key=lambda part: _place(part.split))
+
+
+def _columns(examined: Examined | None) -> dict[str, tuple[str, ...]]:
+    """The columns of each label file that has no header line."""
+    found: dict[str, tuple[str, ...]] = {}
+    for group in examined.recognised if examined is not None else ():
+        format = group.reading.format
+        if isinstance(format, Dialect) and not format.header:
+            found |= {part.file.name: tuple(c.field for c in format.columns) for part in group.reading.parts}
+    return found
+
+
+def _loads(entry: Entry) -> bool:
+    """Whether the Hub's readers take the file as it is: a .json has to be a list or lines of records."""
+    if suffix_of(entry.name) != "json":
+        return entry.size > 0
+    head = entry.head(_HEAD).lstrip()
+    return head.startswith(b"[") or (head.startswith(b"{") and _is_lines(head))
+
+
+def _is_lines(head: bytes) -> bool:
+    try:
+        json.loads(head.split(b"\n", 1)[0])
+    except ValueError:
+        return False
+    return b"\n" in head.rstrip()
+
+
+def _config(name: str, labels: bool) -> str:
+    """The name of a file's configuration: ``labels`` for label files, else its path without words of splits."""
+    if labels:
+        return "labels"
+    folders, _, last = name.rpartition("/")
+    stem = _SHARD.sub("", last.partition(".")[0])
+    words = [part for part in (*folders.split("/"), stem) if part and part not in ("data", *_SPLITS)]
+    words = [re.sub(rf"[-_.]?\b(?:{'|'.join(_SPLITS)})\b", "", part).strip("-_.") or part for part in words]
+    return re.sub(r"[^\w.-]", "_", "-".join(words)) or "default"
+
+
+def _named(
+    groups: dict[tuple[str, str, str, tuple[str, ...]], list[Entry]], folders: Mapping[str, Sequence[str]]
+) -> Iterator[Part]:
+    """Parts with names that tell formats and columns apart where one name would stand for several."""
+    variants: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for config, _, kind, columns in groups:
+        known = variants.setdefault(config, [])
+        if (kind, columns) not in known:
+            known.append((kind, columns))
+    for (config, split, kind, columns), entries in sorted(groups.items(), key=lambda group: _place(group[0][1])):
+        number = variants[config].index((kind, columns))
+        shown = config if not number else f"{config}-{kind}" if not columns else f"{config}-{number + 1}"
+        yield Part(shown, split, kind, _patterns(entries, folders), tuple(entries), columns)
+
+
+def _patterns(entries: Sequence[Entry], folders: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The files one by one, or a pattern for all shards, or for each folder from which all of a kind are taken."""
+    mine = {entry.name for entry in entries}
+    groups: dict[tuple[str, str, str], list[str]] = {}
+    for name in sorted(mine):
+        folder, _, last = name.rpartition("/")
+        stem = last.partition(".")[0]
+        start = _SHARD.sub("", stem)
+        groups.setdefault((folder, f"{start}-" if start != stem else "", last.rpartition(".")[2]), []).append(name)
+    found: list[str] = []
+    for (folder, start, suffix), names in groups.items():
+        above = f"{folder}/{start}" if folder else start
+        alike = {name for name in folders[folder] if name.startswith(above) and name.endswith(f".{suffix}")}
+        whole = alike <= mine and (start or len(names) > 1)
+        found += [f"{folder}/{start}*.{suffix}".lstrip("/")] if whole else names
+    return tuple(found)
+
+
+def schema_of(part: Part) -> pa.Schema | None:
+    """The columns and types of a part, told by its first file; None where they cannot be told."""
+    entry = part.entries[0]
+    try:
+        if part.kind == "parquet":
+            with entry.open() as stream:
+                return pq.read_schema(stream)
+        if part.columns:
+            return None
+        data = entry.head(_HEAD)
+        data = data[: data.rfind(b"\n") + 1] if len(data) == _HEAD else data
+        if part.kind == "csv":
+            options = pyarrow.csv.ParseOptions(
+                delimiter="\t" if suffix_of(entry.name) == "tsv" else ",", newlines_in_values=True
+            )
+            return pyarrow.csv.read_csv(pa.BufferReader(data), parse_options=options).schema
+        if data.lstrip().startswith(b"["):
+            rows = json.loads(entry.read())
+            return pa.Table.from_pylist(rows[:1000]).schema if rows and isinstance(rows[0], dict) else None
+        return pyarrow.json.read_json(pa.BufferReader(data)).schema
+    except (pa.ArrowException, ValueError, TypeError):
+        return None
+
+
+def features_of(schema: pa.Schema) -> list[dict[str, Any]]:
+    """The columns as a card writes them; those of ``datasets`` where the file carries them."""
+    metadata = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
+    known = metadata.get("info", {}).get("features", {})
+    return [{"name": field.name, **(_declared(known[field.name]) if field.name in known else _plain(field.type))}
+            for field in schema]  # fmt: skip
+
+
+def _declared(feature: Any) -> dict[str, Any]:
+    """A feature of ``datasets`` as a card writes it."""
+    if isinstance(feature, list):
+        return {"list": _inner(_declared(feature[0]))}
+    kind = feature.get("_type")
+    if kind is None:
+        return {"struct": [{"name": name, **_declared(inner)} for name, inner in feature.items()]}
+    if kind == "Value":
+        return {"dtype": feature["dtype"]}
+    if kind == "ClassLabel":
+        return {"dtype": {"class_label": {"names": {str(n): name for n, name in enumerate(feature["names"])}}}}
+    if kind in ("List", "LargeList", "Sequence"):
+        return {"list": _inner(_declared(feature["feature"]))}
+    name = re.sub(r"(?<!^)(?=[A-Z])", "_", kind).lower()
+    options = {key: value for key, value in feature.items() if key != "_type" and value is not None}
+    return {"dtype": {name: options} if options else name}
+
+
+def _inner(feature: dict[str, Any]) -> Any:
+    """What stands in a list: a bare type, a struct's fields, or a feature."""
+    if set(feature) == {"dtype"} and isinstance(feature["dtype"], str):
+        return feature["dtype"]
+    return feature["struct"] if set(feature) == {"struct"} else feature
+
+
+def _plain(kind: pa.DataType) -> dict[str, Any]:
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return {"list": _inner(_plain(kind.value_type))}
+    if pa.types.is_struct(kind):
+        return {"struct": [{"name": field.name, **_plain(field.type)} for field in kind]}
+    if pa.types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    return {"dtype": {"double": "float64", "float": "float32", "halffloat": "float16"}.get(str(kind), str(kind))}

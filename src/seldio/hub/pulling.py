@@ -1,0 +1,170 @@
+"""Files from the Hub: whole, verified, and never half in place."""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import os
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from seldio.errors import SeldioError, UsageError
+from seldio.files.entries import plain_file
+from seldio.hub.client import hub, patiently
+from seldio.hub.repository import Head, RemoteFile, checked_name, look, safe_name
+from seldio.text import listed, printable
+
+#: Downloads at the same time.
+THREADS = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class Pulled:
+    """What a pull did.
+
+    Args:
+        repo: ``user/name``.
+        commit: the commit that the files are of.
+        folder: where they are.
+        fetched: names of the files that were written.
+        same: how many were there already.
+        size: bytes of all of them.
+    """
+
+    repo: str
+    commit: str
+    folder: str
+    fetched: tuple[str, ...]
+    same: int
+    size: int
+
+
+def split_address(address: str) -> tuple[str, str]:
+    """``USER/NAME@REVISION`` as name and revision; the revision is main where there is none."""
+    repo, _, revision = address.partition("@")
+    return checked_name(repo), revision or "main"
+
+
+def pull(
+    address: str,
+    out: str | os.PathLike[str] | None = None,
+    include: Sequence[str] = (),
+    tell: Callable[[str], None] | None = None,
+) -> Pulled:
+    """Download a data set, or some of its files, as real files; what is there already is not fetched again.
+
+    Every file is held against the hash that the Hub has for it. A new folder appears when all of it is there, a
+    file in an old one is replaced as a whole; after a break the next run goes on where this one stopped. Files that
+    are here and not on the Hub stay.
+
+    Args:
+        address: ``user/name``, or ``user/name@revision`` with a branch, tag or commit.
+        out: the folder; ``name`` in the present one if not given.
+        include: only files that fit one of these patterns (``*`` fits slashes too).
+        tell: takes the name of each file that has arrived.
+
+    Raises:
+        UsageError: there is no such data set or file.
+        SeldioError: the Hub cannot be reached, or sends other bytes than it announced.
+    """
+    repo, revision = split_address(address)
+    head = look(repo, revision)
+    files = chosen(head, include)
+    folder = Path(out if out is not None else repo.partition("/")[2])
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"cannot write {printable(str(folder))}: it is not a folder")
+    missing = [file for file in files if not _is_here(file, folder)]
+    parts = folder.absolute().parent / f".{folder.absolute().name}.seldio-pull-{str(head.commit)[:12]}"
+    _fetch_all(head, missing, parts, tell or _silent)
+    shutil.rmtree(parts / ".cache", ignore_errors=True)
+    _put_in_place(missing, parts, folder)
+    names = tuple(file.name for file in missing)
+    return Pulled(repo, str(head.commit), str(folder), names, len(files) - len(missing), sum(f.size for f in files))
+
+
+def _silent(_: str) -> None:
+    pass
+
+
+def chosen(head: Head, include: Sequence[str] = (), below: str = "") -> list[RemoteFile]:
+    """The files of *head* that fit *include* and are *below* (or named by it).
+
+    Raises:
+        UsageError: there are none.
+        SeldioError: a name leads out of the folder, or is none here.
+    """
+    files = [file for file in head.files.values() if not below or f"{file.name}/".startswith(f"{below}/")]
+    if include:
+        files = [file for file in files if any(fnmatch.fnmatchcase(file.name, pattern) for pattern in include)]
+    if not files:
+        what = f"{printable(below)} in " if below else f"file that fits {listed(list(include))} in " if include else ""
+        raise UsageError(f"no {what or 'file in '}{printable(head.repo)} at {str(head.commit)[:12]}")
+    if bad := [file.name for file in files if not safe_name(file.name)]:
+        raise SeldioError(f"{printable(head.repo)} holds names that are unsafe as files here: {listed(bad)}")
+    return sorted(files, key=lambda file: file.name)
+
+
+def _is_here(file: RemoteFile, folder: Path) -> bool:
+    path = folder / file.name
+    return path.is_file() and path.stat().st_size == file.size and is_whole(file, path)
+
+
+def is_whole(file: RemoteFile, path: str | os.PathLike[str]) -> bool:
+    """Whether the file at *path* has the bytes that the Hub has."""
+    return Path(path).stat().st_size == file.size and file.is_like(
+        dataclasses.replace(plain_file(path), size=file.size)
+    )
+
+
+def _fetch_all(head: Head, files: Iterable[RemoteFile], parts: Path, tell: Callable[[str], None]) -> None:
+    pool = ThreadPoolExecutor(THREADS)
+    try:
+        for name in pool.map(lambda file: _fetch(head, file, parts), files):
+            tell(name)
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _fetch(head: Head, file: RemoteFile, parts: Path) -> str:
+    if not _is_here(file, parts):
+        verified(file, lambda force: _download(head, file, parts, force))
+    return file.name
+
+
+def _download(head: Head, file: RemoteFile, parts: Path, force: bool) -> str:
+    return hub().hf_hub_download(
+        head.repo, file.name, repo_type="dataset", revision=head.commit, local_dir=parts, force_download=force
+    )
+
+
+def verified(file: RemoteFile, download: Callable[[bool], str]) -> str:
+    """Where *download* put the file, once its hash is right; one with a wrong hash is fetched a second time.
+
+    Raises:
+        SeldioError: it is wrong again.
+    """
+    for force in (False, True):
+        path = patiently(lambda force=force: download(force), f"fetch {printable(file.name)}")  # type: ignore[misc]
+        if is_whole(file, path):
+            return path
+        Path(os.path.realpath(path)).unlink(missing_ok=True)
+    raise SeldioError(
+        f"the Hub sends other bytes for {printable(file.name)} than its hash says, twice; nothing was kept"
+    )
+
+
+def _put_in_place(files: Sequence[RemoteFile], parts: Path, folder: Path) -> None:
+    """Move what was fetched to where it belongs: a new folder at once, into an old one file by file."""
+    if not files:
+        return
+    if not folder.exists():
+        folder.absolute().parent.mkdir(parents=True, exist_ok=True)
+        parts.replace(folder)
+        return
+    for file in files:
+        target = folder / file.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (parts / file.name).replace(target)
+    shutil.rmtree(parts)

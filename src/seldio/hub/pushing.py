@@ -1,0 +1,173 @@
+"""Files to the Hub: what would change, and commits that neither get lost nor happen twice."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
+
+from huggingface_hub import CommitOperationAdd
+
+from seldio.errors import SeldioError, UsageError
+from seldio.files import Entry
+from seldio.hub.client import CLIENT_ERRORS, TRIES, fail, hub, may_pass, patiently, pause, status_of
+from seldio.hub.manifest import Manifest
+from seldio.hub.repository import Head, look
+from seldio.rules.hub_folder import ASIDE
+from seldio.text import listed, printable
+
+#: Files and bytes of one commit; after a break, the next run goes on behind the last commit.
+BATCH_FILES, BATCH_BYTES = 500, 5 * 2**30
+
+State = Literal["new", "changed", "same"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One file of a plan."""
+
+    entry: Entry
+    state: State
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """What a push would do.
+
+    Args:
+        head: the data set as it is now.
+        revision: the branch that is pushed to.
+        steps: every file that goes, sorted by name.
+        left_out: files of the source that stay here.
+        kept: files on the Hub that are not in the source; they stay there.
+    """
+
+    head: Head
+    revision: str
+    steps: tuple[Step, ...]
+    left_out: tuple[str, ...]
+    kept: tuple[str, ...]
+
+    @property
+    def todo(self) -> list[Entry]:
+        """The files to be sent, those about the data last: nobody sees a card before its data."""
+        entries = [step.entry for step in self.steps if step.state != "same"]
+        return sorted(entries, key=lambda entry: (entry.name in ASIDE, entry.name))
+
+    def count(self, state: State) -> int:
+        """How many files are new, changed or the same."""
+        return sum(step.state == state for step in self.steps)
+
+
+def planned(manifest: Manifest, head: Head, revision: str) -> Plan:
+    """Hold the files of *manifest* against those on the Hub."""
+    names = {entry.name for entry in manifest.files}
+    kept = sorted(set(head.files) - names - {".gitattributes"})
+    steps = tuple(Step(entry, _state(entry, head)) for entry in manifest.files)
+    return Plan(head, revision, steps, manifest.left_out, tuple(kept))
+
+
+def _state(entry: Entry, head: Head) -> State:
+    if entry.name not in head.files:
+        return "new"
+    return "same" if head.holds(entry) else "changed"
+
+
+def ensure(plan: Plan, private: bool) -> Head:
+    """The data set as it is, or made now.
+
+    Raises:
+        UsageError: it should be private and is not; or there is no such branch.
+    """
+    if plan.head.commit is not None:
+        return plan.head
+    repo = plan.head.repo
+    # None leaves it to the settings of the organisation
+    make: Callable[[], object] = lambda: hub().create_repo(  # noqa: E731
+        repo, repo_type="dataset", private=private or None, exist_ok=True
+    )
+    patiently(make, f"make the data set {printable(repo)}")
+    head = look(repo)
+    if private and not head.private:
+        raise UsageError(f"{printable(repo)} was made meanwhile, and is public; --private does not change that")
+    if plan.revision != "main":
+        branch: Callable[[], object] = lambda: hub().create_branch(  # noqa: E731
+            repo, branch=plan.revision, repo_type="dataset", exist_ok=True
+        )
+        patiently(branch, f"make the branch {printable(plan.revision)}")
+    return head
+
+
+def batches(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
+    """The files of each commit."""
+    batch: list[Entry] = []
+    size = 0
+    for entry in entries:
+        if batch and (len(batch) == BATCH_FILES or size + entry.size > BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(entry)
+        size += entry.size
+    if batch:
+        yield batch
+
+
+def send(plan: Plan, head: Head, message: str) -> tuple[str, ...]:
+    """Commit what is to be sent on top of *head*; return the commits.
+
+    Raises:
+        SeldioError: the Hub cannot be reached or refuses; somebody else changed the data set meanwhile; or
+            what is there afterwards is not what was sent.
+    """
+    todo = list(batches(plan.todo))
+    commits: list[str] = []
+    parent = head.commit
+    for number, batch in enumerate(todo, 1):
+        part = f" ({number} of {len(todo)})" if len(todo) > 1 else ""
+        parent = _commit(head.repo, plan.revision, batch, parent, message + part)
+        commits.append(parent)
+    if commits:
+        _verify(plan, look(head.repo, plan.revision))
+    return tuple(commits)
+
+
+def _commit(repo: str, revision: str, batch: Sequence[Entry], parent: str | None, message: str) -> str:
+    """One commit on top of *parent* and of nothing else; its hash.
+
+    After every error the head is looked at: where the commit is there and only its answer was lost, it is not made
+    a second time.
+    """
+    for attempt in range(TRIES):
+        try:
+            made = hub().create_commit(
+                repo, [CommitOperationAdd(entry.name, _content(entry)) for entry in batch], commit_message=message,
+                repo_type="dataset", revision=revision, parent_commit=parent,
+            )  # fmt: skip
+        except CLIENT_ERRORS as error:
+            moved = status_of(error) in (409, 412)
+            if not moved and not may_pass(error):
+                fail(error, f"push to {printable(repo)}")
+            now = look(repo, revision)
+            if now.commit != parent and all(now.holds(entry) for entry in batch):
+                return str(now.commit)
+            if now.commit != parent:
+                raise SeldioError(
+                    f"{printable(repo)} was changed by somebody else since seldio looked at it; nothing of theirs was "
+                    "overwritten. Push again to see what would change now"
+                ) from None
+            if attempt == TRIES - 1:
+                fail(error, f"push to {printable(repo)}")
+            pause(attempt, error)
+        else:
+            return str(made.oid)
+    raise AssertionError
+
+
+def _content(entry: Entry) -> str | bytes:
+    return entry.read() if entry.local is None else str(entry.local)
+
+
+def _verify(plan: Plan, head: Head) -> None:
+    wrong = [step.entry.name for step in plan.steps if not head.holds(step.entry)]
+    if wrong:
+        raise SeldioError(f"what is on the Hub now is not what was sent: {listed(wrong)}. Push again")

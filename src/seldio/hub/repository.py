@@ -1,0 +1,122 @@
+"""A data set on the Hub: its head, its files, and whether a file here is the one there."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+
+from huggingface_hub import get_token
+from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
+from huggingface_hub.hf_api import RepoFile
+
+from seldio.errors import UsageError
+from seldio.files import Entry, name_fault
+from seldio.hub.client import hub, patiently
+from seldio.hub.manifest import git_hash, sha256
+from seldio.text import printable
+
+_NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+
+
+@dataclasses.dataclass(frozen=True)
+class RemoteFile:
+    """One file on the Hub.
+
+    Args:
+        name: POSIX path in the repository.
+        size: in bytes.
+        git: its git hash; of a large file that of the pointer in its place.
+        sha256: its SHA-256, for large files.
+    """
+
+    name: str
+    size: int
+    git: str
+    sha256: str | None
+
+    def is_like(self, entry: Entry) -> bool:
+        """Whether *entry* has this content, to the last bit."""
+        if entry.size >= 0 and entry.size != self.size:
+            return False
+        return sha256(entry) == self.sha256 if self.sha256 is not None else git_hash(entry) == self.git
+
+
+@dataclasses.dataclass(frozen=True)
+class Head:
+    """A data set at one commit.
+
+    Args:
+        repo: ``user/name``.
+        commit: its full hash; None for a data set that does not exist yet.
+        private: whether it is; None where it does not exist yet.
+        files: by name.
+    """
+
+    repo: str
+    commit: str | None = None
+    private: bool | None = None
+    files: Mapping[str, RemoteFile] = dataclasses.field(default_factory=dict)
+
+    def holds(self, entry: Entry) -> bool:
+        """Whether a file of that name and content is there."""
+        remote = self.files.get(entry.name)
+        return remote is not None and remote.is_like(entry)
+
+
+def checked_name(repo: str) -> str:
+    """*repo* if it can be the name of a data set.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if not _NAME.fullmatch(repo):
+        raise UsageError(
+            f"{printable(repo)} is not the name of a data set: write USER/NAME, as in anna/starss23-parquet"
+        )
+    return repo
+
+
+def look(repo: str, revision: str = "main", *, may_lack: bool = False) -> Head:
+    """The data set at *revision* (a branch, tag or commit) with all its files.
+
+    Args:
+        repo: ``user/name``.
+        revision: a branch, tag or commit.
+        may_lack: return an empty head where there is no such data set or branch.
+
+    Raises:
+        UsageError: there is none, or the Hub does not show it.
+        SeldioError: the Hub cannot be reached.
+    """
+
+    def info() -> Head:
+        try:
+            found = hub().dataset_info(repo, revision=revision)
+        except (RepositoryNotFoundError, RevisionNotFoundError) as error:
+            # without a token, the Hub says 401 of what does not exist
+            if may_lack and (error.response.status_code != 401 or get_token() is None):
+                return Head(repo)
+            raise
+        return Head(repo, found.sha, bool(found.private))
+
+    deed = f"look at {printable(repo)} on the Hub"
+    head = patiently(info, deed)
+    if head.commit is None:
+        return head
+    items = patiently(lambda: list(_tree(repo, str(head.commit))), deed)
+    return dataclasses.replace(head, files={item.name: item for item in items})
+
+
+def _tree(repo: str, commit: str) -> list[RemoteFile]:
+    items = hub().list_repo_tree(repo, repo_type="dataset", revision=commit, recursive=True)
+    return [
+        RemoteFile(item.path, item.size, item.blob_id, item.lfs.sha256 if item.lfs is not None else None)
+        for item in items
+        if isinstance(item, RepoFile)
+    ]
+
+
+def safe_name(name: str) -> bool:
+    """Whether a name from the Hub can be a file here, below the folder that it should be in."""
+    return all(part not in ("", ".", "..") for part in name.split("/")) and name_fault(name) is None

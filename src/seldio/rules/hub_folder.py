@@ -1,0 +1,129 @@
+"""What is about to go to the Hub, as the HUB rules see it: files, the card, and which files each split is made of."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from seldio.errors import InvalidData
+from seldio.rules.collection import Entry
+
+#: What counts as one format to the Hub: its first suffix is its name.
+KINDS = (
+    ("parquet",), ("csv", "tsv"), ("json", "jsonl", "ndjson"), ("txt",), ("arrow",), ("tar",),
+    ("wav", "flac", "mp3", "ogg", "opus", "m4a"), ("mp4", "mkv", "mov", "avi", "webm"),
+)  # fmt: skip
+_KIND_OF = {suffix: kind[0] for kind in KINDS for suffix in kind}
+
+
+def suffix_of(name: str) -> str:
+    """The last suffix of a file name in small letters, without its dot; empty if it has none."""
+    stem, dot, suffix = name.rpartition("/")[2].rpartition(".")
+    return suffix.lower() if dot and stem else ""
+
+
+def kind_of(name: str) -> str:
+    """The format of a file by its suffix: ``csv`` for .tsv too, ``wav`` for all audio, ``mp4`` for all video."""
+    return _KIND_OF.get(suffix_of(name), suffix_of(name))
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """One configuration of a card: for each split the patterns of its files."""
+
+    name: str
+    splits: Mapping[str, tuple[str, ...]]
+
+
+@dataclasses.dataclass(frozen=True)
+class HubFolder:
+    """The files that are about to go up.
+
+    Args:
+        path: the source as the user named it.
+        files: all files of the repository as it will be, card and Croissant included, sorted by name.
+        card: the YAML values at the top of ``README.md``; None where they cannot be read.
+    """
+
+    path: str
+    files: Sequence[Entry]
+    card: Mapping[str, Any] | None
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of all files."""
+        return frozenset(entry.name for entry in self.files)
+
+    @cached_property
+    def _by_name(self) -> dict[str, Entry]:
+        return {entry.name: entry for entry in self.files}
+
+    @cached_property
+    def configs(self) -> tuple[Config, ...]:
+        """The configurations of the card."""
+        return read_configs(self.card or {})
+
+    def matching(self, pattern: str) -> list[Entry]:
+        """The files that a pattern of the card stands for, but for the card and its like."""
+        if pattern in self._by_name:
+            return [self._by_name[pattern]]
+        fits = glob_pattern(pattern)
+        return [entry for entry in self.files if fits.fullmatch(entry.name) and entry.name not in ASIDE]
+
+    @cached_property
+    def footers(self) -> dict[str, pq.FileMetaData | str]:
+        """The footer of each Parquet file, or what is wrong with it."""
+        return {entry.name: _footer(entry) for entry in self.files if suffix_of(entry.name) == "parquet"}
+
+
+#: Files about the data set, never part of a split.
+ASIDE = frozenset({"README.md", "croissant.json", ".gitattributes"})
+
+
+def _footer(entry: Entry) -> pq.FileMetaData | str:
+    try:
+        with entry.open() as stream:
+            return pq.read_metadata(stream)
+    except InvalidData as error:
+        return error.finding.message
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        return str(error).split("\n")[0]
+
+
+def read_configs(card: Mapping[str, Any]) -> tuple[Config, ...]:
+    """The configurations of a card, whichever of the allowed ways of writing ``data_files`` they use."""
+    given = card.get("configs")
+    found = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+    return tuple(
+        Config(str(item.get("config_name", "default")), dict(_splits(item.get("data_files"), item.get("data_dir"))))
+        for item in found
+    )
+
+
+def _splits(data_files: Any, data_dir: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
+    above = f"{data_dir.strip('/')}/" if isinstance(data_dir, str) and data_dir.strip("./") else ""
+    rows = data_files if isinstance(data_files, list) else [data_files]
+    if isinstance(data_files, dict):
+        rows = [{"split": split, "path": path} for split, path in data_files.items()]
+    if rows and all(isinstance(row, str) for row in rows):
+        yield "train", tuple(above + row for row in rows)
+        return
+    for row in rows:
+        if isinstance(row, dict):
+            paths = row.get("path", [])
+            paths = [paths] if isinstance(paths, str) else paths
+            yield str(row.get("split", "train")), tuple(above + str(path).removeprefix("./") for path in paths)
+
+
+@cache
+def glob_pattern(pattern: str) -> re.Pattern[str]:
+    """A pattern as the Hub reads it: ``*`` stays in a folder, ``**`` does not."""
+    parts = re.split(r"(\*\*/|\*\*|\*|\?|\[[^\]]+\])", pattern)
+    known = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(known.get(part) or (part if part[:1] == "[" else re.escape(part)) for part in parts))

@@ -1,0 +1,752 @@
+"""Push, pull and ``hf://`` against a Hub on the loopback interface, with its faults; the HUB rules; cards; Croissant."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import hub_server
+import huggingface_hub as hf
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from hub_server import TOKEN, Hub
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import seldio
+from seldio.cli import app
+from seldio.errors import SeldioError, UsageError
+from seldio.files import Entry
+from seldio.findings import Finding
+from seldio.hub import About, client, pull, push, pushing, sources
+from seldio.hub.card import BEGIN, END, read_card
+from seldio.hub.layout import _config, features_of, split_of
+from seldio.rules import CATALOGUE, HUB_RULES
+from seldio.rules.collection import finder
+from seldio.rules.hub_folder import HubFolder, glob_pattern
+
+#: huggingface_hub itself hands files to httpx2 in the old way.
+pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")
+
+REPO = "anna/sounds"
+ROWS = "0,1,0,-50,30\n1,1,0,-49,30\n"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Hub]:
+    with Hub() as running:
+        yield running
+
+
+@pytest.fixture
+def hub(server: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Hub:
+    """An empty Hub, and a client that knows no other; its settings are patched, since others may have loaded it."""
+    server.reset()
+    monkeypatch.setenv("HF_ENDPOINT", server.url)
+    monkeypatch.setenv("HF_TOKEN", TOKEN)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY", True)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    client.hub.cache_clear()
+    sources._head.cache_clear()
+    client.quiet()
+    return server
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Labels of two splits, questions, a recording and a text."""
+    root = tmp_path / "data"
+    files = {
+        "metadata_dev/dev-train-sony/fold3_room21_mix001.csv": ROWS,
+        "metadata_dev/dev-train-sony/fold3_room21_mix002.csv": "3,0,0,10,0\n",
+        "metadata_dev/dev-test-sony/fold4_room23_mix001.csv": ROWS,
+        "qa/test.jsonl": '{"question": "Left?", "answer": "yes"}\n',
+        "LICENSE": "MIT\n",
+        ".env": "TOKEN=1\n",
+        "notes.xyz": "not data\n",
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, "utf-8")
+    (root / "foa_dev").mkdir()
+    (root / "foa_dev" / "a.wav").write_bytes(wav(4, 2400))
+    return root
+
+
+def wav(channels: int, frames: int) -> bytes:
+    import soundfile
+
+    out = io.BytesIO()
+    noise = np.random.default_rng(0).normal(0, 0.1, (frames, channels))
+    soundfile.write(out, noise, 24000, format="WAV", subtype="PCM_16")
+    return out.getvalue()
+
+
+def content(root: Path) -> dict[str, bytes]:
+    return {p.relative_to(root).as_posix(): p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file()}
+
+
+def cli(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, list(arguments))
+    return result.exit_code, result.output
+
+
+# --- push ----------------------------------------------------------------------------------------------
+
+
+def test_a_dry_run_shows_everything_and_changes_nothing(hub: Hub, tree: Path) -> None:
+    code, text = cli("push", str(tree), "--repo", REPO, "--dry-run", "--license", "mit")
+    assert code == 0
+    for name in ("fold3_room21_mix002.csv", "foa_dev/a.wav", "qa/test.jsonl", "LICENSE", "README.md", "croissant.json"):
+        assert re.search(rf"\+ +[\d,]+  \S*{re.escape(name)}", text)
+    assert "Stays here: 2 names: .env, notes.xyz" in text
+    assert "config_name: labels" in text
+    assert not hub.repositories
+    assert not hub.asked("POST", "commit|create|preupload")
+
+
+def test_what_is_pushed_comes_back_byte_for_byte(hub: Hub, tree: Path, tmp_path: Path) -> None:
+    done = push(tree, REPO, private=True, about=About(license="mit"))
+    assert len(done.commits) == 1
+    assert hub.repositories[REPO].private
+    sent = content(tree)
+    there = hub.files(REPO)
+    assert {name: there[name] for name in sent if name in there} == {
+        n: sent[n] for n in sent if n not in (".env", "notes.xyz")
+    }
+    assert set(there) - set(sent) == {"README.md", "croissant.json"}
+    got = pull(REPO, tmp_path / "got")
+    back = content(tmp_path / "got")
+    assert {name: back[name] for name in there} == there
+    assert len(got.fetched) == len(back)
+    assert not any(path.is_symlink() for path in (tmp_path / "got").rglob("*"))
+    assert [path.name for path in tmp_path.iterdir() if "seldio-pull" in path.name] == []
+
+
+def test_a_second_push_sends_nothing(hub: Hub, tree: Path) -> None:
+    first = push(tree, REPO)
+    again = push(tree, REPO)
+    assert again.commits == ()
+    assert hub.repositories[REPO].head.oid == first.commits[-1]
+    assert {step.state for step in again.plan.steps} == {"same"}
+
+
+def test_only_what_changed_is_sent(hub: Hub, tree: Path) -> None:
+    push(tree, REPO)
+    (tree / "qa" / "test.jsonl").write_text('{"question": "Right?", "answer": "no!"}\n', "utf-8")
+    plan = push(tree, REPO).plan
+    states = {step.entry.name: step.state for step in plan.steps}
+    assert states["qa/test.jsonl"] == "changed"
+    assert states["foa_dev/a.wav"] == "same"
+    assert hub.asked("PUT", "/lfs/") == 1  # the recording went up once
+
+
+def test_files_of_others_stay(hub: Hub, tree: Path) -> None:
+    hub.make(REPO, {"extra/theirs.csv": b"1,2\n"})
+    code, text = cli("push", str(tree), "--repo", REPO)
+    assert code == 0
+    assert "Stays on the Hub, though not in the source: 1 file: extra/theirs.csv" in text
+    assert hub.files(REPO)["extra/theirs.csv"] == b"1,2\n"
+
+
+def test_several_commits_and_a_break_between_them(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pushing, "BATCH_FILES", 2)
+    hub.fault("POST", "/commit/", 403, skip=1)
+    with pytest.raises(SeldioError, match="refuses the token"):
+        push(tree, REPO)
+    assert len(hub.files(REPO)) == 2
+    assert "README.md" not in hub.files(REPO)
+    done = push(tree, REPO)
+    assert done.plan.count("same") == 2
+    assert set(hub.files(REPO)) == {step.entry.name for step in done.plan.steps}
+    assert len(hub.repositories[REPO].branches["main"]) == 2 + len(done.commits)
+
+
+def test_another_branch(hub: Hub, tree: Path) -> None:
+    push(tree, REPO, revision="next")
+    assert hub.files(REPO) == {}
+    assert "README.md" in hub.repositories[REPO].branches["next"][-1].tree
+
+
+def test_an_archive_is_unpacked(hub: Hub, tree: Path, tmp_path: Path) -> None:
+    import shutil
+
+    archive = shutil.make_archive(str(tmp_path / "packed"), "zip", tree)
+    push(archive, REPO, staging=tmp_path / "staging")
+    assert hub.files(REPO)["foa_dev/a.wav"] == (tree / "foa_dev" / "a.wav").read_bytes()
+    assert not any("notes" in name for name in hub.files(REPO))
+
+
+def test_a_public_data_set_does_not_become_private(hub: Hub, tree: Path) -> None:
+    hub.make(REPO, {"a.csv": b"1\n"})
+    code, text = cli("push", str(tree), "--repo", REPO, "--private")
+    assert code == 2
+    assert "is public" in text
+
+
+# --- faults --------------------------------------------------------------------------------------------
+
+STEPS = ("GET:/revision/", "POST:/repos/create", "POST:/validate-yaml", "POST:/preupload/", "POST:/objects/batch",
+         "PUT:/lfs/", "POST:/verify", "POST:/commit/", "GET:/tree/")  # fmt: skip
+
+
+@pytest.mark.parametrize("what", [429, 503, "cut"])
+@pytest.mark.parametrize("step", STEPS)
+def test_a_busy_hub_is_waited_for(hub: Hub, tree: Path, step: str, what: int | str) -> None:
+    method, _, path = step.partition(":")
+    hub.fault(method, path, what, times=2)
+    done = push(tree, REPO)
+    # what is cut off behind the work is not asked for again
+    assert hub.faults[0].times == (1 if what == "cut" and path in ("/lfs/", "/commit/") else 0)
+    assert len(hub.repositories[REPO].branches["main"]) == 2, "one commit, and the first one of the Hub itself"
+    assert hub.repositories[REPO].head.oid == done.commits[-1]
+    assert hub.files(REPO)["foa_dev/a.wav"] == (tree / "foa_dev" / "a.wav").read_bytes()
+
+
+@pytest.mark.parametrize("what", ["late 503", "late 429", "cut"])
+def test_a_commit_whose_answer_is_lost_is_not_made_twice(hub: Hub, tree: Path, what: str) -> None:
+    hub.fault("POST", "/commit/", what)
+    done = push(tree, REPO)
+    assert hub.asked("POST", "/commit/") == 1
+    assert [commit.oid for commit in hub.repositories[REPO].branches["main"][1:]] == list(done.commits)
+
+
+def test_somebody_else_is_never_overwritten(hub: Hub, tree: Path) -> None:
+    repository = hub.make(REPO, {"qa/test.jsonl": b"{}\n"})
+
+    def other() -> None:
+        repository.add("main", "theirs", {**repository.head.tree, "theirs.csv": hub_server.Blob(b"1\n", False)})
+
+    hub.between = other
+    with pytest.raises(SeldioError, match="changed by somebody else"):
+        push(tree, REPO)
+    assert repository.head.message == "theirs"
+    push(tree, REPO)
+    assert hub.files(REPO)["theirs.csv"] == b"1\n"
+
+
+def test_bytes_that_arrive_wrong_are_noticed(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = hub_server.base64.b64decode
+    monkeypatch.setattr(hub_server.base64, "b64decode", lambda text: real(text)[:-1] + b"?")
+    with pytest.raises(SeldioError, match="not what was sent"):
+        push(tree, REPO)
+
+
+def test_patience_ends(hub: Hub, tree: Path) -> None:
+    hub.fault("POST", "/commit/", 503, times=100)
+    with pytest.raises(SeldioError, match=r"cannot push to anna/sounds: .*503"):
+        push(tree, REPO)
+    assert hub.asked("POST", "/commit/") == client.TRIES
+
+
+def test_the_hub_says_how_long_to_wait(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    hub.fault("POST", "/commit/", 429, Retry_After="7")
+    push(tree, REPO)
+    assert 7.0 in waits
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 500])
+def test_the_token_is_never_shown(hub: Hub, tree: Path, status: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    echo = lambda code, text, **headers: hub_server.as_json({"error": f"bad token {TOKEN} {text}"}, code, **headers)  # noqa: E731
+    monkeypatch.setattr(hub_server, "plain", echo)
+    hub.fault("POST", "/commit/", status, times=100)
+    code, text = cli("push", str(tree), "--repo", REPO)
+    assert code in (2, 3)
+    assert TOKEN not in text
+    assert "cannot push to anna/sounds" in text
+
+
+def test_without_a_token(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("HF_TOKEN")
+    monkeypatch.setattr("huggingface_hub.constants.HF_TOKEN_PATH", str(tmp_path / "none"))
+    code, text = cli("push", str(tree), "--repo", REPO)
+    assert code == 2
+    assert "hf auth login" in text
+
+
+# --- pull ----------------------------------------------------------------------------------------------
+
+FILES = {"a.csv": b"1,2\n" * 50, "deep/b.wav": bytes(range(256)) * 40, "README.md": b"# x\n"}
+
+
+@pytest.mark.parametrize("what", [429, 503, "cut", "wrong"])
+def test_a_pull_is_whole_in_spite_of_faults(hub: Hub, tmp_path: Path, what: int | str) -> None:
+    hub.make(REPO, FILES)
+    hub.fault("GET", "/resolve/.*wav", what)
+    pull(REPO, tmp_path / "got")
+    assert hub.faults[0].times == 0
+    assert {name: data for name, data in content(tmp_path / "got").items() if name in FILES} == FILES
+
+
+def test_wrong_bytes_never_get_in_place(hub: Hub, tmp_path: Path) -> None:
+    hub.make(REPO, FILES)
+    hub.fault("GET", "/resolve/.*a.csv", "wrong", times=100)
+    with pytest.raises(SeldioError, match=r"other bytes for a\.csv"):
+        pull(REPO, tmp_path / "got")
+    assert not (tmp_path / "got").exists()
+
+
+def test_a_pull_goes_on_where_it_stopped(hub: Hub, tmp_path: Path) -> None:
+    hub.make(REPO, FILES)
+    hub.fault("GET", "/resolve/.*README", 403, times=1)
+    with pytest.raises(SeldioError):
+        pull(REPO, tmp_path / "got")
+    assert not (tmp_path / "got").exists()
+    before = hub.asked("GET", "/resolve/.*wav")
+    pull(REPO, tmp_path / "got")
+    assert hub.asked("GET", "/resolve/.*wav") == before
+    assert {name: data for name, data in content(tmp_path / "got").items() if name in FILES} == FILES
+
+
+def test_into_a_folder_that_is_there(hub: Hub, tmp_path: Path) -> None:
+    hub.make(REPO, FILES)
+    out = tmp_path / "got"
+    out.mkdir()
+    (out / "mine.txt").write_text("mine")
+    (out / "a.csv").write_bytes(FILES["a.csv"])
+    (out / "README.md").write_text("old")
+    done = pull(REPO, out)
+    assert done.same == 1
+    assert set(done.fetched) == {".gitattributes", "deep/b.wav", "README.md"}
+    assert content(out)["README.md"] == FILES["README.md"]
+    assert (out / "mine.txt").read_text() == "mine"
+    assert pull(REPO, out).fetched == ()
+
+
+def test_some_files_of_an_old_commit(hub: Hub, tmp_path: Path) -> None:
+    repository = hub.make(REPO, FILES)
+    old = repository.head.oid
+    repository.add("main", "later", {"a.csv": hub_server.Blob(b"new\n", False)})
+    done = pull(f"{REPO}@{old}", tmp_path / "got", include=["*.wav"])
+    assert content(tmp_path / "got") == {"deep/b.wav": FILES["deep/b.wav"]}
+    assert done.commit == old
+
+
+@pytest.mark.parametrize("name", ["../up.csv", "a/../../up.csv", "x\x1b[2J.csv"])
+def test_names_that_lead_out_are_refused(hub: Hub, tmp_path: Path, name: str) -> None:
+    hub.make(REPO, {name: b"1\n"})
+    with pytest.raises(SeldioError, match="unsafe as files here"):
+        pull(REPO, tmp_path / "got")
+    assert [path.name for path in tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["pull", "anna/none"], "no such data set"),
+        (["pull", f"{REPO}@none"], "no such branch, tag or commit"),
+        (["pull", REPO, "--include", "*.none"], "no file that fits"),
+        (["pull", "none"], "write USER/NAME"),
+        (["validate", "hf://models/x/y"], "write hf://datasets/USER/NAME"),
+        (["validate", f"hf://datasets/{REPO}/none"], "no none in anna/sounds"),
+        (["push", "nowhere", "--repo", REPO], "no such file or folder"),
+    ],
+)  # fmt: skip
+def test_wrong_usage(hub: Hub, arguments: list[str], said: str) -> None:
+    hub.make(REPO, FILES)
+    code, text = cli(*arguments)
+    assert code == 2
+    assert said in text
+
+
+# --- hf:// ---------------------------------------------------------------------------------------------
+
+LABELS = {"metadata_dev/dev-test-sony/fold4_room23_mix001.csv": b"0,1,0,-50,30\n1,1,0,-249,30\n"}
+
+
+def test_a_source_on_the_hub_is_validated_in_place(hub: Hub, tmp_path: Path) -> None:
+    hub.make(REPO, LABELS)
+    report = seldio.validate(f"hf://datasets/{REPO}")
+    wrong = [finding for finding in report.findings if finding.code == "LAB103"]
+    assert [(f.path, f.line) for f in wrong] == [(f"hf://datasets/{REPO}/{next(iter(LABELS))}", 2)]
+    assert not [finding for finding in report.findings if finding.code.startswith("SAF")]
+    asked = hub.asked("GET", "/resolve/")
+    seldio.validate(f"hf://datasets/{REPO}/{next(iter(LABELS))}")
+    assert hub.asked("GET", "/resolve/") == asked, "what is in the cache is not fetched again"
+
+
+def test_a_source_on_the_hub_is_converted_and_described(hub: Hub, tmp_path: Path) -> None:
+    hub.make(REPO, {"labels.csv": ROWS.encode()})
+    code, text = cli(
+        "convert", f"hf://datasets/{REPO}/labels.csv", "--to", "parquet", "-o", str(tmp_path / "x.parquet")
+    )
+    assert code == 0, text
+    assert pq.read_table(tmp_path / "x.parquet").num_rows == 2
+    assert "2 with frame" in cli("info", f"hf://datasets/{REPO}@main")[1]
+
+
+def test_more_than_a_limit_is_not_fetched(hub: Hub, tmp_path: Path) -> None:
+    from seldio.files import Limits, open_source
+
+    hub.make(REPO, FILES)
+    with pytest.raises(UsageError, match="seldio pull"):
+        open_source(f"hf://datasets/{REPO}", print, Limits(total_bytes=100))
+    assert not hub.asked("GET", "/resolve/")
+
+
+def test_wrong_bytes_are_not_read_from_the_hub(hub: Hub) -> None:
+    hub.make(REPO, LABELS)
+    hub.fault("GET", "/resolve/", "wrong", times=100)
+    with pytest.raises(SeldioError, match="other bytes"):
+        seldio.validate(f"hf://datasets/{REPO}")
+    hub.faults.clear()
+    assert seldio.validate(f"hf://datasets/{REPO}").files == 1
+
+
+# --- cards ---------------------------------------------------------------------------------------------
+
+
+def front(text: str) -> dict[str, Any]:
+    return yaml.safe_load(text.split("---\n")[1])
+
+
+def test_the_card_is_complete_and_accepted(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    about = About("cc-by-4.0", ("en",), "Sounds", "@misc{sounds, title={Sounds}}")
+    text = push(tree, REPO, about=about).card
+    values = front(text)
+    assert {"language", "license", "pretty_name", "tags", "task_categories", "size_categories", "configs"} <= set(
+        values
+    )
+    assert values["configs"][-1]["data_files"] or values["configs"]
+    labels = next(config for config in values["configs"] if config["config_name"] == "labels")
+    assert [row["split"] for row in labels["data_files"]] == ["train", "test"]
+    assert labels["names"][:3] == ["frame", "class_id", "source"]
+    assert "@misc{sounds" in text
+    assert hub_server.card_errors(text) == []
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+    hf.DatasetCard(text).validate()
+    assert hf.DatasetCard(text).data.license == "cc-by-4.0"
+
+
+def test_what_people_wrote_is_kept(hub: Hub, tree: Path) -> None:
+    (tree / "README.md").write_text("---\nlicense: mit\nmine: [1, 2]\ntags: [own]\n---\n# Own title\n\nOwn text.\n")
+    values = front(first := push(tree, REPO).card)
+    assert values["license"] == "mit"
+    assert values["mine"] == [1, 2]
+    assert values["tags"] == ["own"]
+    assert values["configs"]
+    assert "# Own title\n\nOwn text.\n" in first
+    (tree / "README.md").write_text(first.replace("Own text.", "New text."))
+    (tree / "qa" / "train.jsonl").write_text('{"question": "Up?", "answer": "no"}\n')
+    second = push(tree, REPO).card
+    assert second.count(BEGIN) == second.count(END) == 1
+    assert "New text." in second
+    assert [row["split"] for c in front(second)["configs"] if c["config_name"] == "qa" for row in c["data_files"]] == [
+        "train", "test"]  # fmt: skip
+
+
+def test_a_card_that_was_edited_on_the_hub_is_kept(hub: Hub, tree: Path) -> None:
+    hub.make(REPO, {"README.md": b"---\nlicense: cc0-1.0\n---\nEdited there.\n"})
+    text = push(tree, REPO).card
+    assert front(text)["license"] == "cc0-1.0"
+    assert "Edited there." in hub.files(REPO)["README.md"].decode()
+
+
+def test_a_card_that_cannot_be_read_stops_the_push(hub: Hub, tree: Path) -> None:
+    (tree / "README.md").write_text("---\nlicense: [mit\n---\ntext\n")
+    code, text = cli("push", str(tree), "--repo", REPO)
+    assert code == 1
+    assert re.search(r"README\.md:\d+:\d+: SYN4", text)
+    assert "HUB601" in text
+    assert not hub.repositories
+
+
+KEYS = st.text("abcdefgh_", min_size=1, max_size=8)
+VALUES = st.recursive(
+    st.text(max_size=20) | st.integers() | st.booleans(), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=6,
+)  # fmt: skip
+
+
+@given(st.dictionaries(KEYS, VALUES, max_size=4), st.text("ab\n#-é ", max_size=40))
+@settings(max_examples=60)
+def test_values_and_text_of_any_card_survive(values: dict[str, Any], body: str) -> None:
+    from seldio.hub.card import Card
+
+    found: list[Finding] = []
+    again = read_card(Card(values, body).text, "README.md", found.append)
+    assert again.body == body
+    if not found:
+        assert again.values == values
+
+
+# --- Croissant and features ----------------------------------------------------------------------------
+
+
+READ_CROISSANT = """
+import json, sys
+import mlcroissant
+data = mlcroissant.Dataset(sys.argv[1], mapping={"repo": sys.argv[2]})
+assert not data.metadata.ctx.issues.errors, data.metadata.ctx.issues.report()
+read = {s.name: list(data.records(s.name)) for s in data.metadata.record_sets if not s.name.startswith("clips")}
+names = [s.name for s in data.metadata.record_sets]
+print(json.dumps([names, read], default=lambda value: value.decode() if isinstance(value, bytes) else value.tolist()))
+"""
+
+
+def test_croissant_is_valid_and_its_records_can_be_read(hub: Hub, tree: Path, tmp_path: Path) -> None:
+    """In a process of its own: mlcroissant and what it needs warn, and leave files open."""
+    if find_spec("mlcroissant") is None:
+        pytest.skip("mlcroissant is not installed (group test)")
+    table = pa.table({"clip": ["a", "b"], "frames": pa.array([[1, 2], [3]]), "distance": [1.5, 2.5]})
+    pq.write_table(table, tree / "events-train.parquet")
+    (tree / "list.json").write_text('[{"id": 7, "text": "x"}]')
+    (tree / "named.csv").write_text("id,text\n8,y\n")
+    push(tree, REPO, about=About(license="mit", citation="@misc{x}"))
+    place = tmp_path / "croissant.json"
+    place.write_bytes(hub.files(REPO)["croissant.json"])
+    run = subprocess.run(
+        [sys.executable, "-c", READ_CROISSANT, place, tree], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr[-3000:]
+    names, records = json.loads(run.stdout)
+    assert "clips-wav" in names
+    assert records["events/train"][1] == {
+        "events/train/clip": "b", "events/train/frames": [3], "events/train/distance": 2.5,
+    }  # fmt: skip
+    assert records["qa/test"] == [{"qa/test/question": "Left?", "qa/test/answer": "yes"}]
+    assert records["list/train"] == [{"list/train/id": 7, "list/train/text": "x"}]
+    assert records["named/train"] == [{"named/train/id": 8, "named/train/text": "y"}]
+    texts = {record["labels/train/clip"]: record["labels/train/labels"] for record in records["labels/train"]}
+    assert texts == {"fold3_room21_mix001.csv": ROWS, "fold3_room21_mix002.csv": "3,0,0,10,0\n"}
+
+
+def test_features_of_datasets_become_those_of_a_card() -> None:
+    features = {
+        "audio": {"sampling_rate": 24000, "_type": "Audio"},
+        "video": {"_type": "Video"},
+        "class": {"names": ["bell", "knock"], "_type": "ClassLabel"},
+        "events": {"feature": {"frame": {"dtype": "int32", "_type": "Value"}}, "_type": "List"},
+        "times": {"feature": {"dtype": "float64", "_type": "Value"}, "_type": "List"},
+    }
+    media = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    schema = pa.schema(
+        [("audio", media), ("video", media), ("class", pa.int64()), ("events", pa.list_(pa.struct([("frame", pa.int32())]))),
+         ("times", pa.list_(pa.float64())), ("plain", pa.float32())],
+        metadata={"huggingface": json.dumps({"info": {"features": features}})},
+    )  # fmt: skip
+    assert features_of(schema) == [
+        {"name": "audio", "dtype": {"audio": {"sampling_rate": 24000}}},
+        {"name": "video", "dtype": "video"},
+        {"name": "class", "dtype": {"class_label": {"names": {"0": "bell", "1": "knock"}}}},
+        {"name": "events", "list": [{"name": "frame", "dtype": "int32"}]},
+        {"name": "times", "list": "float64"},
+        {"name": "plain", "dtype": "float32"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [("a/train-00000-of-00001.parquet", "train"), ("metadata_dev/dev-test-tau/x.csv", "test"), ("val.jsonl", "validation"),
+     ("metadata_eval/x.csv", "test"), ("latest.csv", "train"), ("metadata_dev/dev-train-tau/x.csv", "train")],
+)  # fmt: skip
+def test_splits_are_told_by_words(name: str, split: str) -> None:
+    assert split_of(name) == split
+
+
+LOAD = """
+import io, sys
+import soundfile
+from datasets import load_dataset
+labels = load_dataset(sys.argv[1], "labels")
+print(labels["train"].num_rows, labels["test"].column_names)
+clips = load_dataset(sys.argv[2])
+print(type(clips["train"].features["audio"]).__name__, type(clips["train"].features["events"].feature["class"]).__name__)
+media = clips["train"].with_format("arrow")[:]["audio"][0].as_py()["bytes"]
+print(soundfile.read(io.BytesIO(media))[0].shape)
+folder = load_dataset(sys.argv[3], streaming=True)  # else it wants torchcodec
+print(list(folder), type(folder["test"].features["audio"]).__name__)
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "labels", "name"),
+    [("mmau-test-mini.json", False, "mmau-mini"), ("data/train-00000-of-00002.parquet", False, "default"),
+     ("qa/test.jsonl", False, "qa"), ("a b/x.jsonl", False, "a_b-x"), ("m/x.csv", True, "labels"),
+     ("labels/test-00000-of-00001.parquet", False, "labels"), ("train.csv", False, "default")],
+)  # fmt: skip
+def test_configurations_are_named_by_their_paths(path: str, labels: bool, name: str) -> None:
+    assert _config(path, labels) == name
+
+
+def test_datasets_loads_what_was_pushed(hub: Hub, tree: Path, tmp_path: Path) -> None:
+    """In a process of its own: it reads its settings when it is imported."""
+    root = tmp_path / "starss23"
+    for split, clip in (("train", "fold3_room21_mix001"), ("test", "fold4_room23_mix001")):
+        for top, suffix, data in (("metadata_dev", "csv", ROWS.encode()), ("foa_dev", "wav", wav(4, 24000))):
+            (root / top / f"dev-{split}-sony").mkdir(parents=True)
+            (root / top / f"dev-{split}-sony" / f"{clip}.{suffix}").write_bytes(data)
+    push(tree, REPO)
+    push(root, "anna/clips", kind="parquet", staging=tmp_path / "staging")
+    push(root, "anna/folder", kind="audiofolder", staging=tmp_path / "staging")
+    env = os.environ | {"HF_HOME": str(tmp_path / "home"), "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+    command = [sys.executable, "-c", LOAD, REPO, "anna/clips", "anna/folder"]
+    run = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    if "No module named 'datasets'" in run.stderr:
+        pytest.skip("datasets is not installed (group test-frameworks)")
+    assert run.stdout.split("\n")[:4] == [
+        "3 ['frame', 'class_id', 'source', 'azimuth', 'elevation']", "Audio ClassLabel", "(24000, 4)",
+        "['train', 'test'] Audio",
+    ], run.stderr[-3000:]  # fmt: skip
+
+
+def test_a_stored_data_set_comes_back_byte_for_byte(hub: Hub, tree: Path, tmp_path: Path) -> None:
+    done = push(tree, REPO, kind="parquet", staging=tmp_path / "staging")
+    assert done.plan is not None
+    values = front(done.card)
+    assert {info["config_name"] for info in values["dataset_info"]} == {"default", "labels"}
+    assert {row["path"] for config in values["configs"] for row in config["data_files"]} >= {"data/train-*.parquet"}
+    pull(REPO, tmp_path / "got")
+    staged = content(tmp_path / "staging" / "parquet")
+    got = content(tmp_path / "got")
+    written = {name for name in staged if not name.startswith(".")}
+    assert {name: got[name] for name in written} == {name: staged[name] for name in written}
+    assert push(tree, REPO, kind="parquet").commits == (), "the same bytes without the staging folder"
+
+
+# --- rules ---------------------------------------------------------------------------------------------
+
+
+def folder(files: Mapping[str, bytes | int], card: dict[str, Any] | None = None) -> HubFolder:
+    """Files by name, with their content, or with a size only."""
+    made = [
+        Entry(
+            name,
+            name,
+            data if isinstance(data, int) else len(data),
+            2**40,
+            None,
+            partial(io.BytesIO, data if isinstance(data, bytes) else b""),
+        )
+        for name, data in sorted(files.items())
+    ]
+    return HubFolder("data", made, {"license": "mit"} if card is None else card)
+
+
+def found_in(folder: HubFolder) -> list[Finding]:
+    return [finding for rule in HUB_RULES if rule.check is not None for finding in rule.check(folder, finder(rule))]
+
+
+def parquet(**columns: Any) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
+
+
+def big_group(index: bool) -> bytes:
+    out = io.BytesIO()
+    zeros = pa.array(np.zeros(38_000_000))
+    pq.write_table(pa.table({"x": zeros}), out, use_dictionary=False, compression="zstd", row_group_size=10**9,
+                   write_page_index=index, write_statistics=False)  # fmt: skip
+    return out.getvalue()
+
+
+def configs(*rows: tuple[str, str, str]) -> dict[str, Any]:
+    names = dict.fromkeys(name for name, _, _ in rows)
+    return {"license": "mit", "configs": [
+        {"config_name": name, "data_files": [{"split": s, "path": p} for n, s, p in rows if n == name]} for name in names
+    ]}  # fmt: skip
+
+
+SECRET = b"a: 1\ntoken: hf_" + b"x" * 34 + b"\n"
+KEYED = parquet(note=["fine", "AKIA" + "Q" * 16])
+#: For each rule what it finds something in, and what it does not.
+CASES: dict[str, tuple[Callable[[], HubFolder], Callable[[], HubFolder]]] = {
+    "HUB101": (lambda: folder({f"a/{n}.wav": 1 for n in range(10_001)}), lambda: folder({f"{n % 2}/{n}.wav": 1 for n in range(10_001)})),
+    "HUB102": (lambda: folder({f"{n % 99}/{n}.wav": 1 for n in range(100_001)}), lambda: folder({f"{n % 99}/{n}.wav": 1 for n in range(100_000)})),
+    "HUB103": (lambda: folder({"a.wav": 500 * 10**9 + 1}), lambda: folder({"a.wav": 100 * 10**9})),
+    "HUB104": (lambda: folder({"a.wav": 200 * 10**9 + 1}), lambda: folder({"a.wav": 200 * 10**9})),
+    "HUB201": (lambda: folder({"a.parquet": b"PAR1"}), lambda: folder({"a.parquet": parquet(x=[1])})),
+    "HUB202": (lambda: folder({"a.parquet": parquet(**{f"c{n}": [1] for n in range(1001)})}), lambda: folder({"a.parquet": parquet(**{f"c{n}": [1] for n in range(1000)})})),
+    "HUB203": (lambda: folder({"a.parquet": parquet(**{"c" * 501: [1]})}), lambda: folder({"a.parquet": parquet(**{"c" * 500: [1]})})),
+    "HUB204": (lambda: folder({"a.parquet": big_group(False)}), lambda: folder({"a.parquet": big_group(True)})),
+    "HUB205": (
+        lambda: folder({"d/a.parquet": parquet(x=[1]), "d/b.parquet": parquet(x=[1.5])}, configs(("c", "train", "d/*.parquet"))),
+        lambda: folder({"d/a.parquet": parquet(x=[1]), "d/b.parquet": parquet(x=[2])}, configs(("c", "train", "d/*.parquet"))),
+    ),
+    "HUB301": (lambda: folder({"a.csv": b"x\n"}, configs(*(("c", f"s{n}", "a.csv") for n in range(31)))), lambda: folder({"a.csv": b"x\n"}, configs(*(("c", f"s{n}", "a.csv") for n in range(30))))),
+    "HUB302": (lambda: folder({"a.csv": b"x\n"}, configs(*((f"c{n}", "train", "a.csv") for n in range(4001)))), lambda: folder({"a.csv": b"x\n"}, configs(("c", "train", "a.csv")))),
+    "HUB303": (lambda: folder({"a.csv": b"x\n"}, configs(*((f"c{n}", "train", "a.csv") for n in range(101)))), lambda: folder({"a.csv": b"x\n"}, configs(*((f"c{n}", "train", "a.csv") for n in range(100))))),
+    "HUB304": (
+        lambda: folder({"a.csv": b"x\n", "b.jsonl": b"{}\n"}, configs(("c", "train", "a.csv"), ("c", "test", "b.jsonl"))),
+        lambda: folder({"a.csv": b"x\n", "b.jsonl": b"{}\n"}, configs(("c", "train", "a.csv"), ("d", "test", "b.jsonl"))),
+    ),
+    "HUB305": (lambda: folder({"a.csv": b"x\n"}, configs(("c", "train", "b*.csv"))), lambda: folder({"a.csv": b"x\n"}, configs(("c", "train", "*.csv")))),
+    "HUB401": (lambda: folder({"t/metadata.jsonl": b'{"file_name": "b.wav"}\n'}), lambda: folder({"t/metadata.jsonl": b'{"file_name": "b.wav"}\n', "t/b.wav": 1})),
+    "HUB402": (lambda: folder({"m/metadata.csv": b"file_name,x\n../a.wav,1\n", "a.wav": 1}), lambda: folder({"metadata.csv": b"file_name,x\na.wav,1\n", "a.wav": 1})),
+    "HUB403": (lambda: folder({"metadata.csv": b"file_name,x\na.wav,1\n", "a.wav": 1, "d/b.wav": 1}), lambda: folder({"metadata.csv": b"file_name,v_file_name\na.wav,b.mp4\n", "a.wav": 1, "b.mp4": 1})),
+    "HUB501": (lambda: folder({"x.yaml": SECRET}), lambda: folder({"x.yaml": b"token: hf_short, sk-1, task-12345678901234567890\n"})),
+    "HUB502": (lambda: folder({"a/.env": b"x\n", ".git/config": b"x\n", "id_rsa": b"x\n"}), lambda: folder({"environment.csv": b"x\n", "a.env.csv": b"x\n"})),
+    "HUB503": (lambda: folder({"a.csv": b"x\n/home/anna/a.wav\n"}), lambda: folder({"a.csv": b"x\nhome/a.wav\n"})),
+    "HUB601": (lambda: HubFolder("data", [], None), lambda: folder({})),
+    "HUB602": (lambda: folder({}, {"license": "CC BY 4.0"}), lambda: folder({}, {"license": "cc-by-4.0", "task_categories": ["other"]})),
+    "HUB603": (lambda: folder({}, {"pretty_name": "x"}), lambda: folder({})),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", [rule.code for rule in HUB_RULES])
+def test_each_rule_finds_its_own_and_nothing_else(code: str) -> None:
+    bad, good = CASES[code]
+    findings = found_in(bad())
+    assert {finding.code for finding in findings} == {code}
+    for finding in findings:
+        assert finding.severity is CATALOGUE[code].severity
+        assert finding.hint
+        assert "\n" not in finding.message + finding.hint
+    assert code not in {finding.code for finding in found_in(good())}
+
+
+def test_secrets_are_placed_and_masked(hub: Hub, tree: Path) -> None:
+    (tree / "config.yaml").write_bytes(SECRET)
+    code, text = cli("push", str(tree), "--repo", REPO)
+    assert code == 1
+    assert "config.yaml:2: HUB501 Holds a Hugging Face token (hf_x…)" in text
+    assert "x" * 10 not in text
+    assert "Nothing was sent" in text
+    assert not hub.repositories
+    assert "x" * 10 not in cli("push", str(tree), "--repo", REPO, "--json")[1]
+
+
+def test_secrets_in_columns_of_parquet() -> None:
+    found = [finding for finding in found_in(folder({"a.parquet": KEYED})) if finding.code == "HUB501"]
+    assert ["Row 1 of column note holds an AWS key (AKIA…)"] == [finding.message for finding in found]
+
+
+@given(
+    st.integers(0, 3000), st.sampled_from([b"AKIA" + b"Z" * 16, b"-----BEGIN RSA PRIVATE KEY", b"https://u:pass@host"])
+)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_secret_is_found_wherever_it_stands(monkeypatch: pytest.MonkeyPatch, before: int, secret: bytes) -> None:
+    from seldio.rules import hub_secrets
+
+    monkeypatch.setattr(hub_secrets, "_PIECE", 100)
+    monkeypatch.setattr(hub_secrets, "_OVERLAP", 80)
+    text = b"line\n" * before + b" " + secret + b"\nrest\n" * 30
+    found = [finding for finding in found_in(folder({"a.txt": text})) if finding.code == "HUB501"]
+    assert [finding.line for finding in found] == [before + 1]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name", "fits"),
+    [("*.csv", "a.csv", True), ("*.csv", "d/a.csv", False), ("**/*.csv", "a.csv", True), ("**/*.csv", "d/e/a.csv", True),
+     ("d/**", "d/e/a.csv", True), ("t-0000[01]-?.x", "t-00001-a.x", True), ("a.csv", "aXcsv", False)],
+)  # fmt: skip
+def test_patterns_are_those_of_the_hub(pattern: str, name: str, fits: bool) -> None:
+    assert (glob_pattern(pattern).fullmatch(name) is not None) == fits
