@@ -144,7 +144,7 @@ def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
     Reference: 49 of 100 real files of a weak 2020 baseline are empty, never all of them.
     """
     parts = [part for reading in collection.readings for part in reading.parts]
-    if len(parts) > 1 and not any(part.file.data.strip() for part in parts):
+    if len(parts) > 1 and not any(part.rows or part.file.data.strip() for part in parts):
         hint = "did the system run, and is its threshold right?"
         yield found(collection.path, f"all {len(parts)} files are empty", hint)
 
