@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
     from seldio.conversion import Conversion
 
+_TO = (
+    "The format to write (seldio formats lists them); mic or foa; or to store a data set as a whole, hf-parquet, "
+    "webdataset, audiofolder or videofolder, and files for the way back."
+)
 _ASK = "Labels to questions"
 #: The margins with their defaults; they are loaded with much else, so a test sees that this is all of them.
 MARGINS = (
@@ -27,7 +31,7 @@ MARGINS = (
 def command(
     source: str = typer.Argument(help="A file, folder, archive, -, or the name of a format."),
     path: str | None = typer.Argument(None, help="Where the data is, if SOURCE is the name of its format."),
-    to: str = typer.Option(..., "--to", help="The format to write (seldio formats lists them), or mic or foa."),
+    to: str = typer.Option(..., "--to", help=_TO),
     out: str | None = typer.Option(None, "-o", help="The file or folder to write; one file goes to standard output."),
     format: str | None = typer.Option(None, "--format", "-f", help="The layout of SOURCE; found if not given."),
     allow_loss: str = typer.Option("", help="Fields whose loss is accepted, comma separated; all for every one."),
@@ -101,8 +105,12 @@ def _lines(done: Conversion) -> Iterator[str]:
     """What was done, for people."""
     from seldio.conversion.asked import Asked
     from seldio.formats import item_formats
+    from seldio.storage.converting import Stored
     from seldio.text import plural
 
+    if isinstance(done, Stored):
+        yield from done.lines()
+        return
     read, written = done.rows
     names = " and ".join(dict.fromkeys(done.formats))
     aside = done.written == ("-",)

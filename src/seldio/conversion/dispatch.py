@@ -18,6 +18,8 @@ from seldio.formats import item_formats
 from seldio.text import printable
 
 Place = str | os.PathLike[str]
+#: Ways to store a data set as a whole, and the way back.
+STORED = ("hf-parquet", "webdataset", "audiofolder", "videofolder", "files")
 
 
 def convert_any(
@@ -37,6 +39,10 @@ def convert_any(
         from seldio.conversion.recordings import convert_array
 
         return convert_array(path, out, "foa" if to == "foa" else "mic", audio=request.audio)
+    if to in STORED:
+        from seldio.storage.converting import convert_stored
+
+        return convert_stored(path, out, to, format)
     if item_formats.named(to) is None and to != item_formats.PARQUET:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill)
     given = item_formats.named(format) if format is not None else None

@@ -48,7 +48,7 @@ def write_tables(tables: Sequence[pa.Table], target: Format, out: str, source: I
     clips = [(file, target.write(rows, file)) for table in tables for file, rows in clip_tables(table)]
     if source.single:
         folder = Path(out) if out.endswith(os.sep) or Path(out).is_dir() else None
-        name = _safe(clips[0][0].name, source.path)
+        name = safe_name(clips[0][0].name, source.path)
         paths = {clips[0][0].name: _new(folder / name if folder else Path(out), inputs)}
         make_folders([folder] if folder else [])
     else:
@@ -129,7 +129,7 @@ def _folder(files: Iterable[ClipFile], out: Path, inputs: set[Identity], source:
     """The path of each file below *out*; all are checked before the first folder is made."""
     paths: dict[str, Path] = {}
     for file in files:
-        path = _new(out / _safe(file.name, source), inputs)
+        path = _new(out / safe_name(file.name, source), inputs)
         if file.name in paths:
             raise UsageError(f"two files would be written to {printable(str(path))}")
         paths[file.name] = path
@@ -141,7 +141,12 @@ def _folder(files: Iterable[ClipFile], out: Path, inputs: set[Identity], source:
     return paths
 
 
-def _safe(name: str, source: str) -> str:
+def safe_name(name: str, source: str) -> str:
+    """The name of a file, unless it leads out of the folder that it is put in.
+
+    Raises:
+        InvalidData: it does (``SAF101``).
+    """
     if _ESCAPES.search(name):
         message = f"the file name {clipped(name)} leads out of the folder"
         raise InvalidData(Finding("SAF101", Severity.ERROR, message, source))

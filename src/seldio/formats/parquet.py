@@ -14,7 +14,7 @@ import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise, zip_longest
-from types import NoneType
+from types import MappingProxyType, NoneType
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
@@ -46,8 +46,15 @@ _T = TypeVar("_T")
 _DAMAGE = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError)
 
 
-def write_parquet(table: pa.Table, stream: BinaryIO) -> None:
+def write_parquet(
+    table: pa.Table, stream: BinaryIO, types: Mapping[str, pa.DataType] = MappingProxyType({})
+) -> None:  # fmt: skip
     """Write an event table with its origin to *stream*; one table gives the same bytes every time.
+
+    Args:
+        table: the rows.
+        stream: takes the file.
+        types: wider types for columns, as other readers want them.
 
     Raises:
         UsageError: the table has columns that no event table has, or two clips of one name.
@@ -63,7 +70,8 @@ def write_parquet(table: pa.Table, stream: BinaryIO) -> None:
     metadata = {**(table.schema.metadata or {}), _ORIGIN: origin.to_json()}
     if names != [file.clip for file in origin.files]:
         metadata[_CLIPS] = json.dumps(names).encode()
-    schema = pa.schema([(name, COLUMNS[name]) for name in COLUMNS if name in table.column_names], metadata)
+    kinds = {name: kind for name, kind in COLUMNS.items() if name in table.column_names}
+    schema = pa.schema(list({**kinds, **types}.items()), metadata)
     clip = pa.DictionaryArray.from_arrays(codes, pa.array(names, pa.string()))
     plain = table.set_column(table.column_names.index("clip"), "clip", clip).select(schema.names).cast(schema)
     with pq.ParquetWriter(stream, schema, write_page_checksum=True) as writer:

@@ -1,0 +1,55 @@
+"""What is exported, and pyarrow's bare way to write the same."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import data
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import soundfile
+
+from seldio.dataset.contents import Contents
+from seldio.files import open_source
+from seldio.findings import raise_errors
+from seldio.formats import get
+from seldio.storage import features
+from seldio.storage.parquet import Clips, write_label_table
+from seldio.storage.rows import Plan
+from seldio.vocabularies import vocabulary
+
+Pair = tuple[Callable[[], object], Callable[[], object]]
+
+
+def labels(rows: int) -> Pair:
+    """A table of labels."""
+    table = get("starss23").read(data.text_files(168, rows), raise_errors).table
+    names = [names[0] for names in vocabulary("starss").classes]
+    described = features.described(table.schema, {"class_id": features.class_label(names)})
+    return (
+        lambda: write_label_table(table, io.BytesIO(), described),
+        lambda: pq.write_table(table, io.BytesIO()),
+    )
+
+
+def clips(folder: Path, number: int) -> Pair:
+    """Recordings of 20 s with four channels, read and put into a file."""
+    rng = np.random.default_rng(7)
+    paths = [folder / f"clip{index:02d}.wav" for index in range(number)]
+    for path in paths:
+        soundfile.write(path, rng.integers(-9000, 9000, (480_000, 4)).astype(np.int16), 24_000)
+    table = Clips(Plan(Contents(open_source(folder, raise_errors)), "foa"), embed=True)
+
+    def ours() -> None:
+        with (folder / "ours.out").open("wb") as stream:
+            table.write(table.plan.rows, stream)
+
+    def bare() -> None:
+        rows = [{"bytes": path.read_bytes(), "path": path.name} for path in paths]
+        made = pa.table({"audio": pa.array(rows, features.FILE)})
+        pq.write_table(made, folder / "bare.out", compression="none", use_dictionary=False)
+
+    return ours, bare

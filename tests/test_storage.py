@@ -1,0 +1,415 @@
+"""Data sets stored as Parquet, WebDataset and folders: nothing is lost, and nothing is written twice."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tarfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import soundfile
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from seldio import read
+from seldio.cli import app
+from seldio.errors import DataError, SeldioError, UsageError
+from seldio.files import atomic_write
+from seldio.findings import raise_errors
+from seldio.formats.parquet import read_parquet
+from seldio.storage import Manifest, export, read_back
+from seldio.storage.manifest import JOURNAL
+from seldio.storage.rows import shard_split
+from seldio.synth.tree import write_tree
+
+WHOLE = ("parquet", "webdataset", "audiofolder", "videofolder", "files")
+CLIPS = (("fold3_room4_mix001", "dev-train-tau"), ("fold3_room21_mix013", "dev-train-sony"),
+         ("fold4_room2_mix001", "dev-test-tau"))  # fmt: skip
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """All files that are not hidden, by name."""
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small data set with all that there is: two arrays, videos, labels, a silent clip, questions, a licence."""
+    folder = tmp_path_factory.mktemp("storage") / "starss23"
+    write_tree(folder, 3, seconds=2.0, clips=CLIPS)
+    silent = folder / "metadata_dev/dev-test-tau/fold4_room9_mix004.csv"
+    silent.write_bytes(b"")
+    (folder / "LICENSE").write_bytes(b"as you like\r\n")
+    question = {"id": "q1", "question_id": "q1", "audio_path": "foa_dev/dev-train-tau/fold3_room4_mix001.wav"}
+    (folder / "notes.md").write_text(json.dumps(question), "utf-8")
+    # labels as people leave them: other line ends, none at the end
+    odd = folder / "metadata_dev/dev-train-tau/fold3_room4_mix001.csv"
+    odd.write_bytes(odd.read_bytes().replace(b"\n", b"\r\n").rstrip())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def exports(tree: Path) -> dict[str, tuple[Path, Manifest]]:
+    """The tree in each kind of storage."""
+    made = {}
+    for kind in WHOLE:
+        out = tree.parent / kind
+        made[kind] = (out, export(tree, out, kind))
+    return made
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_every_file_comes_back_as_it_was(kind: str, tree: Path, exports: dict[str, Any], tmp_path: Path) -> None:
+    names = read_back(exports[kind][0], tmp_path / "back")
+
+    assert content(tree) == content(tmp_path / "back")
+    assert names == tuple(sorted(content(tree)))
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_the_manifest_names_every_file(kind: str, exports: dict[str, Any]) -> None:
+    out, manifest = exports[kind]
+
+    assert Manifest.load(out) == manifest
+    assert {"manifest.json", *(file.name for file in manifest.files)} == set(content(out))
+    assert all(file.bytes == (out / file.name).stat().st_size for file in manifest.files)
+    assert manifest.statistics["clips"] == 4
+    assert manifest.statistics["splits"] == {"test": 2, "train": 2}
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_a_second_export_elsewhere_has_the_same_bytes(
+    kind: str, tree: Path, exports: dict[str, Any], tmp_path: Path
+) -> None:
+    packed = tmp_path / "starss23.zip"  # from an archive too
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, data in content(tree).items():
+            archive.writestr(name, data)
+    export(packed, tmp_path / "again", kind)
+
+    assert content(exports[kind][0]) == content(tmp_path / "again")
+
+
+# --- Parquet ---------------------------------------------------------------------------------------
+
+
+def test_parquet_has_the_types_of_the_hub(exports: dict[str, Any]) -> None:
+    out, manifest = exports["parquet"]
+    schema = pq.read_schema(out / "data/train-00000-of-00001.parquet")
+    features = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
+
+    assert features == manifest.features["default"]
+    assert list(features) == schema.names
+    assert features["audio"] == features["mic"] == {"sampling_rate": 24000, "_type": "Audio"}
+    assert features["video"] == {"_type": "Video"}
+    assert features["fold"] == {"dtype": "int32", "_type": "Value"}
+    event = features["events"]["feature"]
+    assert event["class"]["_type"] == "ClassLabel"
+    assert len(event["class"]["names"]) == 13
+    assert event["azimuth"] == {"dtype": "float64", "_type": "Value"}
+    assert schema.field("audio").type == pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    assert schema.field("events").type.value_type.field("class").type == pa.int64()
+
+
+def test_parquet_keeps_four_channels_and_the_events(tree: Path, exports: dict[str, Any]) -> None:
+    rows = pq.read_table(exports["parquet"][0] / "data").to_pylist()
+    row = next(row for row in rows if row["clip"] == "fold3_room4_mix001")
+    path = "foa_dev/dev-train-tau/fold3_room4_mix001.wav"
+
+    assert row["audio"] == {"bytes": (tree / path).read_bytes(), "path": path}
+    assert soundfile.info(io.BytesIO(row["audio"]["bytes"])).channels == 4
+    assert (row["split"], row["fold"], row["room"], row["array"]) == ("dev-train-tau", 3, 4, "foa")
+    labels = read(tree / "metadata_dev/dev-train-tau/fold3_room4_mix001.csv").to_pylist()
+    assert [(e["frame"], e["class"], e["azimuth"], e["distance"]) for e in row["events"]] == [
+        (e["frame"], e["class_id"], e["azimuth"], e["distance"]) for e in labels
+    ]
+    silent = next(row for row in rows if row["clip"] == "fold4_room9_mix004")
+    assert silent["audio"] is None
+    assert silent["events"] == []
+
+
+def test_parquet_lies_as_the_hub_reads_it_best(tree: Path, exports: dict[str, Any]) -> None:
+    whole = (exports["parquet"][0] / "data/train-00000-of-00001.parquet").read_bytes()
+    media = [path for path in tree.rglob("dev-train-*/*.*") if path.suffix != ".csv"]
+    assert 6 == sum(path.read_bytes() in whole for path in media)  # in one piece: the Hub stores it once
+    file = pq.ParquetFile(exports["parquet"][0] / "data/train-00000-of-00001.parquet")
+    columns = {(c := file.metadata.row_group(0).column(n)).path_in_schema: c for n in range(file.metadata.num_columns)}
+
+    for name in ("audio.bytes", "mic.bytes", "video.bytes"):
+        assert columns[name].compression == "UNCOMPRESSED"
+        assert "RLE_DICTIONARY" not in columns[name].encodings
+        assert columns[name].has_offset_index
+        assert columns[name].statistics is None
+    assert columns["events.list.element.azimuth"].compression == "SNAPPY"
+    assert columns["events.list.element.azimuth"].has_column_index
+
+
+def test_row_groups_and_shards_end_in_time(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seldio.storage.parquet.GROUP_BYTES", 1)
+    export(tree, tmp_path / "groups")
+    assert 2 == pq.ParquetFile(tmp_path / "groups/data/train-00000-of-00001.parquet").num_row_groups
+
+    for kind, suffix in (("parquet", "parquet"), ("webdataset", "tar")):
+        made = export(tree, tmp_path / kind, kind, shard_bytes=1)
+        names = {f"data/{s}-{n:05d}-of-00002.{suffix}" for s in ("train", "test") for n in (0, 1)}
+        assert names == {file.name for file in made.files if file.name.startswith("data/")}
+        read_back(tmp_path / kind, tmp_path / f"{kind}-back")
+        assert content(tree) == content(tmp_path / f"{kind}-back")
+
+
+def test_labels_are_an_event_table_with_features(tree: Path, exports: dict[str, Any]) -> None:
+    path = exports["parquet"][0] / "labels/train-00000-of-00001.parquet"
+    features = json.loads(pq.read_schema(path).metadata[b"huggingface"])["info"]["features"]
+    table = read_parquet(path.read_bytes(), str(path), raise_errors)
+
+    assert table is not None
+    expected = sorted(
+        read(tree / "metadata_dev/dev-train-tau").to_pylist() + read(tree / "metadata_dev/dev-train-sony").to_pylist(),
+        key=str,
+    )
+    assert sorted(table.to_pylist(), key=str) == expected
+    assert features["class_id"]["names"][0] == "Female speech, woman speaking"
+    assert pq.read_schema(path).field("class_id").type == pa.int64()
+
+
+def test_without_embedding_paths_lead_to_copies(tree: Path, tmp_path: Path) -> None:
+    export(tree, tmp_path / "out", embed=False)
+    row = pq.read_table(tmp_path / "out/data/train-00000-of-00001.parquet").to_pylist()[0]
+    read_back(tmp_path / "out", tmp_path / "back")
+
+    assert row["audio"]["bytes"] is None
+    assert (tmp_path / "out" / row["audio"]["path"]).is_file()
+    assert content(tree) == content(tmp_path / "back")
+
+
+def test_the_other_array_can_come_first(tree: Path, tmp_path: Path) -> None:
+    export(tree, tmp_path / "out")
+    export(tree, tmp_path / "out", array="mic")
+    row = pq.read_table(tmp_path / "out/data/train-00000-of-00001.parquet").to_pylist()[0]
+
+    assert row["array"] == "mic"
+    assert row["audio"]["path"].startswith("mic_dev/")
+    assert row["foa"]["path"].startswith("foa_dev/")
+
+
+def test_classes_beyond_the_list_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/a.csv").write_text("0,13,0,10,0,120\n1,13,0,10,0,120\n", "utf-8")
+
+    with pytest.raises(DataError, match="have a class 13"):
+        export(tmp_path / "tree", tmp_path / "out", format="starss23")
+
+
+def test_questions_stand_beside_their_clip(tmp_path: Path) -> None:
+    folder = tmp_path / "tree"
+    (folder / "audio").mkdir(parents=True)
+    for name in ("one", "two"):
+        soundfile.write(folder / f"audio/{name}.flac", np.zeros((800, 4)), 16000)
+    row = {"id": "m1", "audio_id": "./audio/one.flac", "question": "Who?", "choices": ["a", "b"], "answer": "b",
+           "dataset": "d", "task": "sound", "split": "test-mini", "difficulty": "easy"}  # fmt: skip
+    (folder / "questions.json").write_text(json.dumps([row]), "utf-8")
+    export(folder, tmp_path / "out")
+    found = pq.read_table(tmp_path / "out/data").to_pylist()
+
+    asked = {"id": "m1", "task": "sound", "question": "Who?", "options": ["a", "b"], "answer": "b"}
+    assert [("one", [asked]), ("two", None)] == [(row["clip"], row["items"]) for row in found]
+    read_back(tmp_path / "out", tmp_path / "back")
+    assert content(folder) == content(tmp_path / "back")
+    # other questions are in the table of clips after the next run, though no clip has changed
+    (folder / "questions.json").write_text(json.dumps([row | {"question": "Who is it?"}]), "utf-8")
+    export(folder, tmp_path / "out")
+    assert "Who is it?" == pq.read_table(tmp_path / "out/data").to_pylist()[0]["items"][0]["question"]
+
+
+# --- WebDataset and folders ------------------------------------------------------------------------
+
+
+def test_tar_members_stand_together_and_hold_no_time(exports: dict[str, Any]) -> None:
+    out, manifest = exports["webdataset"]
+    with tarfile.open(out / "data/train-00000-of-00001.tar") as tar:
+        members = tar.getmembers()
+        record = json.loads(tar.extractfile("fold3_room4_mix001.json").read())  # type: ignore[union-attr]
+
+    assert [m.name for m in members][:5] == [
+        f"fold3_room21_mix013.{name}" for name in ("csv", "foa.wav", "mic.wav", "mp4", "json")
+    ]
+    assert {(m.mtime, m.uid, m.gid, m.uname, m.mode) for m in members} == {(0, 0, 0, "", 0o644)}
+    assert record["room"] == 4
+    assert record["files"]["foa.wav"] == "foa_dev/dev-train-tau/fold3_room4_mix001.wav"
+    index = json.loads((out / "index.json").read_bytes())
+    sizes = {file.name: (file.rows, file.bytes) for file in manifest.files}
+    assert [(s["nsamples"], s["filesize"]) for s in index["shardlist"]] == [sizes[s["url"]] for s in index["shardlist"]]
+
+
+@pytest.mark.parametrize(("kind", "column"), [("audiofolder", "audio"), ("videofolder", "video")])
+def test_folders_name_their_files(kind: str, column: str, tree: Path, exports: dict[str, Any]) -> None:
+    out = exports[kind][0]
+    lines = [json.loads(line) for line in (out / "train/metadata.jsonl").read_text("utf-8").splitlines()]
+    line = next(line for line in lines if line["clip"] == "fold3_room4_mix001")
+
+    assert [
+        path for key, path in line.items() if key.endswith("file_name") and not (out / "train" / path).is_file()
+    ] == []
+    assert all((out / line[key]).is_file() for key in ("audio", "mic", "video") if key in line)
+    assert (out / "train" / line["file_name"]).read_bytes() in content(tree).values()
+    assert len(line["events"]) == read(tree / "metadata_dev/dev-train-tau/fold3_room4_mix001.csv").num_rows
+    # nothing else is taken for a file of the folder
+    suffixes = {path.suffix for path in (out / "train").rglob("*.*")}
+    assert suffixes == {".jsonl", ".wav" if column == "audio" else ".mp4"}
+
+
+def test_a_split_that_cannot_tell_its_types_is_told_in_parquet(tree: Path, tmp_path: Path) -> None:
+    for name, data in content(tree).items():
+        if "test" not in name or name.endswith(".csv"):
+            (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "tree" / name).write_bytes(data)
+    export(tmp_path / "tree", tmp_path / "out", "audiofolder")
+
+    train, test = (pq.read_schema(tmp_path / f"out/{split}/metadata.parquet") for split in ("train", "test"))
+    assert train == test
+
+
+# --- broken off, changed, damaged ------------------------------------------------------------------
+
+
+def test_a_broken_export_goes_on(
+    tree: Path, exports: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[str] = []
+    room = 2
+
+    def failing(path: Path) -> Any:
+        calls.append(path.name)
+        if len(calls) > room:
+            raise SeldioError("the disk is full")
+        return atomic_write(path)
+
+    monkeypatch.setattr("seldio.storage.manifest.atomic_write", failing)
+    with pytest.raises(SeldioError, match="full"):
+        export(tree, tmp_path / "out")
+    assert not (tmp_path / "out/manifest.json").exists()
+    with pytest.raises(UsageError, match="no finished export"):
+        read_back(tmp_path / "out", tmp_path / "back")
+    with (tmp_path / "out" / JOURNAL).open("ab") as journal:
+        journal.write(b'{"key": "cut o')  # as a kill leaves it
+    calls.clear()
+    room = 1000
+    export(tree, tmp_path / "out")
+
+    assert len(calls) == len(exports["parquet"][1].files) - 2
+    assert content(exports["parquet"][0]) == content(tmp_path / "out")
+
+
+def test_only_what_changed_is_written_again(tree: Path, tmp_path: Path) -> None:
+    for name, data in content(tree).items():
+        (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tree" / name).write_bytes(data)
+    export(tmp_path / "tree", tmp_path / "out")
+    stamps = {name: (tmp_path / "out" / name).stat().st_ino for name in content(tmp_path / "out")}
+    changed = tmp_path / "tree/metadata_dev/dev-train-sony/fold3_room21_mix013.csv"
+    changed.write_bytes(b"")
+    os.utime(changed, ns=(1, 1))
+    (tmp_path / "tree/LICENSE").unlink()
+    export(tmp_path / "tree", tmp_path / "out")
+    after = {name: (tmp_path / "out" / name).stat().st_ino for name in content(tmp_path / "out")}
+
+    assert {name for name in stamps if after.get(name) != stamps[name]} == {
+        "data/train-00000-of-00001.parquet", "labels/train-00000-of-00001.parquet", "other/LICENSE", "manifest.json"
+    }  # fmt: skip
+    assert "other/LICENSE" not in after
+    read_back(tmp_path / "out", tmp_path / "back")
+    assert content(tmp_path / "tree") == content(tmp_path / "back")
+
+
+@pytest.mark.parametrize("name", ["data/train-00000-of-00001.parquet", "other/LICENSE"])
+def test_damage_is_named(name: str, tree: Path, tmp_path: Path) -> None:
+    export(tree, tmp_path / "out")
+    data = bytearray((tmp_path / "out" / name).read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "out" / name).write_bytes(data)
+
+    with pytest.raises(DataError, match=r"SHA-256 differs"):
+        read_back(tmp_path / "out", tmp_path / "back")
+    (tmp_path / "out" / name).unlink()
+    with pytest.raises(DataError, match="missing"):
+        read_back(tmp_path / "out", tmp_path / "other")
+
+
+def test_names_that_lead_out_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree/a.txt").write_text("a", "utf-8")
+    export(tmp_path / "tree", tmp_path / "out", "files")
+    manifest = tmp_path / "out/manifest.json"
+    manifest.write_bytes(manifest.read_bytes().replace(b'"origin": "a.txt"', b'"origin": "../a.txt"'))
+
+    with pytest.raises(DataError, match="leads out"):
+        read_back(tmp_path / "out", tmp_path / "back")
+
+
+def test_places_that_make_no_sense_are_refused(tree: Path, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/mine.txt").write_text("mine", "utf-8")
+    (tmp_path / "empty").mkdir()
+
+    with pytest.raises(UsageError, match="not empty"):
+        export(tree, tmp_path / "full")
+    with pytest.raises(UsageError, match="inside the source"):
+        export(tree, tree / "out")
+    with pytest.raises(UsageError, match="no kind of storage"):
+        export(tree, tmp_path / "out", "zarr")
+    with pytest.raises(UsageError, match="no files"):
+        export(tmp_path / "empty", tmp_path / "out")
+    with pytest.raises(UsageError, match="no array"):
+        export(tree, tmp_path / "out", array="binaural")
+    with pytest.raises(UsageError, match="above 0"):
+        export(tree, tmp_path / "out", shard_bytes=0)
+    assert not (tmp_path / "out").exists()
+
+
+# --- names -----------------------------------------------------------------------------------------
+
+_NAMES = st.text("abAB.-_ é", min_size=1, max_size=6).filter(
+    lambda n: not n.startswith((".", " ")) and not n.endswith((" ", "."))
+)
+
+
+@settings(max_examples=8)
+@given(st.sets(_NAMES, min_size=1, max_size=5).filter(lambda names: len({n.casefold() for n in names}) == len(names)))
+def test_any_names_come_back(tmp_path_factory: pytest.TempPathFactory, names: set[str]) -> None:
+    folder = tmp_path_factory.mktemp("names")
+    (folder / "tree").mkdir()
+    for number, name in enumerate(sorted(names)):
+        (folder / f"tree/{name}.csv").write_text(f"{number},1,0,10,0,120\n", "utf-8")
+    for kind in ("webdataset", "audiofolder"):
+        export(folder / "tree", folder / kind, kind, format="starss23")
+        read_back(folder / kind, folder / f"{kind}-back")
+        assert content(folder / "tree") == content(folder / f"{kind}-back")
+
+
+def test_splits_have_the_names_that_loaders_know() -> None:
+    given = ["dev-train-tau", "dev-test-sony", "dev-val", "eval", "train", None, "fold1"]
+
+    assert ["train", "test", "validation", "eval", "train", "train", "train"] == [shard_split(one) for one in given]
+
+
+# --- the command -----------------------------------------------------------------------------------
+
+
+def test_the_command_goes_there_and_back(tree: Path, tmp_path: Path) -> None:
+    there = CliRunner().invoke(app, ["convert", str(tree), "--to", "hf-parquet", "-o", str(tmp_path / "out")])
+    back = CliRunner().invoke(app, ["convert", str(tmp_path / "out"), "--to", "files", "-o", str(tmp_path / "back")])
+    stream = CliRunner().invoke(app, ["convert", str(tree), "--to", "webdataset"])
+
+    assert (0, 0, 2) == (there.exit_code, back.exit_code, stream.exit_code), there.output + back.output
+    assert "starss23 to hf-parquet: 4 clips" in there.output
+    assert "name it with -o" in stream.output
+    assert content(tree) == content(tmp_path / "back")
