@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from seldio import synth
 from seldio.files import write_bytes
 from seldio.formats import get
 from seldio.schema.events import origin_of
+from seldio.synth.tree import write_tree
+
+#: The clips that faults are planted into: enough events of them sound alone.
+PLANTED = ("dev-test-tau/fold4_room2_mix001", "dev-test-sony/fold4_room23_mix001")
 
 
-def make(folder: Path, seed: int = 7) -> None:
-    """Write a small STARSS23-shaped set of labels, and a submission with the usual mistakes.
+def make(folder: Path, seed: int = 7, *, media: bool = False) -> None:
+    """Write a small STARSS23-shaped data set, and a submission with the usual mistakes.
 
     Args:
         folder: gets ``starss23/metadata_dev/…`` and ``submission/mix001.csv`` to ``mix004.csv``.
         seed: the same seed gives the same bytes.
+        media: also record and film the scenes, into ``starss23/foa_dev``, ``mic_dev`` and ``video_dev``, and plant
+            a fault of each kind between labels and sound into copies, below ``planted``.
     """
-    for number, (clip, split) in enumerate(synth.CLIPS, 1):
-        table = synth.labels(clip, synth.scene(seed + number))
-        file = origin_of(table).files[0]
-        labels = get("starss23").write(table, file)
-        _write(folder / "starss23" / "metadata_dev" / split / file.name, labels)
-        submitted = get("dcase2023-submission").write(table, file).decode()
+    tables = write_tree(folder / "starss23", seed, media=("audio", "video") if media else ())
+    for number, table in enumerate(tables, 1):
+        submitted = get("dcase2023-submission").write(table, origin_of(table).files[0]).decode()
         _write(folder / "submission" / f"mix{number:03d}.csv", _spoiled(submitted, number).encode())
+    if media:
+        from seldio.planted import plant
+
+        plant(folder / "starss23", folder / "planted", *PLANTED)
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -5,30 +5,67 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import NamedTuple
 
 import typer
 
 from seldio.cli.guard import guarded
 from seldio.errors import ExitCode, SeldioError
 
-#: What the demo runs, in order: why, the command, and the exit code it should end with.
-STEPS = (
-    ("What is in the folder? The layout is found from the content.", "info starss23", 0),
-    ("Are the labels right?", "validate starss23", 0),
-    ("Is the submission? (Two findings a rule are shown here; all are counted.)",
-     "validate submission --max-per-rule 2 --statistics", 1),
-    ("What is the matter with azimuths from 0 to 360?", "rule LAB303", 0),
-    ("What would a repair change? Nothing is written yet.", "validate submission/mix004.csv --unsafe-fixes --diff", 1),
-    ("Repair all that is safe, and the good guesses too.", "validate submission --fix --unsafe-fixes", 1),
-    ("What is left needs a person: a class that does not exist.", "validate submission --output concise", 1),
-    ("Labels become a submission? The fields it cannot carry are named.",
-     "convert starss23/metadata_dev --to dcase2023-submission -o out/", 1),
-    ("Then allow that loss by name.",
-     "convert starss23/metadata_dev --to dcase2023-submission -o out/ --allow-loss source,distance", 0),
-    ("Or lose nothing: one Parquet table, and back, byte for byte.",
-     "convert starss23/metadata_dev --to parquet -o labels.parquet", 0),
-    ("", "convert labels.parquet --to starss23 -o back/", 0),
+
+class Step(NamedTuple):
+    """A command of the demo.
+
+    Args:
+        why: a line above it; none if empty.
+        line: what is run, without ``seldio``, in the demo's folder.
+        expected: the exit code it should end with.
+        media: whether it needs recordings and videos, and is left out without them.
+    """
+
+    why: str
+    line: str
+    expected: int
+    media: bool = False
+
+
+#: Folders with a planted fault, as :mod:`seldio.planted` writes them.
+PLANTED = (
+    "mirrored-azimuth", "flipped-elevation", "rotated-by-60", "late-by-1.2-s", "channels-in-fuma-order",
+    "channels-swapped", "channel-inverted", "labels-of-another-clip",
+)  # fmt: skip
+#: What the demo runs, in order.
+STEPS: tuple[Step, ...] = (
+    Step("What is in the folder? The layout is found from the content.", "info starss23", 0),
+    Step("Are labels, recordings and videos right?", "validate starss23", 0),
+    Step("Is the submission? (Two findings a rule are shown here; all are counted.)",
+         "validate submission --max-per-rule 2 --statistics", 1),
+    Step("What is the matter with azimuths from 0 to 360?", "rule LAB303", 0),
+    Step("What would a repair change? Nothing is written yet.",
+         "validate submission/mix004.csv --unsafe-fixes --diff", 1),
+    Step("Repair all that is safe, and the good guesses too.", "validate submission --fix --unsafe-fixes", 1),
+    Step("What is left needs a person: a class that does not exist.", "validate submission --output concise", 1),
+    Step("Labels become a submission? The fields it cannot carry are named.",
+         "convert starss23/metadata_dev --to dcase2023-submission -o out/", 1),
+    Step("Then allow that loss by name.",
+         "convert starss23/metadata_dev --to dcase2023-submission -o out/ --allow-loss source,distance", 0),
+    Step("Or lose nothing: one Parquet table, and back, byte for byte.",
+         "convert starss23/metadata_dev --to parquet -o labels.parquet", 0),
+    Step("", "convert labels.parquet --to starss23 -o back/", 0),
+    Step("Score outputs as the challenge does, and say what its program hides.",
+         "score out -r starss23/metadata_dev --jackknife", 0),
+    Step("Labels become questions with one right answer.",
+         "convert starss23/metadata_dev --to sobench-qa -o qa.jsonl --total 40", 0),
+    Step("Do labels and sound belong together? Every event is held against what is heard.",
+         "validate starss23 --deep", 0, media=True),
+    *(Step("And where they do not? One planted fault of each kind is found and named." if not number else "",
+           f"validate planted/{name} --deep --select AUD --output concise", 1, media=True)
+      for number, name in enumerate(PLANTED)),
+    Step("A page to look at, listen to and share: open it in a browser.",
+         "view starss23/metadata_dev/dev-test-tau/fold4_room2_mix001.csv --questions qa.jsonl -o page.html", 0,
+         media=True),
 )  # fmt: skip
 
 
@@ -36,13 +73,21 @@ STEPS = (
 def command(
     folder: Path = typer.Argument(Path("seldio-demo"), help="Where to put the demo's files."),
     seed: int = typer.Option(7, help="Another seed gives other scenes."),
+    media: bool = typer.Option(True, "--media/--no-media", help="Record and film the scenes; or labels only."),
 ) -> ExitCode:
     """Make a small data set and run the whole path on it: check, explain, repair, convert."""
     from seldio.demo import make
 
-    make(folder, seed)
-    typer.echo(f"Made a small synthetic data set and a submission with the usual mistakes in {folder}/\n")
-    for why, line, expected in STEPS:
+    start = time.monotonic()
+    make(folder, seed, media=media)
+    what = "four scenes of a minute, heard in FOA and MIC and seen around" if media else "labels of four scenes"
+    took = f" ({time.monotonic() - start:.0f} s)" if media else ""
+    typer.echo(
+        f"Made a small synthetic data set, {what}, and a submission with the usual mistakes in {folder}/{took}\n"
+    )
+    for why, line, expected, needs in STEPS:
+        if needs and not media:
+            continue
         typer.echo(f"{'# ' + why if why else ''}\n$ seldio {line}".strip())
         sys.stdout.flush()
         done = subprocess.run([sys.executable, "-m", "seldio", *shlex.split(line)], cwd=folder, check=False)

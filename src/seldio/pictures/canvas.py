@@ -67,7 +67,8 @@ def style() -> Iterator[None]:
     with mpl.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
         mpl.rcdefaults()
-        mpl.rcParams.update(_STYLE)
+        settings: Any = mpl.rcParams  # its type lists every name
+        settings.update(_STYLE)
         yield
 
 

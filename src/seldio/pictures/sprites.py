@@ -124,7 +124,7 @@ def _letters(text: str, pixels: float) -> Any:
     with style():
         width = int(pixels * (len(text) + 2)) + 8
         figure = Figure(figsize=(width / 100, pixels * 2 / 100), dpi=100, facecolor="white")
-        canvas = FigureCanvasAgg(figure)
+        canvas: Any = FigureCanvasAgg(figure)
         figure.text(0.0, 0.5, text, fontsize=pixels * 0.72, va="center_baseline", ha="left", color="black")
         canvas.draw()
         shape = 1.0 - np.asarray(canvas.buffer_rgba())[..., 0] / 255.0
