@@ -3,11 +3,19 @@
 PYTHON ?= python3
 RUN := .venv/bin/python
 
-.PHONY: test lint demo docs schemas bench clean
+.PHONY: test test-browser test-frameworks lint demo docs schemas bench clean
 .DELETE_ON_ERROR:
 
 test: lint
 	$(RUN) -m pytest -n 2
+
+# The page of `seldio view` in a headless Chromium; says so and skips where there is none.
+test-browser: .venv/browser.stamp
+	$(RUN) -m pytest tests/browser
+
+# Windows and streams in torch, Grain, tf.data, datasets and Ray; the libraries have an environment of their own.
+test-frameworks: .venv-frameworks/stamp
+	.venv-frameworks/bin/python -m pytest tests/frameworks
 
 lint: .venv/test.stamp
 	$(RUN) -m ruff check
@@ -26,12 +34,14 @@ schemas: .venv/demo.stamp
 
 bench: .venv/bench.stamp
 	$(RUN) benchmarks/run.py
+	$(RUN) benchmarks/loading.py
 
 clean:
-	rm -rf .venv build dist docs/_build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-frameworks build dist docs/_build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 # What each stamp installs.
 .venv/test.stamp: WANTED := . --group test --group lint
+.venv/browser.stamp: WANTED := . --group browser
 .venv/demo.stamp: WANTED := .
 .venv/docs.stamp: WANTED := . --group docs
 .venv/bench.stamp: WANTED := . --group bench
@@ -42,7 +52,17 @@ clean:
 	$(RUN) -m pip install --quiet --editable $(WANTED)
 	@touch $@
 
+# torch first and alone, from the index of its CPU builds or a folder of wheels that pip knows.
+TORCH := $(shell sed -n 's/^ *"\(torch==[^;"]*\).*/\1/p' pyproject.toml)
+.venv-frameworks/stamp: pyproject.toml | .venv-frameworks/bin/python
+	@echo "Installing into .venv-frameworks: this takes some minutes, once."
+	.venv-frameworks/bin/python -m pip install --quiet "pip>=25.1"
+	test "$$(uname)" != Linux || .venv-frameworks/bin/python -m pip install --quiet --retries 1 --no-deps \
+	  --index-url https://download.pytorch.org/whl/cpu "$(TORCH)"
+	.venv-frameworks/bin/python -m pip install --quiet --editable . --group frameworks
+	@touch $@
+
 # Some systems ship Python without ensurepip; then their own pip fills the environment.
-.venv/bin/python:
-	$(PYTHON) -m venv .venv || \
-	  { $(PYTHON) -m venv --clear --without-pip .venv && $(PYTHON) -m pip --python .venv install pip; }
+.venv/bin/python .venv-frameworks/bin/python: %/bin/python:
+	$(PYTHON) -m venv $* || \
+	  { $(PYTHON) -m venv --clear --without-pip $* && $(PYTHON) -m pip --python $* install pip; }

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import array_errors
+import clock_table
 import typer.main
 from rich.console import Console
 from rich.text import Text
@@ -42,9 +43,12 @@ FAMILIES = {
     "LAB": "Labels: values, rows and misreadings",
     "SUB": "Submissions and packages",
     "LAY": "Layout of data set folders",
+    "AUD": "Audio: headers and samples of recordings, labels against sound",
+    "VID": "Video: packets, clock and pictures",
     "QAI": "Questions and answers",
     "PRD": "Predictions",
     "SAF": "Safety: archives, names and terminals",
+    "HUB": "The Hub: what it refuses or cannot show",
 }
 MADE = "<!-- made from the code by docs/generate.py -->"
 
@@ -57,7 +61,8 @@ def pages() -> dict[str, str]:
         "docs/cli.md": cli_page(),
         "docs/schema.md": schema_page(),
         "docs/profiles.md": profiles_page(),
-        "docs/arrays.md": arrays_page(),
+        "docs/arrays.md": filled_page("docs/arrays.md", array_errors.tables()),
+        "docs/clock.md": filled_page("docs/clock.md", clock_table.tables()),
         "docs/report.svg": picture(),
     }
     return found | schema_files()
@@ -192,12 +197,12 @@ def schema_page() -> str:
     return "\n".join(lines)
 
 
-def arrays_page() -> str:
-    """The page on arrays with its tables measured anew; the text around them is written by hand."""
-    text = (ROOT / "docs/arrays.md").read_text("utf-8")
-    for name, table in array_errors.tables().items():
+def filled_page(page: str, tables: dict[str, str]) -> str:
+    """A page with its tables made anew; the text around them is written by hand."""
+    text = (ROOT / page).read_text("utf-8")
+    for name, table in tables.items():
         text, found = re.subn(rf"(<!-- {name} -->\n).*?(<!-- end -->)", rf"\1\n{table}\n\n\2", text, flags=re.DOTALL)
-        assert found == 1, f"docs/arrays.md has {found} places for the table {name}"
+        assert found == 1, f"{page} has {found} places for the table {name}"
     return text
 
 

@@ -25,7 +25,7 @@ def test_the_example_runs(example: Path, tmp_path: Path) -> None:
 
 
 def test_the_demo_runs_to_its_end(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "seldio", "demo", "somewhere"]
+    command = [sys.executable, "-m", "seldio", "demo", "somewhere", "--no-media"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
 
     assert 0 == done.returncode, done.stdout.decode()[-2000:] + done.stderr.decode()

@@ -20,7 +20,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("formats",),
     ("rules", "questions", "scores"),
     (
-        "validation", "conversion", "scoring", "answer_scoring", "dataset", "synth", "settings", "fixes", "repair", "reference", "info", "demo",
+        "validation", "conversion", "scoring", "answer_scoring", "dataset", "storage", "synth", "settings", "fixes", "repair", "reference", "info", "demo", "planted",
         "api", "item_validation", "mera",
     ),
     ("reports", "hub", "engines", "pictures", "schemas"),

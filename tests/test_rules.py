@@ -33,6 +33,9 @@ from seldio.rules import (
     SET_RULES,
     TREE_RULES,
     Rule,
+    audio,
+    deep,
+    hub,
     item_audio,
     items,
     labels,
@@ -44,6 +47,7 @@ from seldio.rules import (
     safety,
     submissions,
     syntax,
+    video,
 )  # fmt: skip
 from seldio.validation import validate
 
@@ -54,6 +58,10 @@ CASES = HERE / "cases" / "rules"
 ELSEWHERE = {
     "SUB2": "test_package.py",
     "LAY": "test_trees.py",
+    "AUD3": "test_deep.py",
+    "AUD": "test_audio.py",
+    "HUB": "test_hub.py",
+    "VID": "test_video.py",
     "QAI107": "test_items.py",
     "QAI2": "test_ruenvaqa.py",
     "QAI3": "test_item_audio.py",
@@ -450,7 +458,10 @@ def test_pages_print(rule: Rule) -> None:
 
 
 def test_codes_and_names_are_unique() -> None:
-    families = (items, item_audio, mera, labels, layout, misreadings, package, predictions, safety, submissions, syntax)
+    families = (
+        hub, audio, deep, items, item_audio, mera, labels, layout, misreadings, package, predictions, safety, submissions, syntax,
+        video,
+    )  # fmt: skip
     rules = [rule for family in families for rule in family.RULES]
     assert len(CATALOGUE) == len(rules)
     assert len({rule.name for rule in rules}) == len(rules)
@@ -460,7 +471,17 @@ def test_codes_and_names_are_unique() -> None:
 def test_rules_with_a_check_run() -> None:
     running = {rule.code for rules in (ITEM_RULES, LABEL_RULES, SET_RULES, PACKAGE_RULES, TREE_RULES) for rule in rules}
     running |= {
-        rule.code for rule in (*mera.ANSWER_RULES, *mera.PACKAGE_RULES, *item_audio.AUDIO_RULES, *predictions.RULES)
+        rule.code
+        for rule in (
+            *mera.ANSWER_RULES,
+            *mera.PACKAGE_RULES,
+            *item_audio.AUDIO_RULES,
+            *audio.RULES,
+            *deep.RULES,
+            *hub.RULES,
+            *video.RULES,
+            *predictions.RULES,
+        )
     }
     assert {rule.code for rule in CATALOGUE.values() if rule.check is not None} <= running
 

@@ -8,19 +8,26 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from seldio.files import schemes
+
 if TYPE_CHECKING:
     from seldio.api import convert as convert
     from seldio.api import read as read
     from seldio.api import score as score
     from seldio.api import write as write
+    from seldio.dataset import open as open
+    from seldio.dataset import windows as windows
     from seldio.errors import InvalidData as InvalidData
     from seldio.errors import LossError as LossError
     from seldio.errors import SeldioError as SeldioError
     from seldio.errors import UnknownFormat as UnknownFormat
     from seldio.errors import UsageError as UsageError
+    from seldio.files import Limits
     from seldio.findings import Finding as Finding
     from seldio.findings import Report as Report
     from seldio.findings import Severity as Severity
+    from seldio.hub import pull as pull
+    from seldio.hub import push as push
     from seldio.schema.events import Event as Event
     from seldio.schema.events import from_events as from_events
     from seldio.schema.events import to_events as to_events
@@ -32,7 +39,11 @@ _HOMES = {
     "write": "seldio.api",
     "score": "seldio.api",
     "convert": "seldio.api",
+    "open": "seldio.dataset",
+    "windows": "seldio.dataset",
     "validate": "seldio.validation",
+    "push": "seldio.hub",
+    "pull": "seldio.hub",
     "spans": "seldio.schema.spans",
     "Event": "seldio.schema.events",
     "to_events": "seldio.schema.events",
@@ -46,6 +57,15 @@ _HOMES = {
     "InvalidData": "seldio.errors",
     "LossError": "seldio.errors",
 }
+
+
+def _fetched(address: str, limits: Limits) -> str:
+    from seldio.hub.sources import fetched
+
+    return fetched(address, limits)
+
+
+schemes.register("hf", _fetched)
 
 __all__ = [  # noqa: PLE0604 - resolved by __getattr__
     *_HOMES,

@@ -17,10 +17,15 @@ from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.recognise import SUFFIXES, Recognised, clip_names, is_annotations, read_files
 from seldio.formats.trees import read_tree
 from seldio.item_validation import AnyReference
+from seldio.rules.audio import check_recordings
+from seldio.rules.audio_tree import is_sound
 from seldio.rules.base import Labels, Rule
 from seldio.rules.collection import Collection, Reference, finder
+from seldio.rules.deep import check_fit
 from seldio.rules.item_audio import check_audio
 from seldio.rules.package import Package, is_package, systems
+from seldio.rules.video import check_videos
+from seldio.rules.video_tree import is_video
 from seldio.settings import Settings
 
 Path = str | os.PathLike[str]
@@ -49,6 +54,7 @@ def validate(
     format: str | None = None,
     reference: AnyReference = None,
     settings: Settings | None = None,
+    deep: bool = False,
 ) -> Report:
     """Check a file, folder, archive or standard input (``-``).
 
@@ -58,6 +64,7 @@ def validate(
         reference: the clips to expect, or the questions that are answered, as :func:`seldio.reference.load`
             gives them.
         settings: which rules count, and how much; all of them by default.
+        deep: listen to all recordings, decode all videos, and hold labels against the sound; it takes its time.
 
     Returns:
         Every finding, sorted by file, line and column, with the number of files read.
@@ -66,7 +73,7 @@ def validate(
         UsageError: nothing has that name, no such format exists, or the reference is of the wrong kind.
         SeldioError: the disk fails.
     """
-    return examine(path, format=format, reference=reference, settings=settings).report
+    return examine(path, format=format, reference=reference, settings=settings, deep=deep).report
 
 
 def examine(
@@ -76,11 +83,13 @@ def examine(
     reference: AnyReference = None,
     settings: Settings | None = None,
     changed: Mapping[str, bytes] | None = None,
+    deep: bool = False,
 ) -> Examined:
     """Like :func:`validate`, and keep the tables that were read.
 
     Args:
         changed: contents to take in place of those on disk, by shown path.
+        deep: look at the whole of recordings and videos as well.
     """
     found: list[Finding] = []
     asked = item_formats.named(format) if format is not None else None
@@ -103,7 +112,8 @@ def examine(
         if package is None or isinstance(reference, Reference):
             item_validation.check_kind(source.path, reference, read, bool(labels))
         clips = reference if isinstance(reference, Reference) else None
-        recognised, count = _check(source, labels, told, clips, found.append)
+        listening = look if deep else None
+        recognised, count = _check(source, labels, told, clips, found.append, bool(questions), listening)
         count += len(questions) or int(inside)
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
     report = Report(files=count)
@@ -112,9 +122,18 @@ def examine(
 
 
 def _check(
-    source: Source, labels: list[TextFile], told: Format | None, reference: Reference | None, sink: Sink
+    source: Source,
+    labels: list[TextFile],
+    told: Format | None,
+    reference: Reference | None,
+    sink: Sink,
+    asked: bool,
+    listening: Lookup | None,
 ) -> tuple[list[Recognised], int]:
-    """Check the labels of an open source; return what was recognised, and how many files were read."""
+    """Check the labels and recordings of an open source; return what was recognised, and how many files were read.
+
+    With *listening*, which finds recordings of labels that came alone, recordings are listened to as well.
+    """
     package = systems(_collection(source, (), reference)) if is_package(source.entries) else None
     groups = _by_system(labels, package) if package is not None else [labels]
     every: list[Recognised] = []
@@ -126,8 +145,7 @@ def _check(
         for item in recognised:
             check_labels(item.reading, _except_rows_of(mixed, sink), told=item.told, reference=reference)
     if package is None:
-        _check_tree(source, _collection(source, every, reference), sink)
-        return every, len(labels)
+        return every, len(labels) + _check_tree(source, _collection(source, every, reference), sink, asked, listening)
     for rule in rules.PACKAGE_RULES:
         _run(rule, sink, package, finder(rule))
     return every, len(labels) + len(package.metas)
@@ -144,6 +162,8 @@ def _text_files(
     alone = _alone(source)
     suffixes = (told.suffix,) if told is not None else (*SUFFIXES, ".jsonl")
     entries = [entry for entry in source if alone or asked is not None or entry.name.lower().endswith(suffixes)]
+    if source.kind == "file" and told is None and asked is None:
+        entries = [entry for entry in entries if not (is_sound(entry.name) or is_video(entry.name))]
     chosen = Source(source.path, source.kind, tuple(entries))
     clips = dict(zip((entry.name for entry in entries), clip_names([entry.name for entry in entries]), strict=True))
     return [
@@ -248,9 +268,19 @@ def _run(rule: Rule, sink: Sink, *arguments: object) -> None:
         sink(finding)
 
 
-def _check_tree(source: Source, collection: Collection, sink: Sink) -> None:
-    if source.kind in ("file", "gzip", "stdin"):
-        return
-    tree = read_tree([entry.name for entry in source.entries], source.path)
-    for rule in rules.TREE_RULES:
+def _check_tree(
+    source: Source, collection: Collection, sink: Sink, asked: bool, listening: Lookup | None
+) -> int:  # fmt: skip
+    """Check a folder's names and recordings, or a single recording; return how many recordings were looked at."""
+    if source.kind in ("gzip", "stdin"):
+        return 0
+    folder = os.path.dirname(source.path) if source.kind == "file" else source.path  # noqa: PTH120
+    tree = read_tree([entry.name for entry in source.entries], folder)
+    for rule in rules.TREE_RULES if source.kind != "file" else ():
         _run(rule, sink, collection, tree, finder(rule))
+    # recordings that questions name are checked with them
+    deep = listening is not None
+    count = check_recordings(collection, tree, sink, deep=deep) if tree.layout != "loose" or not asked else 0
+    if listening is not None:
+        check_fit(collection, tree, listening, sink)
+    return count + check_videos(collection, tree, sink, deep=deep)

@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from seldio.cli import convert, demo, info, rules, score, validate
+from seldio.cli import convert, demo, hub, info, plot, rules, score, validate, view
 
 app = typer.Typer(
     name="seldio",
@@ -41,9 +41,13 @@ app.command("convert")(convert.command)
 app.command("score")(score.command)
 app.command("rank")(score.rank)
 app.command("info")(info.command)
+app.command("view")(view.command)
+app.command("plot")(plot.command)
 app.command("formats")(info.formats)
 app.command("rule")(rules.command)
 app.command("schema")(info.schema)
+app.command("push")(hub.push)
+app.command("pull")(hub.pull)
 app.command("demo")(demo.command)
 
 

@@ -52,6 +52,9 @@ def command(
     select: str | None = typer.Option(None, help="Only these rules: prefixes of codes, comma separated."),
     ignore: str | None = typer.Option(None, help="Not these rules: prefixes of codes, comma separated."),
     fail_on: str | None = typer.Option(None, help="error (default), warning or info: what ends with exit code 1."),
+    deep: bool = typer.Option(
+        False, "--deep", help="Listen to recordings, decode videos, and hold labels against the sound."
+    ),
     statistics: bool = typer.Option(False, "--statistics", help="Add a table of counts by rule."),
     max_per_rule: int = typer.Option(10, help="Findings shown for each rule; counts are always whole. 0: all."),
     fix: bool = typer.Option(False, "--fix", help="Repair what is safe to repair."),
@@ -71,7 +74,7 @@ def command(
         return _mera(paths, expected, out)
 
     def one(path: str, changed: Mapping[str, bytes] | None = None) -> Examined:
-        return examine(path, format=format, reference=expected, settings=settings, changed=changed)
+        return examine(path, format=format, reference=expected, settings=settings, changed=changed, deep=deep)
 
     piped = {path: one(path) for path in set(paths) & {"-"}}  # standard input can be read only once
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from seldio.errors import UsageError
 from seldio.rules import (
+    audio,
+    deep,
+    hub,
     item_audio,
     items,
     labels,
@@ -15,6 +18,7 @@ from seldio.rules import (
     safety,
     submissions,
     syntax,
+    video,
 )
 from seldio.rules.base import Labels, Rule
 
@@ -27,10 +31,28 @@ SET_RULES: tuple[Rule, ...] = submissions.RULES
 PACKAGE_RULES: tuple[Rule, ...] = package.RULES
 #: Rules for the folders of a data set.
 TREE_RULES: tuple[Rule, ...] = layout.RULES
+#: Rules for what goes to the Hub.
+HUB_RULES: tuple[Rule, ...] = hub.RULES
 #: Rules for questions and predictions.
 ITEM_RULES: tuple[Rule, ...] = (*items.RULES, *mera.ITEM_RULES, *predictions.ITEM_RULES)
 
-_FAMILIES = (items, item_audio, mera, predictions, syntax, safety, labels, misreadings, submissions, package, layout)
+_FAMILIES = (
+    hub,
+    items,
+    item_audio,
+    mera,
+    predictions,
+    syntax,
+    safety,
+    labels,
+    misreadings,
+    submissions,
+    package,
+    layout,
+    audio,
+    deep,
+    video,
+)
 
 #: Every rule by its code, codes sorted.
 CATALOGUE: dict[str, Rule] = {
@@ -53,6 +75,7 @@ def get(code: str) -> Rule:
 
 __all__ = [
     "CATALOGUE",
+    "HUB_RULES",
     "ITEM_RULES",
     "LABEL_RULES",
     "PACKAGE_RULES",
