@@ -1,0 +1,166 @@
+"""What a source holds, told from the names of its files, and from their content only when that is needed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import PurePosixPath
+
+import numpy as np
+import pyarrow as pa
+
+from seldio.conversion.inputs import read_input
+from seldio.dataset import items
+from seldio.dataset.events import LabelFile
+from seldio.dataset.items import Items
+from seldio.dataset.media import ARRAYS
+from seldio.files import Entry, Source
+from seldio.files.lookup import Lookup
+from seldio.findings import raise_errors
+from seldio.formats import Format, TextFile, get, item_formats
+from seldio.formats.items import ItemFormat
+from seldio.formats.recognise import is_annotations
+from seldio.formats.trees import TYPES, Tree, read_tree
+from seldio.schema.clips import Clip
+from seldio.schema.events import clip_codes, origin_of
+
+#: Bytes that tell labels as JSON from other JSON.
+_HEAD = 4096
+
+
+class Contents:
+    """The clips, label files and questions of a source.
+
+    Args:
+        source: an open source.
+        told: the layout of its labels, if it is known.
+        asked: the format of its questions, if it is known.
+    """
+
+    def __init__(self, source: Source, told: Format | None = None, asked: ItemFormat | None = None) -> None:
+        self.source, self.told, self.asked = source, told, asked
+
+    @property
+    def name(self) -> str:
+        """The last part of its path."""
+        return PurePosixPath(self.source.path.replace("\\", "/")).name or self.source.path
+
+    @cached_property
+    def entries(self) -> Mapping[str, Entry]:
+        """The files by name."""
+        return {entry.name: entry for entry in self.source}
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The data set tree that the names make."""
+        return read_tree(list(self.entries), self.source.path)
+
+    @property
+    def likely(self) -> bool:
+        """Whether anything is called like a recording, a video, labels or questions."""
+        suffixes = (*TYPES, *(format.suffix.lstrip(".") for format in item_formats.ITEM_FORMATS), "parquet")
+        alone = self.source.kind in ("file", "gzip", "stdin") and bool(self.source.entries)
+        return alone or any(name.rpartition(".")[2].lower() in suffixes for name in self.entries)
+
+    @cached_property
+    def clips(self) -> Mapping[str, Clip]:
+        """The recordings by name; where two have one name, by their path without suffix."""
+        rows = [row for row in self.tree.clips if row.metadata not in self._questions]
+        rows += [_loose(clip, name) for name, clip in self._other_labels.items()]
+        rows += [_loose(clip) for clip in self._tables]
+        counts = Counter(row.clip for row in rows)
+        return {row.clip if counts[row.clip] == 1 else _path(row): row for row in rows}
+
+    @cached_property
+    def label_files(self) -> Mapping[str, LabelFile]:
+        """The label files by clip."""
+        files = {
+            name: LabelFile(name, self.entries[row.metadata])
+            for name, row in self.clips.items() if row.metadata is not None
+        }  # fmt: skip
+        return {**files, **self._tables}
+
+    @cached_property
+    def items(self) -> Items:
+        """The questions, in the order of the files."""
+        known = {row.metadata for row in self.tree.clips if row.layout != "loose"}
+        media = {name for name in self.entries if TYPES.get(name.rpartition(".")[2].lower()) in ("audio", "video")}
+        kept = tuple(entry for entry in self.source if entry.name not in known | media)
+        return items.read(Source(self.source.path, self.source.kind, kept), self.asked)
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """What finds the files that questions name."""
+        return Lookup(self.source)
+
+    def clip_of(self, path: str, name: str) -> str | None:
+        """The clip that the recording *path*, named in the file *name*, belongs to; None where it is of no clip."""
+        found = self.lookup.find(path, name)
+        return self._clip_by_file.get(found.name) if found is not None else None
+
+    @cached_property
+    def _clip_by_file(self) -> Mapping[str, str]:
+        files = ((getattr(row, field), name) for name, row in self.clips.items() for field in (*ARRAYS, "video"))
+        return {file: name for file, name in files if file is not None}
+
+    @cached_property
+    def _questions(self) -> frozenset[str]:
+        """Tables that belong to no recording and hold questions, not labels; their content tells."""
+        if self.told is not None:
+            return frozenset()
+        alone = [
+            row.metadata for row in self.tree.clips
+            if row.metadata is not None and row.layout == "loose"
+            and not any(getattr(row, field) for field in (*ARRAYS, "video"))
+        ]  # fmt: skip
+        if self.asked is not None:
+            return frozenset(alone)
+        return frozenset(name for name in alone if self._holds_questions(self.entries[name]))
+
+    def _holds_questions(self, entry: Entry) -> bool:
+        head = entry.head(1)
+        return bool(head) and not head.isdigit() and item_formats.recognise(entry.read(), entry.name) is not None
+
+    @cached_property
+    def _other_labels(self) -> Mapping[str, str]:
+        """Labels as JSON, by file name, with their clip."""
+        if self.asked is not None:
+            return {}
+        found = {}
+        for name, entry in self.entries.items():
+            if name.lower().endswith(".json"):
+                clip = PurePosixPath(name).stem.removesuffix("_std").removesuffix("_inference")
+                if is_annotations(TextFile(entry.path, name, clip, entry.head(_HEAD))):
+                    found[name] = clip
+        return found
+
+    @cached_property
+    def _tables(self) -> Mapping[str, LabelFile]:
+        """The clips of a Parquet file of labels, which is read as a whole."""
+        entry = self.source.entries[0] if len(self.source.entries) == 1 else None
+        if entry is None or self.asked is not None or not entry.name.lower().endswith(".parquet"):
+            return {}
+        if self.told is None and item_formats.recognise(entry.read(), entry.name) is not None:
+            return {}
+        table = read_input(self.source, get("parquet"), raise_errors).tables[0][0]
+        codes, names = clip_codes(table)
+        order = np.argsort(codes, kind="stable")
+        ends = dict(zip(names, np.searchsorted(codes[order], np.arange(len(names)), "right").tolist(), strict=True))
+        starts = dict(zip(names, [0, *ends.values()], strict=False))
+        table = table.take(pa.array(order))
+        files = dict.fromkeys([*(file.clip for file in origin_of(table).files), *names])  # silent ones too
+        return {
+            clip: LabelFile(clip, entry, table.slice(starts.get(clip, 0), ends.get(clip, 0) - starts.get(clip, 0)))
+            for clip in files
+        }
+
+
+def _loose(clip: str, metadata: str | None = None) -> Clip:
+    return Clip.model_validate({"clip": clip, "layout": "loose", "metadata": metadata})
+
+
+def _path(row: Clip) -> str:
+    """The path of a clip's first file, without suffix."""
+    paths = (getattr(row, field) for field in ("metadata", *ARRAYS, "video"))
+    return str(next(path for path in paths if path is not None)).rpartition(".")[0]

@@ -1,0 +1,196 @@
+"""The labels of a data set, read clip by clip when they are asked for."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from seldio import timeline
+from seldio.conversion.inputs import asking
+from seldio.dataset.arrow import ArrowTable
+from seldio.errors import InvalidData, UsageError
+from seldio.files import Entry
+from seldio.findings import raise_errors
+from seldio.formats import FORMATS, Format, TextFile, get
+from seldio.formats.recognise import files_by_layout
+from seldio.schema.events import COLUMNS
+from seldio.text import printable
+
+#: Files of a folder that are looked at to tell its layout.
+SAMPLE = 24
+#: Tables that are kept.
+_KEPT = 256
+
+
+class LabelFile(NamedTuple):
+    """The label file of a clip; *table*: a part of a table of several clips, in its place."""
+
+    clip: str
+    entry: Entry
+    table: pa.Table | None = None
+
+    def text(self) -> TextFile:
+        """Its content.
+
+        Raises:
+            InvalidData: it is damaged or over a limit.
+            SeldioError: the disk fails.
+        """
+        return TextFile(self.entry.path, self.entry.name, self.clip, self.entry.read())
+
+
+class Events(ArrowTable):
+    """The event tables of a data set by clip, and one Arrow table of them all.
+
+    It is used like a mapping, yet is none: polars takes mappings for columns.
+
+    A clip's file is read when it is asked for. Its layout is told from some files of its folder, and from the
+    file itself where that does not fit. Clips without a label file are not in it; silent ones are, without rows.
+
+    Args:
+        files: one for each clip.
+        told: the layout of all files; found from their content if None.
+    """
+
+    def __init__(self, files: Sequence[LabelFile], told: Format | None = None) -> None:
+        self._files = {file.clip: file for file in files}
+        self._told = told
+        self._folders: dict[str, Format] = {}
+        self._beside: dict[str, list[LabelFile]] = {}
+        for file in files:
+            self._beside.setdefault(posixpath.dirname(file.entry.path), []).append(file)
+        self._read = lru_cache(_KEPT)(self._parsed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"files": list(self._files.values()), "told": self._told, "folders": dict(self._folders)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["files"], state["told"])  # type: ignore[misc]
+        self._folders = state["folders"]
+
+    def __repr__(self) -> str:
+        return f"Events({len(self):,} clips)"
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __contains__(self, clip: object) -> bool:
+        return clip in self._files
+
+    def __getitem__(self, clip: str) -> pa.Table:
+        """The event table of a clip, as :func:`seldio.read` gives it.
+
+        Raises:
+            KeyError: there is no label file of that clip.
+            InvalidData: the first thing wrong, with file, line and column.
+            UnknownFormat: the content does not tell the layout; the message names the candidates.
+        """
+        return self._read(clip)[0]
+
+    def items(self) -> Iterator[tuple[str, pa.Table]]:
+        """Each clip with its table."""
+        return ((clip, self[clip]) for clip in self)
+
+    def format(self, clip: str) -> Format:
+        """The layout of a clip's file."""
+        return self._read(clip)[1]
+
+    @property
+    def formats(self) -> tuple[Format, ...]:
+        """The layouts of all folders."""
+        found = {format.name: format for format in (self._expected(files[0]) for files in self._beside.values())}
+        return tuple(found.values())
+
+    @property
+    def hop(self) -> Fraction:
+        """Seconds between label frames.
+
+        Raises:
+            UsageError: there are layouts that differ in it.
+        """
+        hops = {format.hop for format in self.formats} or {timeline.HOP}
+        if len(hops) > 1:
+            raise UsageError(f"the labels are of several frame lengths ({_names(self.formats)}): open one of them")
+        return hops.pop()
+
+    @property
+    def vocabulary(self) -> str:
+        """The class list that the class numbers index.
+
+        Raises:
+            UsageError: there are several.
+        """
+        lists = {format.vocabulary for format in self.formats} or {FORMATS[0].vocabulary}
+        if len(lists) > 1:
+            raise UsageError(f"the labels are of several class lists ({_names(self.formats)}): open one of them")
+        return lists.pop()
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns that the layouts carry, in their order; the clip as plain text."""
+        carried = {"clip"}.union(*(format.carries for format in self.formats))
+        kinds = {name: kind for name, kind in COLUMNS.items() if name in carried}
+        return pa.schema({**kinds, "clip": pa.string()})
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, clip by clip."""
+        schema = self.schema
+        for clip in self:
+            table = self._parsed(clip)[0]
+            columns = [
+                table[field.name].cast(field.type) if field.name in table.column_names
+                else pa.nulls(table.num_rows, field.type)
+                for field in schema
+            ]  # fmt: skip
+            yield from pa.table(columns, schema=schema).to_batches()
+
+    def _parsed(self, clip: str) -> tuple[pa.Table, Format]:
+        file = self._files[clip]
+        format = self._expected(file)
+        if file.table is not None:
+            return file.table, format
+        text = file.text()
+        try:
+            return format.read([text], raise_errors).table, format
+        except InvalidData:
+            other = self._told or _layout([text])
+            if other == format:
+                raise
+            return other.read([text], raise_errors).table, other
+
+    def _expected(self, file: LabelFile) -> Format:
+        """The layout that most files of a file's folder have."""
+        if file.table is not None:
+            return get("parquet")
+        if self._told is not None:
+            return self._told
+        folder = posixpath.dirname(file.entry.path)
+        if folder not in self._folders:
+            files = self._beside[folder]
+            step = -(-len(files) // SAMPLE)
+            self._folders[folder] = _layout([one.text() for one in files[::step]])
+        return self._folders[folder]
+
+
+def _layout(files: Sequence[TextFile]) -> Format:
+    """The layout of most of *files*.
+
+    Raises:
+        UnknownFormat: their content does not tell; the message names the candidates.
+    """
+    found = files_by_layout(files, asking(raise_errors))
+    if not found:
+        raise UsageError(f"{printable(files[0].path)} holds no labels of a known layout")
+    return max(found, key=lambda group: len(group[1]))[0]
+
+
+def _names(formats: Sequence[Format]) -> str:
+    return ", ".join(format.name for format in formats)

@@ -1,0 +1,270 @@
+"""One data set, whatever it is made of: clips, labels, questions, recordings and videos."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seldio.dataset.contents import Contents
+from seldio.dataset.events import Events
+from seldio.dataset.items import Items
+from seldio.dataset.media import ARRAYS, Media
+from seldio.errors import UsageError
+from seldio.files import Entry, open_source
+from seldio.findings import raise_errors
+from seldio.formats import get, item_formats
+from seldio.info import frame_counts
+from seldio.schema.clips import Clip, from_clips
+from seldio.text import listed, plural, printable
+from seldio.vocabularies import spelling, vocabulary
+
+if TYPE_CHECKING:
+    from seldio.dataset.windowing import Windows
+
+#: A value to select by, or several.
+Wanted = str | int | Collection[str] | Collection[int] | None
+
+
+class Dataset:
+    """A data set: tables of clips, events and questions, recordings and videos; a context manager.
+
+    Everything is a lazy view: file names alone are looked at when it is opened. It can be pickled where it lies in
+    a folder, and used by several threads.
+
+    Args:
+        contents: what the source holds.
+        clips: those of them that are chosen, by name.
+        questions: conditions that questions must meet.
+    """
+
+    def __init__(
+        self, contents: Contents, clips: Mapping[str, Clip] | None = None, questions: tuple[_Condition, ...] = ()
+    ) -> None:  # fmt: skip
+        self._contents, self._chosen, self._conditions = contents, clips, questions
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the archive that it may be in."""
+        self._contents.source.close()
+
+    def __repr__(self) -> str:
+        return f"Dataset({self._contents.name!r}, {self.layout}, {plural(len(self._rows), 'clip')})"
+
+    @property
+    def layout(self) -> str:
+        """The data set tree, such as ``starss23``; ``loose`` if none is known."""
+        return self._contents.tree.layout
+
+    @property
+    def clips(self) -> pa.Table:
+        """A row for each recording, see :class:`seldio.schema.clips.Clip`."""
+        return from_clips(self._rows.values())
+
+    @cached_property
+    def events(self) -> Events:
+        """The event tables by clip, read when they are asked for."""
+        files = self._contents.label_files
+        return Events([files[name] for name in self._rows if name in files], self._contents.told)
+
+    @cached_property
+    def items(self) -> Items:
+        """The questions.
+
+        Raises:
+            InvalidData: the first thing wrong, with file, line and column.
+        """
+        everything = self._contents.items
+        if self._chosen is None and not self._conditions:
+            return everything
+        clip_of = self._contents.clip_of
+        return Items(
+            [
+                row for row in everything.rows
+                if all(condition.holds(row.item) for condition in self._conditions)
+                and all((clip := clip_of(path, row.file)) is None or clip in self._rows for path in row.item.audio)
+            ]
+        )  # fmt: skip
+
+    @property
+    def media(self) -> Media:
+        """Recordings and videos by clip."""
+        return Media(self._rows, self._contents.entries)
+
+    @property
+    def splits(self) -> dict[str, Dataset]:
+        """A data set for each split of the clips, or else of the questions, in the order of their names."""
+        named = {row.split for row in self._rows.values()} - {None} or {item.split for item in self.items} - {None}
+        return {name: self._where("split", name) for name in sorted(filter(None, named))}
+
+    def select(
+        self, *, split: Wanted = None, room: Wanted = None, class_: Wanted = None, task: Wanted = None,
+        **columns: Wanted,
+    ) -> Dataset:  # fmt: skip
+        """A part of the data set; all conditions hold together, and of several values any one is enough.
+
+        Args:
+            split: names of splits; ``dev-train`` means ``dev-train-sony`` and ``dev-train-tau`` too, and ``*`` and
+                ``?`` stand for anything. Questions follow their clips; a name that no clip has is one of theirs.
+            room: numbers of rooms.
+            class_: names or numbers of classes: clips in which one of them sounds.
+            task: kinds of questions; clips stay as they are. Questions about recordings that are no clips stay too,
+                whatever is asked of clips.
+            columns: any other column of the clip table, such as ``set``, ``site``, ``fold``, ``clip``.
+
+        Raises:
+            UsageError: there is no such column or class.
+            InvalidData: labels, which *class_* needs, are wrong.
+        """
+        if unknown := columns.keys() - Clip.model_fields.keys():
+            known = ", ".join(Clip.model_fields)
+            raise UsageError(f"no column {listed(sorted(unknown))} in the clip table; there are {known}")
+        part = self
+        for field, wanted in {"split": split, "room": room, **columns}.items():
+            part = part._where(field, wanted)
+        if class_ is not None:
+            part = part._with_class(class_)
+        if task is not None:
+            part = part._asking(_Condition("task", _several(task)))
+        return part
+
+    def windows(self, **options: Any) -> Windows:
+        """Windows over the clips, or the questions with their audio; see :class:`seldio.dataset.Windows`."""
+        from seldio.dataset.windowing import Windows
+
+        return Windows(self, **options)
+
+    def find(self, path: str, file: str = "") -> Entry | None:
+        """The recording that the file *file* calls *path*; None where there is none."""
+        return self._contents.lookup.find(path, file)
+
+    def statistics(self) -> dict[str, Any]:
+        """Counts of clips, splits, rooms and files, of the labels' classes and overlaps, and of the questions' tasks.
+
+        Reads all labels and questions.
+
+        Raises:
+            InvalidData: the first thing wrong, with file, line and column.
+        """
+        rows = list(self._rows.values())
+        found: dict[str, Any] = {"layout": self.layout, "clips": len(rows)}
+        found |= {f"{field}s": _counts(getattr(row, field) for row in rows) for field in ("split", "room")}
+        found["files"] = _counts(
+            field for row in rows for field in (*ARRAYS, "metadata", "video") if getattr(row, field)
+        )
+        if self.events:
+            table = self.events.table()
+            found["events"] = {
+                "silent_clips": len(self.events) - len(pc.unique(table["clip"])),
+                "rows": table.num_rows,
+                **frame_counts(table, self.events.hop, self.events.vocabulary),
+            }
+        if self.items:
+            found["items"] = {
+                "rows": len(self.items),
+                **{f"{field}s": _counts(getattr(item, field) for item in self.items) for field in ("task", "split")},
+            }
+        return found
+
+    @property
+    def _rows(self) -> Mapping[str, Clip]:
+        """The chosen clips by name."""
+        return self._contents.clips if self._chosen is None else self._chosen
+
+    def _where(self, field: str, wanted: Wanted) -> Dataset:
+        if wanted is None:
+            return self
+        values = _several(wanted)
+        kept = {name: row for name, row in self._rows.items() if _meets(getattr(row, field), values)}
+        if field == "split" and not kept:  # then it is one of questions, or none at all
+            clips = self._chosen if any(_meets(item.split, values) for item in self.items) else kept
+            return Dataset(self._contents, clips, (*self._conditions, _Condition("split", values)))
+        return Dataset(self._contents, kept, self._conditions)
+
+    def _asking(self, condition: _Condition) -> Dataset:
+        return Dataset(self._contents, self._chosen, (*self._conditions, condition))
+
+    def _with_class(self, wanted: Wanted) -> Dataset:
+        names = vocabulary(self.events.vocabulary)
+        numbers = pa.array([_class(value, names.indices) for value in _several(wanted)], pa.int32())
+        kept = {
+            name: self._rows[name] for name, table in self.events.items()
+            if "class_id" in table.column_names and pc.any(pc.is_in(table["class_id"], numbers)).as_py()
+        }  # fmt: skip
+        return Dataset(self._contents, kept, self._conditions)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Condition:
+    """That a field of a question has one of some values."""
+
+    field: str
+    values: tuple[str | int, ...]
+
+    def holds(self, item: object) -> bool:
+        return _meets(getattr(item, self.field), self.values)
+
+
+def _several(wanted: Wanted) -> tuple[str | int, ...]:
+    if wanted is None:
+        return ()
+    return (wanted,) if isinstance(wanted, str | int) else tuple(wanted)
+
+
+def _meets(value: object, wanted: Collection[str | int]) -> bool:
+    """Whether *value* is one of those wanted; a name also if it goes on behind a hyphen, or fits a pattern."""
+    if isinstance(value, str):
+        texts = [str(text) for text in wanted]
+        return any(value == text or value.startswith(f"{text}-") or fnmatchcase(value, text) for text in texts)
+    return value in wanted
+
+
+def _class(value: str | int, indices: Mapping[str, int]) -> int:
+    """The number of a class.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    if isinstance(value, int):
+        return value
+    if spelling(value) not in indices:
+        raise UsageError(f"no class {value!r} in the class list of these labels; there are {', '.join(indices)}")
+    return indices[spelling(value)]
+
+
+def _counts(values: Iterable[Any]) -> dict[str, int]:
+    found = Counter(value for value in values if value is not None)
+    return {str(value): found[value] for value in sorted(found)}
+
+
+def open_dataset(path: str | os.PathLike[str], *, format: str | None = None) -> Dataset:
+    """Open a data set: any folder, archive or file that seldio reads.
+
+    Only names are looked at; labels, questions and media are read when they are asked for.
+
+    Args:
+        path: what to open, such as ``starss23/``, ``jasco/``, ``labels.zip`` or ``questions.jsonl``.
+        format: the layout of all label files, or of all files of questions; found from their content if not given.
+
+    Raises:
+        UsageError: nothing has that name, or nothing in it is a recording, a video, labels or questions.
+        SeldioError: the disk fails.
+    """
+    asked = item_formats.named(format) if format is not None else None
+    told = get(format) if format is not None and asked is None else None
+    contents = Contents(open_source(path, raise_errors), told, asked)
+    if not contents.likely:
+        raise UsageError(f"{printable(os.fspath(path))} holds no recording, video, labels or questions")
+    return Dataset(contents)

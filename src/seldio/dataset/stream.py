@@ -1,0 +1,208 @@
+"""A stream over anything with random access: shards, order, batches, and a state from which it goes on exactly."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, Self
+
+from seldio.dataset import shards
+from seldio.dataset.batches import Pad, collate, ragged_axes
+from seldio.dataset.shards import Rest, Shard
+from seldio.errors import UsageError
+
+#: How many elements have been taken when a value is given, and the value.
+_Counted = Iterator[tuple[int, Any]]
+_VERSION = 1
+
+
+class Stream:
+    """The elements of a source in order, or shuffled anew in each epoch; torch's loaders take it as it is.
+
+    Ranks and workers share the elements: the k-th of n takes every n-th, from the arguments of :meth:`shard`, else
+    from the environment (RANK and WORLD_SIZE, WORKER and NUM_WORKERS), else from torch, if that is already imported.
+    Workers of a torch loader always share what their process has.
+
+    Each iteration is a new pass from the beginning, except the first one after :meth:`load_state_dict`, which goes on
+    where the state was taken.
+
+    Args:
+        source: has ``len()`` and is indexed by numbers, such as :class:`seldio.dataset.Windows`.
+        seed: of the order; None for the order of the source.
+    """
+
+    def __init__(self, source: Sequence[Any], *, seed: int | None = None) -> None:
+        self._source, self._seed, self._epoch = source, seed, 0
+        self._shard: Shard | None = None
+        self._stages: tuple[_Stage, ...] = ()
+        self._rest, self._taken, self._split = Rest(len(source)), 0, shards.WHOLE
+        self._resumed = False
+        shards.register(type(self))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        shards.register(type(self))
+
+    def __repr__(self) -> str:
+        parts = [repr(self._source)]
+        parts += [] if self._seed is None else [f"seed={self._seed}"]
+        parts += [] if self._shard is None else [f"shard={self._shard[1]} of {self._shard[0]}"]
+        return f"Stream({', '.join([*parts, *map(repr, self._stages)])})"
+
+    def __iter__(self) -> Iterator[Any]:
+        shards.register(type(self))
+        if not self._resumed:
+            self._rest = Rest(len(self._source))
+        self._resumed, self._taken, self._split = False, 0, shards.here(self._shard)
+        counted = self._elements(self._rest, self._split)
+        for stage in self._stages:
+            counted = stage.over(counted)
+        return self._noting(counted)
+
+    def _elements(self, rest: Rest, split: Shard) -> _Counted:
+        order = None if self._seed is None else shards.permutation(rest.length, self._seed, self._epoch)
+        for taken, place in enumerate(rest.places(split), 1):
+            yield taken, self._source[place if order is None else int(order[place])]
+
+    def _noting(self, counted: _Counted) -> Iterator[Any]:
+        for taken, value in counted:
+            self._taken = taken  # before the value is out, so that a state taken then counts it
+            yield value
+
+    @property
+    def num_shards(self) -> int:
+        """Into how many parts it can be split: one for each element."""
+        return len(self._source)
+
+    def shard(self, num_shards: int, index: int) -> Self:
+        """Every *num_shards*-th element, from number *index* on; of a shard, a shard of it.
+
+        Raises:
+            UsageError: there is no such shard.
+        """
+        part = shards.checked((num_shards, index), "shard()")
+        return self._with(_shard=part if self._shard is None else shards.within(self._shard, part))
+
+    def shuffle(self, seed: int = 0) -> Self:
+        """In an order that *seed* and the epoch decide, the same on every machine."""
+        return self._with(_seed=seed)
+
+    def map(self, function: Callable[[Any], Any]) -> Self:
+        """With *function* applied to each element, or batch behind :meth:`batch`; workers may have to pickle it."""
+        return self._with(_stages=(*self._stages, _Map(function)))
+
+    def batch(self, size: int, *, pad: Pad = None, drop_last: bool = False) -> Self:
+        """Batches of *size* elements: see :func:`seldio.dataset.batches.collate`.
+
+        Args:
+            size: elements of a batch; the last one may have less.
+            pad: what parts of different lengths are filled up with, one value or one by name.
+            drop_last: leave out a last batch that has less.
+
+        Raises:
+            UsageError: *size* is below 1.
+        """
+        if size < 1:
+            raise UsageError(f"batches of {size}: choose 1 or more")
+        axes = ragged_axes(self._source) if pad is not None and not self._stages else {}
+        return self._with(_stages=(*self._stages, _Batch(size, pad, drop_last, axes)))
+
+    def _with(self, **changes: Any) -> Self:
+        other = copy.copy(self)
+        vars(other).update(changes)
+        return other
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the order of the following passes; another epoch than that of a loaded state begins anew."""
+        if epoch != self._epoch:
+            self._epoch, self._resumed, self._rest, self._taken = epoch, False, Rest(len(self._source)), 0
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the last pass is, as small JSON: everything before ``cursor`` but what is ``left`` has been taken.
+
+        The cursor counts the elements of all shards, each as far as this one, so that the state also fits another
+        number of them; :meth:`merge` puts together states of shards that came differently far.
+        """
+        rest = self._rest.after(self._taken * self._split[0])
+        return {
+            "version": _VERSION, "length": rest.length, "seed": self._seed, "epoch": self._epoch,
+            "cursor": rest.cursor, "left": list(rest.left), "shard": list(self._split),
+        }  # fmt: skip
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Go on where *state* was taken, with as many ranks and workers as there are now.
+
+        Raises:
+            UsageError: it is not that of a stream of this length and seed, so that the rest would be another.
+        """
+        ours = {"version": _VERSION, "length": len(self._source), "seed": self._seed}
+        for name, value in ours.items():
+            if state.get(name) != value:
+                raise UsageError(
+                    f"the state has {name} {state.get(name)!r}, this stream {value!r}: it is of another one"
+                )
+        if not shards.is_count(epoch := state.get("epoch")):
+            raise UsageError(f"the state has epoch {epoch!r}")
+        self._rest, self._taken, self._split = shards.rest_of(state, len(self._source)), 0, shards.WHOLE
+        self._epoch, self._resumed = epoch, True
+
+    @staticmethod
+    def merge(states: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """One state of those of all shards of a pass, however far each of them came; it fits any number of shards.
+
+        Raises:
+            UsageError: they are not all shards of one pass.
+        """
+        heads = [{key: state.get(key) for key in ("version", "length", "seed", "epoch")} for state in states]
+        if not heads or any(head != heads[0] for head in heads):
+            raise UsageError("states of different streams or epochs cannot be put together")
+        length = int(states[0].get("length", 0))
+        rest = shards.merged(
+            [(shards.rest_of(one, length), shards.checked(one.get("shard"), "a state")) for one in states]
+        )  # fmt: skip
+        return {**heads[0], "cursor": rest.cursor, "left": list(rest.left), "shard": list(shards.WHOLE)}
+
+    def torch(self) -> Self:
+        """This stream, known to torch as an ``IterableDataset``: for where torch was imported after it was made.
+
+        Raises:
+            UsageError: torch is not imported.
+        """
+        if not shards.register(type(self)):
+            raise UsageError("torch is not imported: import torch.utils.data first")
+        return self
+
+
+class _Stage(Protocol):
+    """What is done with the elements on their way."""
+
+    def over(self, counted: _Counted) -> _Counted: ...
+
+
+class _Map:
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+
+    def __repr__(self) -> str:
+        return f"map({getattr(self.function, '__qualname__', type(self.function).__qualname__)})"
+
+    def over(self, counted: _Counted) -> _Counted:
+        return ((taken, self.function(value)) for taken, value in counted)
+
+
+class _Batch:
+    def __init__(self, size: int, pad: Pad, drop_last: bool, axes: Mapping[str, int]) -> None:
+        self.size, self.pad, self.drop_last, self.axes = size, pad, drop_last, axes
+
+    def __repr__(self) -> str:
+        return f"batch({self.size}, pad={self.pad}, drop_last={self.drop_last})"
+
+    def over(self, counted: _Counted) -> _Counted:
+        taken, values = 0, []
+        for taken, value in counted:
+            values.append(value)
+            if len(values) == self.size:
+                yield taken, collate(values, self.pad, self.axes)
+                values = []
+        if values and not self.drop_last:
+            yield taken, collate(values, self.pad, self.axes)

@@ -1,0 +1,254 @@
+"""Windows over the clips of a data set, or its questions, each with sound, labels and pictures as numpy arrays."""
+
+from __future__ import annotations
+
+import math
+import os
+import zlib
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from seldio import timeline
+from seldio.dataset import targets
+from seldio.dataset.elements import ClipFiles, clip_files, item_files, item_texts
+from seldio.dataset.media import open_video
+from seldio.errors import UsageError
+from seldio.files import Entry
+from seldio.media.windows import Recording
+from seldio.text import plural
+from seldio.vocabularies import vocabulary
+
+if TYPE_CHECKING:
+    from seldio.dataset.opened import Dataset
+    from seldio.dataset.stream import Stream
+    from seldio.media.video import Video
+
+#: An element: arrays, numbers and texts by name.
+Element = dict[str, Any]
+Target = Literal["rows", "activity", "accdoa", "multi-accdoa"]
+
+#: Recordings, videos and labels that are kept open.
+_OPEN, _VIDEOS = 256, 8
+
+
+class Windows(Sequence[Element]):
+    """A map-style data set: windows over clips, or questions, each with its sound, labels and pictures.
+
+    Elements have ``clip``, ``start`` (seconds) and ``frames`` (first label frame and the one after the last), and,
+    if asked for:
+
+    - ``audio``, float32 of shape (channels, samples), zeros behind the end of the recording; ``rate`` (samples a
+      second) and ``length`` (samples before the zeros).
+    - ``target``, float32: class activity, shape (frames, classes); ACCDOA, (frames, 3 or 4, classes); multi-ACCDOA,
+      (frames, 6, 4 or 5, classes); or plain rows, float64 of shape (rows, 7): see :mod:`seldio.dataset.targets`.
+    - ``video``, uint8 of shape (frames, height, width, 3): the picture of each label frame on the true clock.
+
+    With *items* there is an element for each question, which has its texts too, and its sound as long as it is; the
+    recordings behind the first one, if there are any, are ``audio_2``, ``audio_3``, ….
+
+    An element is the same each time, in each thread and process. It can be pickled where the data lie in a folder.
+
+    Args:
+        dataset: what to go through.
+        seconds: length of a window, a whole number of label frames; None for whole clips.
+        hop: seconds from one window to the next, likewise; by default their length. The last window covers the end.
+        target: labels as ``rows``, ``activity``, ``accdoa`` or ``multi-accdoa``; None for none.
+        distance: add the distance in metres to ACCDOA targets.
+        audio: ``foa``, ``mic``, ``stereo`` or ``audio``; ``any`` is the first of them that a clip has; None for none.
+        video: width and height of the pictures; None for none.
+        items: go through the questions.
+
+    Raises:
+        UsageError: options that make no sense, or there is nothing to go through.
+        DataError: a clip has no recording, labels or video that was asked for.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        *,
+        seconds: float | Fraction | None = None,
+        hop: float | Fraction | None = None,
+        target: Target | None = None,
+        distance: bool = False,
+        audio: str | None = "any",
+        video: tuple[int, int] | None = None,
+        items: bool = False,
+    ) -> None:
+        if target is not None and (target not in targets.TARGETS or items):
+            raise UsageError(
+                f"no target {target!r}{' of questions' if items else ''}; of windows there are "
+                f"{', '.join(targets.TARGETS)}"
+            )
+        if items and (video is not None or hop is not None):
+            raise UsageError("questions have no video and no hop: each is one element")
+        self._events = dataset.events
+        self.hop = self._events.hop if target is not None else timeline.HOP
+        self.size = None if seconds is None else _frames(seconds, self.hop, "seconds")
+        self.step = self.size if hop is None else _frames(hop, self.hop, "hop")
+        if self.size is None and hop is not None:
+            raise UsageError("a hop needs windows of some length: say seconds=")
+        self.target, self.distance, self.audio, self.video = target, distance, audio, video
+        self.classes = len(vocabulary(self._events.vocabulary)) if target is not None else 0
+        self._items = list(dataset.items) if items else None
+        self._files = item_files(dataset, audio) if items else clip_files(dataset, audio, video is not None, target)
+        counts = np.ones(len(self._files), np.int64) if items else np.array([self._count(one) for one in self._files])
+        self._ends = np.cumsum(counts, dtype=np.int64)
+        self._start()
+
+    def _start(self) -> None:
+        self._recording = lru_cache(_OPEN)(Recording)
+        self._labels = lru_cache(_OPEN)(self._read_labels)
+        self._video = lru_cache(_VIDEOS)(_opened_video)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_recording", "_labels", "_video")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._start()
+
+    def __len__(self) -> int:
+        return int(self._ends[-1]) if len(self._ends) else 0
+
+    def __repr__(self) -> str:
+        what = "questions" if self._items is not None else f"windows of {plural(len(self._files), 'clip')}"
+        length = "whole" if self.size is None else f"{float(self.size * self.hop):g} s"
+        step = "" if self.step == self.size else f" every {float((self.step or 0) * self.hop):g} s"
+        parts = [f"{length}{step}", f"audio={self.audio}", f"target={self.target}"]
+        parts += ["with distance"] if self.distance else []
+        parts += [] if self.video is None else [f"video={self.video[0]}x{self.video[1]}"]
+        return f"Windows({len(self):,} {what}, {', '.join(parts)}, #{self._digest:08x})"
+
+    @cached_property
+    def _digest(self) -> int:
+        """Of what there is to go through: the same data give the same, wherever they lie."""
+        if self._items is not None:
+            return zlib.crc32("\0".join(item.id for item in self._items).encode("utf-8", "backslashreplace"))
+        listing = "\0".join(f"{one.clip}\0{one.frames}" for one in self._files)
+        return zlib.crc32(listing.encode("utf-8", "backslashreplace"))
+
+    def __getitem__(self, index: Any) -> Any:
+        """Element number *index*; a list of them for a slice.
+
+        Raises:
+            IndexError: there is no such element.
+            InvalidData: the labels of its clip are wrong.
+            SeldioError: a file cannot be read.
+        """
+        if isinstance(index, slice):
+            return self.__getitems__(range(len(self))[index])
+        number = range(len(self))[int(index)]
+        if self._items is not None:
+            return self._question(number)
+        clip = int(np.searchsorted(self._ends, number, "right"))
+        return self._window(self._files[clip], number - (int(self._ends[clip - 1]) if clip else 0))
+
+    def __getitems__(self, indices: Sequence[int]) -> list[Element]:
+        """Several elements, as torch asks for a batch."""
+        return [self[index] for index in indices]
+
+    _getitems = __getitems__  # Grain's name for it
+
+    def stream(self, *, seed: int | None = None) -> Stream:
+        """A stream of the elements, in order or shuffled with *seed*."""
+        from seldio.dataset.stream import Stream
+
+        return Stream(self, seed=seed)
+
+    @property
+    def signature(self) -> dict[str, tuple[tuple[int | None, ...], str]]:
+        """Shape and numpy type of each part of an element; None is a length that differs. Texts are ``string``.
+
+        ``{name: tf.TensorSpec(*part) for name, part in windows.signature.items()}`` is what tf.data asks for.
+        """
+        if not len(self):
+            raise UsageError("nothing to go through: there is no element to tell its parts from")
+        first, frames = self[0], self.size
+        found: dict[str, tuple[tuple[int | None, ...], str]] = {}
+        for name, part in first.items():
+            array = np.asarray(part)
+            found[name] = (array.shape, "string" if array.dtype.kind == "U" else array.dtype.name)
+        if "audio" in found:
+            fixed = first["audio"].shape[1] if frames is not None else None
+            found["audio"] = ((first["audio"].shape[0], fixed), "float32")
+        if self.target is not None:
+            shape = targets.shape(self.target, frames, self.classes, self.distance)
+            found["target"] = (shape, first["target"].dtype.name)
+        if self.video is not None:
+            found["video"] = ((frames, self.video[1], self.video[0], 3), "uint8")
+        if self._items is not None:
+            found["options"] = ((None,), "string")
+        return found
+
+    def _count(self, clip: ClipFiles) -> int:
+        """How many windows a clip has: the last one ends where it ends, or behind that."""
+        if self.size is None or self.step is None:
+            return 1
+        return 1 + max(0, -(-(clip.frames - self.size) // self.step))
+
+    def _window(self, clip: ClipFiles, number: int) -> Element:
+        first = number * (self.step or 0)
+        stop = first + (clip.frames if self.size is None else self.size)
+        element: Element = {
+            "clip": clip.clip,
+            "start": np.float64(first * self.hop),
+            "frames": np.array([first, stop], np.int64),
+        }
+        if self.audio is not None and clip.audio is not None:
+            element |= self._sound(clip.audio, first * self.hop, self.size)
+        if self.target is not None:
+            part = self._labels(clip.clip).between(first, stop)
+            element["target"] = targets.TARGETS[self.target](part, stop - first, self.classes, self.distance)
+        if self.video is not None and clip.video is not None:
+            video = self._video(clip.video, os.getpid())  # a fork must not share the place in the file
+            element["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
+        return element
+
+    def _question(self, number: int) -> Element:
+        assert self._items is not None
+        item, files = self._items[number], self._files[number]
+        start = Fraction(item.start or 0)
+        length = None if item.end is None else Fraction(item.end) - start
+        element: Element = {**item_texts(item), "start": np.float64(item.start or 0)}
+        for place, entry in enumerate(files.recordings, 1):
+            sound = self._sound(entry, start, self.size, length)
+            element |= sound if place == 1 else {f"{name}_{place}": part for name, part in sound.items()}
+        return element
+
+    def _sound(
+        self, entry: Entry, start: Fraction, frames: int | None, length: Fraction | None = None
+    ) -> Element:  # fmt: skip
+        """The sound from *start* on: as long as *frames* label frames, or as *length*, or all that there is."""
+        recording = self._recording(entry)
+        rate, total = recording.rate, len(recording)
+        first = round(start * rate)
+        there = max(0, total - first) if length is None else min(max(0, total - first), round(length * rate))
+        wanted = there if frames is None else round(frames * self.hop * rate)
+        sound = recording.read(first, min(wanted, there), pad=True)
+        if wanted > there:
+            sound = np.pad(sound, ((0, 0), (0, wanted - there)))
+        return {"audio": sound, "rate": np.int64(rate), "length": np.int64(min(wanted, there))}
+
+    def _read_labels(self, clip: str) -> targets.Labels:
+        return targets.Labels.of(clip, self._events[clip], self.hop)
+
+
+def _frames(seconds: float | Fraction, hop: Fraction, name: str) -> int:
+    """How many label frames *seconds* are.
+
+    Raises:
+        UsageError: no whole number, or none above 0.
+    """
+    exact = Fraction(str(seconds)) / hop if math.isfinite(seconds) else Fraction(0)
+    if exact.denominator != 1 or exact <= 0:
+        raise UsageError(f"{name}={seconds}: choose a multiple of {float(hop):g} s, the length of a label frame")
+    return int(exact)
+
+
+def _opened_video(entry: Entry, process: int) -> Video:  # noqa: ARG001 - each process opens its own
+    return open_video(entry)

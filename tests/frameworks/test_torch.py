@@ -1,0 +1,192 @@
+"""torch's DataLoader and torchdata's StatefulDataLoader take windows and streams as they are."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed: make test-frameworks installs it")
+data = pytest.importorskip("torch.utils.data")
+
+from seldio.dataset import Stream  # noqa: E402 - behind the skip
+
+#: What torch says about itself and about machines with few cores.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:'set_vital' is deprecated"),
+    pytest.mark.filterwarnings("ignore:This DataLoader will create"),
+]
+Keys = list[tuple[str, int]]
+
+
+def _keys(batch: Any) -> Keys:
+    return list(zip(batch["clip"], batch["frames"][:, 0].tolist(), strict=True))
+
+
+def _all(loader: Any) -> Keys:
+    return [key for batch in loader for key in _keys(batch)]
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_windows_are_a_map_style_data_set(windows: Any, keys: Keys, workers: int) -> None:
+    loader = data.DataLoader(windows, batch_size=6, num_workers=workers)
+
+    batches = list(loader)
+
+    assert keys == [key for batch in batches for key in _keys(batch)]
+    for part in ("audio", "target"):
+        assert np.array_equal(np.stack([w[part] for w in windows]), torch.cat([b[part] for b in batches]).numpy())
+    assert torch.float32 == batches[0]["audio"].dtype
+
+
+def test_a_shuffling_loader_takes_each_window_once(windows: Any, keys: Keys) -> None:
+    loader = data.DataLoader(windows, batch_size=3, shuffle=True, num_workers=2)
+
+    assert sorted(keys) == sorted(_all(loader))
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_workers_share_a_stream(windows: Any, keys: Keys, workers: int) -> None:
+    stream = windows.stream(seed=4)
+
+    loader = data.DataLoader(stream, batch_size=4, num_workers=workers)
+
+    assert isinstance(stream, data.IterableDataset)
+    assert sorted(keys) == sorted(_all(loader))
+    stream.set_epoch(1)
+    assert sorted(keys) == sorted(_all(loader))
+
+
+def test_a_stream_makes_the_batches_itself(dataset: Any, keys: Keys) -> None:
+    stream = dataset.windows(target="rows").stream().batch(2, pad={"audio": 0, "target": float("nan")})
+
+    batches = list(data.DataLoader(stream, batch_size=None, num_workers=2))
+
+    assert [2, 1] == [len(batch["clip"]) for batch in batches]
+    assert torch.bool == batches[0]["audio_mask"].dtype
+
+
+def test_workers_may_be_started_anew(windows: Any, keys: Keys) -> None:
+    """As they are where there is no fork, and by default from Python 3.14 on."""
+    loader = data.DataLoader(windows.stream(), batch_size=10, num_workers=1, multiprocessing_context="spawn")
+
+    assert keys == _all(loader)
+
+
+def test_ranks_and_workers_together_take_each_window_once(
+    windows: Any, keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: Keys = []
+    for rank in range(2):
+        monkeypatch.setenv("RANK", str(rank))
+        monkeypatch.setenv("WORLD_SIZE", "2")
+        found += _all(data.DataLoader(windows.stream(seed=1), batch_size=2, num_workers=2))
+
+    assert sorted(keys) == sorted(found)
+
+
+def test_a_process_group_shares_a_stream(tmp_path: Path) -> None:
+    """Two processes of torch.distributed over gloo."""
+    code = """
+import sys, torch.distributed as dist
+from seldio.dataset import Stream
+rank = int(sys.argv[1])
+dist.init_process_group("gloo", init_method=f"file://{sys.argv[2]}", rank=rank, world_size=2)
+print(*Stream(range(9)))
+dist.destroy_process_group()
+"""
+    runs = [
+        subprocess.Popen([sys.executable, "-c", code, str(rank), tmp_path / "meet"], stdout=subprocess.PIPE, text=True)
+        for rank in range(2)
+    ]
+    assert ["0 2 4 6 8", "1 3 5 7"] == [run.communicate(timeout=60)[0].strip() for run in runs]
+
+
+def test_torch_may_be_imported_after_the_stream_was_made() -> None:
+    code = """
+from seldio.dataset import Stream
+stream = Stream(range(5))
+import torch.utils.data
+assert not isinstance(stream, torch.utils.data.IterableDataset)  # torch remembers this
+print(*torch.utils.data.DataLoader(stream.torch(), batch_size=None))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "0 1 2 3 4" == done.stdout.strip()
+
+
+# --- StatefulDataLoader ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stateful() -> Any:
+    return pytest.importorskip("torchdata.stateful_dataloader", reason="torchdata is not installed").StatefulDataLoader
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+@pytest.mark.parametrize("taken", range(0, 10, 3))
+def test_a_stateful_loader_goes_on_exactly_and_once_more(windows: Any, stateful: Any, workers: int, taken: int) -> None:
+    stream = windows.stream(seed=9)
+    expected = [_keys(batch) for batch in data.DataLoader(stream, batch_size=2, num_workers=workers)]
+
+    for again in (taken, min(taken + 1, len(expected))):
+        loader = stateful(stream, batch_size=2, num_workers=workers)
+        iterator = iter(loader)
+        head = [_keys(next(iterator)) for _ in range(again)]
+        state = pickle.loads(pickle.dumps(loader.state_dict()))
+        resumed = stateful(windows.stream(seed=9), batch_size=2, num_workers=workers)
+        resumed.load_state_dict(state)
+        iterator = iter(resumed)
+        assert expected == head + [_keys(batch) for batch in iterator]
+
+
+def test_a_stateful_loader_goes_on_with_batches_of_the_stream(windows: Any, stateful: Any) -> None:
+    def loader() -> Any:
+        return stateful(windows.stream(seed=2).batch(3, pad=0), batch_size=None, num_workers=2)
+
+    expected = [_keys(batch) for batch in loader()]
+    first = loader()
+    iterator = iter(first)
+    head = [_keys(next(iterator)) for _ in range(3)]
+    again = loader()
+    again.load_state_dict(first.state_dict())
+
+    assert expected == head + [_keys(batch) for batch in again]
+
+
+def test_states_of_workers_are_merged_for_another_number_of_them(windows: Any, keys: Keys, stateful: Any) -> None:
+    loader = stateful(windows.stream(seed=9), batch_size=2, num_workers=2)
+    iterator = iter(loader)
+    head = [key for _ in range(5) for key in _keys(next(iterator))]
+    snapshots = loader.state_dict()["_snapshot"]["_worker_snapshots"].values()
+    states = [worker["dataset_state"] or worker["fetcher_state"]["dataset_iter_state"] for worker in snapshots]
+
+    state = json.loads(json.dumps(Stream.merge(states)))
+    stream = windows.stream(seed=9)
+    stream.load_state_dict(state)
+    tail = _all(data.DataLoader(stream, batch_size=2, num_workers=3))
+
+    assert sorted(keys) == sorted([*head, *tail])
+
+
+def test_a_stateful_loader_takes_windows(windows: Any, keys: Keys, stateful: Any) -> None:
+    loader = stateful(windows, batch_size=2, num_workers=2)
+    iterator = iter(loader)
+    head = [key for _ in range(4) for key in _keys(next(iterator))]
+    resumed = stateful(windows, batch_size=2, num_workers=2)
+    resumed.load_state_dict(loader.state_dict())
+
+    assert keys == head + _all(resumed)
+
+
+def test_no_cuda_package_was_installed() -> None:
+    from importlib.metadata import distributions
+
+    names = {str(found.metadata["Name"]).lower() for found in distributions()}
+    assert [] == sorted(name for name in names if name.startswith(("nvidia-", "cuda-")))
+    assert torch.version.cuda is None

@@ -1,0 +1,283 @@
+"""Streams: shards, order, batches, and states from which they go on exactly."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+import types
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import starss_tree
+from hypothesis import given
+from hypothesis import strategies as st
+
+import seldio
+from seldio.dataset import Stream
+from seldio.dataset.batches import collate
+from seldio.dataset.shards import permutation
+from seldio.errors import UsageError
+
+LENGTHS = st.integers(0, 40)
+SEEDS = st.one_of(st.none(), st.integers(-(2**70), 2**70))
+COUNTS = st.integers(1, 5)
+
+
+def _states(stream: Stream) -> list[dict[str, Any]]:
+    """The state before the first element and behind each one, as JSON brings it back."""
+    iterator = iter(stream)
+    states = [stream.state_dict()]
+    states += [stream.state_dict() for _ in iterator]
+    return [json.loads(json.dumps(state)) for state in states]
+
+
+def _resumed(state: dict[str, Any], stream: Stream) -> list[Any]:
+    stream.load_state_dict(state)
+    return list(stream)
+
+
+@given(LENGTHS, SEEDS, COUNTS, COUNTS)
+def test_all_ranks_and_workers_together_take_each_element_once(
+    length: int, seed: int | None, world: int, workers: int
+) -> None:
+    stream = Stream(range(length), seed=seed)
+
+    shares = [
+        list(stream.shard(world, rank).shard(workers, worker)) for rank in range(world) for worker in range(workers)
+    ]
+
+    assert list(range(length)) == sorted(value for share in shares for value in share)
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
+
+
+@given(LENGTHS, SEEDS, COUNTS, st.data())
+def test_a_stream_goes_on_exactly_from_every_element_and_once_more(
+    length: int, seed: int | None, count: int, draw: st.DataObject
+) -> None:
+    stream = Stream(range(length), seed=seed).shard(count, draw.draw(st.integers(0, count - 1)))
+    everything = list(stream)
+
+    for done, state in enumerate(_states(stream)):
+        again = pickle.loads(pickle.dumps(stream))
+        again.load_state_dict(state)
+        for further, second in enumerate(_states(again)):
+            assert everything[done + further :] == _resumed(second, stream)
+        assert everything == list(again)  # a new pass is a whole one
+
+
+@given(LENGTHS, SEEDS, COUNTS, st.lists(COUNTS, min_size=1, max_size=3), st.data())
+def test_a_state_fits_any_number_of_shards(
+    length: int, seed: int | None, count: int, later: list[int], draw: st.DataObject
+) -> None:
+    """Shards stop wherever they are, their states are merged, and others go on, again and again."""
+    stream = Stream(range(length), seed=seed)
+    taken, state, expected = [], stream.state_dict(), list(stream)
+    for shards in (count, *later):
+        states = []
+        for index in range(shards):
+            shard = stream.shard(shards, index)
+            shard.load_state_dict(state)
+            iterator = iter(shard)
+            for _ in range(draw.draw(st.integers(0, 4))):
+                taken += [value for value in (next(iterator, None),) if value is not None]
+            states.append(json.loads(json.dumps(shard.state_dict())))
+        state = Stream.merge(states)
+    stream.load_state_dict(state)
+    rest = list(stream)
+
+    assert sorted(expected) == sorted([*taken, *rest])
+    assert [value for value in expected if value in set(rest)] == rest
+
+
+@given(LENGTHS, SEEDS, COUNTS, COUNTS, st.integers(0, 10))
+def test_one_state_is_enough_where_all_shards_came_equally_far(
+    length: int, seed: int | None, before: int, after: int, steps: int
+) -> None:
+    stream = Stream(range(length), seed=seed)
+    expected = list(stream)
+
+    taken, states = [], []
+    for index in range(before):
+        shard = stream.shard(before, index)
+        taken += list(islice(iter(shard), steps))
+        states.append(shard.state_dict())
+
+    if steps * before <= length:
+        for state in states:
+            found = [value for index in range(after) for value in _resumed(state, stream.shard(after, index))]
+            assert sorted(expected) == sorted([*taken, *found])
+
+
+@given(st.integers(0, 200), st.integers(-(2**70), 2**70), st.integers(0, 2**40))
+def test_an_order_has_each_number_once(length: int, seed: int, epoch: int) -> None:
+    assert list(range(length)) == sorted(permutation(length, seed, epoch).tolist())
+
+
+def test_orders_stay_what_they_are() -> None:
+    """A state that was saved last year must find the same order."""
+    assert [3, 5, 2, 4, 1, 0, 6, 7] == permutation(8, 1, 0).tolist()
+    start = _split_mix(_split_mix(1) ^ 9)
+    assert sorted(range(20), key=lambda number: _split_mix(start + number)) == permutation(20, 1, 9).tolist()
+
+
+def _split_mix(number: int) -> int:
+    """As published by Vigna, https://prng.di.unimi.it/splitmix64.c, with whole numbers of any size."""
+    number = (number + 0x9E3779B97F4A7C15) % 2**64
+    number = (number ^ (number >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    number = (number ^ (number >> 27)) * 0x94D049BB133111EB % 2**64
+    return number ^ (number >> 31)
+
+
+def test_epochs_are_shuffled_differently_and_repeatably() -> None:
+    stream, orders = Stream(range(50)).shuffle(3), []
+    for epoch in (0, 1, 2, 1):
+        stream.set_epoch(epoch)
+        orders.append(list(stream))
+
+    assert orders[1] == orders[3]
+    assert 3 == len(set(map(tuple, orders)))
+    assert orders[0] != list(Stream(range(50)).shuffle(4))
+    assert list(range(50)) == list(Stream(range(50)))
+
+
+def test_another_epoch_than_that_of_the_state_begins_anew() -> None:
+    stream = Stream(range(10), seed=1)
+    iterator = iter(stream)
+    next(iterator)
+    state = stream.state_dict()
+
+    for epoch, length in ((0, 9), (1, 10)):
+        again = Stream(range(10), seed=1)
+        again.load_state_dict(state)
+        again.set_epoch(epoch)
+        assert length == len(list(again))
+
+
+@given(LENGTHS, st.integers(1, 7), COUNTS, st.booleans(), st.data())
+def test_batches_go_on_exactly(length: int, size: int, count: int, drop: bool, draw: st.DataObject) -> None:
+    stream = Stream(range(length), seed=5).shard(count, draw.draw(st.integers(0, count - 1)))
+    batches = stream.map(lambda number: number * 2).batch(size, drop_last=drop).map(np.ndarray.tolist)
+    expected = [2 * number for number in stream]
+    kept = expected[: len(expected) // size * size] if drop else expected
+
+    everything = list(batches)
+    assert kept == [number for batch in everything for number in batch]
+    assert all(size == len(batch) for batch in everything[:-1])
+    for done, state in enumerate(_states(batches)):
+        assert everything[done:] == _resumed(state, batches)
+
+
+def test_shards_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, found = Stream(range(11)), []
+    for rank in range(2):
+        for worker in range(3):
+            for name, value in {"WORLD_SIZE": 2, "RANK": rank, "NUM_WORKERS": 3, "WORKER": worker}.items():
+                monkeypatch.setenv(name, str(value))
+            found.append(list(stream))
+            assert [0, 2, 4, 6, 8, 10] == list(stream.shard(2, 0))  # arguments come first
+    assert list(range(11)) == sorted(value for share in found for value in share)
+
+    monkeypatch.setenv("RANK", "two")
+    with pytest.raises(UsageError, match="the environment has WORLD_SIZE and RANK: shard two of 2"):
+        list(stream)
+    monkeypatch.delenv("RANK")
+    monkeypatch.delenv("WORKER")
+    assert list(range(11)) == list(stream)  # half of a pair says nothing
+
+
+def test_torch_is_asked_where_it_is_imported_and_not_imported_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Stream(range(12))
+    monkeypatch.delitem(sys.modules, "torch.utils.data", raising=False)
+    with pytest.raises(UsageError, match="import torch"):
+        stream.torch()
+    registered: list[type] = []
+    worker = types.SimpleNamespace(num_workers=3, id=1)
+    iterable = types.SimpleNamespace(register=registered.append)
+    data: Any = types.SimpleNamespace(get_worker_info=lambda: worker, IterableDataset=iterable)
+    ranks: Any = types.SimpleNamespace(
+        is_available=lambda: True, is_initialized=lambda: True, get_world_size=lambda: 2, get_rank=lambda: 1
+    )
+    monkeypatch.setitem(sys.modules, "torch.utils.data", data)
+    monkeypatch.setitem(sys.modules, "torch.distributed", ranks)
+
+    assert [3, 9] == list(stream)
+    assert [1, 4, 7, 10] == list(stream.shard(1, 0))  # workers still share what their process has
+    assert stream is stream.torch()
+    assert {Stream} == set(registered)
+
+
+def test_importing_seldio_imports_no_framework() -> None:
+    import subprocess
+
+    code = "import seldio, sys; seldio.open; from seldio.dataset import Stream; list(Stream(range(3)).batch(2)); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert not {"torch", "tensorflow", "jax", "grain", "ray", "datasets"} & set(loaded)
+
+
+def test_windows_are_streamed_in_batches_with_masks(tmp_path: Path) -> None:
+    dataset = seldio.open(starss_tree.write(tmp_path))
+    stream = dataset.windows(target="rows").stream().batch(3, pad={"audio": 0, "target": np.nan})
+
+    (batch,) = stream
+
+    assert [700, 2000, 1250] == batch["audio_mask"].sum(axis=1).tolist() == batch["length"].tolist()
+    assert [0, 4, 5] == batch["target_mask"].sum(axis=1).tolist()
+    assert ((3, 4, 2000), (3, 5, 7)) == (batch["audio"].shape, batch["target"].shape)
+    assert not batch["audio"][0, :, 700:].any()
+    assert np.isnan(batch["target"][1, 4:]).all()
+    assert ["fold4_room2_mix001", "fold3_room21_mix001", "fold3_room4_mix001"] == batch["clip"]
+    assert [set(batch)] * 3 == [set(one) for one in dataset.windows(target="rows").stream().batch(1, pad=0)]
+    with pytest.raises(UsageError, match="say pad=0"):
+        next(iter(dataset.windows().stream().batch(2)))
+
+
+def test_what_cannot_be_put_together_is_refused() -> None:
+    with pytest.raises(UsageError, match="x cannot be put together"):
+        collate([{"x": np.zeros((1, 2))}, {"x": np.zeros((2, 3))}], 0, {})
+    with pytest.raises(UsageError, match="batches of 0"):
+        Stream(range(3)).batch(0)
+    found = collate([{"n": 1, "t": "a", "x": np.zeros(2)}, {"n": 2, "t": "b", "x": np.ones(3)}], 9, {})
+    assert ([1, 2], ["a", "b"]) == (found["n"].tolist(), found["t"])
+    assert [[0, 0, 9], [1, 1, 1]] == found["x"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("state", "message"),
+    [
+        ({}, "version None"),
+        ({"version": 1, "length": 9, "seed": None}, "length 9, this stream 10"),
+        ({"version": 1, "length": 10, "seed": 7}, "seed 7"),
+        ({"version": 1, "length": 10, "seed": None, "epoch": -1}, "epoch -1"),
+        ({"version": 1, "length": 10, "seed": None, "epoch": 0, "cursor": 11}, "cursor 11"),
+        ({"version": 1, "length": 10, "seed": None, "epoch": 0, "cursor": 5, "left": [5]}, "does not fit"),
+    ],
+)
+def test_states_of_another_stream_are_refused(state: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Stream(range(10)).load_state_dict(state)
+
+
+def test_states_that_are_not_of_all_shards_are_not_merged() -> None:
+    state = Stream(range(10)).state_dict()
+    halves = [
+        list(Stream(range(10)).shard(2, index)) and _states(Stream(range(10)).shard(2, index))[-1] for index in (0, 1)
+    ]
+
+    assert [] == _resumed(Stream.merge(halves), Stream(range(10)))
+    for states in ([], halves[:1], [halves[0]] * 2, [state, {**state, "epoch": 1}]):
+        with pytest.raises(UsageError, match=r"states"):
+            Stream.merge(states)
+    for shard in ((0, 0), (2, 2), (2, -1)):
+        with pytest.raises(UsageError, match="counted from 0"):
+            Stream(range(10)).shard(*shard)
+
+
+def test_streams_say_what_they_are() -> None:
+    stream = Stream(range(9)).shuffle(3).shard(4, 1).batch(2, pad=0).map(len)
+
+    assert "Stream(range(0, 9), seed=3, shard=1 of 4, batch(2, pad=0, drop_last=False), map(len))" == repr(stream)
+    assert 9 == stream.num_shards
