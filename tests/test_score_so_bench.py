@@ -35,7 +35,7 @@ from seldio.scores.so_bench.names import Names, key, names_in
 from seldio.scores.so_bench.notices import asked_blind
 from seldio.scores.so_bench.profiles import PROFILES, TASKS, get
 from seldio.scores.so_bench.prompt import BLIND as UNSHOWN
-from seldio.scores.so_bench.prompt import REPLY_SCHEMA, parse_reply, through, to_judge
+from seldio.scores.so_bench.prompt import REPLY_SCHEMA, through, to_judge
 from seldio.scores.so_bench.score import score, scored
 from seldio.scores.so_bench.tidy import plainly
 from seldio.scores.so_bench.transcripts import word_error_rate, words
@@ -735,13 +735,15 @@ def test_a_server_judges():
 
 def test_replies():
     good = judgement({"angle_deg": 3}, {"source_match_level": "wrong"}, "fine")
-    text = json.dumps(good)
-    assert good == parse_reply(text) == parse_reply(f"```json\n{text}\n```") == parse_reply(f"Sure: {text} Bye.")
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.validate(good, REPLY_SCHEMA)
-    for broken in ("", "no", "[]", "{", '{"prediction": {}}', text.replace("3", "NaN"), text.replace("3", '"3 deg"'),
-                   text.replace('"wrong"', '"nearly"'), "{" * 5000 + "}"):  # fmt: skip
-        assert parse_reply(broken) is None
+    assert not faults(good)
+    for path, wrong in ((("prediction", "angle_deg"), "3 deg"), (("semantic", "source_match_level"), "nearly")):
+        broken = json.loads(json.dumps(good))
+        broken[path[0]][path[1]] = wrong
+        assert faults(broken)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(broken, REPLY_SCHEMA)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from seldio.conversion import convert_source as convert
-from seldio.conversion import read_tables
 from seldio.conversion import tables as conversion
-from seldio.conversion.inputs import Input
+from seldio.conversion.inputs import Input, read_single
 from seldio.conversion.losses import NOTHING
 from seldio.conversion.outputs import write_tables
 from seldio.errors import UsageError
@@ -45,11 +44,7 @@ def read(path: str | os.PathLike[str], *, format: str | None = None) -> pa.Table
         UsageError: nothing has that name, or the files have several layouts.
         SeldioError: the disk fails.
     """
-    tables = read_tables(path, format=format, sink=raise_errors)
-    if len(tables) != 1:
-        found = ", ".join(source.name for _, source in tables) or "no labels"
-        raise UsageError(f"{os.fspath(path)} holds {found}: name one folder of one layout, or say format=")
-    return tables[0][0]
+    return read_single(path, format)[0]
 
 
 def write(

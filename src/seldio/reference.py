@@ -59,7 +59,7 @@ def _questions(source: Source) -> ItemReference | None:
         if entry.name.lower().endswith(_AUDIO):
             return None
         data = entry.read()
-        format = None if data[:1].isdigit() else item_formats.recognise(data, entry.name)
+        format = item_formats.recognise(data, entry.name)
         if format is None:
             return None
         reading = format.read(data, entry.path, raise_errors)

@@ -11,9 +11,8 @@ import pyarrow as pa
 from seldio import timeline
 from seldio.conversion.carry import resolved
 from seldio.conversion.frames import are_events, frames_of, rescaled
-from seldio.conversion.inputs import read_tables
+from seldio.conversion.inputs import read_single
 from seldio.errors import DataError, UsageError
-from seldio.findings import raise_errors
 from seldio.formats import Format
 from seldio.schema.events import origin_of
 from seldio.scores.result import ScoreReport
@@ -25,7 +24,7 @@ from seldio.scores.seld.profiles import Profile
 from seldio.scores.seld.report import report
 from seldio.scores.seld.scoring import horizons, score_sides
 from seldio.scores.seld.sides import side
-from seldio.text import listed, plural, printable
+from seldio.text import listed, plural
 from seldio.vocabularies import vocabulary
 
 Path = str | os.PathLike[str]
@@ -122,11 +121,7 @@ def _table(path: Path, format: str | None) -> tuple[pa.Table, str]:
     Raises:
         UsageError: it holds none, or several layouts.
     """
-    tables = read_tables(path, format=format, sink=raise_errors)
-    if len(tables) != 1:
-        found = ", ".join(given.name for _, given in tables) or "no labels"
-        raise UsageError(f"{printable(os.fspath(path))} holds {found}: name one folder of one layout")
-    table, given = tables[0]
+    table, given, _ = read_single(path, format)
     layout = resolved(given, table)
     return _framed(table, layout), layout.name
 

@@ -187,9 +187,7 @@ def _questions(
 
 
 def _item_format(file: TextFile) -> ItemFormat | None:
-    if file.data[:1].isdigit() or is_annotations(file):
-        return None
-    return item_formats.recognise(file.data, file.name)
+    return None if is_annotations(file) else item_formats.recognise(file.data, file.name)
 
 
 def _labels(files: Sequence[TextFile], questions: set[str], source: Source, told: Format | None) -> list[TextFile]:

@@ -70,6 +70,23 @@ def reopened(place: str | os.PathLike[str] | Source, sink: Sink) -> Iterator[Sou
         yield source
 
 
+def read_single(
+    path: str | os.PathLike[str], format: Format | str | None = None, sink: Sink = raise_errors
+) -> tuple[pa.Table, Format, bool]:
+    """The event table of a source that has one layout, that layout, and whether it is a single label file.
+
+    Raises:
+        UsageError: the source holds no labels, or several layouts; and all that :func:`read_tables` raises.
+    """
+    found = read_input(path, format, sink)
+    if len(found.tables) != 1:
+        held = ", ".join(given.name for _, given in found.tables) or "no labels"
+        raise UsageError(
+            f"{printable(os.fspath(path))} holds {held}: name one folder of one layout, or the layout of all"
+        )
+    return *found.tables[0], found.single
+
+
 def read_input(
     path: str | os.PathLike[str] | Source, format: Format | str | None, sink: Sink, without: Path | None = None
 ) -> Input:

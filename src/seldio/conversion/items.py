@@ -36,7 +36,7 @@ def read_items(place: Place | Source, format: ItemFormat | None, sink: Sink) -> 
     with reopened(place, sink) as source:
         found = []
         for entry, data in read_entries(_likely(source), sink):
-            chosen = format or _recognised(data, entry.name)
+            chosen = format or item_formats.recognise(data, entry.name)
             reading = chosen.read(data, entry.path, sink) if chosen is not None else None
             if reading is not None:
                 found.append(reading)
@@ -45,7 +45,7 @@ def read_items(place: Place | Source, format: ItemFormat | None, sink: Sink) -> 
 
 def held_items(source: Source) -> ItemFormat | None:
     """The format of a source's questions or predictions, by a look that stops at the first such file."""
-    found = (_recognised(data, entry.name) for entry, data in read_entries(_likely(source), _nothing))
+    found = (item_formats.recognise(data, entry.name) for entry, data in read_entries(_likely(source), _nothing))
     return next((format for format in found if format is not None), None)
 
 
@@ -54,11 +54,6 @@ def _likely(source: Source) -> list[Entry]:
     suffixes = tuple({format.suffix for format in item_formats.ITEM_FORMATS})
     several = source.kind in ("folder", "zip", "tar")
     return [entry for entry in source if not several or entry.name.lower().endswith(suffixes)]
-
-
-def _recognised(data: bytes, name: str) -> ItemFormat | None:
-    """The item format of a file; a file that begins with a number holds labels."""
-    return None if data[:1].isdigit() else item_formats.recognise(data, name)
 
 
 def losses(rows: Sequence[Row], target: ItemFormat) -> dict[str, str]:

@@ -42,7 +42,12 @@ def get(name: str) -> ItemFormat:
 
 
 def recognise(data: bytes, name: str) -> ItemFormat | None:
-    """The format that a file looks like most, by its content; None where it looks like none."""
+    """The format that a file looks like most, by its content; None where it looks like none.
+
+    A file that begins with a number holds labels.
+    """
+    if data[:1].isdigit():
+        return None
     likes = [(format.likes(data, name), format) for format in ITEM_FORMATS]
     most, best = max(likes, key=lambda pair: pair[0])
     return best if most >= LIKELY else None

@@ -65,16 +65,6 @@ def read_header(stream: BinaryIO) -> WavHeader | None:
         stream.seek(0)
 
 
-def missing_bytes(stream: BinaryIO) -> int:
-    """How many bytes of sound the header of a WAV file promises that are not there.
-
-    0 for other files, for those without a ``data`` chunk, and where the header leaves the length open.
-    The stream is left at its beginning.
-    """
-    header = read_header(stream)
-    return header.missing if header is not None else 0
-
-
 def _walk(stream: BinaryIO) -> WavHeader | None:
     end = stream.seek(0, os.SEEK_END)
     stream.seek(0)

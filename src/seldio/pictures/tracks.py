@@ -16,9 +16,8 @@ from seldio import angles, timeline
 from seldio.conversion.carry import resolved, with_directions
 from seldio.conversion.columns import class_keys
 from seldio.conversion.frames import LONGEST, are_events, frames_of, grouped
-from seldio.conversion.inputs import read_input
+from seldio.conversion.inputs import read_single
 from seldio.errors import DataError, UsageError
-from seldio.findings import raise_errors
 from seldio.pictures.canvas import said
 from seldio.pictures.colours import colour
 from seldio.schema.events import clip_codes, origin_of
@@ -102,11 +101,7 @@ def read_labels(path: Path, format: str | None = None) -> Labels:
         UsageError: there are none, or several layouts.
         SeldioError: the disk fails.
     """
-    found = read_input(path, format, raise_errors)
-    if len(found.tables) != 1:
-        held = ", ".join(given.name for _, given in found.tables) or "no labels"
-        raise UsageError(f"{printable(os.fspath(path))} holds {held}: name one folder of one layout")
-    table, given = found.tables[0]
+    table, given, single = read_single(path, format)
     layout = resolved(given, table)
     table, hop = with_directions(table), layout.hop
     if are_events(table):
@@ -114,7 +109,7 @@ def read_labels(path: Path, format: str | None = None) -> Labels:
     last = pc.max(table["frame"]).as_py() if "frame" in table.column_names and table.num_rows else 0
     if last * hop > LONGEST:
         raise DataError(f"frames of up to {float(last * hop):,.1f} s: no recording is longer than {LONGEST:,} s")
-    return Labels(os.fspath(path), table, hop, layout.vocabulary, found.single)
+    return Labels(os.fspath(path), table, hop, layout.vocabulary, single)
 
 
 def chosen(labels: Labels, name: str | None) -> str:

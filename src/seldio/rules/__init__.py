@@ -36,7 +36,8 @@ HUB_RULES: tuple[Rule, ...] = hub.RULES
 #: Rules for questions and predictions.
 ITEM_RULES: tuple[Rule, ...] = (*items.RULES, *mera.ITEM_RULES, *predictions.ITEM_RULES)
 
-_FAMILIES = (
+#: The modules of all rules, one for each family.
+FAMILIES = (
     hub,
     items,
     item_audio,
@@ -57,7 +58,7 @@ _FAMILIES = (
 #: Every rule by its code, codes sorted.
 CATALOGUE: dict[str, Rule] = {
     rule.code: rule
-    for rule in sorted((rule for family in _FAMILIES for rule in family.RULES), key=lambda rule: rule.code)
+    for rule in sorted((rule for family in FAMILIES for rule in family.RULES), key=lambda rule: rule.code)
 }
 
 

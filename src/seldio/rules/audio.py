@@ -7,7 +7,7 @@ and asked for only where the user wants to wait for it.
 from __future__ import annotations
 
 import contextlib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
@@ -18,14 +18,12 @@ from seldio.findings import Finding, Sink
 from seldio.formats.trees import Tree
 from seldio.media.riff import RATES
 from seldio.rules.audio_samples import SAMPLE_RULES, check_sounds
-from seldio.rules.audio_tree import CHANNELS, CONTAINERS, DEPTHS, SAMPLING, Heard, TreeAudio, folders
+from seldio.rules.audio_tree import CHANNELS, CONTAINERS, DEPTHS, SAMPLING, Heard, TreeAudio
 from seldio.rules.base import ERROR, WARNING, Labels, Rule, rule
 from seldio.rules.collection import Collection, Found, finder
+from seldio.rules.tree_files import MANY, folders, wrong_alike
 from seldio.text import listed, plural, printable
 from seldio.timeline import onset
-
-#: From so many recordings of a folder on, what all of them share is one finding.
-MANY = 4
 
 
 @rule("AUD101", ERROR)
@@ -317,12 +315,8 @@ def _by_folder(
 ) -> Iterator[Finding]:  # fmt: skip
     """A finding for each recording; a single one for a folder that is wrong as a whole and in one way."""
     for inside in folders(one for one, _ in audio.heard):
-        groups: defaultdict[str, list[Heard]] = defaultdict(list)
-        for one in inside:
-            if (value := wrong(one)) is not None:
-                groups[value].append(one)
-        for value, those in groups.items():
-            if len(those) == len(inside) >= MANY:
+        for value, those, all_of_many in wrong_alike(inside, wrong):
+            if all_of_many:
                 names = listed([one.file for one in those], 3)
                 message = f"all {len(those):,} recordings of the folder have {value}: {names}"
                 yield found(audio.folder(those), message, hint)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from seldio.formats.trees import AUDIO, TYPES, Place, Tree
 from seldio.rules.collection import Collection, Entry
 from seldio.rules.recordings import probed
-from seldio.rules.tree_files import by_folder, last_part
+from seldio.rules.tree_files import last_part
 from seldio.rules.tree_gaps import spot
 from seldio.text import printable
 
@@ -124,13 +124,6 @@ def _heard(entry: Entry, place: Place) -> Heard:
 def is_sound(name: str) -> bool:
     """Whether a file is a recording that libsndfile may read, by its suffix."""
     return name.rpartition(".")[2].lower() in CONTAINERS
-
-
-def folders(those: Iterable[Heard]) -> Iterator[list[Heard]]:
-    """Recordings by folder."""
-    by_place = {one.place: one for one in those}
-    for _, places in by_folder(by_place):
-        yield [by_place[place] for place in places]
 
 
 assert set(CONTAINERS) < set(TYPES)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar
 
 from seldio.findings import Finding
 from seldio.formats.trees import TYPES, Place, Tree
@@ -11,6 +12,39 @@ from seldio.rules.base import ERROR, INFO, WARNING, rule
 from seldio.rules.collection import Collection, Entry, Found
 from seldio.rules.tree_gaps import spot
 from seldio.text import listed, plural, printable
+
+#: As many files of a folder that are wrong in one way are one finding.
+MANY = 4
+
+
+class Placed(Protocol):
+    """Something that stands at a place of a tree."""
+
+    @property
+    def place(self) -> Place:
+        """Where."""
+
+
+Thing = TypeVar("Thing", bound=Placed)
+
+
+def folders(things: Iterable[Thing]) -> Iterator[list[Thing]]:
+    """*things* by folder."""
+    by_place = {one.place: one for one in things}
+    for _, places in by_folder(by_place):
+        yield [by_place[place] for place in places]
+
+
+def wrong_alike(
+    inside: Sequence[Thing], wrong: Callable[[Thing], str | None]
+) -> Iterator[tuple[str, list[Thing], bool]]:
+    """What is wrong in a folder, with which things, and whether it is one and the same with all of many."""
+    groups: defaultdict[str, list[Thing]] = defaultdict(list)
+    for one in inside:
+        if (value := wrong(one)) is not None:
+            groups[value].append(one)
+    for value, those in groups.items():
+        yield value, those, len(those) == len(inside) >= MANY
 
 
 def by_folder(places: Iterable[Place]) -> Iterator[tuple[str, list[Place]]]:

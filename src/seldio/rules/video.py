@@ -6,20 +6,18 @@ wait for it. A recording without any video is LAY105, and LAY115 for the twelve 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator
 
 from seldio.findings import Finding, Sink
 from seldio.formats.trees import Tree
 from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
 from seldio.rules.collection import Collection, Found, finder
+from seldio.rules.tree_files import MANY, folders, wrong_alike
 from seldio.rules.tree_gaps import spot
 from seldio.rules.video_tree import PRESCRIBED, Facts, Film, TreeVideo, undecoded
 from seldio.text import listed, plural, printable
 from seldio.timeline import centre
 
-#: From so many videos of a folder on, what all of them share is one finding.
-MANY = 4
 #: Seconds by which sound and pictures of STARSS23 differ in length, at most.
 USUAL = 0.30
 #: Rates that differ by less are the same, written with fewer digits.
@@ -183,7 +181,7 @@ def last_labels_without_picture(video: TreeVideo, found: Found) -> Iterator[Find
     Reference: others have measured up to 0.30 s on the 156 videos of STARSS23.
     """
     near = [(one, facts) for one, facts in video.whole if facts.bare and not _far(facts)]
-    for inside in video.folders(one for one, _ in near):
+    for inside in folders(one for one, _ in near):
         if len(inside) >= MANY:
             frames = sum(len(facts.bare) for one, facts in near if one in inside)
             names = listed([one.file for one in inside], 3)
@@ -306,13 +304,11 @@ def _by_folder(
 ) -> Iterator[Finding]:  # fmt: skip
     """A finding for each video; a single one for a folder that is wrong as a whole and in one way."""
     facts_of = {one.place: facts for one, facts in video.seen}
-    for inside in video.folders(one for one, _ in video.seen):
-        groups: defaultdict[str, list[Film]] = defaultdict(list)
-        for one in inside:
-            if one.place.inside and (value := wrong(facts_of[one.place])) is not None:
-                groups[value].append(one)
-        for value, those in groups.items():
-            if len(those) == len(inside) >= MANY:
+    for inside in folders(one for one, _ in video.seen):
+        for value, those, all_of_many in wrong_alike(
+            inside, lambda one: wrong(facts_of[one.place]) if one.place.inside else None
+        ):
+            if all_of_many:
                 message = f"all {len(those):,} videos of the folder have {value}: {listed([o.file for o in those], 3)}"
                 yield found(spot(video.collection, [one.place for one in those]), message, hint)
             else:

@@ -14,7 +14,7 @@ from seldio.formats.trees import TYPES, Place, Tree
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Entry
 from seldio.rules.recordings import probed
-from seldio.rules.tree_files import by_folder, last_part
+from seldio.rules.tree_files import last_part
 from seldio.text import printable
 from seldio.timeline import HOP, NTSC
 
@@ -121,12 +121,6 @@ class TreeVideo:
     def whole(self) -> Iterator[tuple[Film, Facts]]:
         """Those with all pictures that their headers promise."""
         return ((one, facts) for one, facts in self.seen if facts.whole)
-
-    def folders(self, those: Iterable[Film]) -> Iterator[list[Film]]:
-        """Videos by folder."""
-        by_place = {one.place: one for one in those}
-        for _, places in by_folder(by_place):
-            yield [by_place[place] for place in places]
 
     def _sound(self, names: Iterable[str | None]) -> float | None:
         probes = [probed(self._entries[name])[0] for name in names if name is not None and name in self._entries]

@@ -8,7 +8,6 @@ interchangeable. The texts of a question and its prediction go behind the fence 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -20,9 +19,7 @@ from seldio.scores.so_bench.judgement import (
     SEMANTIC_FIELDS,
     WORDS,
     Judge,
-    Judgement,
     Request,
-    faults,
 )
 from seldio.scores.so_bench.profiles import RELATION_TASKS, SOURCE_TASKS
 
@@ -137,29 +134,3 @@ def to_judge(request: Request) -> requests.Request:
 def through(server: Server) -> Judge:
     """A judge for :func:`seldio.scores.so_bench.score.score` that asks *server*."""
     return lambda asked: [reply.verdict for reply in server.ask([to_judge(request) for request in asked])]
-
-
-_FENCE = re.compile(r"\A```\w*\s*(.*?)\s*```\Z", re.DOTALL)
-
-
-def parse_reply(text: str) -> Judgement | None:
-    """The judgement in a judge's reply; None where there is none or one that does not fit the schema.
-
-    A fence of backticks and sentences around the object do not matter. Unlike the official program, which
-    takes any object, this wants the fields to hold what they are for: ``"15 deg"`` is no number.
-    """
-    plain = text.strip()
-    if fenced := _FENCE.match(plain):
-        plain = fenced.group(1)
-    start, end = plain.find("{"), plain.rfind("}")
-    if start < 0 or end < start:
-        return None
-    try:
-        found = json.loads(plain[start : end + 1], parse_constant=_refuse)
-    except (ValueError, RecursionError):
-        return None
-    return None if faults(found) else found
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(name)
