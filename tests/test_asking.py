@@ -28,8 +28,8 @@ from seldio.conversion.asked import Request
 from seldio.conversion.asking import ask
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.making import encoded
-from seldio.conversion.workers import in_order
-from seldio.errors import DataError, InvalidData, LossError, SeldioError, UsageError
+from seldio.engines import running
+from seldio.errors import DataError, InvalidData, LossError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get, item_formats
@@ -101,7 +101,8 @@ def test_shards_write_what_one_table_would(labels: Path, to: str, options: dict[
 @pytest.mark.usefixtures("small_shards")
 def test_any_number_of_workers_writes_the_same(labels: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "qa.jsonl"
-    done = convert_any(labels, out, "so-bench", None, (), {}, Request(seed=7, workers=2, total=60))
+    with running(2):
+        done = convert_any(labels, out, "so-bench", None, (), {}, Request(seed=7, total=60))
     alone = convert_any(labels, tmp_path / "alone", "so-bench", None, (), {}, Request(seed=7, total=60))
 
     assert out.read_bytes() == (tmp_path / "alone").read_bytes()
@@ -197,7 +198,7 @@ def test_layouts_are_told_from_all_files_together(tmp_path: Path) -> None:
     (tmp_path / "mix8.csv").write_bytes(b"")
     with open_source(tmp_path, raise_errors) as source:
         (shard,) = shards.shards(source)
-    assert ["starss23"] == [name for _, name in shard.read().tables()]
+    assert ["starss23"] == [name for _, name in shard.tables()]
 
 
 @given(st.lists(st.binary(max_size=30).map(lambda row: row.replace(b"\n", b"")), max_size=40), st.integers(2, 300))
@@ -220,8 +221,8 @@ def test_a_bad_label_stops_everything_and_leaves_nothing(labels: Path, tmp_path:
     out = tmp_path / "out"
     out.mkdir()
     for workers in (1, 2):
-        with pytest.raises(InvalidData, match=r"mix009\.csv"):
-            convert_any(bad, out / "qa.jsonl", "so-bench", None, (), {}, Request(workers=workers))
+        with pytest.raises(InvalidData, match=r"mix009\.csv"), running(workers):
+            convert_any(bad, out / "qa.jsonl", "so-bench", None, (), {}, Request())
     assert [] == list(out.iterdir())
     stream = io.BytesIO()
     with pytest.raises(InvalidData):
@@ -257,42 +258,6 @@ def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, monk
 
 
 # --- workers ---------------------------------------------------------------------------------------------
-
-
-def double(number: int) -> int:
-    if number == 13:
-        raise InvalidData(seldio.Finding("SYN101", seldio.Severity.ERROR, "thirteen", "a.csv", 3))
-    return 2 * number
-
-
-def killed(_: int) -> int:
-    os._exit(9)
-
-
-def test_results_come_in_order_and_errors_come_through() -> None:
-    taken = []
-
-    def parts():
-        for number in range(12):
-            taken.append(number)
-            yield number
-
-    results = in_order(double, parts(), 2)
-    assert 0 == next(results)
-    assert len(taken) <= 6
-    assert [2 * number for number in range(1, 12)] == list(results)
-    with pytest.raises(InvalidData) as caught:
-        list(in_order(double, [12, 13], 1))
-    assert 3 == caught.value.finding.line
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-
-
-def test_a_killed_worker_is_told() -> None:
-    with pytest.raises(SeldioError, match="was killed"):
-        list(in_order(killed, [1, 2], 2))
-    for number in (0, -1, 10**6):
-        with pytest.raises(UsageError, match="from 1 to 256"):
-            in_order(double, [1], number)
 
 
 #: The command in small shards, which says when the first one is done.

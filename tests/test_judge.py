@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import re
 import sqlite3
@@ -27,7 +26,6 @@ from seldio.scores.judge import write_judgements as write
 from seldio.scores.judge.cache import Cache, Entry
 from seldio.scores.judge.client import retry_after
 from seldio.scores.judge.pace import Pace
-from seldio.scores.judge.progress import bar
 from seldio.scores.judge.replies import Malformed, read
 
 SCHEMA = ReplySchema("test", {"right": {"type": "boolean"}, "score": {"type": "integer", "enum": [0, 1, 2]}})
@@ -180,7 +178,7 @@ def requests(number: int = 1, **texts: str) -> list[Request]:
 
 def judge(server: Server, /, **options: Any) -> Judge:
     fake = options.pop("time", Time())
-    options = {"progress": False, "timeout": 5, "sleep": fake.sleep, "clock": fake.clock, **options}
+    options = {"timeout": 5, "sleep": fake.sleep, "clock": fake.clock, **options}
     return Judge("judge-1", server.url, **options)
 
 
@@ -358,7 +356,7 @@ def test_a_server_that_is_gone_ends_the_run(tmp_path: Path) -> None:
     fake = Time()
     with (
         Judge(
-            "m", "http://127.0.0.1:9/v1", progress=False, timeout=1, retries=1, concurrency=1,
+            "m", "http://127.0.0.1:9/v1", timeout=1, retries=1, concurrency=1,
             cache=tmp_path / "c.sqlite", sleep=fake.sleep, clock=fake.clock,
         ) as asked,
         pytest.raises(SeldioError, match=r"8 requests in a row failed.*the same command goes on from there"),
@@ -545,7 +543,7 @@ def test_the_key_knows_the_judge(serve: Serve, tmp_path: Path, change: dict[str,
     server = serve(good)
     ask(server, cache=tmp_path / "c.sqlite")
     fake = Time()
-    options = {"model": "judge-1", "base_url": server.url, "progress": False, "cache": tmp_path / "c.sqlite", **change}
+    options = {"model": "judge-1", "base_url": server.url, "cache": tmp_path / "c.sqlite", **change}
     with Judge(**options, sleep=fake.sleep, clock=fake.clock) as asked:
         assert not asked.ask(requests())[0].cached
 
@@ -763,24 +761,6 @@ def test_addresses_that_are_none(url: str) -> None:
 def test_options_that_make_no_sense(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         Judge(**{"model": "m", "base_url": "http://a/v1", **options})
-
-
-# --- the bar -------------------------------------------------------------------------------------------
-
-
-def test_the_bar_is_for_terminals_only(capsys: pytest.CaptureFixture[str]) -> None:
-    with bar(3) as advance:
-        advance()
-    assert ("", "") == tuple(capsys.readouterr())
-
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    terminal = Terminal()
-    with bar(3, stream=terminal) as advance:
-        advance()
-    assert "asking the judge" in terminal.getvalue()
 
 
 # --- judgements made elsewhere -------------------------------------------------------------------------

@@ -14,16 +14,16 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 
 #: The floors, from the ground up, as in DESIGN; a file imports from its own floor and those below.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "findings", "text"),
+    ("errors", "findings", "text", "progress"),
     ("files", "angles", "timeline", "vocabularies"),
-    ("schema", "media"),
+    ("schema", "media", "engines"),
     ("formats",),
     ("rules", "questions", "scores"),
     (
         "validation", "conversion", "scoring", "answer_scoring", "dataset", "storage", "synth", "settings", "fixes", "repair", "reference", "info", "demo", "planted",
         "api", "item_validation", "mera",
     ),
-    ("reports", "hub", "engines", "pictures", "schemas"),
+    ("reports", "hub", "pictures", "schemas"),
     ("cli",),
     ("__init__", "__main__"),
 )  # fmt: skip
@@ -32,7 +32,7 @@ FLOOR = {place: number for number, floor in enumerate(FLOORS) for place in floor
 #: Where each library may be imported; everything else has to go through these files.
 HOMES: dict[str, tuple[str, ...]] = {
     "pydantic": ("schema/", "schemas.py"),
-    "rich": ("reports/text.py", "reports/score_text.py", "scores/judge/progress.py"),
+    "rich": ("reports/text.py", "reports/score_text.py", "reports/progress.py"),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),
     "jsonschema": ("formats/json_schema.py", "scores/judge/"),
@@ -43,7 +43,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "scipy": ("scores/", "media/arrays.py"),
     "huggingface_hub": ("hub.py", "hub/", "scores/judge/"),
     "rapidfuzz": ("scores/so_bench/transcripts.py",),
-    "ray": ("engines.py",),
+    "ray": ("engines/cluster.py",),
     "matplotlib": ("pictures/",),
     # wherever tables are built
     "numpy": ("",),

@@ -268,7 +268,7 @@ def _judge(options: AnswerOptions) -> Iterator[Judge | _Planner | None]:
     price = Price(*wanted.price) if wanted.price is not None else None
     with Judge(
         wanted.model, wanted.url, cache=wanted.cache, concurrency=wanted.concurrency, max_rpm=wanted.max_rpm,
-        price=price, progress=True,
+        price=price,
     ) as judge:  # fmt: skip
         yield _Planner(judge) if wanted.dry_run else judge
 

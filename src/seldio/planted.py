@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seldio import angles
-from seldio.conversion.outputs import make_folders
-from seldio.files import write_bytes
+from seldio.files import make_folder, write_bytes
 from seldio.media.audio import Decoder, probe, write_wav
 
 Rows = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -89,7 +88,8 @@ def _read(tree: Path, clip: str) -> tuple[Rows, Samples, int]:
 
 def _write(folder: Path, clip: str, rows: Rows, sound: Samples, rate: int) -> None:
     labels, recording = folder / "metadata_dev" / f"{clip}.csv", folder / "foa_dev" / f"{clip}.wav"
-    make_folders([labels.parent, recording.parent])
+    for folder in (labels.parent, recording.parent):
+        make_folder(folder)
     write_bytes(labels, "".join(",".join(map(str, row)) + "\n" for row in rows.tolist()).encode())
     data = io.BytesIO()
     write_wav(data, sound, rate)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from seldio.cli.guard import guarded
+from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -55,12 +56,15 @@ def command(
     audio: bool = typer.Option(
         False, "--audio", help=f"{_ASK}: cut the sound of the clips (FOA, 16 kHz) into audio/ beside the output."
     ),
-    workers: int = typer.Option(1, help=f"{_ASK}: processes; their number does not change the output."),
+    workers: int | None = WORKERS,
+    engine: Engine = ENGINE,
+    resume: str | None = RESUME,
 ) -> ExitCode:
     """Convert labels between all layouts, to Parquet and back, or to questions; losses are named first."""
     from seldio.conversion.asked import Request
     from seldio.conversion.dispatch import convert_any
     from seldio.conversion.places import resolved
+    from seldio.engines import running
     from seldio.questions.margins import margins_of
 
     place, told = resolved(source, path)
@@ -69,11 +73,13 @@ def command(
     request = Request(
         seed=seed, tasks=[name.strip() for name in tasks.split(",")] if tasks else None, window=window, hop=hop,
         margins=margins_of(dict(_pair(item, "--margin", "azimuth=10") for item in margin)), split=split,
-        per_task=per_task, balance=balance, total=total, workers=workers, audio=audio,
+        per_task=per_task, balance=balance, total=total, audio=audio,
     )  # fmt: skip
     name = format if format is not None else (told.name if told is not None else None)
     filled = dict(_pair(item, "--fill", "distance=0") for item in fill)
-    _tell(convert_any(place, where, to, name, lost, filled, request), json)
+    with running(workers, engine, resume):
+        done = convert_any(place, where, to, name, lost, filled, request)
+    _tell(done, json)
     return ExitCode.CLEAN
 
 

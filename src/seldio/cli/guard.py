@@ -5,13 +5,18 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Any
 
 import typer
 
+from seldio import progress
 from seldio.errors import ExitCode, SeldioError
 from seldio.text import printable
+
+if TYPE_CHECKING:
+    from seldio.reports.progress import Bars
 
 
 def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
@@ -26,7 +31,8 @@ def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
 
 def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
     try:
-        code = command(*args, **kwargs)
+        with _shown():
+            code = command(*args, **kwargs)
         sys.stdout.flush()
     except SeldioError as error:
         return _told(str(error), error.exit_code)
@@ -47,6 +53,33 @@ def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
         text = f"a bug in seldio: {type(error).__name__}: {error} (SELDIO_DEBUG=1 shows where)"
         return _told(text, ExitCode.FAILURE)
     return code
+
+
+@contextmanager
+def _shown() -> Iterator[None]:
+    """Show on a terminal how far long work is, and in the end what was done."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    display = _OnTerminal()
+    with progress.shown_on(display):
+        yield
+    for line in display.bars.summary() if display.bars is not None else ():
+        typer.echo(line, err=True)
+
+
+class _OnTerminal:
+    """Bars, loaded when there is something to show."""
+
+    def __init__(self) -> None:
+        self.bars: Bars | None = None
+
+    def task(self, what: str, total: int | None, size: int | None) -> AbstractContextManager[progress.Advance]:
+        """Show a task until the block ends."""
+        from seldio.reports.progress import Bars
+
+        self.bars = self.bars or Bars(sys.stderr)
+        return self.bars.task(what, total, size)
 
 
 def _told(text: str, code: ExitCode, exit_code: int | None = None) -> int:

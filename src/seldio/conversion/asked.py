@@ -29,7 +29,6 @@ class Request:
         per_task: at most so many of a task.
         balance: the proportions of SO-Bench, and even answers.
         total: so many in all; see :func:`seldio.questions.mix.targets`.
-        workers: processes.
         audio: whether the sound of the clips is cut out and written beside the items.
     """
 
@@ -42,7 +41,6 @@ class Request:
     per_task: int | None = None
     balance: bool = False
     total: int | None = None
-    workers: int = 1
     audio: bool = False
 
     @property

@@ -7,6 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, compress, pairwise
+from operator import attrgetter
 from pathlib import Path
 from types import ModuleType
 from typing import IO, Any, BinaryIO, NamedTuple
@@ -17,7 +18,7 @@ from seldio.conversion.asked import Asked, Request
 from seldio.conversion.making import Batch, Cutting, Tally, Work, maker
 from seldio.conversion.outputs import single_file
 from seldio.conversion.shards import Shard, shards
-from seldio.conversion.workers import in_order
+from seldio.engines import each
 from seldio.errors import UsageError
 from seldio.files import Source
 from seldio.formats import get, item_formats
@@ -72,15 +73,16 @@ def ask(source: Source, out: Place | BinaryIO, target: ItemFormat, *, format: st
     if not found:
         raise UsageError(f"no labels in {printable(source.path)}")
     with tempfile.TemporaryFile(dir=_near(place)) as spool:
-        loaded = (shard.read() for shard in found)
         tally = Tally()
-        batches = [_put(batch, spool, tally) for batch in in_order(work, loaded, request.workers)]
+        portable = [shard.portable() for shard in found] if source.kind == "folder" else map(Shard.portable, found)
+        made = each(work, portable, what="asking about labels", size=attrgetter("size"), key=attrgetter("stamp"))
+        batches = [_put(batch, spool, tally) for batch in made]
         kept, masks = _choice(batches, tally.asked, request, module)
         texts, remarks = _texts(spool, batches, masks), _unsaid(target)
         if isinstance(place, Path) and request.audio:
             text = target.name if isinstance(target, JsonItems) else ITEMS.name
             cutting = Cutting(source.path, str(place.parent), text)
-            texts = _cut(in_order(cutting, texts, request.workers), remarks)
+            texts = _cut(each(cutting, texts, what="cutting sound"), remarks)
         with single_file(place, [source.path, *_local(found)]) as (stream, written):
             _write(stream, texts, target)
     return _asked(found, tally, target, written, kept, module, tuple(remarks))

@@ -10,9 +10,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
-from seldio.conversion.outputs import make_folders
 from seldio.errors import SeldioError, UsageError
-from seldio.files import Entry, Source, atomic_write, open_source
+from seldio.files import Entry, Source, atomic_write, make_folder, open_source
 from seldio.files.lookup import Lookup, on_disk
 from seldio.files.names import name_fault
 from seldio.findings import Finding
@@ -262,7 +261,7 @@ def _write(recording: Recording, clip: Clip, out: Path, rate: int, say: Callable
     whole = np.rint(sound * 32768.0)
     if loud := int(np.count_nonzero((whole > 32767) | (whole < -32768))):
         say(f"{clip.name}: {plural(loud, 'sample')} over full scale, clipped ({recording.path})")
-    make_folders([target.parent])
+    make_folder(target.parent)
     with atomic_write(target) as stream:
         write_wav(stream, np.clip(whole, -32768, 32767).astype(np.int16), rate)
 

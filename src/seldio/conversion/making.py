@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from seldio import questions
-from seldio.conversion.shards import LoadedShard
+from seldio.conversion.shards import Shard
 from seldio.formats import item_formats
 from seldio.formats.json_items import JsonItems
 from seldio.questions import mix
@@ -54,7 +54,7 @@ class Work:
     text: str
     keyed: bool
 
-    def __call__(self, shard: LoadedShard) -> Batch:
+    def __call__(self, shard: Shard) -> Batch:
         """Ask about the labels of *shard*."""
         made, text = maker(self.russian), cast("JsonItems", item_formats.get(self.text))
         tally = Tally()

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.conversion.inputs import Input
-from seldio.errors import InvalidData, SeldioError, UsageError
-from seldio.files import atomic_write, write_bytes
+from seldio.errors import InvalidData, UsageError
+from seldio.files import atomic_write, make_folder, write_bytes
 from seldio.findings import Finding, Severity
 from seldio.formats import Format
 from seldio.formats.parquet import write_parquet
@@ -50,7 +50,8 @@ def write_tables(tables: Sequence[pa.Table], target: Format, out: str, source: I
         folder = Path(out) if out.endswith(os.sep) or Path(out).is_dir() else None
         name = safe_name(clips[0][0].name, source.path)
         paths = {clips[0][0].name: _new(folder / name if folder else Path(out), inputs)}
-        make_folders([folder] if folder else [])
+        if folder:
+            make_folder(folder)
     else:
         paths = _folder([file for file, _ in clips], Path(out), inputs, source.path)
     for file, data in clips:
@@ -87,7 +88,7 @@ def single_file(
         return
     inputs = {identity for source in sources if (identity := _identity(Path(source))) is not None}
     path = _new(Path(cast("str | os.PathLike[str]", out)), inputs)
-    make_folders([path.parent])
+    make_folder(path.parent)
     with atomic_write(path) as stream:
         yield stream, (str(path),)
 
@@ -137,7 +138,8 @@ def _folder(files: Iterable[ClipFile], out: Path, inputs: set[Identity], source:
     for folder in folders:
         if not folder.resolve().is_relative_to(out.resolve()):
             raise UsageError(f"{printable(str(folder))} leads out of {printable(str(out))}: it is a link")
-    make_folders(folders)
+    for folder in folders:
+        make_folder(folder)
     return paths
 
 
@@ -166,19 +168,3 @@ def _identity(path: Path) -> Identity | None:
     except (OSError, ValueError):
         return None
     return state.st_dev, state.st_ino
-
-
-def make_folders(folders: Iterable[Path]) -> None:
-    """Make folders that are not there yet.
-
-    Raises:
-        UsageError: a file has that name.
-        SeldioError: the disk fails, or may not be written.
-    """
-    for folder in folders:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except FileExistsError:
-            raise UsageError(f"{printable(str(folder))} is a file, and the output is a folder") from None
-        except OSError as error:
-            raise SeldioError(f"cannot make {printable(str(folder))}: {error.strerror or error}") from error

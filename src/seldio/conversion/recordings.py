@@ -11,11 +11,10 @@ from typing import BinaryIO
 
 import pyarrow.parquet as pq
 
-from seldio.conversion.outputs import make_folders
 from seldio.conversion.repointing import OTHER, TITLES, Array, recordings, repointed, repointed_table, texts_of
 from seldio.conversion.sources import Conversion
 from seldio.errors import DataError, SeldioError, UsageError
-from seldio.files import Entry, Source, atomic_write, open_source, write_bytes
+from seldio.files import Entry, Source, atomic_write, make_folder, open_source, write_bytes
 from seldio.files.lookup import Lookup
 from seldio.findings import raise_errors
 from seldio.media.audio import Decoder, NotAudio, probe_entry, write_blocks
@@ -75,7 +74,8 @@ def _tree(source: Source, out: Path, to: Array, audio: bool) -> Conversion:
     named = [pair for entry in rest for pair in _named(entry, to)]
     _check_named(named, lookup, to, made=set(replaced.values()) if audio else set())
     written = [str(_place(out, entry)) for entry in rest]
-    make_folders({Path(place).parent for place in written} | {(out / name).parent for name in replaced.values()})
+    for folder in {Path(place).parent for place in written} | {(out / name).parent for name in replaced.values()}:
+        make_folder(folder)
     for entry in rest:
         if not (audio and entry.name in replaced.values()):
             _copy(entry, _place(out, entry), to)
@@ -98,7 +98,7 @@ def _file(source: Source, entry: Entry, out: Path, to: Array, audio: bool) -> Co
             if found is None:
                 raise DataError(f"{printable(entry.path)} names {printable(path)}, and there is no such recording")
             target = out.parent / PurePosixPath(repointed(path, to))
-            make_folders([target.parent])
+            make_folder(target.parent)
             _record(found, target, to)
             written.append(str(target))
         notes.append(_quality(to))
@@ -108,7 +108,7 @@ def _file(source: Source, entry: Entry, out: Path, to: Array, audio: bool) -> Co
             _check_siblings({path: pair for path, pair in pairs.items() if pair[0] is not None or pair[1] is None}, to)
         elif before:
             notes.append("none of its recordings is here: not checked")
-    make_folders([out.parent])
+    make_folder(out.parent)
     _copy(entry, out, to)
     notes.insert(0, f"{plural(len(before), 'path')} of recordings repointed")
     return _done(to, written, len(before), notes)

@@ -29,18 +29,19 @@ class Shard(NamedTuple):
     layout: str | None
     files: tuple[tuple[Entry, str, str], ...]
 
-    def read(self) -> LoadedShard:
-        """The shard with the bytes of its files."""
-        return LoadedShard(
-            self.layout, tuple(TextFile(entry.path, name, clip, entry.read()) for entry, name, clip in self.files)
-        )
+    def portable(self) -> Shard:
+        """The shard as it can go to another process."""
+        return Shard(self.layout, tuple((entry.portable(), name, clip) for entry, name, clip in self.files))
 
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """What changes when one of its files does."""
+        return (self.layout, *((entry.stamp, name, clip) for entry, name, clip in self.files))
 
-class LoadedShard(NamedTuple):
-    """A shard in memory, as it goes to another process."""
-
-    layout: str | None
-    files: tuple[TextFile, ...]
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(max(entry.size, 0) for entry, _, _ in self.files)
 
     def tables(self) -> list[tuple[pa.Table, str]]:
         """The event tables of its files, each with the name of its layout.
@@ -50,7 +51,8 @@ class LoadedShard(NamedTuple):
             UnknownFormat: the layout has to be named.
         """
         told = get(self.layout) if self.layout is not None else None
-        found = [item.reading for item in read_files(self.files, asking(raise_errors), told)]
+        files = [TextFile(entry.path, name, clip, entry.read()) for entry, name, clip in self.files]
+        found = [item.reading for item in read_files(files, asking(raise_errors), told)]
         return [(reading.table, reading.format.name) for reading in found]
 
 

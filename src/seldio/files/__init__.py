@@ -9,7 +9,7 @@ from __future__ import annotations
 from seldio.files.entries import DEFAULTS, Entry, Limits, Source
 from seldio.files.names import name_fault
 from seldio.files.sources import open_source, read_entries
-from seldio.files.writing import atomic_write, write_bytes
+from seldio.files.writing import atomic_write, make_folder, write_bytes
 
 __all__ = [
     "DEFAULTS",
@@ -17,6 +17,7 @@ __all__ = [
     "Limits",
     "Source",
     "atomic_write",
+    "make_folder",
     "name_fault",
     "open_source",
     "read_entries",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal, Self
 
@@ -72,6 +74,22 @@ class Entry:
     def local(self) -> Path | None:
         """The real file on disk, links resolved; None in archives and standard input."""
         return None if self._real is None else Path(self._real)
+
+    @property
+    def stamp(self) -> tuple[str, int, int]:
+        """What changes when the file does: name, size and time; an archive's members change with the archive."""
+        place = self.local or Path(self.path.partition("!/")[0])
+        if place.is_file():
+            return self.name, self.size, place.stat().st_mtime_ns
+        return self.name, self.size, int.from_bytes(hashlib.sha256(self.read()).digest()[:8])
+
+    def portable(self) -> Self:
+        """The same file as another process can read it: what is in an archive or in memory goes along.
+
+        Raises:
+            InvalidData: as :meth:`read` does, which it needs for those.
+        """
+        return self if self._real is not None else replace(self, _start=partial(io.BytesIO, self.read()), _owner=None)
 
     def read(self) -> bytes:
         """The whole content.

@@ -1,7 +1,7 @@
 """Writing: files appear whole or not at all, and what killed processes left is swept away."""
 
 # Plain strings and descriptors, not Path: a file is opened once, and what was opened is what is checked.
-# ruff: noqa: PTH105, PTH108, PTH112, PTH113, PTH116, PTH118, PTH120
+# ruff: noqa: PTH103, PTH105, PTH108, PTH112, PTH113, PTH116, PTH118, PTH120
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import BinaryIO
 
-from seldio.errors import UsageError
+from seldio.errors import SeldioError, UsageError
 from seldio.files.entries import SAFE
 from seldio.files.problems import failure
 from seldio.text import printable
@@ -58,6 +58,22 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
     """Write *data* by :func:`atomic_write`, raising what that raises."""
     with atomic_write(path) as stream:
         stream.write(data)
+
+
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder, and those above it, where they are not there yet.
+
+    Raises:
+        UsageError: a file has that name.
+        SeldioError: the disk fails, or may not be written.
+    """
+    shown = printable(os.fspath(path))
+    try:
+        os.makedirs(path, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise UsageError(f"{shown} is a file, and the output is a folder") from None
+    except OSError as error:
+        raise SeldioError(f"cannot make {shown}: {error.strerror or error}") from error
 
 
 def _target(path: str) -> str:

@@ -12,7 +12,7 @@ from seldio.files import Limits, open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.storage import folders, parquet, webdataset
-from seldio.storage.manifest import Export, Manifest, stamp
+from seldio.storage.manifest import Export, Manifest
 from seldio.storage.rows import Plan
 from seldio.text import printable
 
@@ -74,7 +74,7 @@ def _columns(plan: Plan) -> dict[str, Any]:
         "columns": [plan.facts, plan.media, bool(plan.files), plan.events.schema.to_string()],
         "classes": plan.classes,
         "rates": plan.rates,
-        "questions": [stamp(entry) for entry in plan.others] if plan.items else [],
+        "questions": [entry.stamp for entry in plan.others] if plan.items else [],
     }
 
 

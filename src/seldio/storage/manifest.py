@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from seldio.errors import DataError, UsageError
-from seldio.files import Entry, atomic_write, write_bytes
+from seldio.files import Entry, atomic_write, make_folder, write_bytes
 from seldio.text import printable
 
 NAME = "manifest.json"
@@ -102,7 +102,7 @@ class Export:
         self._known = _journal(out / JOURNAL)
         if not (out / JOURNAL).is_file() and out.is_dir() and any(out.iterdir()):
             raise UsageError(f"{printable(str(out))} is not empty: name a new folder for the export")
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
         (out / NAME).unlink(missing_ok=True)  # written last: until then this is no finished export
         # the journal anew, without what a kill has left of a line
         write_bytes(out / JOURNAL, b"".join([_HEAD, *(_line(*known) for known in self._known.values())]))
@@ -123,11 +123,11 @@ class Export:
         Raises:
             SeldioError: the disk fails.
         """
-        key = hashlib.sha256(f"{self._settings}{[stamp(entry) for entry in inputs]}".encode()).hexdigest()
+        key = hashlib.sha256(f"{self._settings}{[entry.stamp for entry in inputs]}".encode()).hexdigest()
         path = self.out / name
         done, known = self._known.get(name, (None, ""))
         if done is None or known != key or not path.is_file() or path.stat().st_size != done.bytes:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
             with atomic_write(path) as stream:
                 hashed = Hashed(stream)
                 rows = write(cast("BinaryIO", hashed))
@@ -186,12 +186,6 @@ def _journal(path: Path) -> dict[str, tuple[Written, str]]:
         except (ValueError, LookupError, TypeError, AttributeError):
             continue
     return known
-
-
-def stamp(entry: Entry) -> tuple[str, int, int]:
-    """What changes when a file does; an archive's members change with the archive."""
-    place = entry.local or Path(entry.path.partition("!/")[0])
-    return entry.name, entry.size, place.stat().st_mtime_ns if place.is_file() else 0
 
 
 class Hashed(io.RawIOBase):

@@ -16,12 +16,12 @@ from contextlib import suppress
 from queue import Empty
 from typing import Self
 
+from seldio import progress
 from seldio.errors import SeldioError, UsageError
 from seldio.scores.judge.cache import Cache, Entry
 from seldio.scores.judge.client import Client, checked_url, token_for
 from seldio.scores.judge.crew import Crew, Outcome
 from seldio.scores.judge.pace import Pace
-from seldio.scores.judge.progress import bar
 from seldio.scores.judge.replies import Malformed, Reply, read
 from seldio.scores.judge.requests import Request
 from seldio.scores.judge.tally import Plan, Price, Tally
@@ -50,7 +50,6 @@ class Judge:
             *base_url* by default.
         json_mode: ask the server for JSON; to be switched off for servers that refuse it.
         price: of tokens.
-        progress: show a bar, if stderr is a terminal.
         sleep: in place of real waiting.
         clock: seconds that never go back.
 
@@ -79,7 +78,6 @@ class Judge:
         server: str | None = None,
         json_mode: bool = True,
         price: Price | None = None,
-        progress: bool = True,
         sleep: Callable[[float], object] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -88,7 +86,7 @@ class Judge:
         _check(model, concurrency, max_rpm, timeout, retries, temperature, max_tokens)
         self._token = token or token_for(self.base_url)
         self._timeout, self._retries, self._concurrency = timeout, retries, concurrency
-        self._again, self._json_mode, self._progress = again, json_mode, progress
+        self._again, self._json_mode = again, json_mode
         self._settings = (model, server or self.base_url, float(temperature), max_tokens, json_mode)
         self._stop = threading.Event()
         self._pace = Pace(max_rpm, sleep or self._stop.wait, clock)
@@ -169,8 +167,8 @@ class Judge:
         outcomes: dict[str, Outcome] = {}
         try:
             crew.start(todo)
-            with bar(len(todo), self._progress) as advance:
-                self._collect(todo, crew, outcomes, advance)
+            with progress.task("asking the judge", len(todo)) as advance:
+                self._collect(todo, crew, outcomes, lambda: advance(1, 0))
         except BaseException as error:
             self._stop.set()
             with suppress(KeyboardInterrupt):  # a second Ctrl-C: no more waiting

@@ -1,0 +1,118 @@
+"""A Ray cluster: one that is there, or one of this machine alone, started for the work."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from seldio.errors import SeldioError, UsageError
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+
+
+class Cluster:
+    """Tasks on a Ray cluster.
+
+    The cluster is the one that this program is connected to, else that of ``RAY_ADDRESS``, else one that runs on
+    this machine, else one is started here and ended with :meth:`close`. seldio has to be installed on all nodes,
+    and they have to see the same files under the same paths.
+
+    Args:
+        workers: parts that are worked on at a time; as many as the cluster has processors if not given.
+
+    Raises:
+        UsageError: Ray is not installed.
+        SeldioError: there is no cluster at ``RAY_ADDRESS``, and none can be started.
+    """
+
+    def __init__(self, workers: int | None) -> None:
+        self._ray = _ray()
+        self._own = not self._ray.is_initialized()
+        if self._own:
+            _connect(self._ray, workers)
+        self.workers = workers or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def map(self, work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
+        """The results of *work* on all *parts*, in their order; never more than two parts for each worker ahead.
+
+        A part whose worker or node is lost is worked on again elsewhere.
+
+        Raises:
+            SeldioError: a part could not be worked on though it was tried several times.
+        """
+        ray = self._ray
+        shared = ray.put(work)
+        task = ray.remote(_done)
+        ahead: deque[Any] = deque()
+        try:
+            for part in parts:
+                ahead.append(task.remote(shared, part))
+                if len(ahead) > 2 * self.workers:
+                    yield self._result(ahead.popleft())
+            while ahead:
+                yield self._result(ahead.popleft())
+        finally:
+            for reference in ahead:
+                ray.cancel(reference, force=True)
+
+    def _result(self, reference: Any) -> Any:
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(reference)
+        except errors.RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, ImportError):
+                raise SeldioError(f"a node of the cluster lacks what it needs: {cause}; install seldio there") from None
+            raise cause from None
+        except errors.RayError as error:
+            raise SeldioError(f"the cluster could not work on a part: {str(error).strip().splitlines()[0]}") from None
+
+    def close(self, at_once: bool) -> None:  # noqa: ARG002 - what has begun is cancelled where it is waited for
+        """Leave the cluster; one that was started here ends."""
+        if self._own:
+            self._ray.shutdown()
+
+
+def _done(work: Callable[[Part], Result], part: Part) -> Result:
+    return work(part)
+
+
+def _ray() -> ModuleType:
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # else a warning about processors for graphics
+    try:
+        import ray
+    except ImportError:
+        raise UsageError("--engine ray needs Ray: install seldio[ray]") from None
+    return ray
+
+
+def _connect(ray: ModuleType, workers: int | None) -> None:
+    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
+    address = os.environ.get("RAY_ADDRESS")
+    if address is not None:
+        _check(address)
+    try:
+        ray.init("auto", **quiet)
+    except ConnectionError as error:
+        if address is not None:
+            raise SeldioError(f"no Ray cluster at RAY_ADDRESS={address}: {error}") from None
+        ray.init("local", num_cpus=workers, include_dashboard=False, **quiet)
+
+
+def _check(address: str) -> None:
+    """See that something answers at HOST:PORT: Ray itself would try for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or "//" in address or not port.isdecimal():
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError as error:
+        raise SeldioError(f"no Ray cluster at RAY_ADDRESS={address}: {error.strerror or error}") from None

@@ -1,0 +1,191 @@
+"""Where work runs, said once around the whole, and parts worked on there."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from itertools import islice
+from pathlib import Path
+from typing import Generic, NamedTuple, Protocol, TypeVar, cast
+
+from seldio import progress
+from seldio.engines.ledger import Ledger, name_of
+from seldio.errors import UsageError
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
+#: More processes than this are a slip.
+MOST = 256
+ENGINES = ("local", "ray")
+
+
+class Engine(Protocol):
+    """Something that works on parts elsewhere."""
+
+    def map(self, work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
+        """The results of *work* on all *parts*, in their order."""
+        ...
+
+    def close(self, at_once: bool) -> None:
+        """End it, *at_once* or when what has begun is done."""
+        ...
+
+
+@dataclasses.dataclass
+class _Running:
+    """What a user wants; the engine is started when there is work for it."""
+
+    name: str = "local"
+    workers: int | None = 1
+    ledger: Ledger | None = None
+    engine: Engine | None = None
+
+    def started(self) -> Engine | None:
+        """The engine; None to work in this process."""
+        if self.engine is None:
+            if self.name == "ray":
+                from seldio.engines.cluster import Cluster
+
+                self.engine = Cluster(self.workers)
+            elif self.workers != 1:
+                from seldio.engines.processes import Processes
+
+                self.engine = Processes(self.workers or os.cpu_count() or 1)
+        return self.engine
+
+
+_running: ContextVar[_Running | None] = ContextVar("running", default=None)
+
+
+@contextmanager
+def running(
+    workers: int | None = None, engine: str = "local", resume: str | os.PathLike[str] | None = None
+) -> Iterator[None]:
+    """Let what is called inside of the block work in several processes or on a cluster. Results stay the same.
+
+    Args:
+        workers: processes; 1 is this one alone, None as many as there are processors (1 without *engine* ray).
+        engine: *local* for processes of this machine, *ray* for a Ray cluster (see :mod:`seldio.engines.cluster`).
+        resume: a folder in which finished parts are kept: the same work with the same folder goes on from there,
+            and what has changed since is done again. It is made if it is not there.
+
+    Raises:
+        UsageError: a number of workers that cannot be, an unknown engine, a folder that holds something else, or Ray
+            is not installed.
+        SeldioError: the disk or the cluster fails.
+    """
+    if engine not in ENGINES:
+        raise UsageError(f"there is no engine {engine!r}; choose one of {', '.join(ENGINES)}")
+    if workers is not None and not 1 <= workers <= MOST:
+        raise UsageError(f"the number of workers is from 1 to {MOST}, not {workers}")
+    ledger = Ledger(Path(resume)) if resume is not None else None
+    now = _Running(engine, workers if engine == "ray" else workers or 1, ledger)
+    token = _running.set(now)
+    well = False
+    try:
+        yield
+        well = True
+    except KeyboardInterrupt as stop:
+        if str(stop) or ledger is None:
+            raise
+        raise KeyboardInterrupt(f"stopped; {ledger.told()}: the same command goes on from there") from None
+    finally:
+        _running.reset(token)
+        if now.engine is not None:
+            now.engine.close(at_once=not well)
+    if ledger is not None:
+        ledger.finish()
+
+
+def each(
+    work: Callable[[Part], Result], parts: Iterable[Part], *, batch: int = 1, what: str | None = None,
+    size: Callable[[Part], int] | None = None, key: Callable[[Part], object] | None = None,
+) -> Iterator[Result]:  # fmt: skip
+    """The results of *work* on all *parts*, in their order, whatever works on them.
+
+    Parts are taken and results given one by one, a few ahead of each other, so that memory does not grow with
+    their number.
+
+    Args:
+        work: a function at the top level of a module, or a frozen dataclass that can be called; it may raise, and
+            depends on nothing but its part and its fields.
+        parts: what it works on; like the results, pickled on the way to another process.
+        batch: parts that travel together; their number does not depend on the workers.
+        what: is done, for the display of progress; nothing is shown without.
+        size: the bytes of a part, for the same.
+        key: what the result depends on beside *work*, as something with a ``repr``; only with one are results kept in
+            the folder of :func:`running`.
+
+    Raises:
+        SeldioError: a process was killed, or the cluster failed; and what *work* raises.
+    """
+    now = _running.get() or _Running()
+    engine, kept = now.started(), now.ledger if key is not None else None
+    order: deque[_Batch] = deque()
+
+    def todo() -> Iterator[list[Part]]:
+        length = batch if engine is not None or kept is not None else 1
+        for those in _batched(parts, length):
+            name = None if kept is None or key is None else name_of(work, [key(part) for part in those])
+            there = kept is not None and name is not None and name in kept
+            order.append(_Batch(len(those), 0 if size is None else sum(map(size, those)), name, there))
+            if not there:
+                yield those
+
+    def done(there: bool) -> Iterator[_Batch]:
+        """Batches from the front of the order: those that were kept, or one that was not."""
+        while order and order[0].kept == there:
+            one = order.popleft()
+            advance(one.parts, one.size)
+            yield one
+
+    with _shown(what, parts, size) as advance:
+        several = _Each(work)
+        for results in map(several, todo()) if engine is None else engine.map(several, todo()):
+            for one in done(there=True):
+                yield from cast("Ledger", kept).get(cast("str", one.name))
+            one = next(done(there=False))
+            if kept is not None and one.name is not None:
+                kept.put(one.name, results)
+            yield from results
+        for one in done(there=True):
+            yield from cast("Ledger", kept).get(cast("str", one.name))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Each(Generic[Part, Result]):
+    """*work* on several parts."""
+
+    work: Callable[[Part], Result]
+
+    def __call__(self, parts: Sequence[Part]) -> list[Result]:
+        return [self.work(part) for part in parts]
+
+
+class _Batch(NamedTuple):
+    """Parts that travel together: how many, of how many bytes, the name of their results, whether these are kept."""
+
+    parts: int
+    size: int
+    name: str | None
+    kept: bool
+
+
+def _batched(parts: Iterable[Part], length: int) -> Iterator[list[Part]]:
+    those = iter(parts)
+    while batch := list(islice(those, length)):
+        yield batch
+
+
+def _shown(
+    what: str | None, parts: Iterable[Part], size: Callable[[Part], int] | None
+) -> AbstractContextManager[progress.Advance]:
+    known = parts if isinstance(parts, Sequence) else None
+    if what is None:
+        return nullcontext(lambda _count, _size: None)
+    whole = sum(map(size, known)) if known is not None and size is not None else None
+    return progress.task(what, None if known is None else len(known), whole)

@@ -1,0 +1,69 @@
+"""How far long work has come: told by whoever works, shown by whoever wants to.
+
+Work announces itself with :func:`task`. Nothing is shown, and next to nothing done, unless a :class:`Display` was set
+by :func:`shown_on`, as the command line does on a terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from typing import Protocol, TypeVar
+
+Thing = TypeVar("Thing")
+#: To be called with how many more parts are done, and how many bytes these had.
+Advance = Callable[[int, int], None]
+
+
+class Display(Protocol):
+    """Something that shows tasks."""
+
+    def task(self, what: str, total: int | None, size: int | None) -> AbstractContextManager[Advance]:
+        """Show a task of *total* parts and *size* bytes, where these are known, until the block ends."""
+        ...
+
+
+_display: ContextVar[Display | None] = ContextVar("display", default=None)
+
+
+@contextmanager
+def shown_on(display: Display) -> Iterator[None]:
+    """Show all tasks that begin inside of the block on *display*."""
+    token = _display.set(display)
+    try:
+        yield
+    finally:
+        _display.reset(token)
+
+
+def task(what: str, total: int | None = None, size: int | None = None) -> AbstractContextManager[Advance]:
+    """Announce long work; what the block gets is to be called as parts of it are done.
+
+    Args:
+        what: is done, as a person would say it: ``listening to recordings``.
+        total: parts that there are.
+        size: bytes of all of them.
+    """
+    display = _display.get()
+    return nullcontext(_unseen) if display is None else display.task(what, total, size)
+
+
+def _unseen(parts: int, size: int) -> None:
+    """Nobody looks."""
+
+
+def over(things: Iterable[Thing], what: str, *, size: Callable[[Thing], int] | None = None) -> Iterator[Thing]:
+    """*things*, one after the other, each counted when the next one is asked for.
+
+    Args:
+        things: what is worked on; how many, and how large, is known where they are a sequence.
+        what: is done with them.
+        size: the bytes of one.
+    """
+    known = things if isinstance(things, list | tuple | dict) else None
+    whole = sum(map(size, known)) if known is not None and size is not None else None
+    with task(what, None if known is None else len(known), whole) as advance:
+        for thing in things:
+            yield thing
+            advance(1, 0 if size is None else size(thing))

@@ -1,0 +1,271 @@
+"""Work on many parts: the same results in the same order from one process, several, Ray, and after a break."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import io
+import os
+import pickle
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import seldio
+from seldio import progress
+from seldio.engines import each, running
+from seldio.engines.ledger import NAME, Ledger
+from seldio.errors import InvalidData, SeldioError, UsageError
+from seldio.findings import Finding, Severity
+from seldio.reports.progress import Bars
+
+#: A file to which each call of some work adds a byte, so that calls in other processes can be counted.
+CALLS = "SELDIO_TEST_CALLS"
+
+
+def double(number: int) -> int:
+    if number == 13:
+        raise InvalidData(Finding("SYN101", Severity.ERROR, "thirteen", "a.csv", 3))
+    return 2 * number
+
+
+@dataclasses.dataclass(frozen=True)
+class Power:
+    exponent: int
+
+    def __call__(self, number: int) -> int:
+        with Path(os.environ[CALLS]).open("ab") as calls:
+            calls.write(b"x")
+        return int(number**self.exponent)
+
+
+def killed(_: int) -> int:
+    os._exit(9)
+
+
+def lent(number: int) -> tuple[object, ...]:
+    """One of each thing that results are made of."""
+    finding = Finding("SYN101", Severity.ERROR, "x", "a.csv", number)
+    array = np.arange(number, dtype=np.float32).reshape(1, -1)
+    return finding, array, Counter(a=number), Fraction(1, 3), np.float64(0.1), {"k": {b"\0"}}, None
+
+
+# --- where work runs -----------------------------------------------------------------------------------------
+
+
+def test_results_come_in_order_and_errors_come_through() -> None:
+    taken = []
+
+    def parts() -> Iterator[int]:
+        for number in range(12):
+            taken.append(number)
+            yield number
+
+    with running(2):
+        results = each(double, parts())
+        assert 0 == next(results)
+        assert len(taken) <= 6
+        assert [2 * number for number in range(1, 12)] == list(results)
+    with pytest.raises(InvalidData) as caught:
+        list(each(double, [12, 13]))
+    with running(2), pytest.raises(InvalidData) as there:
+        list(each(double, [12, 13]))
+    assert caught.value.finding == there.value.finding
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_parts_are_taken_one_by_one_without_workers() -> None:
+    numbers = iter(range(5))
+    assert 0 == next(each(double, numbers, batch=64))
+    assert [1, 2, 3, 4] == list(numbers)
+
+
+@given(count=st.integers(0, 40), batch=st.integers(1, 50))
+def test_batches_change_nothing(count: int, batch: int) -> None:
+    assert [2 * number for number in range(count) if number != 13] == list(
+        each(double, [number for number in range(count) if number != 13], batch=batch)
+    )
+
+
+def test_processes_are_used_and_batches_too(tmp_path: Path) -> None:
+    with running(2):
+        pids = set(each(_pid, range(8), batch=2))
+    assert os.getpid() not in pids
+    assert 1 <= len(pids) <= 2
+
+
+def _pid(_: int) -> int:
+    time.sleep(0.02)
+    return os.getpid()
+
+
+def test_a_killed_worker_is_told() -> None:
+    with pytest.raises(SeldioError, match="was killed"), running(2):
+        list(each(killed, [1, 2]))
+
+
+@pytest.mark.parametrize("workers", [0, -1, 10**6])
+def test_numbers_of_workers_that_cannot_be(workers: int) -> None:
+    with pytest.raises(UsageError, match="from 1 to 256"), running(workers):
+        pass
+
+
+def test_unknown_engines() -> None:
+    with pytest.raises(UsageError, match="choose one of local, ray"), running(engine="spark"):
+        pass
+
+
+# --- what is kept --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "calls"
+    path.touch()
+    monkeypatch.setenv(CALLS, str(path))
+    return path
+
+
+def powers(numbers: list[int], folder: Path, exponent: int = 2, batch: int = 3, workers: int = 1) -> list[int]:
+    with running(workers, resume=folder):
+        return list(each(Power(exponent), numbers, batch=batch, key=str))
+
+
+def test_finished_parts_are_not_worked_on_again(calls: Path, tmp_path: Path) -> None:
+    folder, numbers = tmp_path / "new" / "parts", list(range(20))
+    assert (
+        [n**2 for n in numbers]
+        == powers(numbers, folder)
+        == powers(numbers, folder)
+        == powers(numbers, folder, workers=2)
+    )
+    assert 20 == calls.stat().st_size
+    assert [n**2 for n in (*range(5), 50, *range(6, 20))] == powers([*range(5), 50, *range(6, 20)], folder)
+    assert 23 == calls.stat().st_size, "one batch of three is new"
+    assert [n**3 for n in numbers] == powers(numbers, folder, exponent=3)
+    assert 43 == calls.stat().st_size
+    assert 1 + 7 == len(list(folder.iterdir())), "what no run needs any more is taken away"
+
+
+def stopped(numbers: list[int], folder: Path, batch: int, stop: int) -> None:
+    with running(1, resume=folder):
+        for number, _ in enumerate(each(Power(2), numbers, batch=batch, key=str)):
+            if number == stop:
+                raise KeyboardInterrupt
+
+
+@given(stop=st.integers(0, 19), batch=st.integers(1, 7))
+def test_a_break_at_any_place_is_gone_on_from(stop: int, batch: int, tmp_path_factory: pytest.TempPathFactory) -> None:
+    place = tmp_path_factory.mktemp("break")
+    os.environ[CALLS] = str(place / "calls")
+    numbers, folder = list(range(20)), place / "parts"
+    with pytest.raises(KeyboardInterrupt, match=r"finished parts? kept in .*: the same command goes on"):
+        stopped(numbers, folder, batch, stop)
+    assert '"finished": false' in (folder / NAME).read_text()
+    done = (place / "calls").stat().st_size
+    assert [n**2 for n in numbers] == powers(numbers, folder, batch=batch)
+    assert 20 == (place / "calls").stat().st_size
+    assert done == min(20, (stop // batch + 1) * batch)
+    assert '"finished": true' in (folder / NAME).read_text()
+
+
+def test_damaged_parts_are_worked_on_again(calls: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "parts"
+    powers([1, 2, 3], folder, batch=1)
+    for number, path in enumerate(sorted(folder.glob("*.part"))):
+        path.write_bytes([b"", path.read_bytes()[:-1], path.read_bytes()[:-1] + b"!"][number])
+    assert [1, 4, 9] == powers([1, 2, 3], folder, batch=1)
+    assert 6 == calls.stat().st_size
+
+
+def test_all_kinds_of_results_come_back(tmp_path: Path) -> None:
+    expected = [lent(number) for number in (1, 2)]
+    for _ in range(2):
+        with running(1, resume=tmp_path):
+            found = list(each(lent, [1, 2], key=str))
+        for one, other in zip(expected, found, strict=True):
+            assert np.array_equal(one[1], other[1])  # type: ignore[arg-type]
+            assert (one[0], *one[2:]) == (other[0], *other[2:])
+            assert [type(value) for value in one] == [type(value) for value in other]
+
+
+class Evil:
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return os.system, ("touch /tmp/never",)
+
+
+@pytest.mark.parametrize(
+    "thing", [Evil(), os.system, seldio.validate, Path("a")], ids=["evil", "system", "function", "path"]
+)
+def test_nothing_in_a_part_can_run(thing: object, tmp_path: Path) -> None:
+    data = pickle.dumps(thing)
+    ledger = Ledger(tmp_path)
+    (tmp_path / "x.part").write_bytes(hashlib.sha256(data).digest() + data)
+    with pytest.raises(pickle.UnpicklingError, match="is no part of a result"):
+        ledger.get("x")
+
+
+def test_other_folders_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("1")
+    with pytest.raises(UsageError, match="holds something else"), running(resume=tmp_path):
+        pass
+    with pytest.raises(UsageError, match="is a file"), running(resume=tmp_path / "a.csv"):
+        pass
+
+
+# --- how far it is -------------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_bars_are_for_what_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "150")
+    terminal, clock = Terminal(), Clock()
+    bars = Bars(terminal, clock)
+    with progress.shown_on(bars):
+        for number in each(double, range(4), what="doubling numbers", size=lambda _: 500_000):
+            clock.now += 0.2
+            if number == 4:
+                assert "" == terminal.getvalue()
+        assert [] == list(bars.summary())
+        for number in each(double, range(4), what="doubling slowly", size=lambda _: 500_000):
+            clock.now += 2.0
+            if number == 4:
+                bars._progress.refresh()
+                assert "doubling slowly" in terminal.getvalue()
+                assert "3 of 4, 0.5 a second, 1.5 MB of 2.0 MB, 250.0 kB/s, 2.0 s left" in terminal.getvalue()
+    assert ["doubling slowly: 4, 0.5 a second, 2.0 MB, 250.0 kB/s, in 8.0 s"] == list(bars.summary())
+
+
+def test_nobody_looks() -> None:
+    with progress.task("x", 3) as advance:
+        advance(1, 2)
+    assert [1, 2] == list(progress.over([1, 2], "x"))
+
+
+def test_kept_parts_count_as_well(tmp_path: Path) -> None:
+    for _ in range(2):
+        clock = Clock()
+        bars = Bars(Terminal(), clock)
+        with progress.shown_on(bars), running(1, resume=tmp_path):
+            for _ in each(double, range(4), what="x", key=str):
+                clock.now += 1.0
+        assert ["x: 4, 1 a second, in 4.0 s"] == list(bars.summary())

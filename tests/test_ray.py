@@ -1,0 +1,118 @@
+"""A real Ray cluster with two nodes on this machine: the same bytes as without, also when a node is lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from seldio import synth
+from seldio.conversion import shards
+from seldio.conversion.asked import Request
+from seldio.conversion.dispatch import convert_any
+from seldio.engines import each, running
+from seldio.engines.cluster import Cluster
+from seldio.errors import InvalidData, SeldioError
+from seldio.formats import get
+from seldio.schema.events import ClipFile
+
+ray = pytest.importorskip("ray", reason="Ray is not installed")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A cluster with two nodes of one processor each, to which Ray connects as to any that runs already."""
+    from ray.cluster_utils import Cluster as Nodes
+
+    nodes = Nodes(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    nodes.add_node(num_cpus=1)
+    nodes.wait_for_nodes()
+    os.environ["RAY_ADDRESS"] = nodes.address
+    try:
+        yield nodes
+    finally:
+        del os.environ["RAY_ADDRESS"]
+        ray.shutdown()
+        nodes.shutdown()
+
+
+@pytest.fixture(scope="module")
+def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("labels")
+    for number in range(12):
+        table = synth.labels("m", synth.scene(number, 40.0, 9))
+        (folder / f"mix{number:03}.csv").write_bytes(get("starss23").write(table, ClipFile("m", "m.csv")))
+    return folder
+
+
+def node_of(_: int) -> str:
+    return str(ray.get_runtime_context().get_node_id())
+
+
+def where(number: int) -> str:
+    import time
+
+    time.sleep(0.2)
+    return node_of(number)
+
+
+def asked(labels: Path, out: Path) -> bytes:
+    convert_any(labels, out, "so-bench", None, (), {}, Request(seed=3))
+    return out.read_bytes()
+
+
+def test_questions_are_the_same_bytes(
+    cluster: Any, labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shards, "SHARD", 1 << 12)
+    alone = asked(labels, tmp_path / "alone.jsonl")
+    with running(engine="ray"):
+        assert alone == asked(labels, tmp_path / "ray.jsonl")
+    with running(engine="ray", resume=tmp_path / "parts"):
+        assert alone == asked(labels, tmp_path / "kept.jsonl")
+    with running(2, resume=tmp_path / "parts"):
+        assert alone == asked(labels, tmp_path / "again.jsonl")
+
+
+def test_both_nodes_work(cluster: Any) -> None:
+    ray.cloudpickle.register_pickle_by_value(__import__(__name__))
+    with running(engine="ray"):
+        assert 2 == len(set(each(where, range(8))))
+
+
+def test_errors_come_through(cluster: Any, labels: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    for file in labels.iterdir():
+        (bad / file.name).write_bytes(file.read_bytes())
+    (bad / "mix011.csv").write_bytes((bad / "mix011.csv").read_bytes() + b"nonsense,1,2,3,4,5\n")
+    with pytest.raises(InvalidData) as alone:
+        asked(bad, tmp_path / "qa.jsonl")
+    with pytest.raises(InvalidData) as there, running(engine="ray"):
+        asked(bad, tmp_path / "qa.jsonl")
+    assert alone.value.finding == there.value.finding
+    assert [bad] == list(tmp_path.iterdir())
+
+
+def test_a_lost_node_is_made_up_for(cluster: Any) -> None:
+    ray.cloudpickle.register_pickle_by_value(__import__(__name__))
+    lost = cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    with running(engine="ray"):
+        results = each(where, range(30))
+        found = [next(results) for _ in range(6)]
+        cluster.remove_node(lost, allow_graceful=False)
+        found += list(results)
+    assert 30 == len(found)
+    assert 3 == len(set(found)), "all three had worked"
+
+
+def test_no_cluster_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    if ray.is_initialized():
+        ray.shutdown()
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    with pytest.raises(SeldioError, match="no Ray cluster at RAY_ADDRESS"):
+        Cluster(None)
