@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from seldio import item_validation, rules
+from seldio.engines import each
 from seldio.files import Source, open_source, read_entries
 from seldio.files.lookup import Lookup
 from seldio.findings import Finding, Report, Sink
@@ -16,7 +17,7 @@ from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.recognise import SUFFIXES, Recognised, clip_names, is_annotations, read_files
 from seldio.formats.trees import read_tree
-from seldio.item_validation import AnyReference
+from seldio.item_validation import AnyReference, Chosen
 from seldio.rules.audio import check_recordings
 from seldio.rules.audio_tree import is_sound
 from seldio.rules.base import Labels, Rule
@@ -73,7 +74,7 @@ def validate(
         UsageError: nothing has that name, no such format exists, or the reference is of the wrong kind.
         SeldioError: the disk fails.
     """
-    return examine(path, format=format, reference=reference, settings=settings, deep=deep).report
+    return examine(path, format=format, reference=reference, settings=settings, deep=deep, rows=False).report
 
 
 def examine(
@@ -84,12 +85,14 @@ def examine(
     settings: Settings | None = None,
     changed: Mapping[str, bytes] | None = None,
     deep: bool = False,
+    rows: bool = True,
 ) -> Examined:
     """Like :func:`validate`, and keep the tables that were read.
 
     Args:
         changed: contents to take in place of those on disk, by shown path.
         deep: look at the whole of recordings and videos as well.
+        rows: keep the questions and predictions that were read, which takes memory.
     """
     found: list[Finding] = []
     asked = item_formats.named(format) if format is not None else None
@@ -103,7 +106,10 @@ def examine(
         if package is not None:
             questions = item_validation.files_of(package, files, questions)
         look = Lookup(source)
-        read = [_check_items(file, chosen, found.append, look, reference, inside) for file, chosen in questions]
+        apart = not (rows or inside or reference) and source.kind == "folder"  # nothing else looks at the rows
+        read = [] if apart else [_check_items(*one, found.append, look, reference, inside) for one in questions]
+        if apart:
+            _check_apart(questions, look, found.extend)
         items = [reading for reading in read if reading is not None]
         taken = {file.path for file, _ in questions}
         labels = [] if asked is not None or (inside and _alone(source)) else _labels(files, taken, source, told)
@@ -210,6 +216,25 @@ def _check_items(
         sink(finding)
     item_validation.check_predictions(reading, file.name, reference, inside, sink)
     return reading
+
+
+def _check_apart(questions: Sequence[Chosen], look: Lookup, take: Callable[[list[Finding]], None]) -> None:
+    """Check files of questions, each by itself, and keep none of them."""
+    named = [(file, format.name) for file, format in questions]
+    for found in each(_Alone(look), named, what="checking questions", size=lambda one: len(one[0].data)):
+        take(found)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Alone:
+    """What is wrong in a file of questions or predictions, with the name of its format."""
+
+    look: Lookup
+
+    def __call__(self, one: tuple[TextFile, str]) -> list[Finding]:
+        found: list[Finding] = []
+        _check_items(one[0], item_formats.get(one[1]), found.append, self.look)
+        return found
 
 
 def _by_system(files: Sequence[TextFile], package: Package) -> list[list[TextFile]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from seldio.cli.guard import guarded
+from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine
 from seldio.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -63,8 +64,12 @@ def command(
     baseline: Path | None = typer.Option(None, help="Leave out the findings that this file lists."),
     write_baseline: Path | None = typer.Option(None, help="List all findings in this file as known."),
     config: Path | None = typer.Option(None, help="Settings, instead of the closest seldio.toml or pyproject.toml."),
+    workers: int | None = WORKERS,
+    engine: Engine = ENGINE,
+    resume: str | None = RESUME,
 ) -> ExitCode:
     """Check labels, submissions and data sets: what is wrong, where, why it matters, what to do."""
+    from seldio.engines import running
     from seldio.settings import write_baseline as save
     from seldio.validation import examine
 
@@ -74,14 +79,17 @@ def command(
         return _mera(paths, expected, out)
 
     def one(path: str, changed: Mapping[str, bytes] | None = None) -> Examined:
-        return examine(path, format=format, reference=expected, settings=settings, changed=changed, deep=deep)
+        return examine(
+            path, format=format, reference=expected, settings=settings, changed=changed, deep=deep, rows=False
+        )
 
     piped = {path: one(path) for path in set(paths) & {"-"}}  # standard input can be read only once
 
     def check(changed: Mapping[str, bytes]) -> list[Examined]:
         return [piped.get(path) or one(path, changed) for path in paths]
 
-    examined = check({})
+    with running(workers, engine, resume):
+        examined = check({})
     if diff:
         return _show_repairs(examined, unsafe_fixes, check)
     if fix or unsafe_fixes:

@@ -74,8 +74,7 @@ def ask(source: Source, out: Place | BinaryIO, target: ItemFormat, *, format: st
         raise UsageError(f"no labels in {printable(source.path)}")
     with tempfile.TemporaryFile(dir=_near(place)) as spool:
         tally = Tally()
-        portable = [shard.portable() for shard in found] if source.kind == "folder" else map(Shard.portable, found)
-        made = each(work, portable, what="asking about labels", size=attrgetter("size"), key=attrgetter("stamp"))
+        made = each(work, found, what="asking about labels", size=attrgetter("size"), key=attrgetter("stamp"))
         batches = [_put(batch, spool, tally) for batch in made]
         kept, masks = _choice(batches, tally.asked, request, module)
         texts, remarks = _texts(spool, batches, masks), _unsaid(target)

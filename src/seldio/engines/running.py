@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from itertools import islice
 from pathlib import Path
-from typing import Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Generic, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from seldio import progress
 from seldio.engines.ledger import Ledger, name_of
@@ -32,6 +32,15 @@ class Engine(Protocol):
 
     def close(self, at_once: bool) -> None:
         """End it, *at_once* or when what has begun is done."""
+        ...
+
+
+@runtime_checkable
+class Portable(Protocol):
+    """A part that has to be made ready before it goes to another process."""
+
+    def portable(self) -> object:
+        """The same as it can be pickled."""
         ...
 
 
@@ -113,7 +122,8 @@ def each(
     Args:
         work: a function at the top level of a module, or a frozen dataclass that can be called; it may raise, and
             depends on nothing but its part and its fields.
-        parts: what it works on; like the results, pickled on the way to another process.
+        parts: what it works on; like the results, pickled on the way to another process, what has a method
+            ``portable`` as what that returns.
         batch: parts that travel together; their number does not depend on the workers.
         what: is done, for the display of progress; nothing is shown without.
         size: the bytes of a part, for the same.
@@ -134,7 +144,7 @@ def each(
             there = kept is not None and name is not None and name in kept
             order.append(_Batch(len(those), 0 if size is None else sum(map(size, those)), name, there))
             if not there:
-                yield those
+                yield those if engine is None else list(map(_portable, those))
 
     def done(there: bool) -> Iterator[_Batch]:
         """Batches from the front of the order: those that were kept, or one that was not."""
@@ -173,6 +183,11 @@ class _Batch(NamedTuple):
     size: int
     name: str | None
     kept: bool
+
+
+def _portable(part: Part) -> Part:
+    """A part as it can go to another process."""
+    return cast("Part", part.portable()) if isinstance(part, Portable) else part
 
 
 def _batched(parts: Iterable[Part], length: int) -> Iterator[list[Part]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from seldio.engines import each
 from seldio.errors import InvalidData, SeldioError
 from seldio.findings import Finding, Sink
 from seldio.rules.audio_tree import Heard
@@ -217,25 +219,40 @@ def check_samples(entry: Entry, sink: Sink, name: str | None = None) -> Listened
         sink: takes what is wrong with its sound.
         name: what messages call it; its path unless given.
     """
+    return _told(entry, name or printable(entry.path), _levels(entry), sink)
+
+
+def check_sounds(those: Sequence[Heard], sink: Sink) -> None:
+    """Listen to recordings, and hold them against each other."""
+    entries = [one.entry for one in those]
+    levels = each(_levels, entries, what="listening to recordings", size=attrgetter("size"), key=attrgetter("stamp"))
+    listened = [_told(one.entry, one.file, level, sink) for one, level in zip(those, levels, strict=True)]
+    _run((same_recording,), [one for one in listened if one is not None], sink)
+
+
+def _levels(entry: Entry) -> tuple[int, Sound] | Finding | None:
+    """Channels and levels of a recording, or what is wrong; None where it cannot be opened."""
     from seldio.media.levels import listen
     from seldio.media.windows import Recording
 
     try:
         with Recording(entry) as recording:
-            one = Listened(entry, name or printable(entry.path), recording.channels, listen(recording))
+            return recording.channels, listen(recording)
     except InvalidData as error:
-        sink(error.finding)
-        return None
+        return error.finding
     except SeldioError:
         return None
+
+
+def _told(entry: Entry, name: str, level: tuple[int, Sound] | Finding | None, sink: Sink) -> Listened | None:
+    """Run the rules for one recording."""
+    if isinstance(level, Finding):
+        sink(level)
+    if level is None or isinstance(level, Finding):
+        return None
+    one = Listened(entry, name, *level)
     _run(_ALONE, one, sink)
     return one
-
-
-def check_sounds(those: Iterable[Heard], sink: Sink) -> None:
-    """Listen to recordings one after the other, and hold them against each other."""
-    listened = [check_samples(one.entry, sink, one.file) for one in those]
-    _run((same_recording,), [one for one in listened if one is not None], sink)
 
 
 def _run(rules: Iterable[Rule], what: Listened | list[Listened], sink: Sink) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from seldio.engines import each
 from seldio.formats.trees import AUDIO, TYPES, Place, Tree
 from seldio.rules.collection import Collection, Entry
 from seldio.rules.recordings import probed
@@ -81,7 +83,12 @@ class TreeAudio:
         if collection.kind != "file":  # in folders, empty ones are LAY113
             entries = {name: entry for name, entry in entries.items() if entry.size != 0}
         places = [place for place in tree.places if place.name in entries]
-        self.all = [_heard(entries[place.name], place) for place in places]
+        those = [entries[place.name] for place in places]
+        headers = each(probed, those, batch=64, what="reading headers", key=attrgetter("stamp"))
+        self.all = [
+            Heard(entry, place, place.inside and place.top is not None and place.field in AUDIO, *header)
+            for entry, place, header in zip(those, places, headers, strict=True)
+        ]
 
     @property
     def heard(self) -> Iterator[tuple[Heard, Probe]]:
@@ -114,11 +121,6 @@ class TreeAudio:
     def folder(self, those: Iterable[Heard]) -> str:
         """The path of the folder that they have in common."""
         return spot(self.collection, [one.place for one in those])
-
-
-def _heard(entry: Entry, place: Place) -> Heard:
-    expected = place.inside and place.top is not None and place.field in AUDIO
-    return Heard(entry, place, expected, *probed(entry))
 
 
 def is_sound(name: str) -> bool:

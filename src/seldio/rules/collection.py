@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, Self
 
 from seldio.findings import Finding
 from seldio.formats.base import Reading
@@ -31,6 +31,13 @@ class Entry(Protocol):
     @property
     def local(self) -> os.PathLike[str] | None:
         """The file on disk, if it is one."""
+
+    @property
+    def stamp(self) -> tuple[str, int, int]:
+        """What changes when it does."""
+
+    def portable(self) -> Self:
+        """The same as another process can read it."""
 
     def read(self) -> bytes:
         """Its content."""

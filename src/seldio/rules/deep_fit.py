@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from seldio import angles
+from seldio.engines import each
 from seldio.errors import SeldioError
 from seldio.files.lookup import Lookup
 from seldio.formats.trees import Place, Tree
@@ -45,6 +48,13 @@ class Rows:
     elevation: Any
     event: Any
     hop: Fraction
+
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """What changes when the labels do."""
+        columns = (self.frame, self.azimuth, self.elevation, self.event)
+        data = b"".join(np.ascontiguousarray(column).tobytes() for column in columns)
+        return self.path, hashlib.sha256(data).hexdigest(), self.hop
 
     def said(self, count: int) -> Said:
         """What they say of the first *count* label frames."""
@@ -125,7 +135,9 @@ class Fits:
         self._entries = {entry.name: entry for entry in collection.entries}
         self._places = {place.name: place for place in tree.places}
         self.rows = _rows(collection)
-        self.all = [fit for clip in tree.clips if clip.metadata in self.rows for fit in self._fits(clip)]
+        pairs = [pair for clip in tree.clips if clip.metadata in self.rows for pair in self._pairs(clip)]
+        fits = each(_fit, pairs, what="holding labels against the sound", size=_size, key=attrgetter("stamp"))
+        self.all = [fit for fit in fits if fit is not None]
 
     @cached_property
     def together(self) -> dict[Format, tuple[list[Fit], Verdict]]:
@@ -147,13 +159,11 @@ class Fits:
         found = ((fit, timing(fit, every)) for fit in self.all)
         return [(fit, one) for fit, one in found if one is not None]
 
-    def _fits(self, clip: Clip) -> Iterator[Fit]:
+    def _pairs(self, clip: Clip) -> Iterator[_Pair]:
         assert clip.metadata is not None
         rows = self.rows[clip.metadata]
         for entry, format in self._recordings(clip) if len(rows.frame) else ():
-            fit = _fit(clip.clip, rows, entry, self._places.get(entry.name), format)
-            if fit is not None:
-                yield fit
+            yield _Pair(clip.clip, rows, entry, self._places.get(entry.name), format)
 
     def _recordings(self, clip: Clip) -> Iterator[tuple[Entry, Format | None]]:
         """The recordings of a clip with their formats; None where no folder tells it."""
@@ -202,11 +212,35 @@ def _rows(collection: Collection) -> dict[str, Rows]:
     return found
 
 
-def _fit(clip: str, rows: Rows, entry: Entry, place: Place | None, format: Format | None) -> Fit | None:
+class _Pair(NamedTuple):
+    """The labels of a clip and a recording of it; the format is None where no folder tells it."""
+
+    clip: str
+    rows: Rows
+    entry: Entry
+    place: Place | None
+    format: Format | None
+
+    def portable(self) -> _Pair:
+        """The same as it can go to another process."""
+        return self._replace(entry=self.entry.portable())
+
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """What changes when the recording or the labels do."""
+        return self.clip, self.entry.path, self.entry.stamp, self.place, self.format, self.rows.stamp
+
+
+def _size(pair: _Pair) -> int:
+    return max(0, pair.entry.size)
+
+
+def _fit(pair: _Pair) -> Fit | None:
     """A recording held against labels; None where it cannot be listened to, which other rules tell."""
     from seldio.media.intensity import array_of, inverted, listen
     from seldio.media.windows import Recording
 
+    clip, rows, entry, place, format = pair
     try:
         with Recording(entry) as recording:
             if recording.channels != 4 or not _RATES[0] <= recording.rate <= _RATES[1] or not len(recording):

@@ -7,14 +7,16 @@ wait for it. A recording without any video is LAY105, and LAY115 for the twelve 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 
+from seldio.engines import each
 from seldio.findings import Finding, Sink
 from seldio.formats.trees import Tree
 from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
 from seldio.rules.collection import Collection, Found, finder
 from seldio.rules.tree_files import MANY, folders, wrong_alike
 from seldio.rules.tree_gaps import spot
-from seldio.rules.video_tree import PRESCRIBED, Facts, Film, TreeVideo, undecoded
+from seldio.rules.video_tree import PRESCRIBED, Facts, Film, TreeVideo, decodable
 from seldio.text import listed, plural, printable
 from seldio.timeline import centre
 
@@ -255,8 +257,10 @@ def picture_damaged(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: loaders through OpenCV end such a video there, or show the picture before.
     """
-    for one, facts in video.seen:
-        gone, why = undecoded(one, facts)
+    entries = [one.entry for one, _ in video.seen]
+    decoded = each(decodable, entries, what="decoding videos", size=attrgetter("size"), key=attrgetter("stamp"))
+    for (one, facts), (there, why) in zip(video.seen, decoded, strict=True):
+        gone = facts.frames - there
         if gone > 0:
             told = f" ({printable(why)})" if why else ""
             message = f"{gone:,} of {plural(facts.frames, 'picture')} of {one.file} cannot be decoded{told}"

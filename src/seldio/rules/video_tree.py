@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from seldio.engines import each
 from seldio.errors import SeldioError
 from seldio.formats.trees import TYPES, Place, Tree
 from seldio.rules.base import Labels
@@ -99,7 +101,8 @@ class TreeVideo:
         self._entries = {entry.name: entry for entry in collection.entries}
         labelled = dict(_labelled(collection))
         clips = {clip.video: clip for clip in tree.clips if clip.video is not None}
-        self.all: list[Film] = []
+        looks: list[_Look] = []
+        others: list[tuple[Place, float | None]] = []
         for place in tree.places:
             entry = self._entries.get(place.name)
             if entry is None or not is_video(place.name) or (entry.size == 0 and collection.kind != "file"):
@@ -107,8 +110,13 @@ class TreeVideo:
             clip = clips.get(place.name)
             of_labels = clip is not None and clip.metadata is not None and self._entries[clip.metadata].path
             sound = self._sound((clip.foa, clip.mic, clip.stereo, clip.audio)) if clip is not None else None
-            facts, fault = _looked_at(entry, labelled.get(of_labels or ""))
-            self.all.append(Film(entry, place, facts, fault, sound))
+            looks.append(_Look(entry, *labelled.get(of_labels or "", (np.zeros(0, np.int64), HOP))))
+            others.append((place, sound))
+        seen = each(_looked_at, looks, batch=8, what="reading the packets of videos", key=attrgetter("stamp"))
+        self.all = [
+            Film(look.entry, place, facts, fault, sound)
+            for look, (place, sound), (facts, fault) in zip(looks, others, seen, strict=True)
+        ]
 
     @property
     def seen(self) -> Iterator[tuple[Film, Facts]]:
@@ -143,12 +151,29 @@ def _labelled(collection: Collection) -> Iterator[tuple[str, tuple[Ints, Fractio
                 yield labels.parts[number].file.path, (rows, labels.format.hop)
 
 
-def _looked_at(entry: Entry, labelled: tuple[Ints, Fraction] | None) -> tuple[Facts | None, str]:
+class _Look(NamedTuple):
+    """A video, the label frames of its clip that have labels, and the seconds between label frames."""
+
+    entry: Entry
+    frames: Ints
+    hop: Fraction
+
+    def portable(self) -> _Look:
+        """The same as it can go to another process."""
+        return self._replace(entry=self.entry.portable())
+
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """What changes when the video or its labels do."""
+        return self.entry.stamp, self.frames.tobytes(), self.hop
+
+
+def _looked_at(look: _Look) -> tuple[Facts | None, str]:
     from seldio.media.video import Video
 
+    entry, frames, hop = look
     try:
         with entry.open() as stream, Video(stream) as video:
-            frames, hop = labelled if labelled is not None else (np.zeros(0, np.int64), HOP)
             bare = frames[video.numbers(frames.tolist(), hop=hop) < 0]
             scan, ahead = video.scan, video.scan.ahead
             far = np.abs(ahead)
@@ -161,12 +186,12 @@ def _looked_at(entry: Entry, labelled: tuple[Ints, Fraction] | None) -> tuple[Fa
         return None, str(error)
 
 
-def undecoded(film: Film, facts: Facts) -> tuple[int, str]:
-    """How many pictures of a video do not come out of the decoder, and what it says; decodes all of it."""
+def decodable(entry: Entry) -> tuple[int, str]:
+    """How many pictures of a video come out of the decoder, and what it says; decodes all of it."""
     from seldio.media.video import Video
 
     try:
-        with film.entry.open() as stream, Video(stream) as video:
-            return facts.frames - video.decodable(), ""
+        with entry.open() as stream, Video(stream) as video:
+            return video.decodable(), ""
     except SeldioError as error:
-        return facts.frames, str(error)
+        return 0, str(error)
