@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import io
 import os
 import pickle
+import re
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -26,6 +30,8 @@ from seldio.engines.ledger import NAME, Ledger
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.findings import Finding, Severity
 from seldio.reports.progress import Bars
+from seldio.synth import CLIPS
+from seldio.synth.tree import write_tree
 
 #: A file to which each call of some work adds a byte, so that calls in other processes can be counted.
 CALLS = "SELDIO_TEST_CALLS"
@@ -177,6 +183,13 @@ def test_a_break_at_any_place_is_gone_on_from(stop: int, batch: int, tmp_path_fa
     assert '"finished": true' in (folder / NAME).read_text()
 
 
+def test_without_a_folder_it_is_said_how_to_go_on_next_time() -> None:
+    with pytest.raises(KeyboardInterrupt, match=r"with --resume FOLDER the same command would go on"), running(1):
+        raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt, match=r"^it told itself$"), running(1):
+        raise KeyboardInterrupt("it told itself")
+
+
 def test_damaged_parts_are_worked_on_again(calls: Path, tmp_path: Path) -> None:
     folder = tmp_path / "parts"
     powers([1, 2, 3], folder, batch=1)
@@ -269,3 +282,36 @@ def test_kept_parts_count_as_well(tmp_path: Path) -> None:
             for _ in each(double, range(4), what="x", key=str):
                 clock.now += 1.0
         assert ["x: 4, 1 a second, in 4.0 s"] == list(bars.summary())
+
+
+#: A command whose bars do not wait, so that they are seen however quick it is.
+AT_ONCE = "import seldio.reports.progress as p; p.PATIENCE = 0; from seldio.cli import main; main()"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such terminals")
+def test_bars_are_seen_on_a_terminal_only(tmp_path: Path) -> None:
+    import pty
+
+    write_tree(tmp_path / "data", 3, seconds=3.0, clips=CLIPS[:2], media=["audio"])
+    command = [sys.executable, "-c", AT_ONCE, "validate", str(tmp_path / "data"), "--deep"]
+    piped = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ("", 0) == (piped.stderr, piped.returncode)
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "rb", closefd=True) as screen:
+        run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "COLUMNS": "150"})
+        os.close(theirs)
+        seen = b""
+        with contextlib.suppress(OSError):  # Linux ends a terminal that way
+            while piece := os.read(screen.fileno(), 4096):
+                seen += piece
+        assert run.stdout is not None
+        assert piped.stdout == run.stdout.read().decode()
+        run.stdout.close()
+        assert 0 == run.wait()
+    text = seen.decode()
+    assert "listening to recordings" in text
+    last = [line for line in text.splitlines() if line.startswith("listening to recordings: ")]
+    assert 1 == len(last)
+    assert re.fullmatch(
+        r"listening to recordings: 4, [\d,.]+ a second, [\d.]+ MB, [\d.]+ [MG]B/s, in [\d.]+ s", last[0]
+    )

@@ -99,15 +99,19 @@ def running(
         yield
         well = True
     except KeyboardInterrupt as stop:
-        if str(stop) or ledger is None:
-            raise
-        raise KeyboardInterrupt(f"stopped; {ledger.told()}: the same command goes on from there") from None
+        raise KeyboardInterrupt(str(stop) or f"stopped; {_how_to_go_on(ledger)}") from None
     finally:
         _running.reset(token)
         if now.engine is not None:
             now.engine.close(at_once=not well)
     if ledger is not None:
         ledger.finish()
+
+
+def _how_to_go_on(ledger: Ledger | None) -> str:
+    if ledger is None:
+        return "nothing is half written; with --resume FOLDER the same command would go on where it stopped"
+    return f"{ledger.told()}: the same command goes on from there"
 
 
 def each(
