@@ -18,6 +18,8 @@ from seldio.engines.cluster import Cluster
 from seldio.errors import InvalidData, SeldioError
 from seldio.formats import get
 from seldio.schema.events import ClipFile
+from seldio.synth.tree import write_tree
+from seldio.validation import validate
 
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 
@@ -75,6 +77,17 @@ def test_questions_are_the_same_bytes(
         assert alone == asked(labels, tmp_path / "kept.jsonl")
     with running(2, resume=tmp_path / "parts"):
         assert alone == asked(labels, tmp_path / "again.jsonl")
+
+
+def test_validation_finds_the_same(cluster: Any, tmp_path: Path) -> None:
+    write_tree(tmp_path, 5, seconds=4.0, clips=synth.CLIPS[:2])
+    (tmp_path / "foa_dev").rename(tmp_path / "was")
+    (tmp_path / "mic_dev").rename(tmp_path / "foa_dev")
+    (tmp_path / "was").rename(tmp_path / "mic_dev")
+    alone = validate(tmp_path, deep=True).findings
+    assert {"AUD307"} <= {finding.code for finding in alone}
+    with running(engine="ray", resume=tmp_path / "parts"):
+        assert alone == validate(tmp_path, deep=True).findings
 
 
 def test_both_nodes_work(cluster: Any) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from seldio.api import write as write
     from seldio.dataset import open as open
     from seldio.dataset import windows as windows
+    from seldio.engines import running as running
     from seldio.errors import InvalidData as InvalidData
     from seldio.errors import LossError as LossError
     from seldio.errors import SeldioError as SeldioError
@@ -44,6 +45,7 @@ _HOMES = {
     "validate": "seldio.validation",
     "push": "seldio.hub",
     "pull": "seldio.hub",
+    "running": "seldio.engines",
     "spans": "seldio.schema.spans",
     "Event": "seldio.schema.events",
     "to_events": "seldio.schema.events",

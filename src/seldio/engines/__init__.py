@@ -6,6 +6,6 @@ the whole, with :func:`running`.
 
 from __future__ import annotations
 
-from seldio.engines.running import ENGINES, MOST, each, running
+from seldio.engines.parts import ENGINES, MOST, each, running
 
 __all__ = ["ENGINES", "MOST", "each", "running"]
