@@ -8,19 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from seldio import item_validation, rules
+from seldio.conversion.inputs import reopened
 from seldio.engines import each
-from seldio.files import Source, open_source, read_entries
+from seldio.files import Entry, Source, read_entries
 from seldio.files.lookup import Lookup
 from seldio.findings import Finding, Report, Sink
-from seldio.formats import Format, Reading, TextFile, get, item_formats
+from seldio.formats import Format, TextFile, get, item_formats
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.recognise import SUFFIXES, Recognised, clip_names, is_annotations, read_files
+from seldio.formats.tables import is_table
 from seldio.formats.trees import read_tree
 from seldio.item_validation import AnyReference, Chosen
+from seldio.label_validation import check_labels, check_large, large_labels
 from seldio.rules.audio import check_recordings
 from seldio.rules.audio_tree import is_sound
-from seldio.rules.base import Labels, Rule
+from seldio.rules.base import Rule
 from seldio.rules.collection import Collection, Reference, finder
 from seldio.rules.deep import check_fit
 from seldio.rules.item_audio import check_audio
@@ -78,7 +81,7 @@ def validate(
 
 
 def examine(
-    path: Path,
+    path: Path | Source,
     *,
     format: str | None = None,
     reference: AnyReference = None,
@@ -90,15 +93,17 @@ def examine(
     """Like :func:`validate`, and keep the tables that were read.
 
     Args:
+        path: what to check; a source that is open stays so.
         changed: contents to take in place of those on disk, by shown path.
         deep: look at the whole of recordings and videos as well.
-        rows: keep the questions and predictions that were read, which takes memory.
+        rows: keep all that was read, however much memory it takes.
     """
     found: list[Finding] = []
     asked = item_formats.named(format) if format is not None else None
     told = get(format) if format is not None and asked is None else None
-    with open_source(path, found.append) as source:
-        files = _text_files(source, told, asked, found.append, changed or {})
+    with reopened(path, found.append) as source:
+        large = [] if rows or asked is not None else large_labels(source, told)
+        files = _text_files(_without(source, large), told, asked, found.append, changed or {})
         questions = _questions(files, told, asked)
         meant = asked is SUBMISSION
         package = None if told else item_validation.submission_of(source, files, questions, reference, meant)
@@ -116,11 +121,12 @@ def examine(
         if package is not None:
             item_validation.check_submission(package, tuple(found), found.append)
         if package is None or isinstance(reference, Reference):
-            item_validation.check_kind(source.path, reference, read, bool(labels))
+            item_validation.check_kind(source.path, reference, read, bool(labels or large))
         clips = reference if isinstance(reference, Reference) else None
         listening = look if deep else None
-        recognised, count = _check(source, labels, told, clips, found.append, bool(questions), listening)
-        count += len(questions) or int(inside)
+        thin = check_large(large, told, clips, found.append, deep=deep) if large else []
+        recognised, count = _check(source, labels, told, clips, found.append, bool(questions), listening, thin)
+        count += len(large) + (len(questions) or int(inside))
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
     report = Report(files=count)
     report.add((settings or Settings()).applied(dict.fromkeys(found)))
@@ -135,10 +141,12 @@ def _check(
     sink: Sink,
     asked: bool,
     listening: Lookup | None,
+    thin: Sequence[Recognised] = (),
 ) -> tuple[list[Recognised], int]:
     """Check the labels and recordings of an open source; return what was recognised, and how many files were read.
 
-    With *listening*, which finds recordings of labels that came alone, recordings are listened to as well.
+    With *listening*, which finds recordings of labels that came alone, recordings are listened to as well. The labels
+    of *thin* have been checked each by itself.
     """
     package = systems(_collection(source, (), reference)) if is_package(source.entries) else None
     groups = _by_system(labels, package) if package is not None else [labels]
@@ -147,10 +155,11 @@ def _check(
         recognised = read_files(group, sink, told)
         every += recognised
         chosen = [rule for rule in rules.SET_RULES if package is None or rule.code != "SUB101"]  # there: SUB213
-        mixed = _check_set(chosen, _collection(source, recognised, reference), sink)
+        mixed = _check_set(chosen, _collection(source, [*recognised, *thin], reference), sink)
         for item in recognised:
             check_labels(item.reading, _except_rows_of(mixed, sink), told=item.told, reference=reference)
     if package is None:
+        every += thin
         return every, len(labels) + _check_tree(source, _collection(source, every, reference), sink, asked, listening)
     for rule in rules.PACKAGE_RULES:
         _run(rule, sink, package, finder(rule))
@@ -158,16 +167,21 @@ def _check(
 
 
 def _collection(source: Source, recognised: Sequence[Recognised], reference: Reference | None) -> Collection:
-    return Collection(source.path, source.kind, source.entries, [item.reading for item in recognised], reference)
+    readings = [item.reading for item in recognised]
+    return Collection(source.path, source.kind, source.entries, readings, reference, source.stored)
 
 
 def _text_files(
     source: Source, told: Format | None, asked: ItemFormat | None, sink: Sink, changed: Mapping[str, bytes]
 ) -> list[TextFile]:
     """The files that may hold labels or questions: in a folder those with the right suffix, a single file always."""
-    alone = _alone(source)
+    every = _alone(source) or asked is not None
     suffixes = (told.suffix,) if told is not None else (*SUFFIXES, ".jsonl")
-    entries = [entry for entry in source if alone or asked is not None or entry.name.lower().endswith(suffixes)]
+    entries = [
+        entry for entry in source
+        if every or entry.name.lower().endswith(suffixes)
+        or (told is None and is_table(entry, "labels", "items", "damaged"))
+    ]  # fmt: skip
     if source.kind == "file" and told is None and asked is None:
         entries = [entry for entry in entries if not (is_sound(entry.name) or is_video(entry.name))]
     chosen = Source(source.path, source.kind, tuple(entries))
@@ -176,6 +190,12 @@ def _text_files(
         TextFile(entry.path, entry.name, clips[entry.name], changed.get(entry.path, data))
         for entry, data in read_entries(chosen, sink)
     ]
+
+
+def _without(source: Source, entries: Sequence[Entry]) -> Source:
+    """The source without some of its files."""
+    those = {entry.name for entry in entries}
+    return Source(source.path, source.kind, tuple(e for e in source if e.name not in those)) if those else source
 
 
 def _alone(source: Source) -> bool:
@@ -201,7 +221,7 @@ def _labels(files: Sequence[TextFile], questions: set[str], source: Source, told
     rest = [file for file in files if file.path not in questions]
     if told is not None or _alone(source):
         return rest
-    return [file for file in rest if file.name.lower().endswith(".csv") or is_annotations(file)]
+    return [file for file in rest if file.name.lower().endswith((".csv", ".parquet")) or is_annotations(file)]
 
 
 def _check_items(
@@ -273,16 +293,6 @@ def _except_rows_of(mixed: set[str], sink: Sink) -> Sink:
             sink(finding)
 
     return take
-
-
-def check_labels(reading: Reading, sink: Sink, *, told: bool = True, reference: Reference | None = None) -> None:
-    """Run all label rules over a table that was read."""
-    lengths = {clip: n for clip, n in reference.clips.items() if n is not None} if reference is not None else {}
-    labels = Labels(reading, told, lengths)
-    for rule in rules.LABEL_RULES:
-        _run(rule, sink, labels, partial(labels.finding, rule))
-        if labels.foreign:
-            return
 
 
 def _run(rule: Rule, sink: Sink, *arguments: object) -> None:

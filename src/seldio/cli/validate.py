@@ -78,9 +78,11 @@ def command(
     if output is Output.MERA and not json:
         return _mera(paths, expected, out)
 
+    repairing = fix or unsafe_fixes or diff
+
     def one(path: str, changed: Mapping[str, bytes] | None = None) -> Examined:
         return examine(
-            path, format=format, reference=expected, settings=settings, changed=changed, deep=deep, rows=False
+            path, format=format, reference=expected, settings=settings, changed=changed, deep=deep, rows=repairing
         )
 
     piped = {path: one(path) for path in set(paths) & {"-"}}  # standard input can be read only once

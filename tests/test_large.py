@@ -1,0 +1,120 @@
+"""Sets of labels too large for memory are checked a shard at a time, and nothing else changes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from seldio import label_validation, synth
+from seldio.engines import running
+from seldio.findings import Finding
+from seldio.formats import get
+from seldio.reference import load
+from seldio.schema.events import ClipFile
+from seldio.synth.tree import write_tree
+from seldio.validation import validate
+
+
+@pytest.fixture
+def shards(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Everything is large; the bytes of each shard that was cut."""
+    sizes: list[int] = []
+    cut = label_validation._cut
+
+    def counted(*args: object) -> list[object]:
+        found = list(cut(*args))  # type: ignore[arg-type]
+        sizes.extend(shard.size for shard in found)
+        return found  # type: ignore[return-value]
+
+    monkeypatch.setattr(label_validation, "LARGE", 0)
+    monkeypatch.setattr(label_validation, "SHARD", 20_000)
+    monkeypatch.setattr(label_validation, "_cut", counted)
+    return sizes
+
+
+@pytest.fixture(scope="module")
+def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Forty label files, five of them with something wrong."""
+    folder = tmp_path_factory.mktemp("large")
+    for number in range(40):
+        table = synth.labels("m", synth.scene(number, 30.0, 8))
+        (folder / f"mix{number:03}.csv").write_bytes(get("starss23").write(table, ClipFile("m", "m.csv")))
+    wrong = {
+        3: b"nonsense,1,2,3,4,5\n",
+        11: b"5000,1,0,10,10,200\n",
+        19: b"7,99,0,10,10,200\n",
+        27: b"8,1,0,400,10,200\n",
+    }
+    for number, row in wrong.items():
+        with (folder / f"mix{number:03}.csv").open("ab") as file:
+            file.write(row)
+    (folder / "mix035.csv").write_bytes(b"")
+    return folder
+
+
+def found(path: Path, **options: object) -> list[Finding]:
+    return list(validate(path, **options).findings)  # type: ignore[arg-type]
+
+
+def test_the_same_is_found(labels: Path, shards: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (there := found(labels))
+    assert len(shards) > 5
+    assert max(shards) < 40_000
+    expected = load("mix001..mix044")
+    held = found(labels, reference=expected)
+    with monkeypatch.context() as usual:
+        usual.setattr(label_validation, "LARGE", 1 << 60)
+        assert found(labels) == there
+        assert found(labels, reference=expected) == held
+    assert {"SUB101", "SUB102"} < {finding.code for finding in held}
+    assert 3 == len({finding.path for finding in there})
+
+
+def test_workers_and_kept_parts_change_nothing(labels: Path, shards: list[int], tmp_path: Path) -> None:
+    alone = found(labels)
+    for _ in range(2):
+        with running(2, resume=tmp_path / "parts"):
+            assert alone == found(labels)
+
+
+def test_a_single_shard_is_the_usual_way(shared: Path, shards: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """On all bad inputs there are, whatever rules speak."""
+    monkeypatch.setattr(label_validation, "SHARD", 1 << 40)
+    folders = sorted({path.parent for path in (shared / "corpora").rglob("*.csv")})
+    for folder in folders[:40]:
+        there = found(folder)
+        with monkeypatch.context() as usual:
+            usual.setattr(label_validation, "LARGE", 1 << 60)
+            assert set(found(folder)) == set(there), folder
+    assert shards
+
+
+def test_recordings_are_held_against_their_labels(
+    tmp_path: Path, shards: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, 5, seconds=6.0, clips=synth.CLIPS[:3])
+    for path in tmp_path.rglob("metadata_dev/*/*.csv"):
+        with path.open("ab") as file:
+            file.write(b"90,1,0,10,10,200\n")  # behind the end of sound and pictures
+    foa, mic = tmp_path / "foa_dev", tmp_path / "mic_dev"
+    shutil.move(foa, tmp_path / "was")
+    shutil.move(mic, foa)
+    shutil.move(tmp_path / "was", mic)
+    there = found(tmp_path, deep=True)
+    assert {"AUD107", "VID106", "AUD307"} <= {finding.code for finding in there}
+    assert all(finding.line for finding in there if finding.code == "AUD107")
+    monkeypatch.setattr(label_validation, "LARGE", 1 << 60)
+    assert there == found(tmp_path, deep=True)
+
+
+def test_repairs_see_everything(labels: Path, shards: list[int], tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from seldio.cli import app
+
+    shutil.copytree(labels, tmp_path / "some")
+    (tmp_path / "some" / "mix000.csv").write_bytes(b"3,1,0,10,10,200\n1,2,0,10,10,200\n")
+    CliRunner().invoke(app, ["validate", str(tmp_path / "some"), "--diff"])
+    assert [] == shards
