@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import REAL, text_file
 
+from seldio import synth
 from seldio.formats import TextFile, get
 from seldio.formats.detect import Detection, detect, judge, means_the_same
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.evidence import look, signature
+from seldio.schema.events import ClipFile
 
 CASES = Path(__file__).parent / "cases" / "formats"
 
@@ -451,3 +454,18 @@ def test_examples_are_recognised_by_name_and_content(path: Path) -> None:
     found = detect([TextFile(path.name, path.name, path.stem, path.read_bytes())])
     if not found.empty:
         assert_right_or_undecided(found, path.parent.name)
+
+
+def test_a_few_impossible_values_do_not_make_another_layout() -> None:
+    """They are told by the rules, with line and column; a layout is what most rows say."""
+    files = []
+    for number in range(40):
+        table = synth.labels("m", synth.scene(number, 30.0, 8))
+        files.append(
+            TextFile("", f"mix{number:03}.csv", f"mix{number:03}", get("starss23").write(table, ClipFile("m", "m.csv")))
+        )
+    for row in (b"8,1,0,400,10,200\n", b"8,1,99,40,10,200\n", b"8,1.5,0,40,10,200\n", b"8,1,0,40,10,-200\n"):
+        spoiled = [*files[:-1], dataclasses.replace(files[-1], data=files[-1].data + row)]
+        found = detect(spoiled).format
+        assert found is not None, row
+        assert "starss23" == found.name

@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +29,8 @@ MARGIN = 2.0
 ENOUGH = 30
 #: With fewer rows than this, an angle out of range may be a slip as well as another layout.
 FEW = 5
+#: Share of rows that may hold what no row can, before that speaks of another layout.
+_FEW_STRAYS = 0.005
 #: Points at which a candidate is out of the question.
 OUT = -100.0
 
@@ -161,13 +164,18 @@ _WORDS = {"class_id": "class", "distance": "dist"}
 def _number_marks(kind: str, seen: Column, where: str) -> Iterator[Mark]:
     if kind in ("int", "flag"):
         if not seen.whole:
-            yield OUT, f"{where} has decimals"
+            yield _strays(seen.values != np.rint(seen.values)), f"{where} has decimals"
         elif seen.decimals:
             yield -1, f"{where} is written with decimal points"
     elif kind == "whole" and seen.decimals and not seen.whole:
         yield -3, f"{where} has decimals"
     elif kind in ("real", "real3", "real3inf") and not seen.decimals:
         yield -3, f"{where} has no decimals"
+
+
+def _strays(wrong: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
+    """The points where some values cannot be: a few rows among thousands are mistakes, which rules tell."""
+    return -2 if wrong.mean() <= _FEW_STRAYS else OUT
 
 
 def _share(seen: Column) -> float:
@@ -199,7 +207,7 @@ def _class(dialect: Dialect, seen: Column, _: str) -> Iterator[Mark]:
 def _source(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
     low, high = seen.values.min(), seen.values.max()
     if low < -1 or high > 60:
-        yield OUT, f"{where} holds {_range(seen)}: no source numbers"
+        yield _strays((seen.values < -1) | (seen.values > 60)), f"{where} holds {_range(seen)}: no source numbers"
     elif low < 0:
         track = dialect.fills.get("source") == low
         yield (2, f"tracks are {_number(low)}") if track else (-2, f"{where} holds {_number(low)}")
@@ -211,7 +219,7 @@ def _source(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
 def _azimuth(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
     low, high = seen.values.min(), seen.values.max()
     if max(-low, high) > 360:
-        yield OUT, f"{where} holds {_range(seen)}: no azimuths"
+        yield _strays(np.abs(seen.values) > 360), f"{where} holds {_range(seen)}: no azimuths"
     elif low >= 0 and high <= 15 and seen.whole and dialect.index("source") is None:
         yield -2 * (_share(seen) if high else 1), f"{where} holds {_range(seen)}: hardly azimuths"
     elif max(-low, high) <= 1.75 and seen.decimals:
@@ -235,7 +243,8 @@ def _distance(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
         zero = (1, f"{where} is always 0") if seen.decimals else (3, f"{where} is the constant 0")
         yield zero if not seen.values.any() else (OUT, f"{where} is not constant 0")
     elif low < 0 and low != dialect.unknown_distance:
-        yield OUT, f"{where} goes down to {_number(low)}: no distances"
+        strays = _strays((seen.values < 0) & (seen.values != (dialect.unknown_distance or 0)))
+        yield strays, f"{where} goes down to {_number(low)}: no distances"
     elif dialect.metre == 1 and high > 40:
         yield -6, f"{where} goes up to {_number(high)}: no metres"
     elif dialect.metre == 100 and low >= 0 and high <= 1:
@@ -252,7 +261,7 @@ def _distance(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
 
 def _axis(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
     if dialect.header is None and np.abs(seen.values).max() > 3:
-        yield OUT, f"{where} holds {_range(seen)}: no unit vectors"
+        yield _strays(np.abs(seen.values) > 3), f"{where} holds {_range(seen)}: no unit vectors"
 
 
 def _onscreen(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
@@ -285,7 +294,7 @@ def _norm_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
         if norm.max() < 3:
             yield 2, f"{where} are vectors of norm {norm.min():.2f} to {norm.max():.2f}"
         else:
-            yield OUT, f"{where} have norms up to {_number(norm.max())}: no unit vectors"
+            yield _strays(norm >= 3), f"{where} have norms up to {_number(norm.max())}: no unit vectors"
 
 
 def _grid_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
