@@ -81,7 +81,8 @@ class Ledger:
 
     def told(self) -> str:
         """What is kept, for people."""
-        return f"{plural(len(self._used), 'finished part')} kept in {printable(str(self.folder))}"
+        many = plural(len(self._used), "finished part") if self._used else "no finished part yet"
+        return f"{many} kept in {printable(str(self.folder))}"
 
     def finish(self) -> None:
         """Take away what this run had no use for, and write the manifest."""

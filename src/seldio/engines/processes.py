@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import threading
 from collections import deque
@@ -29,7 +30,7 @@ class Processes:
         self.workers = workers
         self._others = {process.pid for process in multiprocessing.active_children()}
         # spawn: works alike on all systems, and does not copy locks that another thread holds
-        self._pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+        self._pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _end_with_parent)
 
     def map(self, work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
         """The results of *work* on all *parts*, in their order; never more than two parts for each worker ahead.
@@ -61,6 +62,18 @@ class Processes:
                 if process.pid not in self._others:
                     process.terminate()
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """Let this process end when the one that started it was killed: else it would wait for work for ever."""
+
+    def wait() -> None:
+        parent = multiprocessing.parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 @contextmanager
