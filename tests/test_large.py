@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import shutil
 from pathlib import Path
 
 import pytest
 
-from seldio import label_validation, synth
+from seldio import label_validation, line_validation, synth
 from seldio.engines import running
 from seldio.findings import Finding
 from seldio.formats import get
@@ -118,3 +120,68 @@ def test_repairs_see_everything(labels: Path, shards: list[int], tmp_path: Path)
     (tmp_path / "some" / "mix000.csv").write_bytes(b"3,1,0,10,10,200\n1,2,0,10,10,200\n")
     CliRunner().invoke(app, ["validate", str(tmp_path / "some"), "--diff"])
     assert [] == shards
+
+
+# --- questions -------------------------------------------------------------------------------------------------
+
+ITEM = {"audio": ["x.wav"], "task": "source_existence", "question": "Is there a dog?", "answer": "yes"}
+
+
+@pytest.fixture
+def chunks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Every file of lines is large; the bytes of each chunk."""
+    sizes: list[int] = []
+    cut = line_validation._chunks
+
+    def counted(*args: object) -> list[object]:
+        found = list(cut(*args))  # type: ignore[arg-type]
+        sizes.extend(chunk.size for chunk in found)
+        return found  # type: ignore[return-value]
+
+    monkeypatch.setattr(line_validation, "LARGE", 0)
+    monkeypatch.setattr(line_validation, "CHUNK", 300)
+    monkeypatch.setattr(line_validation, "_chunks", counted)
+    return sizes
+
+
+def write_items(path: Path, ids: list[str], newline: str = "\n") -> None:
+    lines = [json.dumps({"id": id, **ITEM}, sort_keys=True) for id in ids]
+    path.write_bytes(newline.join(lines).encode() + (newline * (len(ids) % 2)).encode())
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_questions_chunk_by_chunk(
+    tmp_path: Path, chunks: list[int], newline: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "qa.jsonl"
+    write_items(path, [str(number) for number in range(40)] + ["3", "39", "3"], newline)
+    lines = path.read_bytes().split(newline.encode())
+    lines[20] = b'{"broken": '
+    lines[30] = lines[30].replace(b"x.wav", b"../x.wav")
+    path.write_bytes(newline.encode().join(lines))
+    there = found(path)
+    assert len(chunks) > 10
+    assert 4200 < sum(chunks) == path.stat().st_size
+    assert [41, 42, 43] == sorted(finding.line or 0 for finding in there if finding.code == "QAI101")
+    assert ["the id 3 stands in line 4 already"] * 2 == [
+        f.message for f in there if f.line in (41, 43) and f.code == "QAI101"
+    ]
+    with running(2, resume=tmp_path / "parts"):
+        assert there == found(path)
+    monkeypatch.setattr(line_validation, "LARGE", 1 << 60)
+    usual = [
+        f if f.code != "QAI309" else dataclasses.replace(f, message="none of its recordings is here: not checked")
+        for f in found(path)
+    ]
+    assert sorted(map(str, usual)) == sorted(map(str, there))
+
+
+def test_real_questions_and_bad_ones(shared: Path, chunks: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_validation, "CHUNK", 5000)
+    files = sorted(path for path in (shared).rglob("*.jsonl") if path.stat().st_size)
+    for path in files:
+        there = {(f.code, f.line, f.column) for f in found(path) if f.code != "QAI107"}
+        with monkeypatch.context() as usual:
+            usual.setattr(line_validation, "LARGE", 1 << 60)
+            assert there == {(f.code, f.line, f.column) for f in found(path) if f.code != "QAI107"}, path
+    assert files

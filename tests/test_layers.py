@@ -21,7 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("rules", "questions", "scores"),
     (
         "validation", "conversion", "scoring", "answer_scoring", "dataset", "storage", "synth", "settings", "fixes", "repair", "reference", "info", "demo", "planted",
-        "api", "item_validation", "label_validation", "mera",
+        "api", "item_validation", "label_validation", "line_validation", "mera",
     ),
     ("reports", "hub", "pictures", "schemas"),
     ("cli",),

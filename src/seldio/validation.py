@@ -21,6 +21,8 @@ from seldio.formats.tables import is_table
 from seldio.formats.trees import read_tree
 from seldio.item_validation import AnyReference, Chosen
 from seldio.label_validation import check_labels, check_large, large_labels
+from seldio.line_validation import check_large as check_lines
+from seldio.line_validation import large_files
 from seldio.rules.audio import check_recordings
 from seldio.rules.audio_tree import is_sound
 from seldio.rules.base import Rule
@@ -103,7 +105,10 @@ def examine(
     told = get(format) if format is not None and asked is None else None
     with reopened(path, found.append) as source:
         large = [] if rows or asked is not None else large_labels(source, told)
-        files = _text_files(_without(source, large), told, asked, found.append, changed or {})
+        lines = [] if rows or reference is not None or told is not None or asked is not None else large_files(source)
+        files = _text_files(
+            _without(source, [*large, *(entry for entry, _ in lines)]), told, asked, found.append, changed or {}
+        )
         questions = _questions(files, told, asked)
         meant = asked is SUBMISSION
         package = None if told else item_validation.submission_of(source, files, questions, reference, meant)
@@ -115,6 +120,7 @@ def examine(
         read = [] if apart else [_check_items(*one, found.append, look, reference, inside) for one in questions]
         if apart:
             _check_apart(questions, look, found.extend)
+        check_lines(lines, _Rows(look), found.append)
         items = [reading for reading in read if reading is not None]
         taken = {file.path for file, _ in questions}
         labels = [] if asked is not None or (inside and _alone(source)) else _labels(files, taken, source, told)
@@ -125,8 +131,8 @@ def examine(
         clips = reference if isinstance(reference, Reference) else None
         listening = look if deep else None
         thin = check_large(large, told, clips, found.append, deep=deep) if large else []
-        recognised, count = _check(source, labels, told, clips, found.append, bool(questions), listening, thin)
-        count += len(large) + (len(questions) or int(inside))
+        recognised, count = _check(source, labels, told, clips, found.append, bool(questions or lines), listening, thin)
+        count += len(large) + len(lines) + (len(questions) or int(inside))
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
     report = Report(files=count)
     report.add((settings or Settings()).applied(dict.fromkeys(found)))
@@ -241,19 +247,29 @@ def _check_items(
 def _check_apart(questions: Sequence[Chosen], look: Lookup, take: Callable[[list[Finding]], None]) -> None:
     """Check files of questions, each by itself, and keep none of them."""
     named = [(file, format.name) for file, format in questions]
-    for found in each(_Alone(look), named, what="checking questions", size=lambda one: len(one[0].data)):
+    for found in each(_Alone(_Rows(look)), named, what="checking questions", size=lambda one: len(one[0].data)):
         take(found)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Rows:
+    """Reads questions or predictions and runs their rules; nothing is held against others."""
+
+    look: Lookup
+
+    def __call__(self, file: TextFile, format: ItemFormat, sink: Sink) -> ItemReading | None:
+        return _check_items(file, format, sink, self.look)
 
 
 @dataclasses.dataclass(frozen=True)
 class _Alone:
     """What is wrong in a file of questions or predictions, with the name of its format."""
 
-    look: Lookup
+    check: _Rows
 
     def __call__(self, one: tuple[TextFile, str]) -> list[Finding]:
         found: list[Finding] = []
-        _check_items(one[0], item_formats.get(one[1]), found.append, self.look)
+        self.check(one[0], item_formats.get(one[1]), found.append)
         return found
 
 

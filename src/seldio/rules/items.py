@@ -9,9 +9,12 @@ from collections.abc import Callable, Iterator
 
 from seldio.files import name_fault
 from seldio.findings import Finding
-from seldio.formats.items import ItemReading
+from seldio.formats.items import ItemReading, Row
+from seldio.rules import item_fields, item_truth
 from seldio.rules.base import ERROR, WARNING, rule
-from seldio.schema.qa import Item, Prediction
+from seldio.rules.item_fields import items_of
+from seldio.schema.qa import Prediction
+from seldio.scores.so_bench.profiles import TASKS
 from seldio.text import clipped, printable
 
 Found = Callable[..., Finding]
@@ -19,19 +22,15 @@ Found = Callable[..., Finding]
 #: Letters that look Latin and are not: Cyrillic and Greek capitals.
 HOMOGLYPHS = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXABEZHIKMNOPTYX", strict=True))
 #: How many questions of each task SO-Bench has.
-SO_BENCH = {
-    "estimate_elevation": 1153, "estimate_azimuth": 1152, "detect_time": 667, "detect_source": 667,
-    "identify_source_by_doa": 667, "identify_source_by_location": 666, "onset_from_location": 487,
-    "estimate_distance": 486, "multi_hop": 333, "spatial_temporal": 333, "compare_elevation": 333,
-    "relative_left_right": 333, "compare_distance": 333, "speech_content": 171, "classify_motion": 62,
-    "count_sources": 34,
-}  # fmt: skip
+SO_BENCH = {task.name: task.count for task in TASKS.values()}
 
 
-def _items(reading: ItemReading) -> Iterator[tuple[int, Item]]:
-    for number, row in enumerate(reading.rows):
-        if isinstance(row, Item):
-            yield number, row
+def told_twice(row: Row, line: int) -> tuple[str, str]:
+    """What is wrong with a row whose id stands in *line* already, and what to do."""
+    if isinstance(row, Prediction):
+        hint = "keep one: MERA takes the last, SO-Bench's scorer may join the second to another question"
+        return f"a second prediction for {clipped(str(row.id))}; the first is in line {line}", hint
+    return f"the id {clipped(str(row.id))} stands in line {line} already", "each question needs an id of its own"
 
 
 @rule("QAI101", ERROR)
@@ -50,11 +49,11 @@ def repeated_id(reading: ItemReading, found: Found) -> Iterator[Finding]:
     Reference: SO-Bench scorer, prepare_records: a repeated id raises ValueError for the second prediction.
     """
     seen: dict[str, int] = {}
-    for number, row in _items(reading):
+    for number, row in items_of(reading):
         if row.id in seen:
             line = reading.locate(seen[row.id], "id", None).line
-            yield found(number, f"the id {clipped(row.id)} stands in line {line} already", "id",
-                        "each question needs an id of its own")  # fmt: skip
+            message, hint = told_twice(row, line)
+            yield found(number, message, "id", hint)
         seen.setdefault(row.id, number)
 
 
@@ -72,7 +71,7 @@ def answer_not_among_options(reading: ItemReading, found: Found) -> Iterator[Fin
 
     Reference: MMAU issue 12.
     """
-    for number, row in _items(reading):
+    for number, row in items_of(reading):
         if row.options and row.answer and not _chosen(row.answer, row.options):
             yield found(number, f"the answer {clipped(row.answer)} is none of the {len(row.options)} options", "answer",
                         "the answer is an option's text, or its letter")  # fmt: skip
@@ -99,7 +98,7 @@ def repeated_option(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: MMAU issues 7 and 31.
     """
-    for number, row in _items(reading):
+    for number, row in items_of(reading):
         counts = Counter(row.options or ())
         for position, option in enumerate(row.options or ()):
             if counts[option] > 1 and option in (row.options or [])[:position]:
@@ -123,7 +122,7 @@ def homoglyph_letter(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: MERA_MULTIMODAL, ruEnvAQA instructions; exact_match compares code points.
     """
-    for number, row in _items(reading):
+    for number, row in items_of(reading):
         if row.answer in HOMOGLYPHS:
             name = unicodedata.name(str(row.answer), "").title()
             yield found(
@@ -152,52 +151,19 @@ def times_of_item(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench, answer_meta.
     """
-    for number, row in _items(reading):
-        spans = [("time_span", row.answer_meta.time_span)] if row.answer_meta and row.answer_meta.time_span else []
-        if row.start is not None and row.end is not None:
-            spans.append(("start and end", [row.start, row.end]))
-        length = row.end - row.start if row.start is not None and row.end is not None else None
-        for name, span in spans:
-            if span[1] < span[0]:
-                yield found(number, f"{name}: {span[1]:g} s is before {span[0]:g} s", "answer_meta",
-                            "the start comes first")  # fmt: skip
-            elif name == "time_span" and length is not None and span[1] > length + 0.05:
-                yield found(number, f"{name} ends at {span[1]:g} s, the audio at {length:g} s", "answer_meta",
-                            "times count from the start of the clip")  # fmt: skip
-
-
-@rule("QAI106", ERROR)
-def meta_contradicts_answer(reading: ItemReading, found: Found) -> Iterator[Finding]:
-    """Numbers in the meta that are not those of the canonical answer.
-
-    The scorer compares with the meta, people and judges read the answer: a prediction that is right by
-    one is wrong by the other.
-
-    Example:
-        "canonical_answer": "18.5s to 20.0s", "answer_meta": {"time_span": [18.0, 20.0]}
-
-    Fix:
-        Write both from one source.
-
-    Reference: SO-Bench, answer_meta.
-    """
-    for number, row in _items(reading):
-        meta, text = row.answer_meta, row.canonical_answer or ""
-        numbers = [float(part) for part in re.findall(r"-?\d+(?:\.\d+)?", text)]
-        if meta is None or not numbers:
-            continue
-        truths = [meta.azimuth_deg, meta.elevation_deg, meta.distance_m, meta.onset_time, meta.active_count]
-        truth = meta.time_span or [float(value) for value in truths if value is not None][:1]
-        if (
-            truth
-            and len(numbers) == len(truth)
-            and any(
-                abs(one - other) > 0.051 * max(1.0, abs(other) / 100) for one, other in zip(numbers, truth, strict=True)
-            )
-        ):
-            shown = ", ".join(f"{value:g}" for value in truth)
-            yield found(number, f"the canonical answer says {clipped(text)}, the meta {shown}", "canonical_answer",
-                        "write both from one source")  # fmt: skip
+    for number, row in items_of(reading):
+        part = [row.start, row.end] if row.start is not None and row.end is not None else None
+        if part is not None and part[1] < part[0]:
+            yield found(number, f"the end, {part[1]:g} s, is before the start, {part[0]:g} s", "end",
+                        "the start comes first")  # fmt: skip
+            part = None  # nobody knows how long the clip is
+        span = row.answer_meta.time_span if row.answer_meta is not None else None
+        if span and span[1] < span[0]:
+            yield found(number, f"time_span: {span[1]:g} s is before {span[0]:g} s", "answer_meta",
+                        "the start comes first")  # fmt: skip
+        elif span and part is not None and span[1] > part[1] - part[0] + 0.05:
+            message = f"time_span ends at {span[1]:g} s, the clip at {part[1] - part[0]:g} s"
+            yield found(number, message, "answer_meta", "times count from the start of the clip")
 
 
 @rule("QAI107", WARNING)
@@ -215,7 +181,7 @@ def task_counts(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: the dataset card of SO-Bench.
     """
-    counts = Counter(row.task for _, row in _items(reading))
+    counts = Counter(row.task for _, row in items_of(reading))
     total = sum(counts.values())
     if reading.format.name == "so-bench" and abs(total - sum(SO_BENCH.values())) < 80 and dict(counts) != SO_BENCH:
         other = [f"{task}: {counts.get(task, 0)} for {n}" for task, n in SO_BENCH.items() if counts.get(task, 0) != n]
@@ -312,7 +278,7 @@ def no_options(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: lmms-eval, the MMAU task draws at random where it finds no letter.
     """
-    for number, row in _items(reading):
+    for number, row in items_of(reading):
         if row.options is not None and not row.options:
             yield found(number, "the question has no options to choose from", "options", "list the options")
 
@@ -339,12 +305,8 @@ def repeated_prediction(reading: ItemReading, found: Found) -> Iterator[Finding]
         key = (row.id, row.prompt)
         if key in seen:
             line = reading.locate(seen[key], "id", None).line
-            yield found(
-                number,
-                f"a second prediction for {clipped(row.id)}; the first is in line {line}",
-                "id",
-                "keep one: MERA takes the last, SO-Bench's scorer may join the second to another question",
-            )
+            message, hint = told_twice(row, line)
+            yield found(number, message, "id", hint)
         seen.setdefault(key, number)
 
 
@@ -370,6 +332,6 @@ def empty_prediction(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
 RULES = (
     repeated_id, answer_not_among_options, repeated_option, homoglyph_letter, times_of_item,
-    meta_contradicts_answer, task_counts, unsafe_audio_path, awkward_audio_path, no_options,
+    *item_fields.RULES, *item_truth.RULES, task_counts, unsafe_audio_path, awkward_audio_path, no_options,
     repeated_prediction, empty_prediction,
 )  # fmt: skip
