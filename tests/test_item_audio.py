@@ -53,7 +53,7 @@ def with_chunks(data: bytes, before: bytes = b"", after: bytes = b"") -> bytes:
 
 def question(number: int = 1, audio: str = "audio/test/foa_a.wav", **more: Any) -> dict[str, Any]:
     return {
-        "qa_id": f"qa_{number:020}", "split": "test", "audio_id": "foa_a", "audio_path": audio,
+        "qa_id": f"qa_{number:020}", "split": "test", "audio_id": Path(audio).stem, "audio_path": audio,
         "task_name": "count_sources", "question_class": "detect", "answer_format": "structured_text",
         "question": "How many?", "answer": "There is 1 source active.", "canonical_answer": "1",
         "answer_meta": {"active_count": 1},
@@ -126,6 +126,11 @@ def test_a_file_of_questions_alone_is_clean_with_one_note(tmp_path: Path) -> Non
         assert (finding.code, finding.severity, finding.line) == ("QAI309", Severity.INFO, None)
         assert finding.message == "none of 2 recordings is here: not checked"
     assert CliRunner().invoke(app, ["validate", str(file)]).exit_code == 0
+
+
+def test_an_end_before_the_start_is_no_time_behind_the_end(tmp_path: Path) -> None:
+    records = [timed([1.0, 2.5], start=8.0, end=4.0)]
+    assert codes(tree(tmp_path, records, {"audio/test/foa_a.wav": wav(20.0)})) == []
 
 
 def test_predictions_need_no_recordings(tmp_path: Path) -> None:

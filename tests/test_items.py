@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -52,7 +53,15 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_other_counts_of_tasks_than_so_bench_has(tmp_path: Path) -> None:
     """QAI107"""
-    whole = [question(0, task_name=task, answer_meta={}) for task, count in SO_BENCH.items() for _ in range(count)]
+    meta = {"azimuth_deg": 1.0, "elevation_deg": 1.0, "distance_m": 1.0, "time_span": [1.0, 2.5], "onset_time": 1.0}
+    about = {"answer": "1 left", "canonical_answer": "1", "answer_meta": meta | {"active_count": 1}}
+    words = {"classify_motion": "moving", "relative_left_right": "left", "spatial_temporal": "dog from left"}
+    words |= {"detect_time": "1.0s to 2.5s", "speech_content": "1 left"}
+    whole = [
+        question(0, task_name=task, **about | ({"canonical_answer": words[task]} if task in words else {}))
+        for task, count in SO_BENCH.items()
+        for _ in range(count)
+    ]
     records = [record | {"qa_id": f"qa_{number:020x}"} for number, record in enumerate(whole)]
     right = validate(lines(tmp_path / "right.jsonl", *records))
     wrong = validate(lines(tmp_path / "wrong.jsonl", *records[:-3]))
@@ -153,6 +162,87 @@ def test_real_questions_have_their_known_faults_only(shared: Path) -> None:
 
     assert [{"QAI309": 1}] * 2 == clean  # no recordings
     assert {"QAI103": 27, "QAI309": 1} == mmau
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "codes"),
+    [
+        ("ruenvaqa/test.json", "so-bench", {"QAI113": 1, "QAI309": 1}),  # the task is none of SO-Bench
+        ("mmau/mmau-test-mini.json", "so-bench", {"QAI113": 3, "QAI309": 1}),
+        ("jasco/v0.csv", "so-dataset-qa", {"QAI309": 1}),
+    ],
+)
+def test_what_is_written_is_recognised(shared: Path, tmp_path: Path, name: str, to: str, codes: dict[str, int]) -> None:
+    out = tmp_path / "out.jsonl"
+    convert_items(shared / "data" / name, out, item_formats.get(to), allow_loss=["all"])
+
+    found = item_formats.recognise(out.read_bytes(), out.name)
+    assert found is item_formats.get(to)
+    assert codes == validate(out).by_rule()
+
+
+def test_what_needs_no_mark_gets_none(tmp_path: Path) -> None:
+    record = question(1)
+    del record["answer_meta"]
+    convert_items(lines(tmp_path / "qa.jsonl", record), tmp_path / "items", item_formats.get("items"))
+    convert_items(tmp_path / "items", tmp_path / "back", item_formats.get("so-bench"))
+
+    assert record == json.loads((tmp_path / "back").read_text("utf-8"))
+
+
+def test_an_end_before_the_start_is_told_once(tmp_path: Path) -> None:
+    wrong = validate(lines(tmp_path / "qa.jsonl", question(1, start=8.0, end=4.0)))
+    late = validate(lines(tmp_path / "qa2.jsonl", question(1, start=8.0, end=9.0)))
+
+    assert {"QAI105": 1, "QAI309": 1} == wrong.by_rule()
+    first = next(finding for finding in wrong.findings if finding.code == "QAI105")
+    assert ("4.0", "the end, 4 s, is before the start, 8 s") == (first.value, first.message)
+    assert ["time_span ends at 2.5 s, the clip at 1 s"] == [f.message for f in late.findings if f.code == "QAI105"]
+
+
+GOOD = json.dumps({"data": {"test": [{"outputs": "B", "meta": {"id": 1}}]}})
+
+
+@pytest.mark.parametrize(
+    ("files", "codes"),
+    [
+        ({"ruEnvAQA.json": GOOD}, {}),
+        ({"ruEnvAQA.json": "{}"}, {"PRD111": 1}),
+        ({"ruEnvAQA.json": '{"data": {"dev": []}}'}, {"PRD112": 1}),
+        ({"ruEnvAQA.jsonl": GOOD}, {"PRD123": 1}),
+        ({"ruEnvAQA.jso": GOOD}, {"PRD123": 1}),
+        ({"ruEnvAQA": GOOD}, {"PRD123": 1}),
+        ({"ruenvaqa.json": GOOD}, {"PRD124": 1}),
+        ({"answers.json": GOOD, "logs_public.zip": ""}, {"PRD124": 1}),
+        ({"sub/answers.json": GOOD, "ruEthics.jso": "{}"}, {"PRD124": 1}),
+        ({"answers.json": GOOD, "labels/fold4_room1_mix001.csv": "0,1,0,-50,30\n"}, None),
+        ({"ruEnvAQA.md": "# our answers", "a.csv": "0,1,0,-50,30\n1,1,0,-50,30\n"}, None),
+    ],
+)
+def test_a_folder_for_mera_is_checked_like_its_zip(
+    tmp_path: Path, files: dict[str, str], codes: dict[str, int] | None
+) -> None:
+    folder = tmp_path / "submission"
+    with zipfile.ZipFile(tmp_path / "submission.zip", "w") as archive:
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text, "utf-8")
+            archive.writestr(name, text)
+
+    found = [validate(path).by_rule() for path in (folder, tmp_path / "submission.zip")]
+
+    expected = [codes] * 2 if codes is not None else found
+    assert expected == found
+    assert codes is not None or not any(code.startswith("PRD12") for code in found[0])
+
+
+def test_a_real_bad_submission_is_checked_as_a_folder(shared: Path, tmp_path: Path) -> None:
+    folder = shared / "data/ruenvaqa/mera-submission-bad"
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as archive:
+        for path in sorted(folder.iterdir()):
+            archive.write(path, path.name)
+
+    assert validate(tmp_path / "bad.zip").by_rule() == validate(folder).by_rule()
 
 
 def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:

@@ -235,12 +235,57 @@ def test_mmar_keeps_what_is_its_own() -> None:
 # --- findings --------------------------------------------------------------------------------------
 
 
+NULLS = [
+    (SO_BENCH, QA | {"split": None, "answer": None, "canonical_answer": None, "answer_meta": None, "note": None}),
+    (SO_BENCH, QA | {"answer_meta": {"time_span": [18.5, 20.0], "onset_time": None}, "audio_id": None, "language": None}),
+    (SO_DATASET, {"qa_id": "q", "audio_path": "a.wav", "question": "?", "answer": None, "dataset": None,
+                  "source_refs": [{"class_id": None, "class_name": "bell", "azimuth_deg": None, "start_time": 0.5}]}),
+    (SO_PREDICTIONS, {"qa_id": "q", "audio_path": None, "task_name": None, "prediction": None}),
+    (MMAU, {"id": "q", "audio_id": "a.wav", "question": "?", "choices": None, "answer": None, "task": None, "split": None}),
+    (MMAR, MC | {"language": None}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("format", "record"), NULLS)
+def test_nulls_come_back_through_other_formats(format: JsonItems, record: dict[str, Any]) -> None:
+    here = rows(format, line(record))
+    own = ITEMS if format.holds == "items" else PREDICTIONS
+
+    there = rows(own, own.write(here))
+
+    assert there == here
+    assert json.loads(b"".join(format.write(there).splitlines()).strip(b"[]")) == record
+
+
+def test_values_stand_in_for_nulls() -> None:
+    (row,) = rows(MMAR, line(MC | {"language": None}))
+    assert json.loads(MMAR.write([row.model_copy(update={"language": "en"})])) == MC | {"language": "en"}
+
+
 def test_numeric_ids_are_findings_and_kept() -> None:
     reading, found = look(SO_BENCH, line(QA) + line(QA | {"qa_id": 7}) + line(QA | {"qa_id": "007"}))
     assert reading is not None
     assert [row.id for row in reading.rows] == ["q1", "7", "007"]
     assert [(f.code, f.line, f.column, f.value) for f in found] == [("SYN212", 2, 11, "7")]
     assert "007" in str(found[0].hint)
+
+
+@pytest.mark.parametrize("format", [PREDICTIONS, SO_PREDICTIONS])
+def test_whole_numbers_are_ids_of_predictions(format: JsonItems) -> None:
+    key = format.key_of("id", {})
+    ids = ['"7"', "12", "0", str(2**53 - 1)]
+    data = "".join(f'{{"{key}": {id}, "prediction": "x"}}\n' for id in ids).encode()
+    reading, found = look(format, data)
+    assert reading is not None
+    assert [row.id for row in reading.rows] == ["7", "12", "0", str(2**53 - 1)]
+    assert [(f.code, f.severity, f.line, f.column, f.value) for f in found] == [
+        ("SYN216", "warning", 2, len(key) + 6, "12")
+    ]
+    assert "in 3 records" in found[0].message
+    assert format.write(reading.rows, reading.origin) == data
+    for wrong in ("7.0", "1e3", "true", "[7]"):
+        reading, found = look(format, f'{{"{key}": {wrong}, "prediction": "x"}}\n'.encode())
+        assert [f.code for f in found] == ["SYN212"], wrong
 
 
 WRONG = [

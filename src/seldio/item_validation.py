@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
@@ -23,6 +24,10 @@ from seldio.text import printable
 
 #: What files are held against: clips, questions or nothing.
 AnyReference = Reference | ItemReference | None
+
+
+#: Suffixes under which the file of a task may have been written, by mistake too; no page and no program.
+_WRITTEN = re.compile(r"(?:^|/)[^./]*(?:\.(?:js\w*|ndjson|txt))?$", re.IGNORECASE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,7 +70,8 @@ def submission_of(
     """The submission to MERA that a source is; None where it is none.
 
     It holds no questions, and no predictions in another format. Beyond that it is one if the reference or the
-    format says so (*told*), if a file is called like the task, or if it is a zip with answers to MERA.
+    format says so (*told*), if a file is called like the task, or if it is a zip or folder with answers to MERA
+    and without labels.
 
     Args:
         source: what is checked.
@@ -79,9 +85,10 @@ def submission_of(
         return None
     if not all(format is SUBMISSION for _, format in chosen):
         return None
-    looks = any(_stem(file.name).lower() == RUENVAQA.lower() for file in files)
-    looks = source.kind != "file" and (looks or (source.kind == "zip" and bool(chosen)))
-    if not (known or told or looks):
+    named = any(_stem(entry.name).lower() == RUENVAQA.lower() and _WRITTEN.search(entry.name) for entry in source)
+    others = any(file.name.lower().endswith(".csv") for file in files)  # labels, with answers among them
+    looks = named or (source.kind in ("zip", "folder") and bool(chosen) and not others)
+    if not (known or told or (looks and source.kind != "file")):
         return None
     data = {file.name: file.data for file in files}
     members = {entry.name: data.get(entry.name, b"") for entry in source.entries}

@@ -10,6 +10,7 @@ from typing import Any
 from seldio import questions
 from seldio.conversion.sources import Conversion
 from seldio.questions.margins import Margins
+from seldio.text import plural
 
 #: Columns of a report.
 WIDTH = 110
@@ -67,7 +68,7 @@ class Asked(Conversion):
         kept: those of them that were chosen and written.
         skipped: candidates without one right answer, by task (``*``: whole clips) and reason.
         refused: tasks that labels cannot answer, with the reason.
-        remarks: what the target has no place for, and what was odd about the audio.
+        remarks: what the target has no place for, what was odd about the audio, and tasks of which nothing is left.
     """
 
     asked: Mapping[str, int]
@@ -91,10 +92,22 @@ class Asked(Conversion):
             yield from _wrapped(head(*counts), "; ".join(f"{number:,} {reason}" for reason, number in reasons))
         for task, reason in self.refused.items():
             yield from _wrapped(head(task, "-", "-"), f"never asked: {reason}")
-        yield from self.remarks
+        yield from (line for remark in self.remarks for line in textwrap.wrap(remark, WIDTH))
 
     def _counts(self, task: str) -> tuple[str, str]:
         return f"{self.asked[task]:,}", f"{self.kept.get(task, 0):,}"
+
+
+def dropped(asked: Mapping[str, int], kept: Mapping[str, int]) -> Iterator[str]:
+    """The remark on tasks that have questions of which none is written."""
+    lost = {task: number for task, number in asked.items() if number and not kept.get(task)}
+    if lost:
+        named = ", ".join(f"{task} ({number:,} asked)" for task, number in lost.items())
+        chosen = plural(sum(kept.values()), "question")
+        yield (
+            f"no question of {named} among the {chosen}: their share of the total is less than one; a greater --total "
+            "or --per-task keeps some"
+        )
 
 
 def _wrapped(head: str, text: str) -> list[str]:

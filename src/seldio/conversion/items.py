@@ -15,7 +15,7 @@ from seldio.conversion.tables import ALL, check_fields
 from seldio.errors import LossError, UsageError
 from seldio.files import Entry, Source, read_entries
 from seldio.findings import Finding, Sink, raise_errors
-from seldio.formats import item_formats
+from seldio.formats import item_formats, tables
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.mera_submission import SUBMISSION, zipped
 from seldio.reference import RUENVAQA
@@ -51,9 +51,12 @@ def held_items(source: Source) -> ItemFormat | None:
 
 def _likely(source: Source) -> list[Entry]:
     """The files that may hold questions: of a folder or archive, which may hold recordings, those named so."""
-    suffixes = tuple({format.suffix for format in item_formats.ITEM_FORMATS})
-    several = source.kind in ("folder", "zip", "tar")
-    return [entry for entry in source if not several or entry.name.lower().endswith(suffixes)]
+    suffixes = tuple({format.suffix for format in item_formats.ITEM_FORMATS} - {tables.SUFFIX})
+    if source.kind not in ("folder", "zip", "tar"):
+        return list(source)
+    return [
+        entry for entry in source if entry.name.lower().endswith(suffixes) or tables.is_table(entry, "items")
+    ]  # fmt: skip
 
 
 def losses(rows: Sequence[Row], target: ItemFormat) -> dict[str, str]:
@@ -144,6 +147,8 @@ def convert_items(
         fields = "; ".join(f"{field}: {what}" for field, what in error.losses.items())
         raise UsageError(f"{target.name} cannot be made of {reading.format.name}: {fields}") from error
     lost = reading.lost
+    if not same and item_formats.recognise(data, f"out{target.suffix}") is None:
+        data = target.write(target.marked(reading.rows), target.origin_of(reading))
     if not same:
         lost = lost | losses(reading.rows, target) | altered(reading.rows, data, target)
     allowed(lost, target, allow_loss)

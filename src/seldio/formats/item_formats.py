@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from seldio.errors import UnknownFormat
 from seldio.formats import item_parquet, qa_csv, qa_json, ruenvaqa
 from seldio.formats.items import ItemFormat
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _TEXTS: tuple[ItemFormat, ...] = (*qa_json.FORMATS, *qa_csv.FORMATS, *ruenvaqa.FORMATS)
 #: Their order is that of ``seldio formats``.
@@ -48,6 +54,15 @@ def recognise(data: bytes, name: str) -> ItemFormat | None:
     """
     if data[:1].isdigit():
         return None
-    likes = [(format.likes(data, name), format) for format in ITEM_FORMATS]
+    return _likeliest((format.likes(data, name), format) for format in ITEM_FORMATS)
+
+
+def of_table(schema: pa.Schema) -> ItemFormat | None:
+    """The format that a Parquet file looks like most, by its columns; None where it looks like none."""
+    tables = [format for format in ITEM_FORMATS if isinstance(format, item_parquet.ItemParquet)]
+    return _likeliest((format.likes_table(schema), format) for format in tables)
+
+
+def _likeliest(likes: Iterable[tuple[float, ItemFormat]]) -> ItemFormat | None:
     most, best = max(likes, key=lambda pair: pair[0])
     return best if most >= LIKELY else None

@@ -98,6 +98,10 @@ class ItemFormat(ABC):
         kept = reading.origin.get("origin")
         return kept if reading.home == self.name and isinstance(kept, dict) else None
 
+    def marked(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """*rows* with what tells files of this format from others, empty as it is, where they lack it."""
+        return rows
+
     def choices(self, row: Row) -> list[str] | None:  # noqa: ARG002 - few formats hold any
         """What to choose from, made of the answers that a row holds beside the right one; None where there are none."""
         return None

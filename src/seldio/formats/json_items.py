@@ -41,11 +41,13 @@ class JsonItems(ItemFormat):
         never: and none of these,
         sure: and, for full certainty, one of these.
         own: with one of these, which no other format has, those of *never* are taken for further keys.
+        empty: fields whose keys tell the format, with the values that say nothing, see :meth:`marked`.
         layout: of a new file.
         closed: whether other keys are wrong.
         language: of all questions of the benchmark, so that no record says it.
     """
 
+    carries: tuple[str, ...] = dataclasses.field(init=False, default=())  # what its keys hold
     keys: Mapping[str, str]
     proofs: Mapping[str, str] = dataclasses.field(default_factory=dict)
     instead: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
@@ -55,6 +57,7 @@ class JsonItems(ItemFormat):
     never: tuple[str, ...] = ()
     sure: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
+    empty: Mapping[str, object] = dataclasses.field(default_factory=dict)
     layout: Layout = dataclasses.field(default_factory=Layout)
     closed: bool = False
     language: str | None = None
@@ -64,8 +67,10 @@ class JsonItems(ItemFormat):
         """Let an open layout of questions carry what it has no key of its own for, under the names of the fields."""
         besides = () if self.closed or self.holds != "items" else tuple(_BESIDES)
         named = {*self.keys, *self.keys.values()}
+        held = {*self.keys.values()} | (set() if self.closed else {"extra"})
         object.__setattr__(self, "besides", tuple(field for field in besides if field not in named))
-        object.__setattr__(self, "carries", (*self.carries, *self.besides))
+        carries = [field for field in self.model.model_fields if field in held]
+        object.__setattr__(self, "carries", (*carries, *self.besides))
 
     @property
     def model(self) -> type[Item | Prediction]:
@@ -107,17 +112,28 @@ class JsonItems(ItemFormat):
         extra = {} if self.closed else dict(values.get("extra") or {})
         record: dict[str, Any] = {}
         for key, field in self.keys.items():
-            more = extra.pop(key, _ABSENT) if extra else _ABSENT
-            value = more if field == "extra" and not self.closed else values.get(field)
-            if value is not None and type(value) is not str and value is not more:
-                value = _written(self, field, plain_value(value), more)
-            if (value is not None and value is not _ABSENT) or (field == "extra" and more is None):
+            more = extra.pop(key) if key in extra else _ABSENT
+            if field == "extra" and not self.closed:
+                if more is not _ABSENT:
+                    record[key] = more
+                continue
+            value = values.get(field)
+            if value is not None and type(value) is not str:
+                value = _written(self, field, value, more)
+            if value is not None or more is None or (self.closed and key in self.required):
                 record[key] = value
         for field in self.besides:
             value = values.get(field)
             if value is not None and not (field == "language" and value == self.language):
                 record[field] = value
-        return record | extra
+        return record | extra if extra else record
+
+    def marked(self, rows: Sequence[Row]) -> list[Row]:
+        """See :meth:`ItemFormat.marked`."""
+        return [
+            row.model_copy(update={field: value for field, value in self.empty.items() if getattr(row, field) is None})
+            for row in rows
+        ]
 
     def fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The inverse of :meth:`record`, unchecked."""
@@ -128,6 +144,8 @@ class JsonItems(ItemFormat):
                 extra[key] = value
             else:
                 values[field] = value
+                if value is None and not self.closed:
+                    extra[key] = None  # as it was written: a null is not an absent key
         for key, others in self.instead.items():
             other = next((name for name in others if name in extra), None) if key not in record else None
             if other is not None:
@@ -155,7 +173,8 @@ def _tidy(format: JsonItems, values: dict[str, Any], extra: dict[str, Any]) -> N
     values["audio"] = [audio] if isinstance(audio, str) else [] if audio is None else audio
     meta = values.get("answer_meta")
     if isinstance(meta, dict):
-        unknown = {key: value for key, value in meta.items() if key not in AnswerMeta.model_fields}
+        known = AnswerMeta.model_fields
+        unknown = {key: value for key, value in meta.items() if key not in known or value is None}
         values["answer_meta"] = {key: value for key, value in meta.items() if key not in unknown}
         if unknown:
             extra[format.key_of("answer_meta", {})] = unknown
@@ -167,22 +186,22 @@ def _tidy(format: JsonItems, values: dict[str, Any], extra: dict[str, Any]) -> N
 def _proof(keys: Mapping[str, str], event: Any) -> Any:
     if not isinstance(event, dict):
         return event
-    extra = {key: value for key, value in event.items() if key not in keys}
+    extra = {key: value for key, value in event.items() if key not in keys or value is None}
     known = {keys[key]: value for key, value in event.items() if key in keys}
     return known | ({"extra": extra} if extra else {})
 
 
 def _written(format: JsonItems, field: str, value: Any, more: Any) -> Any:
     """The value of a field as a record has it; *more*: what ``extra`` holds under the same key."""
-    if value is None or format.closed:
-        return _without_none(value) if field in ("answer_meta", "events") else value
-    if field == "audio":
+    if field == "audio" and not format.closed:
         return value[0] if len(value) == 1 else value or None
     if field == "answer_meta":
-        return _without_none(value) | (more if isinstance(more, dict) else {})
+        known = {key: each for key, each in value.__dict__.items() if each is not None}
+        return known | more if isinstance(more, dict) else known
     if field == "events":
-        return [_event(format.proofs, event) for event in value]
-    return value
+        events = plain_value(value)
+        return _without_none(events) if format.closed else [_event(format.proofs, event) for event in events]
+    return plain_value(value)
 
 
 def _event(keys: Mapping[str, str], event: Mapping[str, Any]) -> dict[str, Any]:
@@ -212,6 +231,7 @@ class _Reader:
         self.kept: list[frozenset[str]] = []  # the keys of each row's record
         self._keys: dict[frozenset[str], frozenset[str]] = {}
         self.absent: dict[str, list[Place]] = {key: [] for key in format.useful}
+        self.numbered: list[Place] = []  # ids of predictions that are whole numbers
 
     def rows(self) -> Iterator[Row]:
         """The rows of the records that can be read; what is wrong with the others goes to the sink."""
@@ -220,11 +240,7 @@ class _Reader:
             if row is not None:
                 self.keep(record, row)
                 yield row
-        for key, places in self.absent.items():
-            if places:
-                where = f" in {plural(len(places), 'record')}" if len(places) > 1 else ""
-                message, hint = f"{key} is missing{where}", self.format.useful[key]
-                self.send("SYN215", message, places[0], hint, Severity.WARNING)
+        self.warn()
 
     def row(self, record: Record) -> Row | None:
         """The row of one record; None, after findings, where there is none."""
@@ -265,13 +281,29 @@ class _Reader:
     # --- what is wrong
 
     def spell_id(self, values: dict[str, Any], record: Record) -> None:
-        """Take an id that is a number for the text it is written as, after a finding."""
+        """Take an id that is a number for the text it is written as; all but whole ones of predictions are errors."""
         if type(values.get("id")) not in _SCALARS:
             return
         key = self.format.key_of("id", record.value)
+        if self.format.holds == "predictions" and type(values["id"]) is int:
+            values["id"] = str(values["id"])
+            self.numbered.append(place_of(record.document, (*record.pointer, key), len(record.pointer)))
+            return
         values["id"] = text = record.document.locate((*record.pointer, key)).text
         hint = f'write "{clipped(text, 30)}": where ids are read as numbers, "007" and 7 are the same'
         self.report("SYN212", f"{key} is the number {clipped(text, 30)}, and must be text", record, (key,), hint)
+
+    def warn(self) -> None:
+        """Warnings about what many records may have in common, once for the file."""
+        for key, places in self.absent.items():
+            if places:
+                message, hint = f"{key} is missing{_in(places)}", self.format.useful[key]
+                self.send("SYN215", message, places[0], hint, Severity.WARNING)
+        if self.numbered:
+            text = clipped(self.numbered[0].value or "", 30)
+            message = f"{self.format.key_of('id', {})} is the number {text}{_in(self.numbered)}"
+            hint = f'it is taken for the id "{text}", as ids of questions are text: write it in quotes'
+            self.send("SYN216", message, self.numbered[0], hint, Severity.WARNING)
 
     def report_absent(self, record: Record) -> None:
         """A finding for each key that must be there, a note of each that should."""
@@ -319,6 +351,11 @@ class _Reader:
         finding = Finding(code, severity, message, self.records.path, at.line, at.column, at.end_column, at.value,
                           hint, False, at.excerpt)  # fmt: skip
         self.records.sink(finding)
+
+
+def _in(places: Sequence[Place]) -> str:
+    """In how many records something is, where these are several."""
+    return f" in {plural(len(places), 'record')}" if len(places) > 1 else ""
 
 
 def _at(value: Any, pointer: Pointer) -> Any:

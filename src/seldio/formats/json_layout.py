@@ -64,7 +64,7 @@ class Layout:
             InvalidData: JSON cannot hold it.
         """
         first = {key: record[key] for key in self.order if key in record}
-        whole = {**first, **record}
+        whole = {**first, **record} if first else record
         if self.indent is None and not self.ascii:
             return self.lead + dumps(whole, separators=self.separators)
         dumps(whole)  # says what JSON cannot hold

@@ -5,7 +5,7 @@ from __future__ import annotations
 from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import Layout
-from seldio.schema.qa import Item, Prediction
+from seldio.schema.qa import AnswerMeta, Item, Prediction
 
 _OUTPUTS = ("prediction", "prediction_cleaned", "prediction_raw")
 _CARD = "https://huggingface.co/datasets/Spatial-Omni/SO-Bench"
@@ -14,7 +14,6 @@ SO_BENCH = JsonItems(
     name="so-bench",
     title="SO-Bench questions: JSON Lines with canonical answers and typed answer meta",
     holds="items",
-    carries=("id", "audio", "task", "question", "answer", "canonical_answer", "answer_meta", "split", "extra"),
     needs=("id", "audio", "task", "question", "answer"),
     aliases=("sobench-qa",),
     source=_CARD,
@@ -37,12 +36,12 @@ SO_BENCH = JsonItems(
     marks=("qa_id", "audio_path", "question|task_name"),
     never=(*_OUTPUTS, "source_refs", "task_type"),
     sure=("question_class", "answer_format", "answer_meta"),
+    empty={"answer_meta": AnswerMeta.model_validate({})},
 )
 SO_PREDICTIONS = JsonItems(
     name="so-bench-predictions",
     title="predictions for SO-Bench: JSON Lines, joined by qa_id",
     holds="predictions",
-    carries=("id", "audio", "task", "prediction", "extra"),
     needs=("prediction",),
     source=_CARD,
     note="prediction_cleaned and prediction_raw are kept beside prediction; the scorer takes prediction_cleaned first.",
@@ -57,7 +56,6 @@ SO_DATASET = JsonItems(
     name="so-dataset-qa",
     title="SO-Dataset questions: JSON Lines with the sources that prove the answer",
     holds="items",
-    carries=("id", "audio", "task", "question", "answer", "canonical_answer", "split", "dataset", "events", "extra"),
     needs=("id", "audio", "question", "answer"),
     source="https://huggingface.co/datasets/Spatial-Omni/SO-Dataset",
     note="A prompt without a question is read as the question.",
@@ -90,12 +88,12 @@ SO_DATASET = JsonItems(
     never=(*_OUTPUTS, "id", "question_class", "answer_format", "answer_meta", "choices"),
     own=("source_refs",),
     sure=("source_refs", "task_type", "dataset"),
+    empty={"events": []},
 )
 MMAU = JsonItems(
     name="mmau",
     title="MMAU: a JSON list of multiple-choice questions",
     holds="items",
-    carries=("id", "audio", "task", "question", "options", "answer", "split", "dataset", "extra"),
     needs=("id", "audio", "question", "options", "answer"),
     suffix=".json",
     source="https://github.com/Sakshi113/MMAU",
@@ -120,7 +118,6 @@ MMAR = JsonItems(
     name="mmar",
     title="MMAR: JSON Lines of multiple-choice questions with reasons and rubrics",
     holds="items",
-    carries=("id", "audio", "question", "options", "answer", "language", "extra"),
     needs=("id", "audio", "question", "options", "answer"),
     source="https://github.com/ddlBoJack/MMAR",
     note="Ids are not always the stem of the audio path; the path is what counts.",
@@ -141,7 +138,6 @@ ITEMS = JsonItems(
     name="items",
     title="seldio's own items: JSON Lines of the item schema",
     holds="items",
-    carries=tuple(Item.model_fields),
     needs=("id", "question"),
     keys={field: field for field in Item.model_fields},
     required=("id", "question"),
@@ -154,7 +150,6 @@ PREDICTIONS = JsonItems(
     name="predictions",
     title="seldio's own predictions: JSON Lines of the prediction schema",
     holds="predictions",
-    carries=tuple(Prediction.model_fields),
     needs=("prediction",),
     keys={field: field for field in Prediction.model_fields},
     required=("prediction",),

@@ -9,11 +9,12 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Collection, Iterator
+from typing import Unpack
 
 import pyarrow as pa
 
 from seldio.questions import tasks_compare, tasks_detect, tasks_estimate, tasks_identify, tasks_reason
-from seldio.questions.asking import AUDIO, DEFAULTS, LONGEST, SILENT, Entry, Place, ask_all, chosen_tasks
+from seldio.questions.asking import AUDIO, DEFAULTS, LONGEST, SILENT, Entry, Options, Place, ask_all
 from seldio.questions.base import Draft
 from seldio.questions.margins import Margins
 from seldio.questions.mix import SO_BENCH, select, targets
@@ -102,24 +103,9 @@ def generate(
     return Generated(select(list(found), seed, per_task=per_task, balance=balance), skipped)
 
 
-def stream(
-    table: pa.Table,
-    *,
-    seed: int,
-    skipped: Counter[tuple[str, str]],
-    tasks: Collection[str] | None = None,
-    window: float = LONGEST,
-    hop: float = LONGEST,
-    margins: Margins = DEFAULTS,
-    audio_pattern: str = AUDIO,
-    split: str = "test",
-) -> Iterator[Item]:
+def stream(table: pa.Table, **options: Unpack[Options]) -> Iterator[Item]:
     """The items of :func:`generate` one by one, before any selection; *skipped* is counted up on the way."""
-    wanted = {task: TASKS[task] for task in chosen_tasks(tasks, TASKS, REFUSED)}
-    return ask_all(
-        table, wanted, _itself, _item, seed=seed, skipped=skipped, window=window, hop=hop, margins=margins,
-        audio_pattern=audio_pattern, split=split,
-    )  # fmt: skip
+    return ask_all(table, TASKS, REFUSED, _itself, _item, **options)
 
 
 def _itself(scene: Scene) -> Scene:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Required, TypedDict, TypeVar
 
 import pyarrow as pa
 
@@ -47,6 +47,19 @@ class Place(NamedTuple):
     split: str
 
 
+class Options(TypedDict, total=False):
+    """What :func:`ask_all` is told beside the tasks; see :func:`seldio.questions.generate`."""
+
+    seed: Required[int]
+    skipped: Required[Counter[tuple[str, str]]]
+    tasks: Collection[str] | None
+    window: float
+    hop: float
+    margins: Margins
+    audio_pattern: str
+    split: str
+
+
 def chosen_tasks(tasks: Collection[str] | None, known: Collection[str], refused: Mapping[str, str]) -> list[str]:
     """The tasks asked for, in the order of *known*.
 
@@ -62,47 +75,56 @@ def chosen_tasks(tasks: Collection[str] | None, known: Collection[str], refused:
 
 def ask_all(
     table: pa.Table,
-    tasks: Mapping[str, Entry[View, Made]],
+    known: Mapping[str, Entry[View, Made]],
+    refused: Mapping[str, str],
     look: Callable[[Scene], View],
     make: Callable[[Place, str, Made], Item],
     *,
     seed: int,
     skipped: Counter[tuple[str, str]],
-    window: float,
-    hop: float,
-    margins: Margins,
-    audio_pattern: str,
-    split: str,
+    tasks: Collection[str] | None = None,
+    window: float = LONGEST,
+    hop: float = LONGEST,
+    margins: Margins = DEFAULTS,
+    audio_pattern: str = AUDIO,
+    split: str = "test",
 ) -> Iterator[Item]:
     """The items of *tasks* about all clips of *table*, one by one; *skipped* is counted up on the way.
 
     Args:
         table: as for :func:`seldio.questions.generate`, like the keywords.
-        tasks: what to ask, in this order.
+        known: all tasks, in the order in which a clip's items come.
+        refused: tasks that labels cannot answer, with the reason.
         look: makes of a clip what the tasks look at.
         make: makes the item of a draft.
 
     Raises:
-        UsageError: a window that cannot be, a table without frames, or a wrong *audio_pattern*.
+        UsageError: a task that does not exist or is refused, a window that cannot be, a table without frames, or a
+            wrong *audio_pattern*.
     """
+    wanted = {task: known[task] for task in chosen_tasks(tasks, known, refused)}
     length, step = _frames("window", window), _frames("hop", hop)
     if length > 10 * LONGEST:
         raise UsageError(f"a window is at most {LONGEST:g} s long, as the clips of the benchmarks; not {window:g}")
     if "frame" not in table.column_names or table["frame"].null_count:
         raise UsageError("questions need label frames: convert the labels to a layout that has them")
-    silent = _windows(table, length, step)
-    for scene in scenes(table, margins, length, step):
-        silent -= 1
-        place = Place(scene, [_audio(audio_pattern, scene, split)], split)
-        luck, view = chance(seed, scene.audio_id), look(scene)
-        for task, entry in tasks.items():
-            for draft in entry.ask(view, margins, Say(luck, task)):
-                if isinstance(draft, str):
-                    skipped[task, draft] += 1
-                else:
-                    yield make(place, task, draft)
-    if silent:
-        skipped["*", SILENT] += silent
+
+    def items() -> Iterator[Item]:
+        silent = _windows(table, length, step)
+        for scene in scenes(table, margins, length, step):
+            silent -= 1
+            place = Place(scene, [_audio(audio_pattern, scene, split)], split)
+            luck, view = chance(seed, scene.audio_id), look(scene)
+            for task, entry in wanted.items():
+                for draft in entry.ask(view, margins, Say(luck, task)):
+                    if isinstance(draft, str):
+                        skipped[task, draft] += 1
+                    else:
+                        yield make(place, task, draft)
+        if silent:
+            skipped["*", SILENT] += silent
+
+    return items()
 
 
 def _frames(option: str, seconds: float) -> int:

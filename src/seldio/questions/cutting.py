@@ -14,6 +14,7 @@ from seldio import angles
 from seldio.errors import DataError
 from seldio.questions.directions import cells, only_cell
 from seldio.questions.margins import Margins
+from seldio.questions.reasons import EDGE, MOVES, SHORT, UNKNOWN
 from seldio.questions.scene import Event, Floats, Ints, Rows, Scene
 from seldio.questions.wording import Name, name_of
 from seldio.schema.events import clip_codes, origin_of
@@ -53,16 +54,16 @@ def scenes(table: pa.Table, margins: Margins, window: int, hop: int) -> Iterator
     pieces = _sorted(pieces, frames, rank)
     taken = _ranges(pieces.low, pieces.high)
     rows = _rows(table, found.rows[taken], frames[taken], margins)
-    events = _events(table, found.rows[pieces.low], pieces, rows, hop, margins)
+    groups = list(_groups(span_clip[pieces.span], pieces.window))
+    numbers = [number for low, high in groups for number in range(high - low)]
+    events = _events(table, found.rows[pieces.low], pieces, numbers, rows, hop, margins)
     means = np.stack(angles.to_cartesian([e.azimuth for e in events], [e.elevation for e in events]), axis=1)
     paths = {file.clip: file.name for file in origin_of(table).files}
-    for low, high in _groups(span_clip[pieces.span], pieces.window):
+    for low, high in groups:
         name = names[span_clip[pieces.span[low]]]
         first = int(pieces.window[low]) * hop
-        group = [event._replace(number=number) for number, event in enumerate(events[low:high])]
-        yield Scene(
-            name, paths.get(name, name), first, min(first + window, lengths[name]), group, rows, means[low:high]
-        )
+        end = min(first + window, lengths[name])
+        yield Scene(name, paths.get(name, name), first, end, events[low:high], rows, means[low:high], margins)
 
 
 def recording_frames(table: pa.Table) -> dict[str, int]:
@@ -151,8 +152,10 @@ def _stays(values: Floats, alike: Callable[[Floats, Floats], Any], wide: int) ->
     return stays
 
 
-def _events(table: pa.Table, heads: Ints, pieces: _Pieces, rows: Rows, hop: int, margins: Margins) -> list[Event]:
-    """One event for each piece."""
+def _events(
+    table: pa.Table, heads: Ints, pieces: _Pieces, numbers: list[int], rows: Rows, hop: int, margins: Margins
+) -> list[Event]:
+    """One event for each piece, with its number in its clip."""
     size = pieces.high - pieces.low
     high = np.cumsum(size)
     low = high - size
@@ -171,8 +174,16 @@ def _events(table: pa.Table, heads: Ints, pieces: _Pieces, rows: Rows, hop: int,
         np.bitwise_or.reduceat(cells(rows.azimuth, rows.elevation, margins.sector), low),
     ]
     certain = [only_cell(mask) for mask in cells(azimuth, elevation, margins.sector).tolist()]
-    lists = (*_labels(table, heads), *(column.tolist() for column in columns), certain, low.tolist(), high.tolist())
-    return [Event(0, *values) for values in zip(*lists, strict=True)]
+    short = (columns[1] - columns[0] < 10 * margins.shortest - 1e-6).tolist()
+    steady = np.where(np.isnan(azimuth), UNKNOWN, np.where(spread <= margins.still, "", MOVES)).tolist()
+    unsteady = [reason or None for reason in steady]
+    unplaced = [
+        SHORT if brief else reason or (EDGE if cell < 0 else None)
+        for brief, reason, cell in zip(short, unsteady, certain, strict=True)
+    ]
+    told = (certain, short, unsteady, unplaced)
+    lists = (*_labels(table, heads), *(column.tolist() for column in columns), *told, low.tolist(), high.tolist())
+    return list(map(Event._make, zip(numbers, *lists, strict=True)))
 
 
 def _means(rows: Rows, low: Ints, size: Ints) -> tuple[Floats, Floats, Floats]:

@@ -14,25 +14,10 @@ import numpy as np
 from seldio.errors import UsageError
 from seldio.questions.scene import digest
 from seldio.schema.qa import Item
+from seldio.scores.so_bench.profiles import TASKS
 
 #: Items of each task in SO-Bench; the 171 of speech_content are not among them.
-SO_BENCH: dict[str, int] = {
-    "estimate_elevation": 1153,
-    "estimate_azimuth": 1152,
-    "detect_time": 667,
-    "detect_source": 667,
-    "identify_source_by_doa": 667,
-    "identify_source_by_location": 666,
-    "onset_from_location": 487,
-    "estimate_distance": 486,
-    "multi_hop": 333,
-    "spatial_temporal": 333,
-    "compare_elevation": 333,
-    "relative_left_right": 333,
-    "compare_distance": 333,
-    "classify_motion": 62,
-    "count_sources": 34,
-}
+SO_BENCH: dict[str, int] = {name: task.count for name, task in TASKS.items() if name != "speech_content"}
 #: What the choice of items looks at, 24 bytes each: task and answer as hashes, and the luck of the draw.
 KEY = np.dtype([("task", np.uint64), ("group", np.uint64), ("chance", np.uint64)])
 Keys = np.ndarray[Any, np.dtype[np.void]]

@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from seldio.questions.directions import RIVALS
+from seldio.questions.margins import Margins
+from seldio.questions.reasons import REPEATED, SHARED, SHORT
 from seldio.questions.wording import Name
 from seldio.schema.qa import Proof, trusted
 
@@ -38,6 +41,9 @@ class Event(NamedTuple):
         gain: last distance less the first, metres.
         cells: mask of the direction cells that it touches.
         cell: the one cell that its mean lies in for sure, else -1.
+        short: whether it is shorter than is asked about.
+        unsteady: why it has no one direction; None where it has.
+        unplaced: why no direction word says where it is; None where one does.
         low: its first row in :class:`Rows`.
         high: the row after its last.
     """
@@ -56,6 +62,9 @@ class Event(NamedTuple):
     gain: float
     cells: int
     cell: int
+    short: bool
+    unsteady: str | None
+    unplaced: str | None
     low: int
     high: int
 
@@ -87,14 +96,16 @@ class Scene:
         events: by onset.
         rows: the event frames of all clips.
         means: unit vectors of the mean directions of *events*.
+        margins: what must differ by how much.
 
     ``alike`` has the events of each class by its plain name.
     """
 
     def __init__(
-        self, clip: str, path: str, first: int, end: int, events: list[Event], rows: Rows, means: Floats
-    ) -> None:
-        self.clip, self.path, self.rows, self.means = clip, path, rows, means
+        self, clip: str, path: str, first: int, end: int, events: list[Event], rows: Rows, means: Floats,
+        margins: Margins,
+    ) -> None:  # fmt: skip
+        self.clip, self.path, self.rows, self.means, self.margins = clip, path, rows, means, margins
         self.first, self.length = first, end - first
         self.start, self.end = first / 10, end / 10
         self.events = events
@@ -105,12 +116,44 @@ class Scene:
         self._proofs: dict[int, Proof] = {}
 
     @cached_property
-    def nearest(self) -> list[list[float]]:
-        """By event and other event: the least angle between the one's mean and the other's directions; nan unknown."""
+    def unnamed(self) -> list[str | None]:
+        """By event: why the name of its class does not single it out; None where it does."""
+        alike = self.alike
+        return [SHORT if e.short else REPEATED if len(alike[e.name.plain]) > 1 else None for e in self.events]
+
+    @cached_property
+    def nameable(self) -> tuple[list[Event], list[str]]:
+        """The events with a class of their own and one direction, and the reasons why others are not among them."""
+        reasons = [named or event.unsteady for named, event in zip(self.unnamed, self.events, strict=True)]
+        found = [event for event, reason in zip(self.events, reasons, strict=True) if reason is None]
+        return found, [reason for reason in reasons if reason is not None]
+
+    @cached_property
+    def unlocated(self) -> list[str | None]:
+        """By event: why no words for a direction single it out; None where some do."""
+        return [event.unplaced or (SHARED if self._shares(event) else None) for event in self.events]
+
+    def _shares(self, event: Event) -> bool:
+        """Whether any other event comes where the words for the direction of *event* point."""
+        rivals = RIVALS[event.cell]
+        return any(other.cells & rivals for other in self.events if other is not event)
+
+    @cached_property
+    def edges(self) -> list[int]:
+        """The label frames at which an event begins or has ended, sorted."""
+        return sorted([event.first for event in self.events] + [event.end for event in self.events])
+
+    @cached_property
+    def nearest(self) -> list[float]:
+        """By event: the least angle between its mean and a direction of any other event, degrees; nan unknown."""
+        if len(self.events) == 1:
+            return [math.inf]
         low, high = self.events[0].low, self.events[-1].high
         cosines = self.means @ self.rows.units[low:high].T
         best = np.maximum.reduceat(cosines, [event.low - low for event in self.events], axis=1)
-        least: list[list[float]] = np.round(np.degrees(np.arccos(np.clip(best, -1, 1))), 4).tolist()
+        angles = np.round(np.degrees(np.arccos(np.clip(best, -1, 1))), 4)
+        np.fill_diagonal(angles, np.inf)
+        least: list[float] = angles.min(axis=1).tolist()
         return least
 
     def proof(self, event: Event) -> Proof:
@@ -119,6 +162,14 @@ class Scene:
         if known is None:
             known = self._proofs[event.number] = _proof(event)
         return known
+
+
+def sounds(events: list[Event], low: int, high: int) -> bool:
+    """Whether any of *events* is heard after label frame *low* and begins by *high*."""
+    for event in events:  # noqa: SIM110 - asked very often, and any() takes three times as long
+        if event.end > low and event.first <= high:
+            return True
+    return False
 
 
 def digest(*parts: object) -> str:

@@ -9,17 +9,18 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from seldio.questions.base import CLOSE, MOVES, NO_DISTANCE, NO_META, Draft, nameable
+from seldio.questions.base import NO_META, Draft
 from seldio.questions.margins import Margins
+from seldio.questions.reasons import CLOSE, MOVES, NO_DISTANCE
 from seldio.questions.scene import Event, Scene
 from seldio.questions.wording import Say
 
 BEHIND = "left and right are not clear behind or above the listener"
 
 
-def _pairs(scene: Scene, margins: Margins, say: Say) -> Iterator[tuple[Event, Event] | str]:
+def _pairs(scene: Scene, say: Say) -> Iterator[tuple[Event, Event] | str]:
     """All pairs, each in one order or the other; the reasons of events that are in none."""
-    events, reasons = nameable(scene, margins)
+    events, reasons = scene.nameable
     yield from reasons
     for pair in combinations(events, 2):
         yield pair if say.below(2) else (pair[1], pair[0])
@@ -27,7 +28,7 @@ def _pairs(scene: Scene, margins: Margins, say: Say) -> Iterator[tuple[Event, Ev
 
 def compare_elevation(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
     """Which of two sources is higher, or lower, as an angle."""
-    for pair in _pairs(scene, margins, say):
+    for pair in _pairs(scene, say):
         if isinstance(pair, str):
             yield pair
         elif round(abs(pair[0].elevation - pair[1].elevation), 6) <= margins.elevation:
@@ -38,7 +39,7 @@ def compare_elevation(scene: Scene, margins: Margins, say: Say) -> Iterator[Draf
 
 def compare_distance(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
     """Which of two sources is closer to the listener, or farther."""
-    for pair in _pairs(scene, margins, say):
+    for pair in _pairs(scene, say):
         if isinstance(pair, str):
             yield pair
         elif reason := _incomparable(pair, margins):
@@ -80,7 +81,7 @@ def _compared(
 
 def relative_left_right(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
     """On which side of another source a source is, where turning and looking agree on it."""
-    for pair in _pairs(scene, margins, say):
+    for pair in _pairs(scene, say):
         if isinstance(pair, str):
             yield pair
             continue

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
-from seldio.questions.base import NO_META, SHORT, UNSTEADY, Draft, meta, moments, too_short, unnamed
+from seldio.questions.base import NO_META, Draft, meta, moments
 from seldio.questions.margins import Margins
+from seldio.questions.reasons import SHORT, UNSTEADY
 from seldio.questions.scene import Event, Scene
 from seldio.questions.wording import Say, second
 from seldio.schema.qa import AnswerMeta
@@ -19,10 +21,10 @@ def span(event: Event) -> AnswerMeta:
     return meta(time_span=[event.first / 10, event.end / 10])
 
 
-def detect_time(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+def detect_time(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
     """When a class sounds that sounds once."""
-    for event in scene.events:
-        if reason := unnamed(scene, event, margins):
+    for event, reason in zip(scene.events, scene.unnamed, strict=True):
+        if reason:
             yield reason
             continue
         name, times = event.name, f"{second(event.first)} to {second(event.end)}"
@@ -30,12 +32,12 @@ def detect_time(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | st
         yield Draft(say.ask("detect_time", name), answer, times, span(event), (event,))
 
 
-def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
     """All events of a clip with their times, by onset."""
     events = scene.events
     if len(events) > MOST_EVENTS:
         yield f"more than {MOST_EVENTS} events"
-    elif any(too_short(event, margins) for event in events):
+    elif any(event.short for event in events):
         yield SHORT
     else:
         ordered = sorted(events, key=lambda event: (event.first, event.name.plain, event.end))
@@ -67,7 +69,7 @@ def _uncounted(scene: Scene, active: list[Event], frame: int, margins: Margins) 
     low, high = frame - margins.frames, frame + margins.frames
     if not active:
         return "nothing sounds at the moment"
-    if any(low < edge <= high for event in scene.events for edge in (event.first, event.end)):
+    if bisect_right(scene.edges, low) < bisect_right(scene.edges, high):  # one begins or ends
         return UNSTEADY
     actors = [event.source for event in active if event.source]
     return "one actor makes two sounds" if len(set(actors)) < len(actors) else None

@@ -10,9 +10,10 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from seldio.questions.base import NO_DISTANCE, SHORT, UNKNOWN, UNSTEADY, Draft, meta, moments, too_short
+from seldio.questions.base import Draft, meta, moments
 from seldio.questions.margins import Margins
-from seldio.questions.scene import Event, Scene, tenths
+from seldio.questions.reasons import NO_DISTANCE, SHORT, UNKNOWN, UNSTEADY
+from seldio.questions.scene import Event, Scene, sounds, tenths
 from seldio.questions.wording import Say, number, second
 from seldio.schema.qa import AnswerMeta
 
@@ -51,8 +52,8 @@ def estimate_distance(scene: Scene, margins: Margins, say: Say) -> Iterator[Draf
     """The distance in metres, to 0.01."""
     for event in scene.events:
         row: int | None = -1
-        if too_short(event, margins) or math.isnan(event.distance):
-            yield SHORT if too_short(event, margins) else NO_DISTANCE
+        if event.short or math.isnan(event.distance):
+            yield SHORT if event.short else NO_DISTANCE
             continue
         if event.reach > margins.metres or len(scene.alike[event.name.plain]) > 1:
             row = _moment(scene, event, say, scene.rows.level, margins.frames)
@@ -66,8 +67,8 @@ def estimate_distance(scene: Scene, margins: Margins, say: Say) -> Iterator[Draf
 def _askable(scene: Scene, margins: Margins, say: Say) -> Iterator[tuple[Event | str, int]]:
     """Events and the row to ask about (-1: the whole event), or the reason why not."""
     for event in scene.events:
-        if too_short(event, margins) or math.isnan(event.azimuth):
-            yield SHORT if too_short(event, margins) else UNKNOWN, -1
+        if event.short or math.isnan(event.azimuth):
+            yield SHORT if event.short else UNKNOWN, -1
         elif event.spread <= margins.still and len(scene.alike[event.name.plain]) == 1:
             yield event, -1
         else:
@@ -77,10 +78,10 @@ def _askable(scene: Scene, margins: Margins, say: Say) -> Iterator[tuple[Event |
 
 def _moment(scene: Scene, event: Event, say: Say, steady: Any, wide: int) -> int | None:
     """A row of *event* around which it is steady and, *wide* frames either way, alone of its class."""
-    alike = scene.alike[event.name.plain]
+    others = [other for other in scene.alike[event.name.plain] if other is not event]
     for frame in moments(event.first + wide, event.end - wide, say):
         row = event.low + frame - event.first
-        if steady[row] and all(o is event or o.end <= frame - wide or o.first > frame + wide for o in alike):
+        if steady[row] and not (others and sounds(others, frame - wide, frame + wide)):
             return row
     return None
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seldio.questions.base import NO_META, SHARED, SHORT, Draft, meta, shares, too_short, unplaced, unsteady
+from seldio.questions.base import NO_META, Draft, meta
 from seldio.questions.directions import DIRECTIONS
 from seldio.questions.margins import Margins
+from seldio.questions.reasons import SHARED, SHORT
 from seldio.questions.scene import Event, Scene
 from seldio.questions.wording import Say, number, second
 
@@ -14,7 +15,7 @@ from seldio.questions.wording import Say, number, second
 def identify_source_by_doa(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
     """What sounds at an azimuth and elevation that no other event comes near."""
     for event in scene.events:
-        reason = SHORT if too_short(event, margins) else unsteady(event, margins)
+        reason = SHORT if event.short else event.unsteady
         if reason or not _apart(scene, event, margins):
             yield reason or SHARED
             continue
@@ -27,20 +28,12 @@ def identify_source_by_doa(scene: Scene, margins: Margins, say: Say) -> Iterator
 
 def _apart(scene: Scene, event: Event, margins: Margins) -> bool:
     """Whether all other events stay farther away than the margin; one of unknown direction may not."""
-    least = scene.nearest[event.number]
-    return all(angle > margins.azimuth for number, angle in enumerate(least) if number != event.number)
+    return scene.nearest[event.number] > margins.azimuth
 
 
-def _located(scene: Scene, margins: Margins) -> Iterator[tuple[Event, str | None]]:
-    """Events, with the reason why words for a direction do not single them out."""
-    for event in scene.events:
-        reason = unplaced(event, margins)
-        yield event, reason or (SHARED if shares(scene, event) else None)
-
-
-def identify_source_by_location(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+def identify_source_by_location(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
     """What sounds in a direction, in words."""
-    for event, reason in _located(scene, margins):
+    for event, reason in zip(scene.events, scene.unlocated, strict=True):
         if reason:
             yield reason
             continue
@@ -50,9 +43,9 @@ def identify_source_by_location(scene: Scene, margins: Margins, say: Say) -> Ite
         yield Draft(question, answer, name.plain, NO_META, (event,))
 
 
-def onset_from_location(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+def onset_from_location(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
     """When the sound from a direction begins; not of what sounds already when the clip begins."""
-    for event, reason in _located(scene, margins):
+    for event, reason in zip(scene.events, scene.unlocated, strict=True):
         if reason or event.first == 0:
             yield reason or "it sounds already at the start"
             continue

@@ -5,21 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from seldio.questions.base import (
-    MOVES,
-    NO_META,
-    SHORT,
-    UNKNOWN,
-    UNSTEADY,
-    Draft,
-    moments,
-    too_short,
-    unnamed,
-    unplaced,
-)
+from seldio.questions.base import NO_META, Draft, moments
 from seldio.questions.directions import DIRECTIONS, RIVALS
 from seldio.questions.margins import Margins
-from seldio.questions.scene import Event, Scene
+from seldio.questions.reasons import MOVES, SHORT, UNKNOWN, UNSTEADY
+from seldio.questions.scene import Event, Scene, sounds
 from seldio.questions.tasks_detect import span
 from seldio.questions.wording import Say, second
 
@@ -32,9 +22,9 @@ LONG_ENOUGH = 1.0
 
 def multi_hop(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
     """What starts in a direction after something else has ended."""
-    placed = [event for event in scene.events if not unplaced(event, margins)]
-    for anchor in scene.events:
-        if reason := unnamed(scene, anchor, margins):
+    placed = [event for event in scene.events if not event.unplaced]
+    for anchor, reason in zip(scene.events, scene.unnamed, strict=True):
+        if reason:
             yield reason
             continue
         after = [event for event in placed if _follows(scene, anchor, event, margins)]
@@ -59,8 +49,8 @@ def _follows(scene: Scene, anchor: Event, event: Event, margins: Margins) -> boo
 def spatial_temporal(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
     """What sounds alone at a moment, from where, and from when to when."""
     for event in scene.events:
-        if reason := unplaced(event, margins):
-            yield reason
+        if event.unplaced:
+            yield event.unplaced
             continue
         frame = _alone(scene, event, margins, say)
         if frame is None:
@@ -79,8 +69,9 @@ def _alone(scene: Scene, event: Event, margins: Margins, say: Say) -> int | None
     alike = scene.alike[event.name.plain]
     if any(o.first <= event.end + wide and event.first <= o.end + wide for o in alike if o is not event):
         return None
+    others = [other for other in scene.events if other is not event]
     for frame in moments(event.first + 1, event.end - 1, say):
-        if all(o is event or o.end <= frame - wide or o.first > frame + wide for o in scene.events):
+        if not sounds(others, frame - wide, frame + wide):
             return frame
     return None
 
@@ -90,9 +81,8 @@ def classify_motion(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft 
 
     Where distances are not known, the question is about the direction alone.
     """
-    for event in scene.events:
-        motion, reason = _motion(event, margins)
-        reason = unnamed(scene, event, margins) or reason
+    for event, unnamed in zip(scene.events, scene.unnamed, strict=True):
+        motion, reason = ("", unnamed) if unnamed else _motion(event, margins)
         if reason:
             yield reason
             continue
@@ -111,7 +101,7 @@ _MOTIONS = {
 
 def _motion(event: Event, margins: Margins) -> tuple[str, str | None]:
     """The motion of *event*, or the reason why it is not clear."""
-    if event.end - event.first < 10 * LONG_ENOUGH or too_short(event, margins):
+    if event.short or event.end - event.first < 10 * LONG_ENOUGH:
         return "", SHORT
     if math.isnan(event.azimuth):
         return "", UNKNOWN

@@ -88,7 +88,8 @@ class Say:
 
     def ask(self, task: str, name: Name | None = None, **words: str) -> str:
         """A question of *task*, about *name*, with *words* in their places."""
-        question = self.pick(QUESTIONS[task]).format_map(name.words | words if name else words)
+        given = name.words | words if name and words else name.words if name else words
+        question = self.pick(QUESTIONS[task]).format_map(given)
         return f"{self.pick(PREAMBLES)}{question} {self.pick(SUFFIXES[task])}".rstrip()
 
 

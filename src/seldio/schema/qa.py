@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Annotated, Any, TypeVar
 
 import pyarrow as pa
@@ -105,10 +106,16 @@ def trusted(model: type[Model], values: dict[str, Any]) -> Model:
     row = model.__new__(model)
     put = object.__setattr__
     put(row, "__dict__", values)
-    put(row, "__pydantic_fields_set__", set(values))
+    put(row, "__pydantic_fields_set__", _fields(model))
     put(row, "__pydantic_extra__", None)
     put(row, "__pydantic_private__", None)
     return row
+
+
+@cache
+def _fields(model: type[BaseModel]) -> set[str]:
+    """The names of all fields; rows share them, for none is ever changed."""
+    return set(model.model_fields)
 
 
 def plain(row: Item | Prediction, fields: Iterable[str]) -> dict[str, Any]:

@@ -10,14 +10,13 @@ for one that does. What the labels do not know of is taken for background noise.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import partial
+from typing import Unpack
 
 import pyarrow as pa
 
-from seldio.questions.asking import AUDIO, DEFAULTS, LONGEST, Entry, Place, ask_all, chosen_tasks
-from seldio.questions.margins import Margins
+from seldio.questions.asking import Entry, Options, Place, ask_all
 from seldio.questions.russian.clips import Clip, clip_of, known_classes
 from seldio.questions.russian.drafts import Draft
 from seldio.questions.russian.tasks_binary import double, kinds, longer, single
@@ -49,18 +48,7 @@ REFUSED = {
 PROPORTIONS = {task: 4 if entry.question_class == "multiple choice" else 1 for task, entry in TASKS.items()}
 
 
-def stream(
-    table: pa.Table,
-    *,
-    seed: int,
-    skipped: Counter[tuple[str, str]],
-    tasks: Collection[str] | None = None,
-    window: float = LONGEST,
-    hop: float = LONGEST,
-    margins: Margins = DEFAULTS,
-    audio_pattern: str = AUDIO,
-    split: str = "test",
-) -> Iterator[Item]:
+def stream(table: pa.Table, **options: Unpack[Options]) -> Iterator[Item]:
     """Russian items about the labels in *table*, one by one; arguments as of :func:`seldio.questions.stream`.
 
     ``answer`` is the letter of the right option, ``canonical_answer`` its text. Ids are whole numbers, as the
@@ -70,16 +58,12 @@ def stream(
     Raises:
         UsageError: a task that does not exist or is refused, or a window that cannot be.
     """
-    known = known_classes(table)
-    wanted = {task: TASKS[task] for task in chosen_tasks(tasks, TASKS, REFUSED)}
+    known, dataset = known_classes(table), origin_of(table).format or None
 
     def look(scene: Scene) -> Clip:
-        return clip_of(scene, known, margins)
+        return clip_of(scene, known)
 
-    return ask_all(
-        table, wanted, look, partial(_item, origin_of(table).format or None), seed=seed, skipped=skipped,
-        window=window, hop=hop, margins=margins, audio_pattern=audio_pattern, split=split,
-    )  # fmt: skip
+    return ask_all(table, TASKS, REFUSED, look, partial(_item, dataset), **options)
 
 
 def _item(dataset: str | None, place: Place, task: str, draft: Draft) -> Item:

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from seldio.questions.base import too_short
-from seldio.questions.margins import Margins
 from seldio.questions.russian.nouns import Noun, absent, mask_of, noun_of
 from seldio.questions.scene import Event, Scene
 from seldio.schema.events import origin_of
@@ -79,7 +77,7 @@ def _written(table: pa.Table) -> list[str]:
     return [name for name in names.unique().to_pylist() if name is not None]
 
 
-def clip_of(scene: Scene, known: int, margins: Margins) -> Clip:
+def clip_of(scene: Scene, known: int) -> Clip:
     """*scene* for the Russian tasks; *known* is the mask of :func:`known_classes`."""
     found: dict[Noun, list[Event]] = {}
     unnamed = 0
@@ -89,11 +87,11 @@ def clip_of(scene: Scene, known: int, margins: Margins) -> Clip:
             unnamed += 1
         else:
             found.setdefault(noun, []).extend(events)
-    sounds = [_sound(noun, events, margins) for noun, events in found.items()]
+    sounds = [_sound(noun, events) for noun, events in found.items()]
     return Clip(scene, sounds, unnamed, () if unnamed else absent(mask_of(found), known))
 
 
-def _sound(noun: Noun, events: list[Event], margins: Margins) -> Sound:
+def _sound(noun: Noun, events: list[Event]) -> Sound:
     events.sort(key=_onset)
     total, end, pause = 0, -1, None
     for event in events:
@@ -102,7 +100,7 @@ def _sound(noun: Noun, events: list[Event], margins: Margins) -> Sound:
             pause = gap if pause is None else min(gap, pause)
         total += max(0, event.end - max(event.first, end))
         end = max(end, event.end)
-    short = [too_short(event, margins) for event in events]
+    short = [event.short for event in events]
     longest = max(event.end - event.first for event in events)
     return Sound(noun, tuple(events), total, longest, pause, not all(short), not any(short))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from seldio.questions.base import CLOSE, SHORT
 from seldio.questions.margins import Margins
+from seldio.questions.reasons import CLOSE, SHORT
 from seldio.questions.russian.clips import Clip, Sound
 from seldio.questions.russian.drafts import NESTED, NO_ABSENT, NO_NAME, Draft, draft, draw, yes_or_no
 from seldio.questions.russian.nouns import Noun, alike, nested, pairs

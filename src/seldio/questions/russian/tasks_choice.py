@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from seldio.questions.base import CLOSE, SHORT
 from seldio.questions.margins import Margins
+from seldio.questions.reasons import CLOSE, SHORT
 from seldio.questions.russian.clips import Clip, Sound
 from seldio.questions.russian.drafts import NO_ABSENT, NO_NAME, Draft, draft, draw, which
 from seldio.questions.russian.nouns import Noun, alike
