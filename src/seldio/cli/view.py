@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
 
 @guarded
 def command(
-    clip: str = typer.Argument(help="The label file of one clip; its recording and video are found in its data set."),
+    source: str = typer.Argument(
+        help="The label file of one clip; its recording and video are found in its data set. Or a data set: a folder, "
+        "archive, export, or hf://datasets/USER/NAME."
+    ),
+    clip: str | None = typer.Option(None, help="Which clip of a data set; needed where it has several."),
     audio: str | None = typer.Option(None, help="The recording, in place of the one that is found."),
     video: str | None = typer.Option(None, help="The video, in place of the one that is found."),
     predictions: str | None = typer.Option(None, help="Predictions: a file, or a folder with one of the clip's name."),
@@ -30,29 +35,35 @@ def command(
     link_media: bool = typer.Option(
         False, "--link-media", help="Name sound and video where they are, in place of small copies in the page."
     ),
+    deep: bool = typer.Option(False, "--deep", help="Hold the labels against the sound of the recording as well."),
     no_media: bool = typer.Option(False, "--no-media", help="Without sound and video; a clock runs all the same."),
 ) -> ExitCode:
     """Write one html page about a clip: player, panorama with moving labels, timeline, questions, findings."""
     from seldio.files import write_bytes
     from seldio.pictures.page import view
-    from seldio.pictures.page.files import stem_of
 
     if link_media and no_media:
         raise UsageError("--link-media and --no-media exclude each other")
-    where = out if out is not None else f"{stem_of(clip)}.html"
-    if where != "-" and os.path.realpath(where) in _real(clip, audio, video, predictions, questions):
-        raise UsageError(f"{where} would be overwritten by the page: name another file with -o")
     page = view(
-        clip, audio=audio, video=video, predictions=predictions, questions=questions, format=format,
+        source, clip=clip, audio=audio, video=video, predictions=predictions, questions=questions, format=format,
         predictions_format=predictions_format, media="link" if link_media else "none" if no_media else "embed",
-        folder=None if where == "-" else os.path.dirname(where) or ".",  # noqa: PTH120
+        folder=None if out == "-" else os.path.dirname(out or "") or ".",  # noqa: PTH120
+        deep=deep,
     )  # fmt: skip
+    where = out if out is not None else f"{_plain(page.clip)}.html"
+    if where != "-" and os.path.realpath(where) in _real(source, audio, video, predictions, questions):
+        raise UsageError(f"{where} would be overwritten by the page: name another file with -o")
     if where == "-":
         sys.stdout.buffer.write(page.html)
     else:
         write_bytes(where, page.html)
     _tell(page, where)
     return ExitCode.CLEAN
+
+
+def _plain(clip: str) -> str:
+    """A clip's name as a file name: tables of labels may hold any."""
+    return re.sub(r'[\x00-\x1f\x7f\\/:*?"<>|]', "_", clip).lstrip(".")[:100] or "clip"
 
 
 def _real(*paths: str | None) -> set[str]:

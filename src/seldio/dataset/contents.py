@@ -15,15 +15,18 @@ from seldio.dataset import items
 from seldio.dataset.events import LabelFile
 from seldio.dataset.items import Items
 from seldio.dataset.media import ARRAYS
+from seldio.errors import UsageError
 from seldio.files import Entry, Source
 from seldio.files.lookup import Lookup
 from seldio.findings import raise_errors
 from seldio.formats import Format, TextFile, get, item_formats
 from seldio.formats.items import ItemFormat
 from seldio.formats.recognise import is_annotations
+from seldio.formats.tables import Content, is_table
 from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.schema.clips import Clip
 from seldio.schema.events import clip_codes, origin_of
+from seldio.text import listed, printable
 
 #: Bytes that tell labels as JSON from other JSON.
 _HEAD = 4096
@@ -68,18 +71,19 @@ class Contents:
         """The recordings by name; where two have one name, by their path without suffix."""
         rows = [row for row in self.tree.clips if row.metadata not in self._questions]
         rows += [_loose(clip, name) for name, clip in self._other_labels.items()]
-        rows += [_loose(clip) for clip in self._tables]
+        known = {row.clip for row in rows}
+        rows += [_loose(clip) for clip in self._tables if clip not in known]
         counts = Counter(row.clip for row in rows)
         return {row.clip if counts[row.clip] == 1 else _path(row): row for row in rows}
 
     @cached_property
     def label_files(self) -> Mapping[str, LabelFile]:
-        """The label files by clip."""
+        """The label files by clip; those that have none of their own are looked up in tables of labels."""
         files = {
             name: LabelFile(name, self.entries[row.metadata])
             for name, row in self.clips.items() if row.metadata is not None
         }  # fmt: skip
-        return {**files, **self._tables}
+        return {**files, **{clip: file for clip, file in self._tables.items() if clip not in files}}
 
     @cached_property
     def items(self) -> Items:
@@ -137,23 +141,39 @@ class Contents:
 
     @cached_property
     def _tables(self) -> Mapping[str, LabelFile]:
-        """The clips of a Parquet file of labels, which is read as a whole."""
-        entry = self.source.entries[0] if len(self.source.entries) == 1 else None
-        if entry is None or self.asked is not None or not entry.name.lower().endswith(".parquet"):
+        """The clips of Parquet files of labels, which are read as wholes.
+
+        Raises:
+            UsageError: two of them have the same clip.
+        """
+        if self.asked is not None or self.told not in (None, get("parquet")):
             return {}
-        if self.told is None and item_formats.recognise(entry.read(), entry.name) is not None:
-            return {}
-        table = read_input(self.source, get("parquet"), raise_errors).tables[0][0]
-        codes, names = clip_codes(table)
-        order = np.argsort(codes, kind="stable")
-        ends = dict(zip(names, np.searchsorted(codes[order], np.arange(len(names)), "right").tolist(), strict=True))
-        starts = dict(zip(names, [0, *ends.values()], strict=False))
-        table = table.take(pa.array(order))
-        files = dict.fromkeys([*(file.clip for file in origin_of(table).files), *names])  # silent ones too
-        return {
-            clip: LabelFile(clip, entry, table.slice(starts.get(clip, 0), ends.get(clip, 0) - starts.get(clip, 0)))
-            for clip in files
-        }
+        wanted: tuple[Content, ...] = ("labels", "damaged", "other") if len(self.source.entries) == 1 else ("labels",)
+        found: dict[str, LabelFile] = {}
+        for entry in self.source:
+            more = _clips_of(entry) if is_table(entry, *wanted) else {}
+            if both := sorted(found.keys() & more.keys()):
+                raise UsageError(
+                    f"{printable(found[both[0]].entry.path)} and {printable(entry.path)} both hold labels of "
+                    f"{listed(both)}: open one of them, or take one away"
+                )
+            found |= more
+        return found
+
+
+def _clips_of(entry: Entry) -> Mapping[str, LabelFile]:
+    """The clips of a table of labels."""
+    table = read_input(Source(entry.path, "file", (entry,)), get("parquet"), raise_errors).tables[0][0]
+    codes, names = clip_codes(table)
+    order = np.argsort(codes, kind="stable")
+    ends = dict(zip(names, np.searchsorted(codes[order], np.arange(len(names)), "right").tolist(), strict=True))
+    starts = dict(zip(names, [0, *ends.values()], strict=False))
+    table = table.take(pa.array(order))
+    files = dict.fromkeys([*(file.clip for file in origin_of(table).files), *names])  # silent ones too
+    return {
+        clip: LabelFile(clip, entry, table.slice(starts.get(clip, 0), ends.get(clip, 0) - starts.get(clip, 0)))
+        for clip in files
+    }
 
 
 def _loose(clip: str, metadata: str | None = None) -> Clip:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -63,7 +63,7 @@ class Events(ArrowTable):
         self._folders: dict[str, Format] = {}
         self._beside: dict[str, list[LabelFile]] = {}
         for file in files:
-            self._beside.setdefault(posixpath.dirname(file.entry.path), []).append(file)
+            self._beside.setdefault(posixpath.dirname(file.entry.name), []).append(file)
         self._read = lru_cache(_KEPT)(self._parsed)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -72,6 +72,19 @@ class Events(ArrowTable):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state["files"], state["told"])  # type: ignore[misc]
         self._folders = state["folders"]
+
+    def part(self, clips: Iterable[str]) -> Events:
+        """The same for some clips, as it can go to another process: their layouts are told as they are here.
+
+        Raises:
+            UnknownFormat: the content of a folder's files does not tell their layout.
+        """
+        files = [self._files[clip] for clip in clips]
+        part = Events(files, self._told)
+        for file in files:
+            self._expected(file)
+        part._folders = {folder: self._folders[folder] for folder in part._beside if folder in self._folders}
+        return part
 
     def __repr__(self) -> str:
         return f"Events({len(self):,} clips)"
@@ -172,7 +185,7 @@ class Events(ArrowTable):
             return get("parquet")
         if self._told is not None:
             return self._told
-        folder = posixpath.dirname(file.entry.path)
+        folder = posixpath.dirname(file.entry.name)
         if folder not in self._folders:
             files = self._beside[folder]
             step = -(-len(files) // SAMPLE)

@@ -37,7 +37,7 @@ class Dataset:
     """A data set: tables of clips, events and questions, recordings and videos; a context manager.
 
     Everything is a lazy view: file names alone are looked at when it is opened. It can be pickled where it lies in
-    a folder, and used by several threads.
+    a folder or an export, and used by several threads.
 
     Args:
         contents: what the source holds.
@@ -250,7 +250,7 @@ def _counts(values: Iterable[Any]) -> dict[str, int]:
 
 
 def open_dataset(path: str | os.PathLike[str], *, format: str | None = None) -> Dataset:
-    """Open a data set: any folder, archive or file that seldio reads.
+    """Open a data set: any folder, archive, export of :mod:`seldio.storage` or file that seldio reads.
 
     Only names are looked at; labels, questions and media are read when they are asked for.
 

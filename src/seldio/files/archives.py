@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import re
 import stat
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -22,9 +23,10 @@ from pathlib import PurePosixPath
 from typing import IO, Any, BinaryIO
 
 from seldio.errors import InvalidData
-from seldio.files.entries import CHUNK, Entry, Kind, Limits, Source
+from seldio.files.entries import Entry, Kind, Limits, Source
 from seldio.files.names import check_keys, checked, hidden
 from seldio.files.problems import DAMAGE, check_bits, guard, problem, special
+from seldio.files.regular import CHUNK, Stretch
 from seldio.findings import Finding, Sink
 from seldio.text import plural
 
@@ -65,9 +67,9 @@ def open_stream(plain: Entry, kind: Kind, stream: BinaryIO, sink: Sink, limits: 
             members = _zip_members(stream, path)
         else:
             cap = max(limits.unpacked(plain.size, limits.total_bytes), min(_SPOOL, limits.total_bytes))
-            members = _tar_members(stream, path, partial(_inflated, stack, unpack, cap) if unpack else None)
-        known = _collected(members, path, sink, limits)
-        entries = checked(_admitted(known, path, stream, sink, limits), sink)
+            members = tar_members(stream, path, partial(_inflated, stack, unpack, cap) if unpack else None)
+        known = collected(members, path, sink, limits)
+        entries = checked(admitted(known, path, stream, sink, limits), sink)
         if found == "tar":
             check_keys(path, entries, sink)
         return Source(path, found, entries, stack.pop_all())
@@ -109,8 +111,19 @@ def _inflated(stack: ExitStack, unpack: _Unpacker, cap: int, stream: IO[bytes], 
 
 
 @dataclass(frozen=True, slots=True)
-class _Member:
-    """What an archive says of one member."""
+class Member:
+    """What an archive says of one member.
+
+    Args:
+        raw: its name as it stands there.
+        mode: kind of file and rights.
+        size: bytes when unpacked.
+        packed: bytes in the archive.
+        offset: of its header.
+        start: opens it.
+        locked: whether it is encrypted.
+        at: where its bytes begin, if they lie in the archive as they are.
+    """
 
     raw: str
     mode: int
@@ -119,9 +132,11 @@ class _Member:
     offset: int
     start: Callable[[], Any]
     locked: bool = False
+    at: int | None = None
 
     @property
     def name(self) -> str:
+        """The name without what means nothing in it."""
         return "/".join(part for part in self.raw.split("/") if part not in ("", "."))
 
 
@@ -139,7 +154,7 @@ class _Bounded:
         return data
 
 
-def _zip_members(stream: IO[bytes], path: str) -> Iterator[_Member]:
+def _zip_members(stream: IO[bytes], path: str) -> Iterator[Member]:
     bounded: Any = _Bounded(stream, path, _ZIP_HEADERS)
     archive = zipfile.ZipFile(bounded)
     for info in archive.infolist():
@@ -149,12 +164,23 @@ def _zip_members(stream: IO[bytes], path: str) -> Iterator[_Member]:
                 name = name.encode("cp437").decode("utf-8")
         mode = stat.S_IFDIR if info.is_dir() else info.external_attr >> 16
         sizes = info.file_size, info.compress_size, info.header_offset
-        yield _Member(name, mode, *sizes, partial(archive.open, info), bool(info.flag_bits & 1))
+        yield Member(name, mode, *sizes, partial(archive.open, info), bool(info.flag_bits & 1))
 
 
-def _tar_members(
-    stream: IO[bytes], path: str, inflate: Callable[[IO[bytes], str], IO[bytes]] | None
-) -> Iterator[_Member]:
+def tar_members(
+    stream: IO[bytes], path: str, inflate: Callable[[IO[bytes], str], IO[bytes]] | None = None
+) -> Iterator[Member]:
+    """The members of a tar, as its headers come.
+
+    Args:
+        stream: it, opened.
+        path: as shown to the user.
+        inflate: unpacks it, if it is compressed.
+
+    Raises:
+        tarfile.TarError, and what else ``DAMAGE`` lists: it is damaged.
+        InvalidData: a header is longer than fits.
+    """
     stream.seek(0)
     body = inflate(stream, path) if inflate else stream
     bounded: Any = _Bounded(body, path, _TAR_HEADER)
@@ -165,15 +191,16 @@ def _tar_members(
             raise tarfile.ReadError("headers overlap")
         last, start = info.offset, partial(archive.extractfile, info)
         mode = _TAR_MODES.get(info.type, stat.S_IFREG) | stat.S_IMODE(info.mode)
-        yield _Member(info.name, mode, info.size, info.size, info.offset, start)
+        plain = not info.issparse() and not inflate
+        yield Member(info.name, mode, info.size, info.size, info.offset, start, at=info.offset_data if plain else None)
     body.seek(archive.offset)  # tarfile takes a damaged header for the end
     if body.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
         raise tarfile.ReadError("no end mark")
 
 
-def _collected(members: Iterable[_Member], path: str, sink: Sink, limits: Limits) -> list[_Member]:
-    """The members as far as the archive can be read."""
-    known: list[_Member] = []
+def collected(members: Iterable[Member], path: str, sink: Sink, limits: Limits) -> list[Member]:
+    """The members as far as the archive can be read; a finding where it is damaged or over a limit."""
+    known: list[Member] = []
     try:
         with guard(path):
             for member in members:
@@ -185,31 +212,51 @@ def _collected(members: Iterable[_Member], path: str, sink: Sink, limits: Limits
     return known
 
 
-def _admitted(members: list[_Member], path: str, owner: IO[bytes], sink: Sink, limits: Limits) -> Iterator[Entry]:
-    """The members that are safe to read; a finding for each of the others."""
+def admitted(
+    members: Sequence[Member], path: str, owner: IO[bytes] | None, sink: Sink, limits: Limits
+) -> Iterator[Entry]:  # fmt: skip
+    """The members that are safe to read, under names that are; a finding for each of the others.
+
+    Args:
+        members: of one archive.
+        path: the archive as shown to the user.
+        owner: closed when the source is; then no member can be read.
+        sink: takes the findings.
+        limits: on names, sizes and numbers.
+    """
     links = {member.name for member in members if stat.S_ISLNK(member.mode)}
-    first: dict[str, _Member] = {}
+    first: dict[str, Member] = {}
     left = limits.total_bytes
     for member in members:
         name, place = member.name, f"{path}!/{member.raw}"
-        cap = limits.unpacked(member.packed, limits.file_bytes)
+        plain = isinstance(member.start, Stretch)  # read in place: nothing is unpacked
+        cap = limits.file_bytes if plain else limits.unpacked(member.packed, limits.file_bytes)
         if finding := _unsafe(member, place, links):
             sink(finding)
         elif stat.S_ISDIR(member.mode) or any(hidden(part) for part in name.split("/")):
             continue
-        elif finding := _flawed(member, place, first.get(name), cap, limits):
+        elif finding := _flawed(member, place, first.get(name), max(cap, member.size) if plain else cap, limits):
             sink(finding)
-        elif member.size > left:
+        elif member.size > left and not plain:
             sink(problem("SAF105", place, f"Brings the archive to over {limits.total_bytes:,} bytes unpacked"))
             return
         else:
-            left -= member.size
+            left -= 0 if plain else max(member.size, 0)
             first[name] = member
             check_bits(place, member.mode, sink)
             yield Entry(f"{path}!/{name}", name, member.size, cap, None, member.start, owner)
 
 
-def _unsafe(member: _Member, place: str, links: set[str]) -> Finding | None:
+def safe(name: str, path: str, sink: Sink, limits: Limits) -> bool:
+    """Whether a file may have the *name* that is told of it elsewhere; a finding about *path* if it may not."""
+    member = Member(name, 0, 0, 0, 0, io.BytesIO)
+    finding = _unsafe(member, path, set()) or _flawed(member, path, None, 0, limits)
+    if finding:
+        sink(finding)
+    return finding is None and member.name == name and not any(map(hidden, name.split("/")))
+
+
+def _unsafe(member: Member, place: str, links: set[str]) -> Finding | None:
     flat = member.raw.replace("\\", "/")
     if flat.startswith("/") or re.match("[A-Za-z]:", flat):
         return problem("SAF101", place, "The name is absolute")
@@ -226,7 +273,7 @@ def _unsafe(member: _Member, place: str, links: set[str]) -> Finding | None:
     return None
 
 
-def _flawed(member: _Member, place: str, first: _Member | None, cap: int, limits: Limits) -> Finding | None:
+def _flawed(member: Member, place: str, first: Member | None, cap: int, limits: Limits) -> Finding | None:
     if first:
         both = " and ".join(f"{plural(m.size, 'byte')} at offset {m.offset:,}" for m in (first, member))
         return problem("SAF104", place, f"There twice ({both})")

@@ -5,25 +5,19 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Literal, Self
+from typing import IO, Any, BinaryIO, Literal, Self, cast
 
 from seldio.errors import InvalidData, SeldioError
-from seldio.files.problems import failure, guard, problem, special
+from seldio.files.problems import guard, problem
+from seldio.files.regular import CHUNK, Inside, Stretch, open_regular, read_regular
 from seldio.text import printable
 
 Kind = Literal["file", "folder", "zip", "tar", "gzip", "stdin"]
-
-#: Bytes read at once.
-CHUNK = 2**16
-#: Flags with which every file is opened, for reading and for writing.
-SAFE = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
-_READ = os.O_RDONLY | SAFE | getattr(os, "O_NONBLOCK", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +26,8 @@ class Limits:
 
     Args:
         file_bytes: one file, or one member of an archive, read as a whole.
-        members: members of one archive, or files of one folder.
+        members: members of one archive, or files of one folder that links to folders lead to.
+        files: files of one folder.
         total_bytes: all members of one archive together, unpacked.
         ratio: unpacked to packed size, of what unpacks to more than 1 MiB (a compressed tar: 64 MiB).
         name_chars: a name with its folders.
@@ -40,6 +35,7 @@ class Limits:
 
     file_bytes: int = 256 * 2**20
     members: int = 200_000
+    files: int = 5_000_000
     total_bytes: int = 4 * 2**30
     ratio: int = 200
     name_chars: int = 1024
@@ -76,9 +72,20 @@ class Entry:
         return None if self._real is None else Path(self._real)
 
     @property
+    def on_disk(self) -> bool:
+        """Whether its bytes lie on disk as they are: as a file of their own, or inside of one."""
+        return self._real is not None or isinstance(self._start, Stretch)
+
+    @property
+    def reopens(self) -> bool:
+        """Whether any process can open it anew; of what is in an archive, only the one that has that open."""
+        return self._real is not None or isinstance(self._start, Inside)
+
+    @property
     def stamp(self) -> tuple[str, int, int]:
         """What changes when the file does: name, size and time; an archive's members change with the archive."""
-        place = self.local or Path(self.path.partition("!/")[0])
+        inside = Path(self._start.real) if isinstance(self._start, Inside) else None
+        place = self.local or inside or Path(self.path.partition("!/")[0])
         if place.is_file():
             return self.name, self.size, place.stat().st_mtime_ns
         return self.name, self.size, int.from_bytes(hashlib.sha256(self.read()).digest()[:8])
@@ -89,7 +96,7 @@ class Entry:
         Raises:
             InvalidData: as :meth:`read` does, which it needs for those.
         """
-        return self if self._real is not None else replace(self, _start=partial(io.BytesIO, self.read()), _owner=None)
+        return self if self.reopens else replace(self, _start=partial(io.BytesIO, self.read()), _owner=None)
 
     def read(self) -> bytes:
         """The whole content.
@@ -99,7 +106,7 @@ class Entry:
             SeldioError: the disk fails, or the file vanished or may not be read.
         """
         if self._real is not None:
-            return _read_regular(self._real, self.path, self._cap)
+            return read_regular(self._real, self.path, self._cap)
         data = io.BytesIO()
         with guard(self.path), self._started() as stream:
             while chunk := stream.read(CHUNK):  # counted here, whatever the headers say
@@ -125,49 +132,20 @@ class Entry:
     def open(self) -> BinaryIO:
         """A seekable stream of the content, to be closed by the caller; raises what :meth:`read` raises.
 
-        A real file may have any size, since a stream of it fills no memory; what comes out of an archive is
-        held in memory.
+        A real file, or a stretch of one, may have any size, since a stream of it fills no memory; what comes out of
+        an archive otherwise is held in memory.
         """
         if self._real is not None:
-            return os.fdopen(_open_regular(self._real, self.path)[0], "rb")
+            return os.fdopen(open_regular(self._real, self.path)[0], "rb")
+        if isinstance(self._start, Stretch):
+            with guard(self.path):
+                return cast("BinaryIO", self._start())
         return io.BytesIO(self.read())
 
 
 def plain_file(path: str | os.PathLike[str], limits: Limits = DEFAULTS) -> Entry:
     """The file *path*, links followed, before anything is known of it: opening it tells whether it is a regular one."""
     return Entry(os.fspath(path), Path(path).name, -1, limits.file_bytes, os.path.realpath(path))
-
-
-def _open_regular(real: str, path: str) -> tuple[int, int]:
-    """Descriptor and size of a regular file; a named pipe put in its place does not block."""
-    try:
-        handle = os.open(real, _READ)
-    except OSError as error:
-        raise failure(path, error) from error
-    state = os.fstat(handle)
-    if stat.S_ISREG(state.st_mode):
-        return handle, state.st_size
-    os.close(handle)
-    raise InvalidData(special(path, state.st_mode))
-
-
-def _read_regular(real: str, path: str, cap: int) -> bytes:
-    handle, size = _open_regular(real, path)
-    try:
-        parts = [os.read(handle, min(size, cap) + 1)]
-        total = len(parts[0])
-        if total == size <= cap:
-            return parts[0]
-        while parts[-1] and total <= cap:  # it grows or shrinks, or hides its size as /proc does
-            parts.append(os.read(handle, CHUNK))
-            total += len(parts[-1])
-    except OSError as error:
-        raise failure(path, error) from error
-    finally:
-        os.close(handle)
-    if total > cap:
-        raise InvalidData(problem("SAF105", path, f"Holds more than {cap:,} bytes"))
-    return b"".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,12 +156,14 @@ class Source:
         path: the source as the user named it.
         kind: *tar* may be compressed; *gzip* is one file packed by gzip, bzip2 or xz.
         entries: sorted by name, by code point (which is the byte order of UTF-8) in every locale.
+        stored: of an export the files as they lie there; *entries* are those that it was made from.
     """
 
     path: str
     kind: Kind
     entries: tuple[Entry, ...]
     _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
+    stored: tuple[Entry, ...] = ()
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)

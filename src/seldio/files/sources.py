@@ -16,19 +16,30 @@ from operator import attrgetter
 
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files.archives import open_stream
-from seldio.files.entries import CHUNK, DEFAULTS, Entry, Limits, Source
+from seldio.files.entries import DEFAULTS, Entry, Limits, Source
 from seldio.files.lookup import real_places
 from seldio.files.names import checked, hidden
 from seldio.files.problems import check_bits, failure, problem, special
+from seldio.files.regular import CHUNK
 from seldio.files.schemes import on_this_machine
+from seldio.files.stored import restored
 from seldio.findings import Sink
 from seldio.text import clipped
 
 
-def open_source(path: str | os.PathLike[str], sink: Sink, limits: Limits = DEFAULTS) -> Source:
+def open_source(
+    path: str | os.PathLike[str], sink: Sink, limits: Limits = DEFAULTS, *, as_it_lies: bool = False
+) -> Source:  # fmt: skip
     """The files of *path*: a file, folder or archive, ``-`` for standard input, or an address such as ``hf://``.
 
-    What is unsafe, odd or damaged goes to *sink* as ``SAF1xx`` findings.
+    What is unsafe, odd or damaged goes to *sink* as ``SAF1xx`` findings. Of a folder that
+    :func:`seldio.storage.export` has written, or a shard of one, they are the files that it was made from.
+
+    Args:
+        path: what to open.
+        sink: takes the findings.
+        limits: what it may ask of this machine.
+        as_it_lies: take the files of an export as they are, shards and all.
 
     Raises:
         UsageError: nothing has that name.
@@ -46,11 +57,16 @@ def open_source(path: str | os.PathLike[str], sink: Sink, limits: Limits = DEFAU
         raise failure(given, error) from error
     real, mode, size = _followed(place, given, sink)
     if stat.S_ISDIR(mode):
-        return Source(given, "folder", checked(_walk(given, real, sink, limits), sink))
+        folder = Source(given, "folder", checked(_walk(given, real, sink, limits), sink))
+        return folder if as_it_lies else restored(folder, sink, limits)
     if stat.S_ISREG(mode):
         check_bits(given, mode, sink)
         plain = Entry(given, os.path.basename(given), size, limits.file_bytes, real)
-        return open_stream(plain, "file", plain.open(), sink, limits)
+        alone = Source(given, "file", (plain,))
+        if not as_it_lies and (shard := restored(alone, sink, limits)) is not alone:
+            return shard
+        single = open_stream(plain, "file", plain.open(), sink, limits)
+        return single if as_it_lies else restored(single, sink, limits)
     if mode:
         sink(special(given, mode))
     return Source(given, "file", ())
@@ -90,9 +106,9 @@ def _open_stdin(sink: Sink, limits: Limits) -> Source:
 
 def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
     shown = "" if root in (".", "./") else root.rstrip("/" + os.sep) + "/"
-    count, todo = 0, [("", top, frozenset([top]))]
+    count, linked, todo = 0, 0, [("", top, frozenset([top]), False)]
     while todo:
-        prefix, folder, above = todo.pop()
+        prefix, folder, above, by_link = todo.pop()
         for item in _listing(folder, shown + prefix):
             name, path = prefix + item.name, shown + prefix + item.name
             real, mode, size = _resolved(item, path, top, sink)
@@ -101,14 +117,18 @@ def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
             elif stat.S_ISDIR(mode) and real in above:
                 sink(problem("SAF108", path, "The link loops"))
             elif stat.S_ISDIR(mode):
-                todo.append((name + "/", real, above | {real}))
+                todo.append((name + "/", real, above | {real}, by_link or item.is_symlink()))
             elif mode and not stat.S_ISREG(mode):
                 sink(special(path, mode))
-            elif mode and count == limits.members:
+            elif mode and count == limits.files:
                 sink(problem("SAF105", root, f"Holds more than {count:,} files"))
+                return
+            elif mode and by_link and linked == limits.members:  # folders that link to folders can multiply
+                sink(problem("SAF105", root, f"Holds more than {linked:,} files in linked folders"))
                 return
             elif mode:
                 count += 1
+                linked += by_link
                 check_bits(path, mode, sink)
                 yield Entry(path, name, size, limits.file_bytes, real)
 

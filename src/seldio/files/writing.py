@@ -14,11 +14,12 @@ from functools import lru_cache
 from typing import BinaryIO
 
 from seldio.errors import SeldioError, UsageError
-from seldio.files.entries import SAFE
 from seldio.files.problems import failure
+from seldio.files.regular import SAFE
 from seldio.text import printable
 
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE
+_TEMPORARY = ".seldio-tmp-"
 
 
 @contextmanager
@@ -70,10 +71,19 @@ def make_folder(path: str | os.PathLike[str]) -> None:
     shown = printable(os.fspath(path))
     try:
         os.makedirs(path, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
+    except FileExistsError:
         raise UsageError(f"{shown} is a file, and the output is a folder") from None
     except OSError as error:
         raise SeldioError(f"cannot make {shown}: {error.strerror or error}") from error
+
+
+def sweep(folder: str | os.PathLike[str]) -> None:
+    """Remove the temporary files of a folder in which nobody writes any more, whichever machine they are of."""
+    with suppress(OSError), os.scandir(folder) as items:
+        for item in items:
+            if item.name.startswith(_TEMPORARY):
+                with suppress(OSError):
+                    os.unlink(item.path)
 
 
 def _target(path: str) -> str:
@@ -117,7 +127,7 @@ def _sync_folder(folder: str) -> None:
 def _prefix() -> str:
     """What this machine's temporary files begin with; process numbers mean nothing on another."""
     host = os.uname().nodename if hasattr(os, "uname") else ""
-    return f".seldio-tmp-{zlib.crc32(host.encode()):08x}-"
+    return f"{_TEMPORARY}{zlib.crc32(host.encode()):08x}-"
 
 
 @lru_cache(maxsize=4096)

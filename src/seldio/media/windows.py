@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 import threading
@@ -12,6 +13,7 @@ import numpy as np
 
 from seldio.errors import UsageError
 from seldio.files.entries import plain_file
+from seldio.files.regular import inside
 from seldio.media.audio import Decoder, Floats, NotAudio, Openable, Probe, probe
 from seldio.media.riff import FLOAT, PCM
 from seldio.text import plural, printable
@@ -44,7 +46,7 @@ class Recording:
         return f"Recording({self.path!r})"
 
     def __getstate__(self) -> Openable:
-        if getattr(self._entry, "local", None) is None:
+        if not getattr(self._entry, "reopens", False):
             raise TypeError(f"{printable(self.path)} is in an archive: it cannot be pickled")
         return self._entry
 
@@ -176,9 +178,9 @@ def _open(entry: Openable, lock: threading.RLock) -> _Opened:
     try:
         found = probe(stream)
         plain = _plain(found)
-        if plain is not None and getattr(entry, "local", None) is not None:
+        if plain is not None and getattr(entry, "on_disk", False):
             with stream:
-                return _Mapped(entry.path, stream, found, plain)
+                return _Mapped(entry.path, stream, found, plain, inside(stream))
         return _Decoded(entry.path, stream, Decoder(stream), found, lock)
     except BaseException:
         stream.close()
@@ -225,16 +227,17 @@ class _Plain(NamedTuple):
 class _Mapped:
     """A recording that is mapped into memory."""
 
-    def __init__(self, path: str, stream: BinaryIO, found: Probe, plain: _Plain) -> None:
+    def __init__(self, path: str, stream: BinaryIO, found: Probe, plain: _Plain, base: int) -> None:
         assert found.header is not None
         self.probe, self.owner = found, os.getpid()
         self._path, self._convert = path, plain.convert
-        self._map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        at, dtype = found.header.data_at, np.dtype(plain.dtype)
+        start = base - base % mmap.ALLOCATIONGRANULARITY  # of a shard no more than the recording
+        at, dtype = base + found.header.data_at, np.dtype(plain.dtype)
+        self._end = at + found.frames * found.header.block
+        self._map = mmap.mmap(stream.fileno(), self._end - start, access=mmap.ACCESS_READ, offset=start)
         width = found.header.block // (found.channels * dtype.itemsize)  # 3 for 24 bits, of bytes
         shape = (found.frames, found.channels, width) if width > 1 else (found.frames, found.channels)
-        self._end = at + found.frames * found.header.block
-        self._samples = np.frombuffer(self._map, dtype, found.frames * found.channels * width, at).reshape(shape)
+        self._samples = np.frombuffer(self._map, dtype, math.prod(shape), at - start).reshape(shape)
 
     def fill(self, start: int, out: Floats) -> None:
         if self._map.size() < self._end:  # to look behind the end would kill the process

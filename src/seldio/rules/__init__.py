@@ -16,6 +16,7 @@ from seldio.rules import (
     package,
     predictions,
     safety,
+    stored,
     submissions,
     syntax,
     video,
@@ -30,7 +31,7 @@ SET_RULES: tuple[Rule, ...] = submissions.RULES
 #: Rules for the zip that goes to the challenge.
 PACKAGE_RULES: tuple[Rule, ...] = package.RULES
 #: Rules for the folders of a data set.
-TREE_RULES: tuple[Rule, ...] = layout.RULES
+TREE_RULES: tuple[Rule, ...] = (*layout.RULES, *stored.RULES)
 #: Rules for what goes to the Hub.
 HUB_RULES: tuple[Rule, ...] = hub.RULES
 #: Rules for questions and predictions.
@@ -50,6 +51,7 @@ FAMILIES = (
     submissions,
     package,
     layout,
+    stored,
     audio,
     deep,
     video,

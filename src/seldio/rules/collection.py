@@ -72,6 +72,7 @@ class Collection:
         entries: all its files, labels or not, sorted by name.
         readings: the label tables read from them, one for each group of one format.
         reference: what was expected, if the user said so.
+        stored: of an export the files as they lie there, where *entries* are those that it was made from.
     """
 
     path: str
@@ -79,6 +80,7 @@ class Collection:
     entries: Sequence[Entry]
     readings: Sequence[Reading]
     reference: Reference | None = None
+    stored: Sequence[Entry] = ()
 
     @property
     def clips(self) -> dict[str, str]:

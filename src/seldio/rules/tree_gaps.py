@@ -19,9 +19,11 @@ def spot(collection: Collection, places: Sequence[Place]) -> str:
     """The path of one file, or of the folder that several have in common."""
     if not collection.entries:
         return collection.path
-    base = collection.entries[0].path.removesuffix(collection.entries[0].name)
     if len(places) == 1:
-        return base + places[0].name
+        return next(entry.path for entry in collection.entries if entry.name == places[0].name)
+    if collection.stored:  # an export has no folder for them
+        return collection.path
+    base = collection.entries[0].path.removesuffix(collection.entries[0].name)
     folders = [place.name.split("/")[:-1] for place in places]
     low, high = min(folders), max(folders)
     pairs = enumerate(zip(low, high, strict=False))

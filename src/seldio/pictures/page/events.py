@@ -13,6 +13,7 @@ from seldio.conversion.carry import with_directions
 from seldio.conversion.columns import class_keys
 from seldio.conversion.frames import are_events, frames_of, grouped
 from seldio.errors import DataError, SeldioError, UsageError
+from seldio.files import Source
 from seldio.findings import Finding
 from seldio.formats import Reading
 from seldio.schema.events import origin_of
@@ -49,15 +50,16 @@ class Side:
     counted: int
 
 
-def side(path: str, format: str | None) -> Side:
-    """Read and check the label or prediction file of one clip.
+def side(source: str | Source, format: str | None) -> Side:
+    """Read and check the label or prediction file of one clip, which may be an open source.
 
     Raises:
         UsageError: it holds no labels, or those of several clips.
         DataError: not a row of it can be read.
         SeldioError: it has more rows than a page can hold, or the disk fails.
     """
-    examined = examine(path, format=format)
+    examined = examine(source, format=format)
+    path = source.path if isinstance(source, Source) else source
     reading = _the_reading(path, examined)
     table, hop = with_directions(reading.table), reading.format.hop
     if are_events(table):

@@ -10,9 +10,10 @@ import os
 from collections.abc import Iterator
 
 from seldio.errors import UsageError
-from seldio.files import Entry, open_source
+from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.entries import plain_file
 from seldio.files.lookup import LEVELS, on_disk
+from seldio.files.schemes import on_this_machine
 from seldio.formats.layouts import LAYOUTS, PLAIN, Field
 from seldio.formats.trees import TYPES, read_tree
 from seldio.media.compact import Array
@@ -20,10 +21,10 @@ from seldio.text import clipped, printable
 
 Path = str | os.PathLike[str]
 #: The order in which recordings are preferred.
-_HEARD: tuple[Array, ...] = ("stereo", "foa", "mic", "audio")
+HEARD: tuple[Array, ...] = ("stereo", "foa", "mic", "audio")
 #: Folders whose names say what is in them; a file of the same name in any other has nothing to do with the clip.
 _TOPS = frozenset(PLAIN).union(*(row.tops for row in LAYOUTS))
-_KINDS: tuple[Field, ...] = (*_HEARD, "video")
+_KINDS: tuple[Field, ...] = (*HEARD, "video")
 _MEDIA = tuple(suffix for suffix, kind in TYPES.items() if kind != "metadata")
 
 
@@ -57,12 +58,19 @@ def files_of(labels: Path, audio: Path | None = None, video: Path | None = None)
     if os.path.isdir(path):
         raise UsageError(f"{printable(path)} is a folder: name the label file of one clip in it")
     found = _beside(path) if os.path.isfile(path) else {}
-    array: Array = next((field for field in _HEARD if field in found), "audio")
-    entry = found.get(array)
+    array: Array = next((field for field in HEARD if field in found), "audio")
+    return named(Files(stem_of(path), found.get(array), array, found.get("video")), audio, video)
+
+
+def named(files: Files, audio: Path | None, video: Path | None) -> Files:
+    """*files* with the recording and the video that the user named in their places.
+
+    Raises:
+        UsageError: one is no file.
+    """
     if audio is not None:
-        entry, array = _given(audio), _array(os.fspath(audio))
-    shown = _given(video) if video is not None else found.get("video")
-    return Files(stem_of(path), entry, array, shown)
+        files = dataclasses.replace(files, audio=_given(audio), array=_array(os.fspath(audio)))
+    return files if video is None else dataclasses.replace(files, video=_given(video))
 
 
 def stem_of(path: str) -> str:
@@ -71,7 +79,7 @@ def stem_of(path: str) -> str:
 
 
 def _given(path: Path) -> Entry:
-    shown = os.fspath(path)
+    shown = on_this_machine(os.fspath(path), DEFAULTS)
     if not os.path.isfile(shown):
         raise UsageError(f"no such file: {clipped(shown, 200)}")
     return plain_file(shown)
@@ -81,7 +89,7 @@ def _array(path: str) -> Array:
     """The kind of array that the folders of a recording name."""
     name = os.path.abspath(path).replace(os.sep, "/").lstrip("/")
     clips = read_tree([name]).clips
-    return next((field for clip in clips for field in _HEARD if getattr(clip, field) is not None), "audio")
+    return next((field for clip in clips for field in HEARD if getattr(clip, field) is not None), "audio")
 
 
 def _beside(path: str) -> dict[Field, Entry]:
@@ -122,18 +130,18 @@ def _names(folder: str, top: str, below: str, stem: str) -> Iterator[str]:
             yield name
 
 
-def prediction_of(path: Path, stem: str) -> str:
+def prediction_of(path: Path, stem: str) -> str | Source:
     """The file of predictions for the clip *stem*: *path* itself, or the file of that name in the folder.
 
     Raises:
         UsageError: there is none.
     """
-    shown = os.fspath(path)
+    shown = on_this_machine(os.fspath(path), DEFAULTS)
     if not os.path.isdir(shown):
         return os.fspath(_given(path).path)
     with open_source(shown, lambda _: None) as source:
-        named = [entry for entry in source if stem_of(entry.name) == stem and entry.name.endswith((".csv", ".json"))]
-    if len(named) != 1:
-        there = "no file" if not named else f"{len(named)} files"
+        those = [entry for entry in source if stem_of(entry.name) == stem and entry.name.endswith((".csv", ".json"))]
+    if len(those) != 1:
+        there = "no file" if not those else f"{len(those)} files"
         raise UsageError(f"{printable(shown)} has {there} of the name {clipped(stem)}: name the file itself")
-    return named[0].path
+    return those[0].path if those[0].local is not None else Source(those[0].path, "file", (those[0],))

@@ -14,7 +14,7 @@ from pathlib import Path as Disk
 from typing import Literal
 from urllib.parse import quote
 
-from seldio.errors import SeldioError
+from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
 from seldio.media import compact
 from seldio.media.audio import NotAudio, probe_entry
@@ -136,7 +136,15 @@ def _name(entry: Entry) -> str:
 
 
 def _address(entry: Entry, folder: Path | None) -> str:
-    """The address of a file on disk, from the *folder* of the page where there is one."""
+    """The address of a file on disk, from the *folder* of the page where there is one.
+
+    Raises:
+        UsageError: it lies inside of another file.
+    """
+    if entry.local is None:
+        raise UsageError(
+            f"{printable(entry.path)} is no file of its own, so no page can link it: leave --link-media out"
+        )
     path = os.path.abspath(entry.path)
     if folder is not None:
         try:

@@ -516,10 +516,11 @@ function drawActive(t) {
 
 function fillFindings() {
   const list = document.querySelector("#findings ul");
+  document.querySelector("#findings .remark").textContent = data.held;
   document.querySelector("#findings h2").textContent = data.counted ? plural(data.counted, "finding") : "No findings";
   for (const finding of data.findings) {
     const item = element("li", null, finding.severity);
-    const where = `${finding.side ? "predictions" : "labels"}${finding.line ? `, line ${finding.line}` : ""}`;
+    const where = `${finding.side === "sound" ? "labels against sound" : finding.side}${finding.line ? `, line ${finding.line}` : ""}`;
     if (finding.t !== null) item.append(jump(clockText(finding.t), finding.t));
     item.append(element("strong", `${finding.code} `), element("span", `${finding.severity}, ${where}`, "task"), element("p", finding.message, "words"));
     if (finding.hint) item.append(element("p", finding.hint, "hint"));

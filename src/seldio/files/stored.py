@@ -1,0 +1,172 @@
+"""An export as a source: the files that it was made from, under their own names, read where they lie.
+
+What :mod:`seldio.storage` has written, or what was fetched of it, is told by ``manifest.json``, or else by its shards:
+Parquet files with a column ``clip`` and columns of files (structs of ``bytes`` and ``path``), and tar files in which a
+``KEY.json`` tells where the files of a sample came from. Recordings and videos are stretches of the shards, so that a
+window of one is read without the rest. What was derived from the files (tables of labels, lists of shards) is left out
+where they are there themselves; :attr:`seldio.files.Source.stored` has it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Protocol
+
+from seldio.errors import InvalidData
+from seldio.files.archives import Member, admitted, collected, safe, tar_members
+from seldio.files.entries import Entry, Kind, Limits, Source
+from seldio.files.names import checked
+from seldio.files.problems import guard, problem
+from seldio.files.regular import Stretch
+from seldio.findings import Sink
+
+MANIFEST = "manifest.json"
+LABELS = "labels/"
+#: Folders of an export whose files came from below them: those of no clip, and recordings beside a table.
+_COPIES = re.compile(r"(?:other|media)/")
+_TAR = re.compile(r"-\d{5}-of-\d{5}\.tar$")
+_INDEX = "index.json"
+#: Bytes that tell a manifest, and the most of what tells of one sample of a shard.
+_HEAD, _RECORD = 64, 2**26
+
+
+def restored(source: Source, sink: Sink, limits: Limits) -> Source:
+    """*source*, or if it is an export the files that it was made from.
+
+    Names are those that the files had, and are checked as those of an archive's members are.
+
+    Args:
+        source: a folder, an archive or a single file, opened. Shards that are in an archive are not read.
+        sink: takes ``SAF1xx`` findings: names that are unsafe or stand twice, and shards that are damaged.
+        limits: on the number of files, and the length of their names.
+    """
+    written = manifest(source, sink)
+    told = frozenset() if written is None else frozenset(written)
+    shards = {entry.name: found for entry in source if (found := _shard(entry, told, sink, limits)) is not None}
+    if not shards and written is None:
+        return source
+    entries = [entry for found in shards.values() for entry in found]
+    derived: list[Entry] = []
+    for entry in source:
+        if entry.name not in shards:
+            derived += _plain(entry, written, entries, sink, limits)
+    if not any(_holds_labels(entry, written is not None) for entry in entries):
+        entries += [entry for entry in derived if entry.name.startswith(LABELS)]
+    kind: Kind = "tar" if source.kind == "file" else source.kind
+    return Source(source.path, kind, checked(_once(entries, sink), sink), source._stack, source.entries)
+
+
+class File(Protocol):
+    """A file that can be asked whether it is a manifest."""
+
+    @property
+    def path(self) -> str:
+        """As shown to people."""
+
+    @property
+    def name(self) -> str:
+        """POSIX path below the export."""
+
+    def head(self, count: int) -> bytes:
+        """Its first bytes."""
+
+    def read(self) -> bytes:
+        """All of them."""
+
+
+def manifest(files: Iterable[File], sink: Sink) -> Mapping[str, Mapping[str, Any]] | None:
+    """What the manifest among *files* tells of each file of an export; None where there is none that can be read."""
+    entry = next((entry for entry in files if entry.name == MANIFEST), None)
+    try:
+        if entry is None or b'"seldio_export"' not in entry.head(_HEAD):
+            return None
+        record = json.loads(entry.read())
+        return {str(file["name"]): {"origin": None, **file} for file in record["files"]}
+    except InvalidData as error:
+        sink(error.finding)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        assert entry is not None
+        sink(problem("SAF107", entry.path, "Damaged (it tells of no files)"))
+    return None
+
+
+def _plain(
+    entry: Entry, written: Mapping[str, Mapping[str, Any]] | None, entries: list[Entry], sink: Sink, limits: Limits
+) -> list[Entry]:
+    """Put a file of an export that is no shard among *entries* as what it was; return it if it is derived from them."""
+    name: Any = entry.name
+    if written is not None:
+        if entry.name == MANIFEST:
+            return []
+        name = written.get(entry.name, {"origin": name})["origin"]
+    elif entry.name == _INDEX or (entry.name.startswith(LABELS) and entry.name.endswith(".parquet")):
+        name = None
+    else:
+        name = _COPIES.sub("", entry.name, count=1) if _COPIES.match(entry.name) else name
+    if not isinstance(name, str):
+        return [entry]
+    if name == entry.name or safe(name, entry.path, sink, limits):
+        entries.append(dataclasses.replace(entry, name=name))
+    return []
+
+
+def _holds_labels(entry: Entry, whole: bool) -> bool:
+    """Whether a file that an export was made from may be what its tables of labels tell again."""
+    return entry.name.lower().endswith((".csv", ".json", *((".parquet",) if whole else ())))
+
+
+def _once(entries: Sequence[Entry], sink: Sink) -> Iterator[Entry]:
+    """The entries, each name once."""
+    first: dict[str, Entry] = {}
+    for entry in entries:
+        other = first.setdefault(entry.name, entry)
+        if other is entry:
+            yield entry
+        else:
+            sink(problem("SAF104", entry.path, f"There twice (also in {other.path.partition('!/')[0]})"))
+
+
+def _shard(entry: Entry, told: frozenset[str], sink: Sink, limits: Limits) -> list[Entry] | None:
+    """The files that a shard holds; None if it is none. Of what no manifest has *told*, readers of tables may tell."""
+    if entry.local is None or not (entry.name.endswith(".parquet") or _TAR.search(entry.name)):
+        return None
+    try:
+        with guard(entry.path), entry.open() as stream:
+            if entry.name.endswith(".tar"):
+                members = _samples(collected(tar_members(stream, entry.path), entry.path, sink, limits), stream, entry)
+            else:
+                from seldio.files.parquet_files import cells
+
+                members = cells(entry, stream, limits)
+    except InvalidData as error:
+        if entry.name in told or entry.name.endswith(".tar") or error.finding.code != "SAF107":
+            sink(error.finding)
+        return None
+    return list(admitted(members, entry.path, None, sink, limits)) if members is not None else None
+
+
+def _samples(members: Sequence[Member], stream: BinaryIO, entry: Entry) -> list[Member] | None:
+    """The files of all samples under the names that they had; None where no sample tells of any."""
+    names: dict[str, str] = {}
+    records: set[str] = set()
+    for member in members:
+        key, _, kind = member.name.partition(".")
+        if kind == "json" and member.at is not None and member.size <= _RECORD:
+            stream.seek(member.at)
+            record = json.loads(stream.read(member.size))
+            if isinstance(record, dict) and isinstance(files := record.get("files"), dict):
+                names |= {f"{key}.{inside}": str(name) for inside, name in files.items()}
+                records.add(member.name)
+    if not records:
+        return None
+    real = str(entry.local)
+    return [
+        dataclasses.replace(
+            member, raw=names.get(member.name, member.raw),
+            start=member.start if member.at is None else Stretch(real, member.at, member.size),
+        )
+        for member in members if member.name not in records
+    ]  # fmt: skip

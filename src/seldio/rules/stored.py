@@ -1,0 +1,168 @@
+"""LAY2: exports, in which labels are told twice, by the label files inside and by the tables made of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from seldio.errors import InvalidData
+from seldio.files.stored import LABELS, manifest
+from seldio.findings import Finding
+from seldio.formats import Reading, TextFile, tables
+from seldio.formats.parquet import DAMAGE, PARQUET
+from seldio.formats.trees import Tree
+from seldio.rules.base import ERROR, WARNING, rule
+from seldio.rules.collection import Collection, Entry, Found
+from seldio.schema.events import COLUMNS
+from seldio.text import listed, plural
+
+#: Where the shards of an export lie.
+DATA = "data/"
+#: The names that columns of events have inside of a table of clips.
+_INSIDE = {"class_id": "class"}
+
+
+class Told(NamedTuple):
+    """The labels of a clip as a table tells them: the name of its label file, or its own, and its rows."""
+
+    file: str
+    rows: pa.Table
+
+
+@rule("LAY201", ERROR)
+def export_tables_differ(collection: Collection, _: Tree, found: Found) -> Iterator[Finding]:
+    """The tables of labels in an export differ from the label files in it.
+
+    Whoever loads a table (load_dataset, the viewer of the Hub) gets other labels than whoever reads the label
+    files, as seldio does. One of the two was changed after the export, and no score says which.
+
+    Example:
+        labels/train-00000-of-00001.parquet has azimuth 40 where the label file has -40
+
+    Fix:
+        Find out which is right, and export again: the tables are made of the label files.
+
+    Reference: docs/storage.md; a data set on the Hub is what its configurations load.
+    """
+    files = {key: rows for reading in collection.readings for key, rows in _files(reading)}
+    for entry in collection.stored:
+        pairs = [(told, files[told.file]) for told in _told(entry) if told.file in files]
+        wrong = [(told, rows) for told, rows in pairs if _difference(told.rows, rows)]
+        if wrong:
+            told, rows = wrong[0]
+            yield found(
+                entry.path,
+                f"the labels of {plural(len(wrong), 'clip')} are not those of the label files inside: "
+                f"{listed([told.file for told, _ in wrong])} ({_difference(told.rows, rows)})",
+                "whichever is right, export again: the tables are made of the label files",
+            )
+
+
+@rule("LAY202", WARNING)
+def export_changed(collection: Collection, _: Tree, found: Found) -> Iterator[Finding]:
+    """A file of an export is missing, or has another size than its manifest says.
+
+    It was fetched in part, or changed. What is there is checked all the same, but the files that it was made from
+    do not all come back.
+
+    Example:
+        data/train-00001-of-00003.parquet is not there
+
+    Fix:
+        Fetch the rest (seldio pull), or export again.
+
+    Reference: docs/storage.md, manifest.json: every file with its bytes and SHA-256.
+    """
+    here = {entry.name: entry for entry in collection.stored}
+    written = manifest(here.values(), lambda _: None) or {}
+    if missing := sorted(written.keys() - here.keys()):
+        what = f"{plural(len(missing), 'file')} of the manifest missing: {listed(missing)}"
+        yield found(collection.path, what, "fetch the rest, or export again")
+    for name in sorted(written.keys() & here.keys()):
+        size, told = here[name].size, written[name].get("bytes")
+        if size != told:
+            yield found(
+                here[name].path, f"{plural(size, 'byte')}; the manifest says {told}", "fetch it or export again"
+            )
+
+
+@rule("LAY203", WARNING)
+def export_packed(collection: Collection, _: Tree, found: Found) -> Iterator[Finding]:
+    """An export is packed in an archive, where its shards are not read.
+
+    Shards are read in place, from the middle, which needs files on disk: what is in them was not checked.
+
+    Example:
+        hub.zip with data/train-00000-of-00001.parquet
+
+    Fix:
+        Unpack the archive, and validate the folder.
+
+    Reference: docs/datasets.md, "Exports and tables".
+    """
+    shards = [entry for entry in collection.stored if entry.local is None and entry.name.startswith(DATA)]
+    if shards:
+        what = f"{plural(len(shards), 'shard')} in an archive, not read: {listed([entry.name for entry in shards])}"
+        yield found(collection.path, what, "unpack it, and validate the folder")
+
+
+def _files(reading: Reading) -> Iterator[tuple[str, pa.Table]]:
+    """The rows of each file of a reading, by its name and by its clip's."""
+    for part in reading.parts:
+        rows = reading.table.slice(part.first, part.rows)
+        yield part.file.name, rows
+        yield part.origin.clip, rows
+
+
+def _told(entry: Entry) -> Iterator[Told]:
+    """What a file of an export tells of labels, beside the label files themselves."""
+    last = entry.name.rpartition("/")[2]
+    try:
+        if entry.name.startswith(LABELS) and last.endswith(tables.SUFFIX):
+            reading = PARQUET.read([TextFile(entry.path, entry.name, last, entry.read())], lambda _: None)
+            yield from (Told(part.file.name, reading.table.slice(part.first, part.rows)) for part in reading.parts)
+        elif last.endswith(tables.SUFFIX):
+            with entry.open() as stream:
+                yield from _nested(pq.ParquetFile(stream, arrow_extensions_enabled=False))
+        elif last == "metadata.jsonl":
+            for record in map(json.loads, entry.read().splitlines()):
+                if record.get("events") is not None:
+                    yield Told(record["clip"], pa.Table.from_pylist(record["events"]))
+    except (*DAMAGE, InvalidData, AttributeError):  # whoever reads it tells
+        return
+
+
+def _nested(file: pq.ParquetFile) -> Iterator[Told]:
+    """The column of events of a table of clips, which tells too of what file or clip they are."""
+    names = file.schema_arrow.names
+    if "events" not in names or "clip" not in names:
+        return
+    for group in range(file.num_row_groups):
+        columns = ["events", "clip", *(["label_file.path"] if "label_file" in names else [])]
+        table = file.read_row_group(group, columns)
+        files = table["label_file"].to_pylist() if "label_file" in names else [None] * table.num_rows
+        for path, clip, events in zip(files, table["clip"].to_pylist(), table["events"], strict=True):
+            if events.is_valid:
+                yield Told(path["path"] if path else clip, pa.Table.from_struct_array(events.values))
+
+
+def _difference(told: pa.Table, rows: pa.Table) -> str:
+    """Where the rows of a table first differ from those of the label file; empty where they do not."""
+    if told.num_rows != rows.num_rows:
+        return f"{plural(told.num_rows, 'row')} in the table, {rows.num_rows:,} in the file"
+    for name in rows.column_names:
+        inside = _INSIDE.get(name, name)
+        given = next((told[column] for column in (inside, name) if column in told.column_names), None)
+        if name == "clip" or given is None or given.cast(COLUMNS[name]).equals(rows[name]):
+            continue
+        pairs = zip(given.to_pylist(), rows[name].to_pylist(), strict=True)
+        number, one, other = next((n, a, b) for n, (a, b) in enumerate(pairs, 1) if a != b)
+        return f"row {number}: {inside} {one} in the table, {other} in the file"
+    return ""
+
+
+RULES = (export_tables_differ, export_changed, export_packed)

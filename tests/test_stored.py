@@ -1,0 +1,658 @@
+"""Exports read where they lie: the same files, findings, clips and windows as of what they were made from."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import pickle
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import starss_tree as data
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+from videos import make as make_video
+
+import seldio
+from seldio.cli import app
+from seldio.errors import InvalidData, UsageError
+from seldio.files import DEFAULTS, Limits, Source, open_source
+from seldio.files.parquet_pages import places
+from seldio.findings import Finding, raise_errors
+from seldio.formats import item_formats
+from seldio.info import describe
+from seldio.schema.qa import Item
+from seldio.storage import export
+from seldio.validation import validate
+
+KINDS = ("parquet", "webdataset", "audiofolder", "videofolder")
+LABELS = "metadata_dev/dev-train-tau/fold3_room4_mix001.csv"
+SHARD = "data/train-00000-of-00001"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small data set with a video, questions and a licence."""
+    root = data.write_questions(data.write(tmp_path_factory.mktemp("stored") / "starss23"))
+    video = root / "video_dev/dev-train-tau/fold3_room4_mix001.mp4"
+    video.parent.mkdir(parents=True)
+    video.write_bytes(make_video(37))
+    (root / "LICENSE").write_text("as you like\n", "utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def exports(root: Path) -> dict[str, Path]:
+    """It in each kind of storage."""
+    made = {kind: root.parent / kind for kind in KINDS}
+    for kind, out in made.items():
+        export(root, out, kind)
+    return made
+
+
+@pytest.fixture
+def copied(exports: dict[str, Path], tmp_path: Path) -> Callable[[str], Path]:
+    """A copy of an export that may be changed."""
+    return lambda kind: shutil.copytree(exports[kind], tmp_path / f"copy-{kind}")
+
+
+def content(source: Source) -> dict[str, bytes]:
+    """All files of a source, by name."""
+    return {entry.name: entry.read() for entry in source}
+
+
+def opened(path: Path, limits: Limits = DEFAULTS) -> tuple[dict[str, bytes], list[str]]:
+    """The files of a source, and the codes of what is wrong with it."""
+    found: list[Finding] = []
+    with open_source(path, found.append, limits) as source:
+        return content(source), [finding.code for finding in found]
+
+
+def told(path: Path) -> list[tuple[object, ...]]:
+    """What is wrong with a data set, without where it lies."""
+    return sorted((f.code, f.line or 0, f.column or 0, f.message) for f in validate(path).findings)
+
+
+def rules_of(path: Path) -> dict[str, int]:
+    return validate(path).by_rule()
+
+
+# --- the same as what it was made from -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_its_files_are_those_that_it_was_made_from(kind: str, root: Path, exports: dict[str, Path]) -> None:
+    with open_source(root, raise_errors) as source, open_source(exports[kind], raise_errors) as stored:
+        assert content(source) == content(stored)
+        assert "folder" == stored.kind
+        assert [entry.size for entry in source] == [entry.size for entry in stored]
+        for entry in stored:
+            with entry.open() as stream:
+                whole = stream.read()
+                assert len(whole) == stream.seek(0, io.SEEK_END)
+                stream.seek(len(whole) // 2)
+                assert whole[len(whole) // 2 :] == stream.read()
+            assert entry.head(3) == whole[:3]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_process_can_read_it(kind: str, root: Path, exports: dict[str, Path]) -> None:
+    with open_source(exports[kind], raise_errors) as stored:
+        again = pickle.loads(pickle.dumps([entry.portable() for entry in stored]))
+
+    assert {entry.name: entry.read() for entry in again} == content(open_source(root, raise_errors))
+    assert len(pickle.dumps(again)) < 10_000  # no bytes go along
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_is_clean_where_the_source_is(kind: str, root: Path, exports: dict[str, Path]) -> None:
+    result = CliRunner().invoke(app, ["validate", str(exports[kind]), "--ignore", "AUD,VID,LAY105"])
+
+    assert 0 == result.exit_code, result.output
+    assert told(root) == told(exports[kind])
+    assert validate(root).files == validate(exports[kind]).files
+
+
+@pytest.fixture(scope="module")
+def wrong(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same data set with errors in it."""
+    copy = shutil.copytree(root, tmp_path_factory.mktemp("wrong") / "starss23")
+    path = copy / LABELS
+    path.write_text(path.read_text().replace("-90,0,100", "250,0,100") + "3,1,0,7,0,100\n99,1,0,0,0,1000\n")
+    sony = copy / "metadata_dev/dev-train-sony/fold3_room21_mix001.csv"
+    sony.rename(sony.with_name("fold3_room21_mix999.csv"))
+    return copy
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_has_the_findings_of_its_source(kind: str, wrong: Path, tmp_path: Path) -> None:
+    export(wrong, tmp_path / kind, kind)
+
+    assert told(wrong) == told(tmp_path / kind)
+    assert {"LAB103", "LAY103"} <= rules_of(tmp_path / kind).keys()
+    assert 1 == CliRunner().invoke(app, ["validate", str(tmp_path / kind)]).exit_code
+
+
+def test_a_finding_names_shard_and_file(wrong: Path, tmp_path: Path) -> None:
+    export(wrong, tmp_path / "out", "parquet")
+    finding = next(f for f in validate(tmp_path / "out").findings if f.code == "LAB103")
+
+    assert f"{tmp_path}/out/{SHARD}.parquet!/{LABELS}" == finding.path
+    assert (1, 7) == (finding.line, finding.column)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_opens_as_the_same_data_set(kind: str, root: Path, exports: dict[str, Path]) -> None:
+    source, stored = seldio.open(root), seldio.open(exports[kind])
+
+    assert source.clips.equals(stored.clips)
+    assert pa.table(source.events).equals(pa.table(stored.events))
+    assert list(source.events) == list(stored.events)
+    assert pa.table(source.items).equals(pa.table(stored.items))
+    assert source.statistics() == stored.statistics()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", [{"seconds": 0.5, "target": "multi-accdoa"}, {"items": True}])
+def test_its_windows_are_the_same(kind: str, options: dict[str, Any], root: Path, exports: dict[str, Path]) -> None:
+    source, stored = seldio.open(root).windows(**options), seldio.open(exports[kind]).windows(**options)
+    elsewhere = pickle.loads(pickle.dumps(stored))
+
+    assert len(source) == len(stored) > 1
+    for number in range(len(source)):
+        expected = source[number]
+        for given_ in (stored[number], elsewhere[number]):
+            assert expected.keys() == given_.keys()
+            assert all(np.array_equal(expected[name], given_[name]) for name in expected)
+
+
+def test_its_videos_can_be_seen(root: Path, exports: dict[str, Path]) -> None:
+    for kind in KINDS:
+        video = seldio.open(exports[kind]).media["fold3_room4_mix001"].video
+        assert video is not None
+        assert 37 == len(video.scan)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_converts_to_the_same_files(kind: str, root: Path, exports: dict[str, Path], tmp_path: Path) -> None:
+    for name, place in (("a", root), ("b", exports[kind])):
+        result = CliRunner().invoke(
+            app, ["convert", str(place), "--to", "starss23", "-f", "starss23", "-o", str(tmp_path / name)]
+        )
+        assert 0 == result.exit_code, result.output
+    assert opened(tmp_path / "a") == opened(tmp_path / "b")
+    assert (tmp_path / "b" / LABELS).read_bytes() == (root / LABELS).read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["webdataset", "files"])
+def test_an_export_can_be_exported_as_another_kind(
+    kind: str, root: Path, exports: dict[str, Path], tmp_path: Path
+) -> None:  # fmt: skip
+    export(exports["parquet"], tmp_path / "again", kind)
+
+    assert opened(root) == opened(tmp_path / "again")
+
+
+def test_the_way_it_lies_can_be_had_too(exports: dict[str, Path]) -> None:
+    with open_source(exports["parquet"], raise_errors, as_it_lies=True) as source:
+        names = [entry.name for entry in source]
+    with open_source(exports["parquet"], raise_errors) as source:
+        assert names == [entry.name for entry in source.stored]
+    assert {"manifest.json", f"{SHARD}.parquet", "labels/train-00000-of-00001.parquet"} < {*names}
+
+
+def test_recordings_beside_the_table(root: Path, tmp_path: Path) -> None:
+    export(root, tmp_path / "out", "parquet", embed=False)
+    assert opened(root) == opened(tmp_path / "out")
+    (tmp_path / "out/manifest.json").unlink()
+    assert opened(root) == opened(tmp_path / "out")
+
+
+# --- parts of an export --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "tar"])
+def test_shards_tell_without_a_manifest(suffix: str, root: Path, copied: Callable[[str], Path]) -> None:
+    folder = copied("parquet" if suffix == "parquet" else "webdataset")
+    (folder / "manifest.json").unlink()
+    assert opened(root) == opened(folder)
+
+    shutil.rmtree(folder / "other")
+    (folder / f"data/test-00000-of-00001.{suffix}").unlink()
+    part, _ = opened(folder)
+    assert {name for name in content(open_source(root, raise_errors)) if "dev-train" in name} == part.keys()
+    assert 2 == seldio.open(folder).clips.num_rows
+
+
+@pytest.mark.parametrize(("kind", "suffix"), [("parquet", "parquet"), ("webdataset", "tar")])
+def test_a_shard_alone_is_an_archive_of_its_files(kind: str, suffix: str, root: Path, exports: dict[str, Path]) -> None:
+    shard = exports[kind] / f"{SHARD}.{suffix}"
+    with open_source(shard, raise_errors) as source:
+        assert "tar" == source.kind
+        assert all((root / name).read_bytes() == found for name, found in content(source).items())
+        assert 5 == len(source.entries)
+    assert 9 == seldio.open(shard).events.table().num_rows
+
+
+def test_tables_of_labels_alone_are_labels(exports: dict[str, Path], root: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "part"
+    shutil.copytree(exports["parquet"] / "labels", folder / "labels")
+    shutil.copy(exports["parquet"] / "manifest.json", folder)
+
+    assert seldio.open(folder).events.table().num_rows == seldio.open(root).events.table().num_rows == 9
+    assert {*seldio.open(folder).events} == {*seldio.open(root).events}  # the silent one too
+    assert {"LAY202": 1} == rules_of(folder)  # most of it is missing
+    (folder / "manifest.json").unlink()
+    assert {} == rules_of(folder)
+    assert 2 == validate(folder).files
+
+
+def test_tables_of_labels_alone_are_converted_and_scored(exports: dict[str, Path], root: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(exports["parquet"] / "labels", tmp_path / "part/labels")  # a table for each split
+    result = CliRunner().invoke(app, ["convert", str(folder), "--to", "starss23", "-o", str(tmp_path / "out")])
+
+    assert 0 == result.exit_code, result.output
+    assert opened(root / "metadata_dev")[0] == opened(tmp_path / "out/metadata_dev")[0]
+    result = CliRunner().invoke(app, ["score", str(folder), "-r", str(root / "metadata_dev"), "--json"])
+    assert 0 == result.exit_code, result.output
+
+
+# --- tables and label files that differ ----------------------------------------------------------------
+
+
+def rewritten(path: Path, change: Callable[[pa.Table], pa.Table]) -> None:
+    """A Parquet file with another table in it."""
+    table = pq.read_table(path)
+    pq.write_table(change(table).replace_schema_metadata(table.schema.metadata), path)
+
+
+def turned(table: pa.Table) -> pa.Table:
+    """The third azimuth is another one."""
+    number = table.column_names.index("azimuth")
+    values = table["azimuth"].to_pylist()
+    return table.set_column(number, "azimuth", pa.array([*values[:2], 77.0, *values[3:]]))
+
+
+def found(folder: Path, code: str) -> list[Finding]:
+    return [finding for finding in validate(folder).findings if finding.code == code]
+
+
+def test_lay201_a_table_of_labels_that_was_changed(copied: Callable[[str], Path]) -> None:
+    folder = copied("parquet")
+    rewritten(folder / "labels/train-00000-of-00001.parquet", turned)
+    [finding] = found(folder, "LAY201")
+
+    assert str(folder / "labels/train-00000-of-00001.parquet") == finding.path
+    assert "the labels of 1 clip are not those of the label files" in finding.message
+    assert "row 3: azimuth 77.0 in the table" in finding.message
+
+
+def test_lay201_nested_events_that_were_changed(copied: Callable[[str], Path]) -> None:
+    folder = copied("parquet")
+
+    def without_a_row(table: pa.Table) -> pa.Table:
+        events = [rows[1:] for rows in table["events"].to_pylist()]
+        number = table.column_names.index("events")
+        return table.set_column(number, "events", pa.array(events, table.schema.field("events").type))
+
+    rewritten(folder / f"{SHARD}.parquet", without_a_row)
+    [finding] = found(folder, "LAY201")
+
+    assert "the labels of 2 clips" in finding.message
+    assert "3 rows in the table, 4 in the file" in finding.message
+
+
+@pytest.mark.parametrize("kind", ["audiofolder", "videofolder"])
+def test_lay201_label_files_that_were_changed(kind: str, copied: Callable[[str], Path]) -> None:
+    folder = copied(kind)
+    path = folder / "labels/fold3_room4_mix001.csv"
+    path.write_text(path.read_text().replace("3,1,0,-90", "3,1,0,-91"))
+
+    assert ["train/metadata.jsonl"] == [f.path.removeprefix(f"{folder}/") for f in found(folder, "LAY201")] or [
+        "train/metadata.parquet"
+    ] == [f.path.removeprefix(f"{folder}/") for f in found(folder, "LAY201")]
+    assert 0 == len(found(folder, "LAY202"))  # as many bytes as before
+
+
+def test_lay202_what_is_not_as_it_was_written(copied: Callable[[str], Path]) -> None:
+    folder = copied("audiofolder")
+    (folder / "other/LICENSE").unlink()
+    (folder / "labels/fold3_room4_mix001.csv").write_text("3,1,0,-90,0,100\n")
+    missing, other = sorted(found(folder, "LAY202"), key=lambda finding: finding.path)
+
+    assert "1 file of the manifest missing: other/LICENSE" in missing.message
+    assert "16 bytes; the manifest says" in other.message
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lay203_an_export_in_an_archive(kind: str, root: Path, exports: dict[str, Path], tmp_path: Path) -> None:
+    packed = Path(shutil.make_archive(str(tmp_path / "packed"), "zip", exports[kind]))
+    shards = kind in ("parquet", "webdataset")
+
+    assert ({"LAY203"} <= rules_of(packed).keys()) == shards
+    if not shards:
+        assert opened(root) == opened(packed)
+        assert told(root) == told(packed)
+
+
+# --- what is unsafe or damaged -------------------------------------------------------------------------
+
+
+def shard(path: Path, *files: tuple[str | None, bytes | None], clip: str = "clip", **options: Any) -> Path:
+    """A Parquet file of clips as others may write it."""
+    values = [None if name is None else {"bytes": value, "path": name} for name, value in files]
+    kind = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    table = pa.table({clip: [f"c{n}" for n in range(len(values))], "audio": pa.array(values, kind)})
+    pq.write_table(table, path, **options)
+    return path
+
+
+PLAIN = {"compression": "none", "use_dictionary": False}
+
+
+@pytest.mark.parametrize("options", [{}, PLAIN, {"data_page_version": "2.0", **PLAIN}, {"row_group_size": 2}])
+def test_shards_of_other_writers(options: dict[str, Any], tmp_path: Path) -> None:
+    files = (("a/1.wav", b"one"), (None, None), ("a/2.wav", b""), ("a/3.wav", b"three" * 99))
+    shard(tmp_path / "x/data.parquet", *files, **options)
+
+    assert ({"a/1.wav": b"one", "a/2.wav": b"", "a/3.wav": b"three" * 99}, []) == opened(tmp_path / "x")
+
+
+def test_a_table_of_no_clips_stays_a_file(tmp_path: Path) -> None:
+    shard(tmp_path / "x/data.parquet", ("a.wav", b"one"), clip="question")
+
+    assert ["data.parquet"] == list(opened(tmp_path / "x")[0])
+
+
+@pytest.mark.parametrize(
+    ("names", "codes"),
+    [
+        (["../a.wav"], ["SAF101"]),
+        (["/etc/a.wav"], ["SAF101"]),
+        (["C:\\a.wav"], ["SAF101"]),
+        (["a.wav", "a.wav"], ["SAF104"]),
+        (["a" * 2000], ["SAF105"]),
+        (["a.wav", "A.wav"], ["SAF109"]),
+    ],
+)
+def test_names_are_checked_as_those_in_archives(names: list[str], codes: list[str], tmp_path: Path) -> None:
+    shard(tmp_path / "p/data.parquet", *((name, b"x") for name in names))
+    assert codes == opened(tmp_path / "p")[1]
+
+    (tmp_path / "t").mkdir()
+    with tarfile.open(tmp_path / "t/train-00000-of-00001.tar", "w") as tar:
+        for number, name in enumerate(names):
+            for member, value in ((f"k{number}.wav", b"x"), (f"k{number}.json", json.dumps({"files": {"wav": name}}))):
+                info, raw = tarfile.TarInfo(member), value if isinstance(value, bytes) else value.encode()
+                info.size = len(raw)
+                tar.addfile(info, io.BytesIO(raw))
+    assert codes == opened(tmp_path / "t")[1]
+
+
+def test_names_in_a_manifest_are_checked(copied: Callable[[str], Path]) -> None:
+    folder = copied("audiofolder")
+    text = (folder / "manifest.json").read_text().replace('"metadata_dev/dev-train-tau', '"../dev-train-tau')
+    (folder / "manifest.json").write_text(text.replace('"origin": "LICENSE"', '"origin": "questions.jsonl"'))
+    files, codes = opened(folder)
+
+    assert ["SAF101", "SAF104"] == sorted(codes)
+    assert LABELS not in files
+
+
+def test_files_in_a_shard_are_counted(exports: dict[str, Path]) -> None:
+    for kind, suffix in (("parquet", "parquet"), ("webdataset", "tar")):
+        assert "SAF105" in opened(exports[kind] / f"{SHARD}.{suffix}", dataclasses.replace(DEFAULTS, members=4))[1]
+
+
+def test_long_recordings_are_read_in_parts(exports: dict[str, Path]) -> None:
+    """As those in a folder: a stream of a recording fills no memory, whatever its size."""
+    limits = dataclasses.replace(DEFAULTS, file_bytes=5_000, total_bytes=9_000)
+    for kind in KINDS:
+        with open_source(exports[kind], raise_errors, limits) as source:
+            entry = next(entry for entry in source if entry.name.endswith("mix001.wav"))
+            with entry.open() as stream:
+                assert entry.size == len(stream.read()) > 5_000
+            with pytest.raises(InvalidData, match="SAF105"):
+                entry.read()
+
+
+def test_a_shard_that_became_shorter(copied: Callable[[str], Path]) -> None:
+    folder = copied("webdataset")
+    with open_source(folder, raise_errors) as source:
+        entry = next(entry for entry in source if "train" in entry.path)
+        path = folder / f"{SHARD}.tar"
+        path.write_bytes(path.read_bytes()[:600])
+        with pytest.raises(InvalidData, match="SAF107"):
+            entry.read()
+        with pytest.raises(InvalidData, match="SAF107"):
+            entry.open()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "webdataset"])
+@given(values=st.data())
+def test_damaged_shards_are_told_of(kind: str, values: st.DataObject, exports: dict[str, Path]) -> None:
+    path = next((exports[kind] / "data").glob("train*"))
+    whole = path.read_bytes()
+    raw = bytearray(whole)
+    for at in values.draw(
+        st.lists(st.integers(0, len(raw) - 1) | st.integers(len(raw) - 3_000, len(raw) - 1), max_size=5)
+    ):
+        raw[at] = values.draw(st.integers(0, 255))
+    end = values.draw(st.just(len(raw)) | st.integers(0, len(raw)))
+    copy = path.parent.parent.parent / f"damaged-{kind}" / path.name
+    copy.parent.mkdir(exist_ok=True)
+    copy.write_bytes(raw[:end])
+    with open_source(copy.parent, lambda _: None) as source:
+        for entry in source:
+            try:
+                entry.read()
+                entry.open().close()
+            except InvalidData:
+                continue
+
+
+def test_a_damaged_shard_is_a_finding(copied: Callable[[str], Path]) -> None:
+    for kind, code in (("parquet", "SYN301"), ("webdataset", "SAF107")):
+        folder = copied(kind)
+        path = next((folder / "data").glob("train*"))
+        path.write_bytes(path.read_bytes()[:-9_000])
+        assert "SAF107" in rules_of(folder)
+        (folder / "manifest.json").unlink()
+        assert code in rules_of(folder)
+        assert 1 == CliRunner().invoke(app, ["validate", str(folder)]).exit_code
+
+
+def test_a_damaged_manifest_is_a_finding(copied: Callable[[str], Path], root: Path) -> None:
+    folder = copied("parquet")
+    (folder / "manifest.json").write_text('{"seldio_export": 1, "files": 3}')
+
+    assert ["SAF107"] == opened(folder)[1]
+    assert LABELS in opened(folder)[0]  # the shards tell
+
+
+# --- pages ---------------------------------------------------------------------------------------------
+
+Values = list[bytes | None]
+
+
+@given(
+    values=st.lists(st.none() | st.binary(max_size=40), max_size=60), page=st.sampled_from([1, 64, 2**20]),
+    group=st.integers(1, 60), nested=st.booleans(), batch=st.sampled_from([1, 7, 1024]),
+)  # fmt: skip
+def test_values_lie_where_they_are_said_to(values: Values, page: int, group: int, nested: bool, batch: int) -> None:
+    column = pa.array(values, pa.binary())
+    if nested:
+        column = pa.StructArray.from_arrays(
+            [column], ["bytes"], mask=pa.array([v == b"no" for v in values], pa.bool_())
+        )
+    stream = io.BytesIO()
+    with pq.ParquetWriter(
+        stream, pa.schema([("x", column.type)]), data_page_size=page, write_batch_size=batch, **PLAIN
+    ) as writer:  # fmt: skip
+        writer.write_table(pa.table({"x": column}), row_group_size=group)
+    metadata, whole = pq.read_metadata(stream), stream.getvalue()
+    most = metadata.schema.column(0).max_definition_level
+    said: list[bytes | None] = []
+    for number in range(metadata.num_row_groups):
+        lies = places(stream, metadata.row_group(number).column(0), most)
+        assert lies is not None
+        said += [None if place is None else whole[place[0] : place[0] + place[1]] for place in lies]
+
+    assert [None if nested and value == b"no" else value for value in values] == said
+
+
+@given(values=st.binary(max_size=300))
+def test_any_bytes_are_no_pages(values: bytes) -> None:
+    class Chunk:
+        compression, has_dictionary_page, data_page_offset = "UNCOMPRESSED", False, 0
+        total_compressed_size, num_values = len(values), 9
+
+    lies = places(io.BytesIO(values), Chunk, 2)
+    assert lies is None or all(place is None or sum(place) <= len(values) for place in lies)
+
+
+# --- tables in a folder --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tables(root: Path, tmp_path: Path) -> Path:
+    """A folder with tables of labels and of questions, and one of neither."""
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    seldio.write(seldio.read(root / "metadata_dev", format="starss23"), folder / "labels.parquet", "parquet")
+    rows = [Item.model_validate(question) for question in data.QUESTIONS]
+    (folder / "questions.parquet").write_bytes(item_formats.get("items-parquet").write(rows))
+    pq.write_table(pa.table({"feature": [1.0, 2.0]}), folder / "features.parquet")
+    return folder
+
+
+def test_tables_in_a_folder_are_read(tables: Path, root: Path) -> None:
+    dataset = seldio.open(tables)
+
+    assert 9 == dataset.events.table().num_rows
+    assert {*dataset.events} == {*seldio.open(root).events}
+    assert ["a", "b"] == [item.id for item in dataset.items]
+    described = describe(tables)
+    assert [("parquet", 3)] == [(group["format"], group["clips"]) for group in described["groups"]]
+    assert ["items-parquet"] == [group["format"] for group in described["items"]]
+
+
+def test_tables_in_a_folder_are_checked(tables: Path) -> None:
+    rewritten(tables / "labels.parquet", lambda table: turned(table).filter(pa.array([True] * 9)))
+    bad = pq.read_table(tables / "labels.parquet")
+    values = pa.array([500.0, *bad["azimuth"].to_pylist()[1:]])
+    number = bad.column_names.index("azimuth")
+    pq.write_table(bad.set_column(number, "azimuth", values), tables / "labels.parquet")
+    (tables / "cut.parquet").write_bytes((tables / "features.parquet").read_bytes()[:-9])
+
+    report = validate(tables)
+    places_ = {(f.code, Path(f.path).name) for f in report.findings if f.code in ("LAB103", "SYN301")}
+    assert {("LAB103", "labels.parquet"), ("SYN301", "cut.parquet")} == places_
+    assert 3 == report.files  # the features are none of our business
+
+
+def test_recordings_find_their_labels_in_a_table(root: Path, tables: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "both"
+    shutil.copytree(root / "foa_dev", folder / "foa_dev")
+    shutil.copy(tables / "labels.parquet", folder)
+    windows = seldio.open(folder).windows(seconds=0.5, target="multi-accdoa")
+
+    expected = seldio.open(root).windows(seconds=0.5, target="multi-accdoa")
+    assert len(expected) == len(windows)
+    assert all(np.array_equal(expected[n]["target"], windows[n]["target"]) for n in range(len(windows)))
+
+
+def test_one_clip_in_two_tables_is_asked_about(tables: Path) -> None:
+    shutil.copy(tables / "labels.parquet", tables / "more.parquet")
+    with pytest.raises(UsageError, match="both hold labels of"):
+        len(seldio.open(tables).events)
+
+
+def test_label_files_go_before_tables(root: Path, tables: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "both"
+    shutil.copytree(root / "metadata_dev", folder / "metadata_dev")
+    rewritten(tables / "labels.parquet", turned)
+    shutil.copy(tables / "labels.parquet", folder)
+
+    assert pa.table(seldio.open(root).events).equals(pa.table(seldio.open(folder).events))
+
+
+# --- pages about a clip --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["parquet", "audiofolder"])
+def test_a_clip_of_an_export_can_be_looked_at(kind: str, root: Path, exports: dict[str, Path], tmp_path: Path) -> None:
+    for name, arguments in (
+        ("a.html", [str(root / LABELS)]),
+        ("b.html", [str(exports[kind]), "--clip", "fold3_room4_mix001"]),
+    ):
+        result = CliRunner().invoke(app, ["view", *arguments, "-o", str(tmp_path / name)])
+        assert 0 == result.exit_code, result.output
+
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+
+
+def test_a_clip_of_a_table_can_be_looked_at(tables: Path, tmp_path: Path) -> None:
+    result = CliRunner().invoke(
+        app, ["view", str(tables), "--clip", "fold3_room4_mix001", "-o", str(tmp_path / "a.html")]
+    )
+
+    assert 0 == result.exit_code, result.output
+    assert "fold3_room4_mix001: 5 events" in result.output
+
+
+def test_no_name_from_a_table_leads_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = pa.table({"clip": ["../evil"], "frame": [1], "class_id": [1], "azimuth": [0.0], "elevation": [0.0]})
+    (tmp_path / "in/here").mkdir(parents=True)
+    pq.write_table(table, tmp_path / "in/labels.parquet")
+    monkeypatch.chdir(tmp_path / "in/here")
+    result = CliRunner().invoke(app, ["view", "..", "--clip", "../evil"])
+
+    assert 0 == result.exit_code, result.output
+    assert ["_evil.html"] == [path.name for path in Path().iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "holds 3 clips: name one with --clip"),
+        (("--clip", "nope"), "has no labels of a clip nope"),
+        (("--clip", "fold3_room4_mix001", "--link-media"), "is no file of its own"),
+    ],
+)
+def test_what_cannot_be_looked_at(arguments: tuple[str, ...], message: str, exports: dict[str, Path]) -> None:
+    result = CliRunner().invoke(app, ["view", str(exports["webdataset"]), *arguments, "-o", "-"])
+
+    assert 2 == result.exit_code
+    assert message in result.output
+
+
+# --- real labels ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("starss22-labels", "parquet"),
+        ("spatialscaper-labels", "webdataset"),
+        ("tau-nigens2020-labels", "audiofolder"),
+        ("tau-sse2019-labels", "parquet"),
+    ],
+)
+def test_real_labels_are_the_same(name: str, kind: str, shared: Path, tmp_path: Path) -> None:
+    source = shared / "data" / name
+    export(source, tmp_path / "out", kind)
+
+    assert opened(source) == opened(tmp_path / "out")
+    assert told(source) == told(tmp_path / "out")
+    assert pa.table(seldio.open(source).events).equals(pa.table(seldio.open(tmp_path / "out").events))
