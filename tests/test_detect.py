@@ -469,3 +469,10 @@ def test_a_few_impossible_values_do_not_make_another_layout() -> None:
         found = detect(spoiled).format
         assert found is not None, row
         assert "starss23" == found.name
+
+
+def test_a_header_without_a_row_of_its_width_is_looked_at() -> None:
+    data = b"frame\tclass_id\tazimuth\televation\n0\t\t0\t0\t092df131\n"
+    found = detect([TextFile("a.csv", "a.csv", "a", data)])
+    assert found.format is None or found.candidates
+    assert len(found.sample.columns) <= found.sample.width

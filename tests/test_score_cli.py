@@ -129,6 +129,8 @@ def test_multiple_choice(tmp_path: Path) -> None:
     assert run(given, "-r", reference).exit_code == 1
     assert run(given, "-r", reference, "--allow-missing").exit_code == 0
     assert run(given).exit_code == 2
+    given.write_text("".join(json.dumps({"id": n, "prediction": text}) + "\n" for n, text in enumerate(answers)))
+    assert seldio.score(given, reference).overall == report.overall  # 0 is the question "0"
     assert "holds items" in run(reference, "-r", reference, "-p", "mmau").stderr
 
 
@@ -167,10 +169,14 @@ def test_jasco_without_a_judge_and_with_judgements(tmp_path: Path) -> None:
         "".join(json.dumps({"id": f"1/{n}", "judgement": f"Rating: {n % 3}\nOrientation: Both"}) + "\n"
                 for n in range(1, 9))
     )  # fmt: skip
-    done = run(given, "--judgements", judged, "--allow-missing", "--json")
-    assert done.exit_code == 0, done.stderr
-    first = json.loads(done.stdout)["reports"][0]["tables"][0]["rows"][0]
-    assert 2 in first.values()  # the best of eight instructions
+    for profile in ("jasco", "jasco-eval.py"):
+        done = run(given, "--judgements", judged, "--allow-missing", "--json", "--profile", profile)
+        assert done.exit_code == 0, done.stderr
+        report = json.loads(done.stdout)["reports"][0]
+        assert report["profile"] == profile
+        first = report["tables"][0]["rows"][0]
+        assert first["reading"] in ("corrected" if profile == "jasco" else profile)
+        assert 2 in first.values()  # the best of eight instructions
 
 
 class _Judge(BaseHTTPRequestHandler):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from seldio.cli.guard import guarded
+from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -43,6 +44,18 @@ def _list(asked: bool) -> None:
     raise typer.Exit
 
 
+_POINTS: Any = typer.Option(
+    False, "--official-points", help="The point values of the official jackknife too.", rich_help_panel=_LABELS
+)
+_OFFLINE: Any = typer.Option(
+    "extract", help="SO-Bench without a judge: extract, none or official-fallback.", rich_help_panel=_ANSWERS
+)
+_THRESHOLD: Any = typer.Option(
+    [], help="SO-Bench: azimuth, elevation, distance, onset or wer=NUMBER.", rich_help_panel=_ANSWERS
+)
+_PROFILES: Any = typer.Option(False, "--profiles", is_eager=True, callback=_list, help="List the ways of scoring.")
+
+
 @guarded
 def command(
     predictions: list[str] = typer.Argument(help="Outputs of one or more systems: files, folders, archives."),
@@ -62,17 +75,11 @@ def command(
     onscreen: bool = typer.Option(False, "--onscreen", help="It must agree on the picture.", rich_help_panel=_LABELS),
     classes: str | None = typer.Option(None, help="Vocabulary of the classes.", rich_help_panel=_LABELS),
     jackknife: bool = typer.Option(False, "--jackknife", help="95 % confidence intervals.", rich_help_panel=_LABELS),
-    official_points: bool = typer.Option(
-        False, "--official-points", help="The point values of the official jackknife too.", rich_help_panel=_LABELS
-    ),
+    official_points: bool = _POINTS,
     by_clip: bool = typer.Option(False, "--by-clip", help="The scores of each clip too.", rich_help_panel=_LABELS),
     join: str = typer.Option("strict", help="SO-Bench: strict (by id) or official.", rich_help_panel=_ANSWERS),
-    offline: str = typer.Option(
-        "extract", help="SO-Bench without a judge: extract, none or official-fallback.", rich_help_panel=_ANSWERS
-    ),
-    threshold: list[str] = typer.Option(
-        [], help="SO-Bench: azimuth, elevation, distance, onset or wer=NUMBER.", rich_help_panel=_ANSWERS
-    ),
+    offline: str = _OFFLINE,
+    threshold: list[str] = _THRESHOLD,
     judge: str | None = typer.Option(None, help="Model to ask about answers.", rich_help_panel=_JUDGE),
     judge_url: str | None = typer.Option(None, help="Its server, down to /v1.", rich_help_panel=_JUDGE),
     judge_cache: str | None = typer.Option(None, help="SQLite file of its replies.", rich_help_panel=_JUDGE),
@@ -81,32 +88,28 @@ def command(
     judge_price: str | None = typer.Option(None, help="Per million tokens: IN,OUT.", rich_help_panel=_JUDGE),
     judgements: str | None = typer.Option(None, help="Judgements made elsewhere: JSON lines.", rich_help_panel=_JUDGE),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what judging would take.", rich_help_panel=_JUDGE),
-    profiles: bool = typer.Option(False, "--profiles", is_eager=True, callback=_list,
-                                  help="List the ways of scoring."),
-) -> ExitCode:  # fmt: skip
+    workers: int | None = WORKERS,
+    engine: Engine = ENGINE,
+    resume: str | None = RESUME,
+    profiles: bool = _PROFILES,  # noqa: ARG001 - they are listed before anything else
+) -> ExitCode:
     """Score outputs against labels or answers against questions, as official programs do, with their faults named."""
-    from seldio import api
-
-    assert not profiles  # they were listed
-    options: dict[str, Any] = {"allow_missing": allow_missing}
-    labels = {
+    given: dict[str, Any] = {
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
         "classes": classes, "jackknife": jackknife, "official_points": official_points, "by_clip": by_clip,
-    }  # fmt: skip
-    answers: dict[str, Any] = {
         "join": join, "offline": offline, "judgements": judgements, "thresholds": dict(map(_threshold, threshold)),
         "judge": _judge(judge, judge_url, judge_cache, judge_concurrency, judge_rpm, judge_price, dry_run),
     }  # fmt: skip
-    usual = {"join": "strict", "offline": "extract"}
-    options |= {name: value for name, value in labels.items() if value not in (None, False)}
-    options |= {name: value for name, value in answers.items() if value and value != usual.get(name)}
+    options = {name: value for name, value in given.items() if _said(value)}
+    options |= {"allow_missing": allow_missing, "profile": profile}
+    formats = {"format": format, "reference_format": reference_format}
     if dry_run:
-        typer.echo(_planned(predictions, reference, profile, format, reference_format, options))
+        typer.echo(_planned(predictions, reference, options, formats))
         return ExitCode.CLEAN
-    reports = [
-        api.score(one, reference, profile=profile, format=format, reference_format=reference_format, **options)
-        for one in predictions
-    ]
+    from seldio import api, engines
+
+    with engines.running(workers, engine, resume):
+        reports = [api.score(one, reference, **formats, **options) for one in predictions]
     _write(reports, Output.JSON if json else output, out, table)
     return ExitCode.CLEAN
 
@@ -137,6 +140,11 @@ def _write(reports: Sequence[ScoreReport], output: Output, out: Path | None, tab
     from seldio.files import write_bytes
 
     write_bytes(out, "".join(render_scores(reports, output.value, table=table)).encode())
+
+
+def _said(value: Any) -> bool:
+    """Whether an option says anything beside the usual; a threshold of 0 does."""
+    return value is not None and value is not False and value not in ({}, "strict", "extract")
 
 
 def _threshold(item: str) -> tuple[str, float]:
@@ -175,13 +183,10 @@ def _judge(
 
 
 def _planned(
-    predictions: list[str], reference: str | None, profile: str | None, format: str | None,
-    reference_format: str | None, options: dict[str, Any],
-) -> str:  # fmt: skip
+    predictions: list[str], reference: str | None, options: dict[str, Any], formats: dict[str, str | None]
+) -> str:
+    """What judging the predictions of each system would take."""
     from seldio.answer_scoring import AnswerOptions, plan_answers
 
-    given = AnswerOptions(profile=profile, **options)
-    plans = (
-        plan_answers(one, reference, given, format=format, reference_format=reference_format) for one in predictions
-    )
-    return "\n".join(plans)
+    given = AnswerOptions(**options)
+    return "\n".join(plan_answers(one, reference, given, **formats) for one in predictions)

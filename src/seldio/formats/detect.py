@@ -61,6 +61,7 @@ class Detection:
             another meaning that is less than twice ``MARGIN`` behind, or four times where rows are few.
         empty: no file has a row, so that nothing can be told and nothing needs to be.
         sample: what was seen.
+        possible: all that is not out of the question, best first.
     """
 
     format: Dialect | None
@@ -68,6 +69,7 @@ class Detection:
     alike: tuple[Dialect, ...]
     empty: bool
     sample: Sample
+    possible: tuple[Candidate, ...] = ()
 
     @property
     def evidence(self) -> str:
@@ -94,10 +96,10 @@ def detect(files: Sequence[TextFile]) -> Detection:
     lead = best.points - others[0].points + 1e-9 if others else 2 * MARGIN
     close = tuple(c for c in possible if c.points > best.points - MARGIN)
     if lead < MARGIN:
-        return Detection(None, close, alike, False, sample)
+        return Detection(None, close, alike, False, sample, possible)
     if others and lead < (4 if sample.rows < FEW else 2) * MARGIN:
         alike += (others[0].format,)
-    return Detection(best.format, possible, alike, False, sample)
+    return Detection(best.format, possible, alike, False, sample, possible)
 
 
 def means_the_same(one: Format, other: Format) -> bool:
@@ -299,10 +301,11 @@ def _norm_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
 
 def _grid_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
     """In 2019 all directions were multiples of 10°."""
-    angles = [sample.columns[at].values for at in map(dialect.index, ("azimuth", "elevation")) if at is not None]
+    places = (dialect.index("azimuth"), dialect.index("elevation"))
+    angles = [sample.columns[at].values for at in places if at is not None and at < len(sample.columns)]
     if not all((values % 10 == 0).all() for values in angles):
         yield -4, "directions are not on the 10° grid of 2019"
-    elif steps := len(np.unique(angles[0])):
+    elif angles and (steps := len(np.unique(angles[0]))):
         yield min(3.0, steps / 3), "directions are on the 10° grid of 2019"
 
 

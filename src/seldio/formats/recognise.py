@@ -7,9 +7,11 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 from seldio.findings import Finding, Severity, Sink
-from seldio.formats import FORMATS, Format, Reading, TextFile, cells
+from seldio.formats import FORMATS, Format, Reading, TextFile, cells, choice, tables
+from seldio.formats.choice import Wanted
 from seldio.formats.dcase_json import looks_like
 from seldio.formats.detect import Candidate, Detection, detect, means_the_same
 from seldio.formats.diagnosis import physical_lines
@@ -61,29 +63,43 @@ def read_files(files: Sequence[TextFile], sink: Sink, told: Format | None = None
     files of the same shape elsewhere; if those do not decide either, it is a finding and not read.
     """
     if told is not None:
-        return [Recognised(told.read(files, sink), True, "")] if files else []
+        groups = [[file] for file in files] if told.role == "table" else [list(files)]
+        return [Recognised(told.read(group, sink), True, "") for group in groups if group]
     return [Recognised(format.read(members, sink), False, why) for format, members, why in files_by_layout(files, sink)]
 
 
-def files_by_layout(files: Sequence[TextFile], sink: Sink) -> list[tuple[Format, list[TextFile], str]]:
+def files_by_layout(
+    files: Sequence[TextFile], sink: Sink, wanted: Wanted | None = None
+) -> list[tuple[Format, list[TextFile], str]]:
     """*files* by their layouts, told as :func:`read_files` does, each layout with its evidence; nothing is read.
 
-    Files that cannot be read, or whose layout the evidence does not decide, are findings and left out.
+    Each Parquet table stands alone, as it holds many clips.
+
+    Files that cannot be read, or whose layout the evidence does not decide, are findings and left out. Where it is
+    known what the files are *wanted* for, that decides between layouts that the evidence leaves, and is told.
     """
     groups = _groups(file for file in files if not (_unreadable(file, sink) or _foreign_json(file, sink)))
     found = {key: _detected(group) for key, group in groups.items()}
-    chosen: dict[str, tuple[list[TextFile], str]] = {}
+    wishes = {key: choice.wished(own, wanted) for key, own in found.items() if own is not None and wanted is not None}
+    found |= {key: wish.detection for key, wish in wishes.items() if cast("Detection", found[key]).format is not None}
+    chosen: dict[tuple[str, str], tuple[list[TextFile], str]] = {}
     for key, group in groups.items():
         format, why = _choice(key, found, groups)
+        wish = wishes.get(key)
+        if wish is not None and wish.detection.format is not None and (format is None or found[key] is wish.detection):
+            format, why = wish.detection.format, wish.detection.evidence
+            wish.tell(group[0].path, sink)
         if format is None:
-            _report_undecided(group, found[key], sink)
+            _report_undecided(group, found[key], sink, wanted)
             continue
-        _report_alike(group, found[key], format, sink)
-        chosen.setdefault(format.name, ([], why))[0].extend(group)
+        if wanted is None:
+            _report_alike(group, found[key], format, sink)
+        alone = key[0] if format.role == "table" else ""
+        chosen.setdefault((format.name, alone), ([], why))[0].extend(group)
     order = {file.path: number for number, file in enumerate(files)}
     return [
         (_format(name), sorted(members, key=lambda file: order[file.path]), why)
-        for name, (members, why) in chosen.items()
+        for (name, _), (members, why) in chosen.items()
     ]
 
 
@@ -97,13 +113,19 @@ def _groups(files: Iterable[TextFile]) -> dict[Key, list[TextFile]]:
     for file in files:
         name = _by_content(file)
         shape = (-1, name, False) if name else signature(file.data)
-        groups.setdefault((posixpath.dirname(file.path), *shape), []).append(file)
+        place = file.path if name == "parquet" else posixpath.dirname(file.name)  # in an export, paths are others
+        groups.setdefault((place, *shape), []).append(file)
     return groups
 
 
 def _by_content(file: TextFile) -> str:
     """The format that the first bytes tell, or the name of a file whose bytes are no JSON; empty where neither does."""
-    return "parquet" if file.data.startswith(MAGIC) else "dcase2026" if is_annotations(file) else ""
+    return "parquet" if _is_parquet(file) else "dcase2026" if is_annotations(file) else ""
+
+
+def _is_parquet(file: TextFile) -> bool:
+    """Whether a file begins like Parquet, or has the name of one, be it empty or damaged."""
+    return file.data.startswith(MAGIC) or file.name.lower().endswith(tables.SUFFIX)
 
 
 def is_annotations(file: TextFile) -> bool:
@@ -119,7 +141,7 @@ def _detected(group: Sequence[TextFile]) -> Detection | None:
         return None
     found = detect(group)
     if _another_table(group):
-        return dataclasses.replace(found, format=None, candidates=(), alike=())
+        return dataclasses.replace(found, format=None, candidates=(), alike=(), possible=())
     return found
 
 
@@ -166,7 +188,7 @@ def _format(name: str) -> Format:
 
 
 def _unreadable(file: TextFile, sink: Sink) -> bool:
-    problem = None if file.data.startswith(MAGIC) else cells.encoding_problem(file.path, file.data)
+    problem = None if _is_parquet(file) else cells.encoding_problem(file.path, file.data)
     if problem is not None:
         sink(problem)
     return problem is not None
@@ -182,7 +204,7 @@ def _foreign_json(file: TextFile, sink: Sink) -> bool:
     named = file.name.lower().endswith((".json", ".jsonl", ".ndjson"))
     likely = not start or start in (b"{", b"[") or (named and start not in b"+-.0123456789")
     silent = not start and not file.name.lower().endswith((".jsonl", ".ndjson"))  # of labels: nothing sounds
-    if is_annotations(file) or silent or not likely:
+    if is_annotations(file) or _is_parquet(file) or silent or not likely:
         return False
     wrong: list[Finding] = []
     documents = list(parse_lines(file.data, file.path, wrong.append)) if lines else [
@@ -213,7 +235,9 @@ def _content(value: object, there: bool, lines: bool) -> str:
     return f"{what} with the keys {', '.join(clipped(key, 30) for key in list(first)[:8])}{more}"
 
 
-def _report_undecided(group: Sequence[TextFile], detection: Detection | None, sink: Sink) -> None:
+def _report_undecided(
+    group: Sequence[TextFile], detection: Detection | None, sink: Sink, wanted: Wanted | None
+) -> None:
     """SYN901: no layout fits; SYN903: several do."""
     more = f" ({plural(len(group) - 1, 'more file')} like it)" if len(group) > 1 else ""
     if detection is not None and detection.sample.indexed:
@@ -226,7 +250,7 @@ def _report_undecided(group: Sequence[TextFile], detection: Detection | None, si
         message = f"no known layout: rows of {plural(width, 'column')}{more}"
         sink(Finding("SYN901", Severity.ERROR, message, group[0].path, 1, hint=_LAYOUTS))
         return
-    shown = detection.candidates[:4]
+    shown = choice.offered(detection, wanted)[:4]
     message = f"this may be {' or '.join(c.format.name for c in shown)}{more}"
     hint = f"say which with --format. {'; '.join(map(_told, shown))}"
     sink(Finding("SYN903", Severity.ERROR, message, group[0].path, 1, hint=hint))

@@ -72,6 +72,11 @@ class Counts:
         """The clips chosen by a mask, a slice or indices."""
         return self.map(lambda array: array[clips])
 
+    def same(self, other: Counts) -> bool:
+        """Whether all sums are the same."""
+        pairs = zip(self.arrays(), other.arrays(), strict=True)
+        return all(np.array_equal(one, another, equal_nan=True) for one, another in pairs)
+
     def total(self) -> Counts:
         """The sum over all clips, as one clip."""
         return self.map(lambda array: array.sum(axis=0, keepdims=True))

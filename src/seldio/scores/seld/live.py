@@ -80,13 +80,19 @@ class SeldAccumulator:
     def merge(self, other: SeldAccumulator) -> None:
         """Take over the clips that another one counted, e.g. in another process.
 
+        A clip that both counted, as where a sampler fills up the last batches with clips from the start, counts once.
+
         Raises:
-            UsageError: the other one counts another way, or both counted a clip.
+            UsageError: the other one counts another way, or counted another number of anything in the same clip.
         """
         if (self.profile, self.average, self._limits) != (other.profile, other.average, other._limits):
             raise UsageError("the accumulators count in different ways")
-        if both := self._clips.keys() & other._clips.keys():
-            raise UsageError(f"both accumulators counted {min(both)}")
+        for clip in sorted(self._clips.keys() & other._clips.keys()):
+            if not self._clips[clip].same(other._clips[clip]):
+                raise UsageError(
+                    f"both accumulators counted {clip}, and not the same: they had other labels of it, or other "
+                    "predictions. Give each clip a name of its own, and count it with one model"
+                )
         self._clips |= other._clips
 
     def reset(self) -> None:

@@ -27,6 +27,11 @@ class Values:
     overall: Floats
     by_class: Floats | None = None
 
+    def undefined(self) -> Values:
+        """NaN in the place of every score."""
+        by_class = None if self.by_class is None else np.full_like(self.by_class, np.nan)
+        return Values(np.full_like(self.overall, np.nan), by_class)
+
 
 def classic_2021(counts: Counts, average: Average) -> Values:  # noqa: ARG001 - there is but one
     """ER, F, LE, LR, SELD as in 2021: misplaced sources weigh half in F, and all classes are pooled."""

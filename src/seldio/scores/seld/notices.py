@@ -5,13 +5,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
-
 from seldio.scores.result import Notice
 from seldio.scores.seld.measures import FOLDED
 from seldio.scores.seld.profiles import Profile
 from seldio.scores.seld.scoring import SeldScore
-from seldio.scores.seld.sides import Ints, Side
+from seldio.scores.seld.seen import Rows, Seen
 from seldio.text import listed, plural
 
 
@@ -22,31 +20,34 @@ class Case:
     Args:
         profile: of the score.
         score: itself.
-        reference: rows that were given.
-        prediction: likewise.
-        lengths: label frames of each clip that count.
+        seen: what is notable about the rows.
         labels: name of each class.
         layout: of the prediction.
         reference_layout: of the reference.
+        chosen: sentences about layouts that the content did not decide.
         left_out: clips that were not counted, for want of a prediction and for want of a reference.
         intervals: whether confidence intervals are shown.
     """
 
     profile: Profile
     score: SeldScore
-    reference: Side
-    prediction: Side
-    lengths: Ints
+    seen: Seen
     labels: Sequence[str]
     layout: str
     reference_layout: str = ""
+    chosen: tuple[str, ...] = ()
     left_out: tuple[int, int] = (0, 0)
     intervals: bool = False
 
     @property
     def official(self) -> bool:
         """Whether the score stands for that of a program."""
-        return self.profile.horizon != "all"
+        return self.profile.official
+
+    @property
+    def sides(self) -> tuple[tuple[Rows, str], ...]:
+        """The rows of both sides, and what to call one."""
+        return (self.seen.reference, "reference row"), (self.seen.prediction, "predicted row")
 
 
 def notices(case: Case) -> tuple[Notice, ...]:
@@ -56,9 +57,15 @@ def notices(case: Case) -> tuple[Notice, ...]:
 
 
 def _misread(case: Case) -> Iterator[Notice]:
-    if sentence := case.profile.misread.get(case.layout):
+    sentence = case.profile.misread.get(case.layout)
+    if sentence and case.seen.prediction.all:  # files without a row are the same in every layout
         text = f"the prediction is {case.layout}, which seldio reads for what it is; {sentence}"
         yield Notice("misread", text, grave=True)
+
+
+def _chosen(case: Case) -> Iterator[Notice]:
+    for text in case.chosen:
+        yield Notice("layout-chosen", text, grave=True)
 
 
 def _swapped(case: Case) -> Iterator[Notice]:
@@ -68,18 +75,31 @@ def _swapped(case: Case) -> Iterator[Notice]:
 
 
 def _one_clip(case: Case) -> Iterator[Notice]:
-    if case.intervals and len(case.lengths) < 2:
+    if case.intervals and len(case.score.clips) < 2:
         yield Notice("one-clip", "intervals by leaving out one clip at a time need two clips or more: there are none")
 
 
 def _unused(case: Case) -> Iterator[Notice]:
     """What both sides say and the profile does not look at, or cannot."""
-    sides = [side for side in (case.reference, case.prediction) if len(side)]
-    if case.profile.measure is not FOLDED and any(side.elevation is None for side in sides):
+    sides = [rows for rows, _ in case.sides if rows.all]
+    if case.profile.measure is not FOLDED and any(not rows.elevations for rows in sides):
         text = "labels without elevation (stereo) are scored as if all were 0; dcase2025 is the profile for them"
         yield Notice("no-elevation", text, grave=True)
-    elif "distance" not in case.profile.needs and len(sides) == 2 and all(side.distance is not None for side in sides):
+    elif "distance" not in case.profile.needs and len(sides) == 2 and all(rows.distances for rows in sides):
         yield Notice("distance-unused", "both sides have distances, which only dcase2024 and dcase2025 look at")
+
+
+def _folded(case: Case) -> Iterator[Notice]:
+    """What of directions around the listener stereo scores do not see."""
+    if case.profile.measure is not FOLDED:
+        return
+    for rows, noun in case.sides:
+        if rows.unfolded:
+            beyond = f"{plural(rows.unfolded, noun)} with an azimuth beyond ±90°"
+            yield Notice("folded", f"{beyond}: folded front to back, as the program does", grave=True)
+        if rows.raised:
+            text = f"{plural(rows.raised, noun)} with an elevation, which {case.profile.name} does not look at"
+            yield Notice("elevation-unused", text, grave=True)
 
 
 def _left_out(case: Case) -> Iterator[Notice]:
@@ -96,12 +116,10 @@ def _left_out(case: Case) -> Iterator[Notice]:
 
 
 def _empty_references(case: Case) -> Iterator[Notice]:
-    there = np.bincount(case.reference.clip, minlength=len(case.lengths)) > 0
-    empty = int((~there).sum())
+    empty, alarms = case.seen.unlabelled, case.seen.alarms
     if not empty or not case.official:
         return
     if case.profile.name == "dcase2025":
-        alarms = int((~there[case.prediction.clip]).sum())
         text = f"{plural(empty, 'clip')} without labels: the {plural(alarms, 'prediction')} in them cost nothing"
         yield Notice("empty-reference", text, grave=alarms > 0)
     elif isinstance(case.profile.horizon, str):
@@ -112,14 +130,10 @@ def _empty_references(case: Case) -> Iterator[Notice]:
 def _horizon(case: Case) -> Iterator[Notice]:
     if not case.official:
         return
-    step = 10 if case.profile.horizon == "last-second" else 1
-    ends = -(-case.lengths // step) * step
-    for side, noun in ((case.reference, "reference row"), (case.prediction, "predicted row")):
-        beyond = int((side.frame >= ends[side.clip]).sum())
-        if beyond:
-            text = (
-                f"{plural(beyond, noun)} not scored: the program counts frames only {_HORIZONS[case.profile.horizon]}"
-            )
+    for rows, noun in case.sides:
+        if rows.beyond:
+            only = _HORIZONS[case.profile.horizon]
+            text = f"{plural(rows.beyond, noun)} not scored: the program counts frames only {only}"
             yield Notice("last-frame", text)
 
 
@@ -131,15 +145,13 @@ _HORIZONS = {
 
 
 def _outside(case: Case) -> Iterator[Notice]:
-    for side, noun in ((case.reference, "reference row"), (case.prediction, "predicted row")):
-        foreign = int(((side.class_id < 0) | (side.class_id >= len(case.labels))).sum())
-        if foreign:
+    for rows, noun in case.sides:
+        if rows.foreign:
             beyond = f"a class beyond {len(case.labels) - 1}"
-            text = f"{plural(foreign, noun)} with {beyond} not scored; the program never says so"
+            text = f"{plural(rows.foreign, noun)} with {beyond} not scored; the program never says so"
             yield Notice("foreign-class", text, grave=True)
-        early = int((side.frame < 0).sum())
-        if early:
-            yield Notice("negative-frame", f"{plural(early, noun)} with a negative frame not scored", grave=True)
+        if rows.early:
+            yield Notice("negative-frame", f"{plural(rows.early, noun)} with a negative frame not scored", grave=True)
 
 
 def _absent(case: Case) -> Iterator[Notice]:
@@ -154,13 +166,7 @@ def _absent(case: Case) -> Iterator[Notice]:
 
 
 def _row_order(case: Case) -> Iterator[Notice]:
-    if not case.official or case.profile.horizon not in ("last-second", 600):
-        return
-    side = case.reference
-    keys = (side.clip * (int(side.frame.max(initial=0)) + 1) + side.frame) * (len(case.labels) + 1) + side.class_id
-    _, many = np.unique(keys, return_counts=True)
-    shared = int((many > 1).sum())
-    if shared:
+    if shared := case.seen.crowded:
         yield Notice(
             "row-order",
             f"{plural(shared, 'frame')} with several references of one class: the program tells them apart by "
@@ -183,6 +189,6 @@ def _zero_matches(case: Case) -> Iterator[Notice]:
 
 
 _CHECKS: tuple[Callable[[Case], Iterator[Notice]], ...] = (
-    _misread, _swapped, _unused, _one_clip, _left_out, _empty_references, _horizon, _outside, _absent, _row_order,
-    _zero_matches,
+    _chosen, _misread, _swapped, _unused, _folded, _one_clip, _left_out, _empty_references, _horizon, _outside,
+    _absent, _row_order, _zero_matches,
 )  # fmt: skip

@@ -53,6 +53,7 @@ class Profile:
         needs: fields that both sides must have.
         metre: units of distance in a metre.
         tracks: how many sources of a class a frame can have; 0 for any number.
+        years: of the challenge whose outputs it is for.
         aliases: further names.
     """
 
@@ -73,7 +74,22 @@ class Profile:
     needs: tuple[str, ...] = ()
     metre: float = 1.0
     tracks: int = 0
+    years: tuple[int, ...] = ()
     aliases: tuple[str, ...] = ()
+
+    @property
+    def official(self) -> bool:
+        """Whether its scores stand for those of a program."""
+        return self.horizon != "all"
+
+    @property
+    def ordered(self) -> bool:
+        """Whether it tells references of one class and frame apart by the order of their rows."""
+        return self.horizon in ("last-second", 600)
+
+    def has(self, name: str) -> bool:
+        """Whether there is a score called *name*."""
+        return any(column.name == name for column in self.columns)
 
 
 _DROPS_FOUR = (
@@ -102,6 +118,7 @@ PROFILES: tuple[Profile, ...] = (
     Profile(
         name="dcase2023",
         aliases=("dcase2022",),
+        years=(2022, 2023),
         title="DCASE 2022 and 2023 Task 3: segments of one second, a threshold of 20 degrees",
         program="seld-dcase2023 at 24d14c9, SELD_evaluation_metrics.py",
         measure=measures.SPHERICAL,
@@ -113,6 +130,7 @@ PROFILES: tuple[Profile, ...] = (
     ),
     Profile(
         name="dcase2024",
+        years=(2024,),
         title="DCASE 2024 Task 3: frame by frame, 20 degrees and a relative distance error up to 1",
         program="DCASE2024_seld_baseline at 0b07887, SELD_evaluation_metrics.py",
         measure=measures.CARTESIAN,
@@ -127,6 +145,7 @@ PROFILES: tuple[Profile, ...] = (
     ),
     Profile(
         name="dcase2024-angles",
+        years=(2024,),
         title="DCASE 2024 Task 3 without distances",
         program="DCASE2024_seld_baseline at 0b07887 with evaluate_distance=False",
         measure=measures.CARTESIAN,
@@ -139,6 +158,7 @@ PROFILES: tuple[Profile, ...] = (
     ),
     Profile(
         name="dcase2024-segments",
+        years=(2024,),
         title="the segments of 2023 with the angles of 2024: vectors, which are never less than 0.0008 degrees apart",
         program="DCASE2024_seld_baseline at 0b07887 with segment_based_metrics=True",
         measure=measures.CARTESIAN,
@@ -149,6 +169,7 @@ PROFILES: tuple[Profile, ...] = (
     ),
     Profile(
         name="dcase2025",
+        years=(2025,),
         title="DCASE 2025 Task 3, stereo: folded azimuths, a relative distance error up to 1",
         program="DCASE2025_seld_baseline at 42a48b6, metrics.py",
         measure=measures.FOLDED,
@@ -164,6 +185,7 @@ PROFILES: tuple[Profile, ...] = (
     ),
     Profile(
         name="dcase2021",
+        years=(2021,),
         title="DCASE 2021 Task 3: segments of one second over the first 60 s, all classes pooled",
         program="seld-dcase2021 at f8e09db, metrics/SELD_evaluation_metrics.py",
         measure=measures.SPHERICAL,
@@ -177,6 +199,7 @@ PROFILES: tuple[Profile, ...] = (
     ),
     Profile(
         name="corrected",
+        years=(2022, 2023),
         title="the published definition of 2023 without the slips of its program",
         program="the task page of DCASE 2023 Task 3",
         measure=measures.SPHERICAL,

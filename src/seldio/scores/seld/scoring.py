@@ -36,8 +36,10 @@ class SeldScore:
     counts: Counts
 
     def values(self, clips: Sequence[int] | slice = slice(None)) -> Values:
-        """The scores over some clips, as one set."""
-        return self.profile.score(self.counts.take(clips).total(), self.average)
+        """The scores over some clips, as one set; NaN over no clips."""
+        counts = self.counts.take(clips)
+        values = self.profile.score(counts.total(), self.average)
+        return values if len(counts) else values.undefined()
 
     def each(self) -> Values:
         """The scores of each clip by itself."""

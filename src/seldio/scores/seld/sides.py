@@ -51,6 +51,11 @@ class Side:
         return len(self.frame)
 
 
+#: The side of clips that have no file.
+_NO_INTS = np.empty(0, dtype=np.int64)
+NOTHING = Side(_NO_INTS, _NO_INTS, _NO_INTS, np.empty(0))
+
+
 def side(table: pa.Table, clips: Mapping[str, int]) -> Side:
     """The rows of *table* about *clips*, which gives each clip its index; other clips are left out.
 

@@ -1,0 +1,107 @@
+"""Parts of a comparison, and what is counted in each of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from seldio.errors import UsageError
+from seldio.scores.seld import profiles
+from seldio.scores.seld.counts import Counts
+from seldio.scores.seld.limits import Limits
+from seldio.scores.seld.scoring import score_sides
+from seldio.scores.seld.seen import Seen, seen
+from seldio.scores.seld.sides import NOTHING, Side, side
+from seldio.scoring.sides import FileSide, Some, TableSide
+
+#: Bytes of both sides that are counted together, as if they were text.
+PART = 1 << 22
+
+
+class Part(NamedTuple):
+    """Some clips of both sides.
+
+    Args:
+        clips: their names, in alphabetic order.
+        reference: what there is of them.
+        prediction: likewise.
+        size: bytes of both.
+    """
+
+    clips: tuple[str, ...]
+    reference: Some
+    prediction: Some
+    size: int
+
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """What changes when one of its files does."""
+        return self.clips, self.reference.stamp, self.prediction.stamp
+
+    def portable(self) -> Part:
+        """The part as it can go to another process."""
+        return self._replace(reference=self.reference.portable(), prediction=self.prediction.portable())
+
+
+class Counted(NamedTuple):
+    """What was counted in a part: by each profile, by clip and class, and what is notable about the rows."""
+
+    counts: tuple[Counts, ...]
+    seen: Seen
+
+
+def parts(reference: FileSide | TableSide, prediction: FileSide | TableSide, clips: Sequence[str]) -> list[Part]:
+    """*clips* of both sides, ``PART`` bytes at a time; they depend on nothing but the files."""
+    sizes = reference.sizes, prediction.sizes
+    return [
+        Part(some, reference.some(some), prediction.some(some), size)
+        for some, size in _cut([(clip, sum(side.get(clip, 0) for side in sizes)) for clip in clips])
+    ]
+
+
+def _cut(clips: Sequence[tuple[str, int]]) -> Iterator[tuple[tuple[str, ...], int]]:
+    taken: list[str] = []
+    total = 0
+    for clip, size in clips:
+        if taken and total + size > PART:
+            yield tuple(taken), total
+            taken, total = [], 0
+        taken.append(clip)
+        total += size
+    if taken:
+        yield tuple(taken), total
+
+
+@dataclasses.dataclass(frozen=True)
+class Counting:
+    """The work on a part.
+
+    Args:
+        ways: names of profiles that measure angles alike, the first one that of the score, with their thresholds.
+        classes: how many the vocabulary has.
+    """
+
+    ways: tuple[tuple[str, Limits], ...]
+    classes: int
+
+    def __call__(self, part: Part) -> Counted:
+        """The counts of each clip of *part*.
+
+        Raises:
+            InvalidData: something in a file is wrong.
+            UsageError: a side lacks a field that a profile needs.
+        """
+        index = {clip: number for number, clip in enumerate(part.clips)}
+        a, b = (_side(some, index) for some in (part.reference, part.prediction))
+        ways = {profiles.get(name): limits for name, limits in self.ways}
+        profile, limits = next(iter(ways.items()))
+        if limits.onscreen and any(len(each) and each.onscreen is None for each in (a, b)):
+            raise UsageError("--onscreen needs labels and predictions that say what is in the picture")
+        scores = score_sides(a, b, part.clips, ways, self.classes)
+        return Counted(tuple(score.counts for score in scores), seen(profile, a, b, len(index), self.classes))
+
+
+def _side(some: Some, clips: Mapping[str, int]) -> Side:
+    table = some.rows()
+    return NOTHING if table is None else side(table, clips)

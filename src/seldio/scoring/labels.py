@@ -1,0 +1,198 @@
+"""From paths to a report: what is compared, how, and by which clips."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
+
+from seldio.engines import each
+from seldio.errors import DataError, UnknownFormat, UsageError
+from seldio.files import Source, open_source
+from seldio.findings import raise_errors
+from seldio.formats import Format, get
+from seldio.formats.choice import Wanted, years
+from seldio.scores.result import ScoreReport
+from seldio.scores.seld import measures, metrics, profiles
+from seldio.scores.seld.counts import Counts
+from seldio.scores.seld.limits import Limits
+from seldio.scores.seld.metrics import Average
+from seldio.scores.seld.notices import Case
+from seldio.scores.seld.profiles import Profile
+from seldio.scores.seld.report import report
+from seldio.scores.seld.scoring import SeldScore
+from seldio.scores.seld.seen import Seen
+from seldio.scoring.counting import Counted, Counting, parts
+from seldio.scoring.options import SeldOptions
+from seldio.scoring.sides import FileSide, TableSide, side
+from seldio.text import listed, plural
+from seldio.vocabularies import vocabulary
+
+Path = str | os.PathLike[str]
+#: The profile where nobody names one and the labels do not ask for another.
+USUAL = "dcase2023"
+
+
+def score_labels(
+    predictions: Path,
+    reference: Path,
+    options: SeldOptions | None = None,
+    *,
+    format: str | None = None,
+    reference_format: str | None = None,
+) -> ScoreReport:
+    """Score the outputs of a system against labels.
+
+    Rows are read and counted a few clips at a time, where :func:`seldio.running` says; sums by clip are kept.
+
+    Args:
+        predictions: files, a folder or an archive in any layout of labels or outputs.
+        reference: the labels, likewise.
+        options: how; by default as the labels ask for.
+        format: the layout of the predictions; found from their content if not given.
+        reference_format: the layout of the reference, likewise.
+
+    Returns:
+        Scores over all clips, by class and by room, and what there is to know about them.
+
+    Raises:
+        InvalidData: something in the files is wrong.
+        UsageError: an option makes no sense, a field is missing, or there is nothing to score.
+        DataError: clips have no prediction, or no reference.
+    """
+    options = options or SeldOptions()
+    named = None if options.profile is None else profiles.get(options.profile)  # before anything is read
+    told = [None if name is None else get(name) for name in (reference_format, format)]
+    with open_source(reference, raise_errors) as labels, open_source(predictions, raise_errors) as outputs:
+        truth = _truth(labels, told[0], named)
+        profile = named or profiles.get(_usual(truth))
+        limits = options.limits(profile)
+        given = side(outputs, told[1], Wanted(("output", "submission"), _years(profile, named, truth)))
+        clips, left_out = _clips(set(truth.sizes), set(given.sizes), options.allow_missing, profile)
+        classes = vocabulary(options.classes or profile.vocabulary)
+        ways = _ways(profile, limits)
+        work = Counting(tuple((way.name, thresholds) for way, thresholds in ways.items()), len(classes))
+        some = parts(truth, given, clips)
+        counted = list(each(work, some, what="scoring", size=attrgetter("size"), key=attrgetter("stamp")))
+    score, *others = _scores(counted, ways, clips, len(classes), options.average)
+    case = Case(
+        profile, score, _seen(counted), [classes.label(n) for n in range(len(classes))], given.layout.name,
+        truth.layout.name, _remarks(truth, given), left_out, options.jackknife,
+    )  # fmt: skip
+    return report(
+        os.fspath(predictions), case, limits, jackknife=options.jackknife, official_points=options.official_points,
+        by_clip=options.by_clip, published=others[0] if others else None,
+    )  # fmt: skip
+
+
+def _truth(source: Source, told: Format | None, profile: Profile | None) -> FileSide | TableSide:
+    """The reference; its layout is said by an option of another name."""
+    try:
+        return side(source, told, Wanted(("label",), (profile or profiles.get(USUAL)).years))
+    except UnknownFormat as error:
+        raise UnknownFormat(_reference_option(str(error))) from None
+
+
+def _reference_option(text: str) -> str:
+    return text.replace("--format", "--reference-format")
+
+
+def _years(profile: Profile, named: Profile | None, truth: FileSide | TableSide) -> tuple[int, ...]:
+    """The years that predictions are likely to be of: of a profile that was named or fits the labels, else theirs."""
+    of_labels = years(truth.layout)
+    return of_labels if named is None and of_labels and not set(of_labels) & set(profile.years) else profile.years
+
+
+def _remarks(truth: FileSide | TableSide, given: FileSide | TableSide) -> tuple[str, ...]:
+    """What there is to say about layouts that were chosen."""
+    return (
+        *(f"the reference is {_reference_option(remark)}" for remark in truth.remarks),
+        *(f"the prediction is {remark}" for remark in given.remarks),
+    )
+
+
+def _scores(
+    counted: Sequence[Counted], ways: Iterable[Profile], clips: Sequence[str], classes: int, average: Average | None
+) -> list[SeldScore]:
+    """The score by each profile, over the clips of all parts."""
+    first, *_ = ways
+    none = Counts.zeros(0, classes)
+    return [
+        SeldScore(
+            way, average or first.averages[0], tuple(clips),
+            Counts.joined([none, *(one.counts[number] for one in counted)]),
+        )
+        for number, way in enumerate(ways)
+    ]  # fmt: skip
+
+
+def _ways(profile: Profile, limits: Limits) -> dict[Profile, Limits]:
+    """The profile, and the published definition where its scores are of the same kind."""
+    ways = {profile: limits}
+    if profile.score is metrics.classic and profile.measure is measures.SPHERICAL:
+        published = profiles.get("corrected")
+        ways[published] = dataclasses.replace(published.limits, angle=limits.angle)
+    return ways
+
+
+def _seen(counted: Sequence[Counted]) -> Seen:
+    """What is notable about all rows.
+
+    Raises:
+        UsageError: only some of them have a direction.
+    """
+    found = sum((one.seen for one in counted), start=Seen())
+    if any(0 < rows.elevations < rows.all for rows in (found.reference, found.prediction)):
+        raise UsageError("scores need a direction in every row")
+    return found
+
+
+def _usual(truth: FileSide | TableSide) -> str:
+    """The profile of labels that nobody named one for: stereo labels have distances and no elevations."""
+    known: set[str] = set()
+    heights = {"elevation", "z"} & truth.fields
+    for table in truth.tables() if "distance" in truth.fields else ():
+        known |= {name for name in table.column_names if table[name].null_count < table.num_rows}
+        if known & heights or ("distance" in known and not heights):
+            break
+    return "dcase2025" if "distance" in known and not known & heights else USUAL
+
+
+def _clips(
+    expected: set[str], found: set[str], allow_missing: bool, profile: Profile
+) -> tuple[list[str], tuple[int, int]]:
+    """The clips to score in alphabetic order, and how many lack a prediction, or a reference.
+
+    Raises:
+        DataError: a clip lacks its prediction or its reference.
+    """
+    missing, surplus = sorted(expected - found), sorted(found - expected)
+    if surplus and not expected & found:
+        raise DataError(
+            f"no clip is in both: the reference has {listed(sorted(expected), 3)}, the predictions {listed(surplus, 3)}"
+            + _several_systems(expected, surplus)
+        )
+    if surplus and not allow_missing:
+        raise DataError(
+            f"{plural(len(surplus), 'predicted clip')} without reference: {listed(surplus)}. "
+            "The official program ends with KeyError there. Take these files away, add their labels, or leave "
+            "them out with --allow-missing"
+        )
+    if missing and not allow_missing:
+        raise DataError(
+            f"{plural(len(missing), 'clip')} of the reference without prediction: {listed(missing)}. "
+            "The official program would leave them out of the score without a word. An empty file says that "
+            "nothing was found; --allow-missing scores the other clips alone"
+        )
+    counted = expected if profile.missing else expected & found
+    return sorted(counted), (len(expected) - len(counted), len(surplus))
+
+
+def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
+    """What to do where only the folders of the predictions are in the way, as in a package of several systems."""
+    last = {name.rpartition("/")[2] for name in expected}
+    folders = sorted({name.rpartition("/")[0] for name in surplus if name.rpartition("/")[2] in last} - {""})
+    if not folders:
+        return ""
+    return f". The names fit without their folders ({listed(folders, 5)}): score one of these at a time"

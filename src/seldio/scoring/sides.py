@@ -1,0 +1,208 @@
+"""One side of a comparison on disk: label files by clip, or a table that holds many clips."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from seldio import timeline
+from seldio.conversion.carry import resolved
+from seldio.conversion.frames import are_events, frames_of, rescaled
+from seldio.conversion.inputs import read_input
+from seldio.conversion.shards import File, Shard, shards
+from seldio.errors import UsageError
+from seldio.files import Source
+from seldio.findings import Finding, raise_errors
+from seldio.formats import Format, get
+from seldio.formats.choice import CHOSEN, Wanted
+from seldio.schema.events import clip_codes, origin_of
+from seldio.text import printable
+
+#: Bytes that a row of a table is counted as where parts are cut: those of a row of text.
+ROW = 24
+
+
+class Some(NamedTuple):
+    """Some clips of a side: files to read, rows of a table, or these as bytes of Arrow.
+
+    Args:
+        held: what there is of them; a layout of no file, where there is nothing.
+        stamp: what changes when their rows do.
+    """
+
+    held: Shard | pa.Table | bytes
+    stamp: tuple[object, ...]
+
+    def portable(self) -> Some:
+        """The same as it can go to another process."""
+        if isinstance(self.held, Shard):
+            return Some(self.held.portable(), self.stamp)
+        return Some(_packed(self.held), self.stamp) if isinstance(self.held, pa.Table) else self
+
+    def rows(self) -> pa.Table | None:
+        """Their rows, with frames of 100 ms; None where there is no file.
+
+        Raises:
+            InvalidData: something in a file is wrong.
+        """
+        if isinstance(self.held, Shard):
+            read = self.held.read(raise_errors) if self.held.files else []
+            return next((framed(table, layout) for table, layout in read), None)
+        return self.held if isinstance(self.held, pa.Table) else pa.ipc.open_stream(self.held).read_all()
+
+
+@dataclasses.dataclass(frozen=True)
+class FileSide:
+    """A side of label files, one for each clip; the source that they are in stays open.
+
+    Args:
+        layout: of all.
+        files: by clip.
+        told: a name or alias of the layout.
+        remarks: sentences about the choice of the layout.
+    """
+
+    layout: Format
+    files: Mapping[str, File]
+    told: str
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def fields(self) -> set[str]:
+        """Columns of an event table that its rows may have."""
+        return set(self.layout.carries)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each clip, silent ones too."""
+        return {clip: max(entry.size, 0) for clip, (entry, _, _) in self.files.items()}
+
+    def some(self, clips: Sequence[str]) -> Some:
+        """What there is of *clips*."""
+        shard = Shard(self.told, tuple(self.files[clip] for clip in clips if clip in self.files))
+        return Some(shard, shard.stamp)
+
+    def tables(self) -> Iterator[pa.Table]:
+        """The rows of one clip after the other."""
+        for clip in self.files:
+            if (table := self.some([clip]).rows()) is not None:
+                yield table
+
+
+@dataclasses.dataclass(frozen=True)
+class TableSide:
+    """A side that is one table of many clips, held in memory.
+
+    Args:
+        layout: of the labels that the table was made from.
+        table: its rows with frames of 100 ms, by clip.
+        first: by clip, silent ones too, the row at which it begins and that behind its last one.
+        stamp: what changes when the file does.
+        remarks: none, as a table says what it is.
+    """
+
+    layout: Format
+    table: pa.Table
+    first: Mapping[str, tuple[int, int]]
+    stamp: tuple[object, ...]
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def fields(self) -> set[str]:
+        """Columns that its rows have."""
+        return set(self.table.column_names)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each clip, as if its rows were text."""
+        return {clip: (stop - start) * ROW for clip, (start, stop) in self.first.items()}
+
+    def some(self, clips: Sequence[str]) -> Some:
+        """What there is of *clips*."""
+        there = (self.first[clip] for clip in clips if clip in self.first)
+        slices = [self.table.slice(start, stop - start) for start, stop in there]
+        return Some(pa.concat_tables([self.table.slice(0, 0), *slices]), (*self.stamp, *clips))
+
+    def tables(self) -> Iterator[pa.Table]:
+        """All rows."""
+        yield self.table
+
+
+def side(source: Source, told: Format | None, wanted: Wanted) -> FileSide | TableSide:
+    """What *source* holds, nothing of which is read yet unless it is a table.
+
+    Args:
+        source: open, and to stay open.
+        told: the layout of all files; found from their content, and what is *wanted*, if not given.
+        wanted: what it is likely to be where the content does not tell.
+
+    Raises:
+        InvalidData: something is wrong with a file.
+        UnknownFormat: the content does not tell the layout; the message names the candidates.
+        UsageError: it holds no labels, or several layouts.
+    """
+    remarks: list[str] = []
+
+    def remark(finding: Finding) -> None:
+        if finding.code == CHOSEN:
+            remarks.append(f"{finding.message}; {finding.hint}" if finding.hint else finding.message)
+
+    found = shards(source, told, sink=remark, wanted=wanted)
+    layouts = list(dict.fromkeys(name for shard in found for name in _names(shard)))
+    if len(layouts) != 1:
+        held = ", ".join(layouts) or "no labels"
+        raise UsageError(f"{printable(source.path)} holds {held}: name one folder of one layout, or the layout of all")
+    layout = get(layouts[0])
+    if layout.role == "table":
+        return _table_side(source, told, tuple(shard.stamp for shard in found))
+    files = {file[2]: file for shard in found for file in shard.files}
+    return FileSide(layout, dict(sorted(files.items())), layouts[0], tuple(dict.fromkeys(remarks)))
+
+
+def _names(shard: Shard) -> list[str]:
+    """The layout of a shard; where its files have to say why there is none, they are read."""
+    return [shard.layout] if shard.layout is not None else [layout.name for _, layout in shard.read(raise_errors)]
+
+
+def _table_side(source: Source, told: Format | None, stamp: tuple[object, ...]) -> TableSide:
+    """The one table of *source*.
+
+    Raises:
+        UsageError: there are several.
+    """
+    (table, given), *others = read_input(source, told, raise_errors).tables
+    if others:
+        raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: name one of them")
+    layout = resolved(given, table)
+    names = sorted(file.clip for file in origin_of(table).files)
+    table = framed(table, layout)
+    codes, known = clip_codes(table)
+    place = {clip: number for number, clip in enumerate(names)}
+    clip = np.array([place[name] for name in known], dtype=np.int64)[codes] if len(codes) else np.empty(0, np.int64)
+    if (np.diff(clip) < 0).any():
+        order = np.argsort(clip, kind="stable")
+        table, clip = table.take(pa.array(order)), clip[order]
+    ends = np.searchsorted(clip, np.arange(len(names) + 1)).tolist()
+    return TableSide(layout, table, dict(zip(names, pairwise(ends), strict=True)), stamp)
+
+
+def framed(table: pa.Table, layout: Format) -> pa.Table:
+    """*table* in label frames of 100 ms."""
+    if not table.num_rows:
+        return table
+    if are_events(table):
+        return frames_of(table, timeline.HOP)
+    return table if layout.hop == timeline.HOP else rescaled(table, layout.hop, timeline.HOP)
+
+
+def _packed(rows: pa.Table) -> bytes:
+    """These rows only, as bytes of Arrow."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    return bytes(sink.getvalue().to_pybytes())

@@ -1,0 +1,196 @@
+"""Which layout the two sides of a score are read as, and what a score says about its rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seldio.errors import UnknownFormat, UsageError
+from seldio.formats import FORMATS, TextFile, get
+from seldio.formats.base import Role
+from seldio.formats.choice import Wanted, offered, wished, years
+from seldio.formats.detect import detect
+from seldio.scores.result import Notice, ScoreReport
+from seldio.scores.seld.live import SeldAccumulator
+from seldio.scoring import SeldOptions, score_labels
+
+STARSS22 = "".join(f"{frame},1,0,0,0\n" for frame in range(25))
+STARSS23 = "".join(f"{frame},1,0,0,0,100\n" for frame in range(25))
+#: What a system writes about STARSS: four columns, and directions that happen to lie on a grid of 10 degrees.
+FOUR = "".join(f"{frame},1,0,0\n" for frame in range(25))
+GRID = "".join(f"{frame},{frame % 11},{frame % 36 * 10 - 180},{-10 * (frame % 3)}\n" for frame in range(100))
+GRID_LABELS = "".join(f"{frame},{frame % 11},0,{frame % 36 * 10 - 180},{-10 * (frame % 3)}\n" for frame in range(100))
+AXES = "".join(f"{frame},1,0,1,0,0\n" for frame in range(25))
+STEREO = "frame,class,source,azimuth,distance,onscreen\n"
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    (folder / name).mkdir(exist_ok=True)
+    (folder / name / "a.csv").write_text(text, "utf-8")
+    return folder / name
+
+
+def scored(folder: Path, prediction: str, reference: str, profile: str | None = None) -> ScoreReport:
+    options = SeldOptions(profile, "micro")
+    return score_labels(write(folder, "pred", prediction), write(folder, "ref", reference), options)
+
+
+def notice(report: ScoreReport, name: str) -> Notice | None:
+    return next((notice for notice in report.notices if notice.name == name), None)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference", "profile", "read", "instead"),
+    [
+        (FOUR, STARSS22, None, "dcase2023-submission", "dcase2019-output"),
+        (FOUR, STARSS23, "dcase2024-angles", "dcase2023-submission", "dcase2019-output"),
+        (GRID, GRID_LABELS, "dcase2023", "dcase2023-submission", "dcase2019-output"),
+        (AXES, STARSS23, None, "dcase2020-output", "starss23"),
+    ],
+)
+def test_predictions_are_outputs_of_the_year_of_the_profile(
+    tmp_path: Path, prediction: str, reference: str, profile: str | None, read: str, instead: str
+) -> None:
+    report = scored(tmp_path, prediction, reference, profile)
+    assert report.overall["F"] == pytest.approx(1)
+    found = notice(report, "layout-chosen")
+    assert found is not None
+    assert found.text.startswith(f"the prediction is read as {read}; its content could be ")
+    assert instead in found.text
+    assert "say --format " in found.text
+    same = score_labels(tmp_path / "pred", tmp_path / "ref", SeldOptions(profile, "micro"), format=read)
+    assert same.overall == report.overall
+    assert notice(same, "layout-chosen") is None
+
+
+def test_the_reference_is_labels(tmp_path: Path) -> None:
+    reference = "".join(f"{frame},1,0,0,0,0\n" for frame in range(25))
+    report = scored(tmp_path, "".join(f"{f},1,0,1.0,0.0,0.0,0.5\n" for f in range(25)), reference)
+    found = notice(report, "layout-chosen")
+    assert found is not None
+    assert found.text.startswith("the reference is read as starss23; its content could be")
+    assert "say --reference-format " in found.text
+    with pytest.raises(UnknownFormat, match="--reference-format NAME reads the file as one of them"):
+        scored(tmp_path, FOUR, "1,2\n" * 9)
+
+
+def test_a_layout_that_the_content_tells_needs_no_word(tmp_path: Path) -> None:
+    good = "".join(f"{f},1,0,0.9,0.1,0.2,0\n" for f in range(25))
+    for prediction in (good, STARSS23, "".join(f"{f},1,10,5,150\n" for f in range(25))):
+        assert notice(scored(tmp_path, prediction, STARSS23), "layout-chosen") is None
+
+
+def test_outputs_of_2019_stay_what_they_are(tmp_path: Path) -> None:
+    """Without a profile, predictions are of the years of the labels."""
+    label = "sound_event_recording,start_time,end_time,ele,azi,dist\nspeech,0.0,2.0,10,-30,1\ncough,1.0,2.0,0,150,2\n"
+    output = "".join(f"{frame},0,{azimuth},0\n" for frame in range(100) for azimuth in (-30, 150))
+    report = scored(tmp_path, output, label)
+    found = notice(report, "layout-chosen")
+    assert found is None or "read as dcase2019-output" in found.text
+    misread = notice(report, "misread")
+    assert misread is not None
+    assert misread.text.startswith("the prediction is dcase2019-output")
+
+
+ROLES: st.SearchStrategy[tuple[Role, ...]] = st.sampled_from([("label",), ("output", "submission")])
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 30)] * 2, *[st.integers(-180, 180)] * 4), min_size=1, max_size=9),
+       st.integers(4, 6), ROLES, st.integers(2019, 2026))  # fmt: skip
+def test_a_wish_is_among_what_is_possible(
+    rows: list[tuple[int, ...]], width: int, roles: tuple[Role, ...], year: int
+) -> None:
+    text = "".join(",".join(map(str, row[:width])) + "\n" for row in rows)
+    found = detect([TextFile("a.csv", "a.csv", "a", text.encode())])
+    wanted = Wanted(roles, (year,))
+    wish = wished(found, wanted)
+    if wish.detection.format is None:
+        assert wish.others == ()
+        return
+    assert wish.detection.format.name in {one.format.name for one in found.possible}
+    assert wish.detection.format.name not in {other.name for other in wish.others}
+    if found.format is not None and wish.others:
+        assert wanted.apart(wish.detection.format) < wanted.apart(found.format)
+
+
+def test_what_is_offered_where_nothing_decides() -> None:
+    found = detect([TextFile("a.csv", "a.csv", "a", AXES.encode())])
+    assert found.format is None
+    labels = [one.format for one in offered(found, Wanted(("label",), ()))]
+    assert labels
+    assert {format.role for format in labels} == {"label"}
+    outputs = [one.format.name for one in offered(found, Wanted(("output", "submission"), ()))]
+    assert outputs[0] == "dcase2020-output"
+    assert {"starss23", "spatialscaper"} <= set(outputs)
+    assert offered(found, None) == found.candidates
+
+
+def test_years_of_layouts() -> None:
+    found = {format.name: years(format) for format in FORMATS}
+    assert found["dcase2023-submission"] == (2022, 2023)
+    assert found["spatialscaper"] == ()  # of no challenge
+    assert all(2019 <= year <= 2030 for each in found.values() for year in each)
+
+
+# --- what is said ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", ["dcase2023", "dcase2024", "dcase2025"])
+def test_an_empty_prediction_is_not_misread(tmp_path: Path, profile: str) -> None:
+    report = scored(tmp_path, "", STEREO + "1,0,0,5,100,1\n5,0,0,5,100,1\n", profile)
+    assert notice(report, "misread") is None
+    assert report.overall["F"] == 0
+    full = scored(tmp_path, STARSS23, STARSS23, "dcase2023")
+    assert notice(full, "misread") is not None
+
+
+def test_stereo_scores_say_what_they_do_not_see(tmp_path: Path) -> None:
+    reference = STEREO + "".join(f"{frame},0,0,60,100,1\n" for frame in range(9))
+    behind = STEREO + "".join(f"{frame},0,0,{120 if frame < 4 else 60},100,1\n" for frame in range(9))
+    report = scored(tmp_path, behind, reference)
+    assert report.overall["AngE"] == pytest.approx(0)  # 120 is 60 in front
+    found = notice(report, "folded")
+    assert found is not None
+    assert found.text.startswith("4 predicted rows with an azimuth beyond ±90°")
+    assert notice(report, "elevation-unused") is None
+    above = "".join(f"{frame},0,0,60,{30 * (frame % 2)},100\n" for frame in range(9))
+    report = scored(tmp_path, above, reference)
+    found = notice(report, "elevation-unused")
+    assert found is not None
+    assert found.text == "4 predicted rows with an elevation, which dcase2025 does not look at"
+    assert {"folded", "elevation-unused"}.isdisjoint(one.name for one in scored(tmp_path, reference, reference).notices)
+
+
+# --- accumulators --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", ["dcase2023", "dcase2024", "dcase2025", "dcase2021", "corrected"])
+def test_nothing_counted_is_no_score(profile: str) -> None:
+    live = SeldAccumulator(profile)
+    assert all(value != value for value in live.compute().values())
+    assert [value != value for value in live.score().values().overall[0].tolist()].count(False) == 0
+
+
+def test_a_clip_in_both_accumulators_counts_once_if_it_is_the_same() -> None:
+    rows = {"frame": [0, 1, 2], "class_id": [0, 0, 0], "azimuth": [0.0, 0.0, 0.0], "elevation": [0.0, 0.0, 0.0]}
+    turned = rows | {"azimuth": [50.0, 50.0, 50.0]}
+    one, other, third = SeldAccumulator(), SeldAccumulator(), SeldAccumulator()
+    one.update("a", rows, rows)
+    other.update("a", rows, rows)
+    other.update("b", rows, turned)
+    one.merge(other)
+    assert one.score().clips == ("a", "b")
+    third.update("b", rows, rows)
+    with pytest.raises(UsageError, match="both accumulators counted b, and not the same"):
+        one.merge(third)
+    assert one.score().clips == ("a", "b")
+
+
+def test_every_profile_has_years() -> None:
+    from seldio.scores.seld.profiles import PROFILES
+
+    assert all(profile.years for profile in PROFILES)
+    assert get("starss23") in FORMATS

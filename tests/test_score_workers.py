@@ -1,0 +1,214 @@
+"""Labels scored in parts: the same bytes from one part and from many, from one process and from several."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import seldio
+from seldio.cli import app
+from seldio.engines import running
+from seldio.errors import InvalidData, UsageError
+from seldio.reports.scores import render_scores
+from seldio.scores.seld.seen import Rows, Seen
+from seldio.scoring import SeldOptions, counting, labels, score_labels
+
+CLIPS = [f"fold4_room{number % 3 + 1}_mix{number:03}" for number in range(18)]
+HEADER = "frame,class,source,azimuth,distance,onscreen\n"
+FULL: dict[str, Any] = {"jackknife": True, "official_points": True, "by_clip": True}
+#: Profile and average, and the folder of predictions that they are tried on.
+WAYS = (
+    ("dcase2023", "macro", "axes"), ("dcase2023", "micro", "angles"), ("dcase2024", "macro", "axes"),
+    ("dcase2024-segments", "macro", "axes"), ("corrected", "macro", "axes"), ("dcase2021", "micro", "axes"),
+    ("dcase2025", "macro", "stereo"), (None, None, "axes"), (None, None, "stereo"),
+)  # fmt: skip
+
+
+def rows(luck: np.random.Generator) -> Iterator[tuple[int, int, int, int, int, int]]:
+    for frame in range(int(luck.integers(1, 45))):
+        for class_id in luck.choice(14, luck.integers(0, 4)).tolist():
+            azimuth, elevation, distance = (
+                int(luck.integers(*limits)) for limits in ((-180, 181), (-60, 61), (30, 500))
+            )
+            yield frame, class_id, int(luck.integers(0, 3)), azimuth, elevation, distance
+
+
+def write(root: Path) -> None:
+    """Labels and three systems; some clips are silent on either side, some classes are foreign, some frames late."""
+    luck = np.random.default_rng(7)
+    for name in ("labels", "axes", "angles", "stereo", "stereo-labels"):
+        (root / name).mkdir()
+    for number, clip in enumerate(CLIPS):
+        files: dict[str, list[str]] = {name: [] for name in ("labels", "axes", "angles", "stereo", "stereo-labels")}
+        for f, c, s, az, el, d in [] if number == 5 else rows(luck):
+            files["labels"].append(f"{f},{c},{s},{az},{el},{d}\n")
+            files["stereo-labels"].append(f"{f},{c},{s},{az // 2},{d},{s % 2}\n")
+            near = az + int(luck.integers(-30, 31))
+            x, y, z = seldio.angles.to_cartesian(near, el)
+            if number != 8 and luck.random() < 0.8:
+                files["axes"].append(f"{f},{c},0,{x:.6f},{y:.6f},{z:.6f},{d / 90:.3f}\n")
+                files["angles"].append(f"{f},{c},{s},{(near + 180) % 360 - 180},{el},{d + 9}\n")
+                files["stereo"].append(f"{f + s},{c},{s},{near // 2},{d + 9},1\n")
+        if number == 5:
+            files["axes"].append("3,1,0,0.5,0.5,0.5,1.0\n")
+            files["stereo"].append("3,1,0,5,100,1\n")
+        for name, lines in files.items():
+            (root / name / f"{clip}.csv").write_text(HEADER * name.startswith("stereo") + "".join(lines))
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("data")
+    write(root)
+    return root
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of a few clips each."""
+    monkeypatch.setattr(counting, "PART", 1 << 13)
+
+
+def scored(data: Path, way: tuple[Any, Any, str]) -> str:
+    """A report as json."""
+    profile, average, system = way
+    reference = data / ("stereo-labels" if system == "stereo" else "labels")
+    report = score_labels(data / system, reference, SeldOptions(profile, average, **FULL))
+    return "".join(render_scores([report], "json"))
+
+
+def test_the_same_bytes_wherever_and_in_however_many_parts(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = [scored(data, way) for way in WAYS]
+    monkeypatch.setattr(counting, "PART", 1)  # each clip by itself
+    assert whole == [scored(data, way) for way in WAYS]
+    monkeypatch.setattr(counting, "PART", 1 << 13)
+    assert whole == [scored(data, way) for way in WAYS]
+    with running(2, resume=tmp_path / "parts"):
+        assert whole == [scored(data, way) for way in WAYS]
+    with running(1, resume=tmp_path / "parts"):
+        assert whole == [scored(data, way) for way in WAYS]
+
+
+@pytest.mark.usefixtures("small")
+def test_only_what_changed_is_counted_again(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = tmp_path / "work"
+    shutil.copytree(data, work)
+    calls: list[int] = []
+    count = counting.Counting.__call__
+
+    def counted(self: counting.Counting, part: counting.Part) -> counting.Counted:
+        calls.append(len(part.clips))
+        return count(self, part)
+
+    monkeypatch.setattr(counting.Counting, "__call__", counted)
+
+    def again(angle: float = 20.0) -> tuple[str, int]:
+        calls.clear()
+        with running(resume=tmp_path / "parts"):
+            report = score_labels(work / "axes", work / "labels", SeldOptions("dcase2023", angle=angle))
+        return "".join(render_scores([report], "json")), len(calls)
+
+    first, parts = again()
+    assert parts > 3
+    assert again() == (first, 0)
+    changed = work / "axes" / f"{CLIPS[0]}.csv"
+    changed.write_text(changed.read_text() + "1,1,0,0.5,0.5,0.5,1.0\n")
+    second, one = again()
+    assert (one, second == first) == (1, False)
+    assert again(30.0)[1] == parts
+
+
+def elsewhere(work: counting.Counting, parts: list[counting.Part], **_: object) -> list[counting.Counted]:
+    """The results of parts as another process gets and gives them, in any order."""
+    sent = [pickle.dumps((work, part.portable())) for part in parts]
+    results = []
+    for data in reversed(sent):
+        there, part = pickle.loads(data)
+        results.append(pickle.loads(pickle.dumps(there(part))))
+    return results[::-1]
+
+
+@pytest.mark.usefixtures("small")
+def test_archives_and_tables(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    way = ("dcase2024", "macro", "axes")
+    plain = scored(data, way)
+    shutil.copytree(data / "labels", tmp_path / "ref")
+    seldio.write(seldio.read(tmp_path / "ref"), tmp_path / "labels.parquet", "parquet")
+    with zipfile.ZipFile(tmp_path / "axes.zip", "w") as archive:
+        for path in sorted((data / "axes").iterdir()):
+            archive.write(path, path.name)
+
+    def packed() -> str:
+        options = SeldOptions("dcase2024", "macro", **FULL)
+        report = score_labels(tmp_path / "axes.zip", tmp_path / "labels.parquet", options)
+        return "".join(render_scores([report], "json")).replace(str(tmp_path / "axes.zip"), str(data / "axes"))
+
+    assert packed() == plain
+    monkeypatch.setattr(labels, "each", elsewhere)
+    assert packed() == plain
+
+
+@pytest.mark.usefixtures("small")
+def test_what_is_wrong_in_a_part_is_told(data: Path, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    shutil.copytree(data, work)
+    (work / "axes" / f"{CLIPS[9]}.csv").write_text("1,1,0,0.5,0.5,0.5,1.0\n1,x,0,0.5,0.5,0.5,1.0\n")
+    with pytest.raises(InvalidData, match=rf"{CLIPS[9]}\.csv:2:"):
+        score_labels(work / "axes", work / "labels")
+    for path in (work / "angles").iterdir():
+        path.write_text("".join(line.rpartition(",")[0] + "\n" for line in path.read_text().splitlines()))
+    with pytest.raises(UsageError, match="needs distance, and the prediction has no distance"):
+        score_labels(work / "angles", work / "labels", SeldOptions("dcase2024"))
+
+
+def test_a_clip_is_never_cut_and_parts_know_their_size(data: Path) -> None:
+    sizes = {clip: sum((data / side / f"{clip}.csv").stat().st_size for side in ("labels", "axes")) for clip in CLIPS}
+    found: list[counting.Part] = []
+
+    def keep(self: counting.Counting, part: counting.Part) -> counting.Counted:
+        found.append(part)
+        raise UsageError("enough")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "PART", 1 << 12)
+        patch.setattr(counting.Counting, "__call__", keep)
+        with pytest.raises(UsageError, match="enough"):
+            score_labels(data / "axes", data / "labels")
+    assert found[0].size == sum(sizes[clip] for clip in found[0].clips)
+    assert len(found[0].clips) == 1 or found[0].size <= 1 << 12
+
+
+def test_the_command(data: Path, tmp_path: Path) -> None:
+    common = ["score", str(data / "axes"), "-r", str(data / "labels"), "--json"]
+    alone = CliRunner().invoke(app, common)
+    assert alone.exit_code == 0, alone.stderr
+    several = CliRunner().invoke(app, [*common, "--workers", "2", "--resume", str(tmp_path / "parts")])
+    assert (several.exit_code, several.stdout) == (0, alone.stdout)
+    assert (tmp_path / "parts" / "seldio-parts.json").is_file()
+    assert CliRunner().invoke(app, [*common, "--workers", "0"]).exit_code == 2
+    strict = CliRunner().invoke(app, [*common, "--angle", "0"])
+    assert '"angle": 0.0' in strict.stdout  # a threshold of 0 is one
+    refused = CliRunner().invoke(app, [*common, "--distance", "0"])
+    assert (refused.exit_code, "--distance changes nothing" in refused.stderr) == (2, True)
+
+
+COUNTS = st.builds(Rows, *[st.integers(0, 9)] * 8)
+
+
+@given(st.lists(st.builds(Seen, COUNTS, COUNTS, *[st.integers(0, 9)] * 3), max_size=5))
+def test_what_was_seen_adds_up_in_any_order(parts: list[Seen]) -> None:
+    total = sum(parts, start=Seen())
+    assert total == sum(reversed(parts), start=Seen())
+    assert total.prediction.all == sum(part.prediction.all for part in parts)
