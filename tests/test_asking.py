@@ -292,7 +292,9 @@ def test_ctrl_c_ends_workers_cleanly(labels: Path, tmp_path: Path) -> None:
     told = run.communicate(timeout=20)[1]
 
     assert 130 == run.returncode, told
-    assert told.startswith("seldio: stopped; nothing is half written; with --resume FOLDER the same command would go on")
+    assert told.startswith(
+        "seldio: stopped; nothing is half written; with --resume FOLDER the same command would go on"
+    )
     assert 1 == told.count("\n")
     assert [] == list(out.iterdir())
 
@@ -496,6 +498,47 @@ def test_audio_is_cut_beside_the_questions(labels: Path, tmp_path: Path) -> None
         assert (info.samplerate, info.channels) == (16_000, 4)
         assert info.duration <= 20
     assert 2 == RUN.invoke(app, [*command[:4], "--audio"]).exit_code
+
+
+def records_of(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_audio_that_ends_too_early_for_some(labels: Path, tmp_path: Path) -> None:
+    root, out = with_recordings(labels, tmp_path / "set"), tmp_path / "qa"
+    last = max((root / "foa_dev").rglob("*.wav"), key=lambda path: path.name)
+    whole = last.read_bytes()
+    last.write_bytes(b"no sound")
+    command = ["convert", str(root / "metadata_dev"), "--to", "so-bench", "-o", f"{out}/", "--audio"]
+
+    done = RUN.invoke(app, command)
+
+    assert 3 == done.exit_code
+    assert f"{last}" in done.stderr.replace("\n", "")
+    assert "the clips in it are whole" in " ".join(done.stderr.split())
+    clips = {path: path.read_bytes() for path in out.rglob("*.wav")}
+    assert clips
+    assert not (out / "test.jsonl").exists()
+    last.write_bytes(whole)
+    assert 0 == RUN.invoke(app, command).exit_code
+    assert clips == {path: path.read_bytes() for path in clips}
+    assert {record["audio_path"] for record in records_of(out / "test.jsonl")} == {
+        path.relative_to(out).as_posix() for path in out.rglob("*.wav")
+    }
+
+
+def test_tasks_that_a_total_leaves_out_are_named(labels: Path) -> None:
+    few = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--total", "4"])
+    all_ = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "--per-task", "1"])
+
+    written = {json.loads(line)["task_name"] for line in few.stdout.splitlines()}
+    text = " ".join(few.stderr.split())
+    asked = {json.loads(line)["task_name"] for line in all_.stdout.splitlines()}
+    named = text[text.index("no question of ") : text.index(" among the 4 questions")]
+    assert 0 == few.exit_code
+    assert asked - written == {task for task in asked if f" {task} (" in named} != set()
+    assert max(map(len, few.stderr.splitlines())) <= 112
+    assert "no question of" not in all_.stderr
 
 
 def test_audio_that_is_not_there(labels: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 
 from seldio.errors import InvalidData, SeldioError, UsageError
-from seldio.files import DEFAULTS, Limits, archives, entries, open_source, problems, read_entries
+from seldio.files import DEFAULTS, Limits, archives, open_source, problems, read_entries, regular
 from seldio.findings import Finding, Severity, raise_errors
 
 SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
@@ -444,8 +444,10 @@ def test_saf105_large_archives(make, tmp_path: Path) -> None:
 def test_saf105_large_folders(tmp_path: Path) -> None:
     for name in "dbcae":
         (tmp_path / name).touch()
-    contents, found = read(tmp_path, Limits(members=3))
+    contents, found = read(tmp_path, Limits(files=3))
     assert (list(contents), codes(found)) == (["a", "b", "c"], ["SAF105"])
+    assert read(tmp_path, Limits(members=3))[1] == [], "that is for archives, which may unpack to anything"
+    assert DEFAULTS.files > 10 * DEFAULTS.members
     (tmp_path / "long name").mkdir()
     (tmp_path / "long name" / "f").touch()
     assert codes(read(tmp_path, Limits(name_chars=3))[1]) == ["SAF105"]
@@ -767,12 +769,12 @@ def test_a_link_that_takes_the_place_of_a_file(tmp_path: Path) -> None:
 def test_a_file_that_grows_and_shrinks(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(ROWS)
-    monkeypatch.setattr(entries, "_open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 5))
-    assert entries._read_regular(str(path), "a.csv", 100) == ROWS
+    monkeypatch.setattr(regular, "open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 5))
+    assert regular.read_regular(str(path), "a.csv", 100) == ROWS
     with pytest.raises(InvalidData, match="SAF105"):
-        entries._read_regular(str(path), "a.csv", 12)
-    monkeypatch.setattr(entries, "_open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 50))
-    assert entries._read_regular(str(path), "a.csv", 100) == ROWS
+        regular.read_regular(str(path), "a.csv", 12)
+    monkeypatch.setattr(regular, "open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 50))
+    assert regular.read_regular(str(path), "a.csv", 100) == ROWS
 
 
 def test_files_that_may_not_be_read(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import accumulate, compress, pairwise
 from operator import attrgetter
 from pathlib import Path
@@ -14,12 +15,12 @@ from typing import IO, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from seldio.conversion.asked import Asked, Request
+from seldio.conversion.asked import Asked, Request, dropped
 from seldio.conversion.making import Batch, Cutting, Tally, Work, maker
 from seldio.conversion.outputs import single_file
 from seldio.conversion.shards import Shard, shards
 from seldio.engines import each
-from seldio.errors import UsageError
+from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
 from seldio.formats import get, item_formats
 from seldio.formats.items import ItemFormat
@@ -82,7 +83,7 @@ def ask(source: Source, out: Place | BinaryIO, target: ItemFormat, *, format: st
             text = target.name if isinstance(target, JsonItems) else ITEMS.name
             cutting = Cutting(source.path, str(place.parent), text)
             texts = _cut(each(cutting, texts, what="cutting sound"), remarks)
-        with single_file(place, [source.path, *_local(found)]) as (stream, written):
+        with _keeping(place, request), single_file(place, [source.path, *_local(found)]) as (stream, written):
             _write(stream, texts, target)
     return _asked(found, tally, target, written, kept, module, tuple(remarks))
 
@@ -165,6 +166,21 @@ def _texts(spool: IO[bytes], batches: Sequence[Spooled], masks: Sequence[Mask | 
         yield list(texts if mask is None else compress(texts, mask.tolist()))
 
 
+@contextmanager
+def _keeping(place: Path | BinaryIO, request: Request) -> Iterator[None]:
+    """Say, where the cutting of sound fails, what has been written."""
+    try:
+        yield
+    except SeldioError as error:
+        folder = place.parent / "audio" if isinstance(place, Path) else None
+        if request.audio and folder is not None and folder.is_dir():
+            what = (
+                "the clips in it are whole, and the same command goes over them and on; the questions are not written"
+            )
+            error.args = (f"{error}. {printable(str(folder))} stays: {what}",)
+        raise
+
+
 def _cut(results: Iterable[tuple[list[bytes], list[str]]], remarks: list[str]) -> Iterator[list[bytes]]:
     """The texts of items whose audio has been cut; *remarks* are added to on the way."""
     for texts, odd in results:
@@ -217,5 +233,5 @@ def _asked(
         kept={task: kept.get(task, 0) for task in tasks},
         skipped={task: dict(sorted(skipped[task].items())) for task in (*tasks, "*") if task in skipped},
         refused=dict(module.REFUSED),
-        remarks=remarks,
+        remarks=(*remarks, *dropped({task: tally.asked[task] for task in tasks}, kept)),
     )

@@ -129,7 +129,7 @@ def classes(table: pa.Table, source: Format, target: Format) -> Classes:
     keys, rows = class_keys(table)
     by_name = "class_name" in target.carries
     found = [_class(number, name, theirs, ours, by_name) for number, name in keys]
-    counts = Counter[int](rows.tolist())
+    counts = np.bincount(rows, minlength=len(keys)).tolist()
     lost, foreign = Counter[str](), Counter[str]()
     for index, (number, name) in enumerate(found):
         label = keys[index][1] or theirs.label(keys[index][0] or 0)

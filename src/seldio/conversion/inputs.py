@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from seldio.errors import UnknownFormat, UsageError
+from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source, open_source
-from seldio.findings import Finding, Sink, raise_errors
-from seldio.formats import Format, TextFile, get
+from seldio.findings import Finding, Severity, Sink, raise_errors
+from seldio.formats import Format, Reading, TextFile, get
 from seldio.formats.recognise import SUFFIXES, clip_names, is_annotations, read_files
+from seldio.formats.tables import is_table
+from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.text import printable
 
 #: Findings that ask for the name of the format.
@@ -101,7 +103,7 @@ def read_input(
     readings = [item.reading for item in read_files(files, asking(sink), told)]
     return Input(
         path=source.path,
-        tables=[(reading.table, reading.format) for reading in readings],
+        tables=_joined(readings),
         single=alone and all(reading.format.role != "table" for reading in readings),
         files=len(files),
         skipped=len(source.entries) - len(files),
@@ -109,16 +111,35 @@ def read_input(
     )
 
 
+def _joined(readings: Sequence[Reading]) -> list[tuple[pa.Table, Format]]:
+    """The tables of *readings*, where Parquet tables of one class list, as the shards of an export are, are one."""
+    shards = [reading for reading in readings if reading.format.role == "table"]
+    origins = [origin_of(reading.table) for reading in shards]
+    files = tuple(file for origin in origins for file in origin.files)
+    alike = len({origin.vocabulary for origin in origins}) == 1 and len({file.clip for file in files}) == len(files)
+    if len(shards) < 2 or not alike:
+        return [(reading.table, reading.format) for reading in readings]
+    layouts = {origin.format for origin in origins}
+    table = pa.concat_tables(
+        [reading.table.replace_schema_metadata(None) for reading in shards], promote_options="default"
+    ).unify_dictionaries()  # fmt: skip
+    origin = Origin(layouts.pop() if len(layouts) == 1 else "", origins[0].vocabulary, files)
+    others = [(reading.table, reading.format) for reading in readings if reading.format.role != "table"]
+    return [*others, (with_origin(table, origin), shards[0].format)]
+
+
 def label_entries(source: Source, told: Format | None, without: Path | None = None) -> list[tuple[Entry, str, str]]:
     """The entries of a source that may be label files, by their names, each with its name and its clip.
 
     Args:
-        source: a single file is always one.
+        source: a single file is always one; where nothing else holds labels, tables of labels do.
         told: the layout of all, if it is known.
         without: a folder that is left out.
     """
     alone = source.kind in ("file", "gzip", "stdin")
     entries = [entry for entry in source if alone or (_is_label(entry, told) and not _below(entry, without))]
+    if told is None and not any(entry.name.lower().endswith(".csv") for entry in entries):
+        entries += [entry for entry in source if not alone and is_table(entry, "labels") and not _below(entry, without)]
     names = [_name(entry) for entry in entries]
     return list(zip(entries, names, clip_names(names), strict=True))
 
@@ -156,6 +177,17 @@ def _check_apart(files: Sequence[TextFile]) -> None:
             raise UsageError(
                 f"{printable(other.path)} and {printable(file.path)} are both of clip {printable(file.clip)}"
             )
+
+
+def strict(findings: list[Finding]) -> Sink:
+    """A sink that stops at errors and keeps the rest."""
+
+    def take(finding: Finding) -> None:
+        if finding.severity is Severity.ERROR:
+            raise InvalidData(finding)
+        findings.append(finding)
+
+    return take
 
 
 def asking(sink: Sink) -> Sink:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from seldio.conversion.carry import classes, filled, folds, resolved
+from seldio.conversion.carry import folds, resolved
 from seldio.conversion.changes import milliseconds, notes
-from seldio.conversion.columns import has
-from seldio.conversion.frames import are_events, frames_of, grouped, rescaled, takes_events
+from seldio.conversion.facts import Facts
+from seldio.conversion.frames import takes_events
+from seldio.conversion.measuring import MOVABLE, TIMES, complete, measured, untimed
 from seldio.formats import Format
-from seldio.formats.annotations import points
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
-from seldio.schema.events import origin_of
 from seldio.text import listed, plural
 from seldio.vocabularies import vocabulary
 
@@ -53,59 +49,50 @@ def plan(table: pa.Table, source: Format, target: Format, fill: Mapping[str, Any
 
     Raises:
         UsageError: *fill* names a field that cannot be filled, or holds a value that cannot be one.
+        DataError: times are far beyond what a recording has.
     """
     source = resolved(source, table)
-    given, table = table, filled(table, target, fill)
-    if target.role == "table" or not table.num_rows:
+    return planned(measured(table, source, target, fill), source, target, fill)
+
+
+def planned(facts: Facts, source: Format, target: Format, fill: Mapping[str, Any] = NOTHING) -> Plan:
+    """The plan for tables of the label format *source* of which *facts* are known."""
+    if target.role == "table" or not facts.table.rows:
         return Plan({}, {}, [])
-    missing = dict(_missing(table, target))
-    complete = not {"frame", "onset", "class_id"} & set(missing)
-    losses = dict(_losses(table, source, target)) if complete else {}
-    changes = notes(table, source, target) if complete else []
-    return Plan(losses, missing, [*_idle(given, table, fill), *changes])
-
-
-def _idle(given: pa.Table, table: pa.Table, fill: Mapping[str, Any]) -> Iterator[str]:
-    """Notes about values of *fill* that changed nothing."""
-    for field in fill:
-        if field in given.column_names and given[field].equals(table[field]):
-            yield f"--fill {field} has no use: every row has its own"
+    missing = dict(_missing(facts, target))
+    whole = complete(facts, target)
+    losses = dict(_losses(facts, source, target)) if whole else {}
+    idle = [
+        f"--fill {field} has no use: every row has its own" for field in fill if not facts.counts[f"filled {field}"]
+    ]
+    return Plan(losses, missing, [*idle, *(notes(facts, source, target) if whole else [])])
 
 
 # --- what the target needs -------------------------------------------------------------------------
 
 
-def _missing(table: pa.Table, target: Format) -> Iterator[tuple[str, str]]:
+def _missing(facts: Facts, target: Format) -> Iterator[tuple[str, str]]:
     needs = (*target.needs, "class_id") if "class_id" in target.carries else target.needs
     for field in dict.fromkeys(needs):
-        if field in _TIMES:
-            columns = ("onset", "offset") if are_events(table) else ("frame",)
-            unknown = max(_unknown(table, name) for name in columns)
-        else:
-            unknown = _unknown(table, *({"class_id": ("class_id", "class_name")}.get(field, (field,))))
-        if unknown and not _does_without(table, field, target, unknown):
-            many = f"{unknown:,} of {plural(table.num_rows, 'row')} have none"
-            yield field, "the table has none" if unknown == table.num_rows else many
+        unknown = (
+            untimed(facts.table) if field in TIMES
+            else facts.counts["unclassed"] if field == "class_id"
+            else facts.table.unknown(field)
+        )  # fmt: skip
+        if unknown and not _does_without(facts, field, target):
+            many = f"{unknown:,} of {plural(facts.table.rows, 'row')} have none"
+            yield field, "the table has none" if unknown == facts.table.rows else many
 
 
-_TIMES = ("frame", "onset", "offset")
-
-
-def _unknown(table: pa.Table, *fields: str) -> int:
-    """The number of rows in which all of *fields* are unknown."""
-    columns = [table[field].is_null().to_numpy() for field in fields if field in table.column_names]
-    return int(np.logical_and.reduce([np.ones(table.num_rows, dtype=bool), *columns]).sum())
-
-
-def _does_without(table: pa.Table, field: str, target: Format, unknown: int) -> bool:
+def _does_without(facts: Facts, field: str, target: Format) -> bool:
     """Whether the target can be written although *field* is unknown in some rows."""
     if field == "distance":  # that some distances are unknown is a loss, where there is no mark for it
         return (
             _marks_unknown(target) is not None
-            or unknown < table.num_rows
-            or (isinstance(target, JsonFormat) and "distance" in table.column_names)
+            or facts.table.has("distance")
+            or (isinstance(target, JsonFormat) and "distance" in facts.table.known)
         )
-    return field in ("azimuth", "elevation") and "segmentation" in {*table.column_names} & {*target.carries}
+    return field in ("azimuth", "elevation") and "segmentation" in {*facts.table.known} & {*target.carries}
 
 
 def _marks_unknown(target: Format) -> int | None:
@@ -116,69 +103,53 @@ def _marks_unknown(target: Format) -> int | None:
 # --- what the target cannot carry ------------------------------------------------------------------
 
 
-def _losses(table: pa.Table, source: Format, target: Format) -> Iterator[tuple[str, str]]:
+def _losses(facts: Facts, source: Format, target: Format) -> Iterator[tuple[str, str]]:
     """Fields, and what of them is lost."""
-    yield from _time_losses(table, source, target)
-    if foreign := classes(table, source, target).lost:
+    yield from _time_losses(facts, source, target)
+    if foreign := facts.names.get("lost"):
         yield "class_id", _lost_classes(foreign, source, target)
     for field, describe in _DESCRIPTIONS.items():
-        lost = field in table.column_names and field not in target.carries
-        if lost and (what := describe(table[field])):
+        if field in facts.table.known and field not in target.carries and (what := describe(facts)):
             yield field, what
-    if "x" not in target.carries and (what := _norm(table, source)):
+    if "x" not in target.carries and (what := _norm(facts, source)):
         yield from dict.fromkeys("xyz", what).items()
-    if folds(source, target) and (what := _folded(table)):
-        yield "azimuth", what
-    if isinstance(target, Dialect) and (what := _unknown_distances(table, target)):
+    if folds(source, target) and (behind := facts.counts["behind"]):
+        rows = plural(facts.table.rows, "row")
+        yield "azimuth", f"front or back: {behind:,} of {rows} lie behind and are folded to the front"
+    if isinstance(target, Dialect) and (what := _unknown_distances(facts, target)):
         yield "distance", what
-    if "extra" not in target.carries and (keys := _further_keys(table)):
+    if "extra" not in target.carries and (keys := _further_keys(facts)):
         yield "extra", f"further keys: {listed(keys)}"
 
 
-def _time_losses(table: pa.Table, source: Format, target: Format) -> Iterator[tuple[str, str]]:
-    if are_events(table) and not takes_events(target):
-        if what := _between_frames(table, target):
+def _time_losses(facts: Facts, source: Format, target: Format) -> Iterator[tuple[str, str]]:
+    if facts.table.are_events and not takes_events(target):
+        if what := _between_frames(facts, target):
             yield "frame", what
-    elif not are_events(table) and takes_events(target):
-        yield from _movements(table, source, target)
-    elif not are_events(table) and source.hop < target.hop:
-        rows = rescaled(table, source.hop, target.hop).num_rows
+    elif not facts.table.are_events and takes_events(target):
+        events = plural(facts.counts["events"], "event")
+        for field in MOVABLE:
+            if moving := facts.counts[f"moving {field}"]:
+                yield field, f"it changes in {moving:,} of {events}; the middle frame's is kept"
+    elif not facts.table.are_events and source.hop < target.hop:
         what = f"frames of {milliseconds(source)} fall together in frames of {milliseconds(target)}"
-        yield "frame", f"{what}: {plural(table.num_rows, 'row')} become {rows:,}"
+        yield "frame", f"{what}: {plural(facts.table.rows, 'row')} become {facts.counts['rescaled']:,}"
 
 
-def _between_frames(table: pa.Table, target: Format) -> str:
+def _between_frames(facts: Facts, target: Format) -> str:
     """What is lost when events become frames; empty if the frames tell the events exactly."""
-    times = np.concatenate([table["onset"].to_numpy(), table["offset"].to_numpy()]) / float(target.hop)
-    off = int((np.abs(times - np.rint(times)) > 1e-6).sum())
+    rows, off = facts.table.rows, facts.counts["between frames"]
     if off:
         return (
-            f"{off:,} of {len(times):,} onsets and offsets lie between frames of {milliseconds(target)}: "
+            f"{off:,} of {2 * rows:,} onsets and offsets lie between frames of {milliseconds(target)}: "
             "an event fills each frame that it touches"
         )
-    merged = table.num_rows - len(grouped(frames_of(table, target.hop), target.hop))
-    events = plural(table.num_rows, "event")
-    return f"{merged:,} of {events} touch another of their class and become one with it" if merged > 0 else ""
-
-
-def _movements(table: pa.Table, source: Format, target: Format) -> Iterator[tuple[str, str]]:
-    """What is lost when a row is a whole event: how its direction and distance change."""
-    events = grouped(table, source.hop)
-    lengths = np.diff(events.starts)
-    middle = (events.starts[:-1] + events.starts[1:] - 1) // 2
-    for field in ("azimuth", "elevation", "distance"):
-        if field not in target.carries or not has(table, field):
-            continue
-        values = np.nan_to_num(table[field].to_numpy()[events.rows], nan=-1.0)
-        if field == "azimuth":
-            values = values % 360.0  # -180 and 180 are one place
-        changed = values != np.repeat(values[middle], lengths)
-        moving = len(np.unique(np.repeat(np.arange(len(lengths)), lengths)[changed]))
-        if moving:
-            yield (
-                field,
-                f"it changes in {moving:,} of {plural(len(events), 'event')}; the middle frame's is kept",
-            )
+    merged = rows - facts.counts["separate"]
+    return (
+        f"{merged:,} of {plural(rows, 'event')} touch another of their class and become one with it"
+        if merged > 0
+        else ""
+    )
 
 
 def _lost_classes(lost: Mapping[str, int], source: Format, target: Format) -> str:
@@ -191,88 +162,69 @@ def _lost_classes(lost: Mapping[str, int], source: Format, target: Format) -> st
     return f"{names} not among the {classes} classes of {target.vocabulary}{hint}; their rows are left out"
 
 
-def _norm(table: pa.Table, source: Format) -> str:
+def _norm(facts: Facts, source: Format) -> str:
     """The norm of (x, y, z); nothing where it is 1 throughout."""
-    if not has(table, "x"):
-        return ""
-    norm = np.sqrt(sum(table[axis].to_numpy() ** 2 for axis in "xyz"))
-    norm = norm[np.isfinite(norm)]
-    if np.abs(norm - 1.0).max(initial=0.0) <= 1e-6:
+    low, high = facts.least.get("norm", 1.0), facts.most.get("norm", 1.0)
+    if max(abs(low - 1.0), abs(high - 1.0)) <= 1e-6:
         return ""
     what = "a distance or an activity" if source.role == "label" else "an activity"
-    return f"the norm, {what} ({norm.min():.2f} to {norm.max():.2f})"
+    return f"the norm, {what} ({low:.2f} to {high:.2f})"
 
 
-def _folded(table: pa.Table) -> str:
-    if not has(table, "azimuth"):
+def _unknown_distances(facts: Facts, target: Dialect) -> str:
+    if "distance" not in target.carries or target.unknown_distance is not None or not facts.table.has("distance"):
         return ""
-    behind = int((np.abs(table["azimuth"].to_numpy()) > 90.0).sum())
-    rows = plural(table.num_rows, "row")
-    return f"front or back: {behind:,} of {rows} lie behind and are folded to the front" if behind else ""
+    unknown, rows = facts.table.unknown("distance"), plural(facts.table.rows, "row")
+    return f"{unknown:,} of {rows} have none; 0 is written for it" if unknown else ""
 
 
-def _unknown_distances(table: pa.Table, target: Dialect) -> str:
-    if "distance" not in target.carries or target.unknown_distance is not None or not has(table, "distance"):
-        return ""
-    unknown = table["distance"].null_count
-    return f"{unknown:,} of {plural(table.num_rows, 'row')} have none; 0 is written for it" if unknown else ""
-
-
-def _further_keys(table: pa.Table) -> list[str]:
+def _further_keys(facts: Facts) -> list[str]:
     """Keys of the source files, and of their rows, that are no fields."""
-    rows = table["extra"].unique().to_pylist() if "extra" in table.column_names else []
-    files = [file.extra for file in origin_of(table).files]
-    keys = dict.fromkeys(key for text in (*files, *rows) if text for key in json.loads(text))
+    keys = {**facts.names.get("keys of files", {}), **facts.names.get("keys of rows", {})}
     return [key for key in keys if key != "annotations"]
 
 
 # --- what columns hold -----------------------------------------------------------------------------
 
 
-def _source(column: pa.ChunkedArray) -> str:
+def _source(facts: Facts) -> str:
     """Numbers of sources; a constant 0 or -1 says nothing."""
-    if column.null_count == len(column):
+    if "source" not in facts.least:
         return ""
-    low, high = pc.min(column).as_py(), pc.max(column).as_py()
+    low, high = facts.least["source"], facts.most["source"]
     if low == high:
         return "" if low in (0, -1) else f"the number {low}"
     return f"the numbers {low} to {high}"
 
 
-def _range(unit: str) -> Callable[[pa.ChunkedArray], str]:
-    def describe(column: pa.ChunkedArray) -> str:
-        if column.null_count == len(column):
-            return ""
-        return f"values from {pc.min(column).as_py():g} to {pc.max(column).as_py():g}{unit}"
+def _range(field: str, unit: str) -> Callable[[Facts], str]:
+    def describe(facts: Facts) -> str:
+        return f"values from {facts.least[field]:g} to {facts.most[field]:g}{unit}" if field in facts.least else ""
 
     return describe
 
 
-def _onscreen(column: pa.ChunkedArray) -> str:
-    known = len(column) - column.null_count
+def _onscreen(facts: Facts) -> str:
+    known = facts.table.known["onscreen"]
     return f"whether the source is in the picture ({plural(known, 'row')})" if known else ""
 
 
-def _hemisphere(column: pa.ChunkedArray) -> str:
-    open_ended = pc.sum(column).as_py() or 0
+def _hemisphere(facts: Facts) -> str:
+    open_ended = facts.counts["hemisphere"]
     return f"{plural(open_ended, 'elevation')} known only as up or down; ±90 is written" if open_ended else ""
 
 
-def _segmentation(column: pa.ChunkedArray) -> str:
-    """Energy maps; a single point of energy 1 says no more than a direction."""
-    maps = column.combine_chunks()
-    row, triplet = points(maps)
-    count, energy = (np.bincount(row, weights, len(maps)) for weights in (None, triplet[:, 2]))
-    extended = pc.is_valid(maps).to_numpy(zero_copy_only=False) & ~((count == 1) & (energy == 1.0))
-    return f"the energy maps of {plural(int(extended.sum()), 'row')}" if extended.any() else ""
+def _segmentation(facts: Facts) -> str:
+    maps = facts.counts["maps"]
+    return f"the energy maps of {plural(maps, 'row')}" if maps else ""
 
 
-_DESCRIPTIONS: dict[str, Callable[[pa.ChunkedArray], str]] = {
+_DESCRIPTIONS: dict[str, Callable[[Facts], str]] = {
     "source": _source,
-    "elevation": _range("°"),
-    "distance": _range(" m"),
+    "elevation": _range("elevation", "°"),
+    "distance": _range("distance", " m"),
     "onscreen": _onscreen,
     "hemisphere": _hemisphere,
-    "score": _range(""),
+    "score": _range("score", ""),
     "segmentation": _segmentation,
 }

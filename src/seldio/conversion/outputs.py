@@ -20,6 +20,7 @@ from seldio.files import atomic_write, make_folder, write_bytes
 from seldio.findings import Finding, Severity
 from seldio.formats import Format
 from seldio.formats.parquet import write_parquet
+from seldio.progress import over
 from seldio.schema.events import ClipFile, clip_codes, origin_of
 from seldio.text import clipped, printable
 
@@ -37,14 +38,12 @@ def write_tables(tables: Sequence[pa.Table], target: Format, out: str, source: I
         InvalidData: the table names files that lead out of the folder.
         SeldioError: the disk fails.
     """
-    inputs = {identity for path in source.local if (identity := _identity(Path(path))) is not None}
     if target.role == "table":
-        path = _new(Path(out), inputs)
-        if len(tables) > 1:
-            raise UsageError("the files have several layouts, a Parquet table has one: convert them one by one")
+        path = table_place(out, source.local, len(tables))
         with atomic_write(path) as stream:
             write_parquet(tables[0], stream)
         return (str(path),)
+    inputs = _identities(source.local)
     clips = [(file, target.write(rows, file)) for table in tables for file, rows in clip_tables(table)]
     if source.single:
         folder = Path(out) if out.endswith(os.sep) or Path(out).is_dir() else None
@@ -54,9 +53,32 @@ def write_tables(tables: Sequence[pa.Table], target: Format, out: str, source: I
             make_folder(folder)
     else:
         paths = _folder([file for file, _ in clips], Path(out), inputs, source.path)
-    for file, data in clips:
+    for file, data in over(clips, "writing labels"):
         write_bytes(paths[file.name], data)
     return tuple(str(path) for path in paths.values())
+
+
+def table_place(out: str, sources: Iterable[str], layouts: int) -> Path:
+    """The file for one Parquet table of *layouts* layouts, once it is clear that it can be written there.
+
+    Raises:
+        UsageError: *out* is one of the *sources*, or the labels have several layouts.
+    """
+    path = _new(Path(out), _identities(sources))
+    if layouts > 1:
+        raise UsageError("the files have several layouts, a Parquet table has one: convert them one by one")
+    return path
+
+
+def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], source: str) -> list[Path]:
+    """The paths of *files* below the folder *out*, which is made with all folders in it.
+
+    Raises:
+        UsageError: one of them is one of the *sources*, or leads out of *out*, or two are one.
+        InvalidData: a name leads out of the folder.
+        SeldioError: the disk fails.
+    """
+    return list(_folder(files, Path(out), _identities(sources), source).values())
 
 
 def write_single(
@@ -86,7 +108,7 @@ def single_file(
     if isinstance(out, IOBase):
         yield cast("BinaryIO", out), ("-",)
         return
-    inputs = {identity for source in sources if (identity := _identity(Path(source))) is not None}
+    inputs = _identities(sources)
     path = _new(Path(cast("str | os.PathLike[str]", out)), inputs)
     make_folder(path.parent)
     with atomic_write(path) as stream:
@@ -104,9 +126,14 @@ def write_stream(tables: Sequence[pa.Table], target: Format, stream: BinaryIO, s
         return ("-",)
     clips = [(file, rows) for table in tables for file, rows in clip_tables(table)]
     if not source.single or len(clips) != 1:
-        raise UsageError(f"{printable(source.path)} becomes {len(clips)} files: name a folder for them with -o")
+        raise several(source.path, len(clips))
     stream.write(target.write(clips[0][1], clips[0][0]))
     return ("-",)
+
+
+def several(source: str, files: int) -> UsageError:
+    """Why *files* files have no place in a stream."""
+    return UsageError(f"{printable(source)} becomes {files} files: name a folder for them with -o")
 
 
 def clip_tables(table: pa.Table) -> Iterator[tuple[ClipFile, pa.Table]]:
@@ -160,6 +187,10 @@ def _new(path: Path, inputs: set[Identity]) -> Path:
     if _identity(path) in inputs:
         raise UsageError(f"{printable(str(path))} is the source itself: name another place for the output")
     return path
+
+
+def _identities(paths: Iterable[str | os.PathLike[str]]) -> set[Identity]:
+    return {identity for path in paths if (identity := _identity(Path(path))) is not None}
 
 
 def _identity(path: Path) -> Identity | None:

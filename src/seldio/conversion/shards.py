@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,24 +11,28 @@ import pyarrow as pa
 
 from seldio.conversion.inputs import asking, label_entries, label_files
 from seldio.files import Entry, Source
-from seldio.findings import Finding, raise_errors
+from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import Format, TextFile, get
+from seldio.formats.choice import Wanted
 from seldio.formats.recognise import files_by_layout, read_files
+from seldio.progress import over
 
 #: Bytes of labels that are worked on together.
 SHARD = 1 << 18
-#: Bytes kept of all files together while their layouts are told, and of each at least.
-_LOOK, _LEAST = 1 << 20, 1 << 11
+#: Bytes kept of all files together while their layouts are told; of each at least a few rows, or the head of an object.
+_LOOK, _ROWS, _OBJECT = 1 << 20, 1 << 9, 1 << 11
+#: An entry, its name and its clip.
+File = tuple[Entry, str, str]
 
 
 class Shard(NamedTuple):
     """Some label files of one layout; the layout is None where the content does not tell it.
 
-    Each file is its entry, its name and its clip.
+    Each file is its entry, its name and its clip. The layout is a name or alias for :func:`seldio.formats.get`.
     """
 
     layout: str | None
-    files: tuple[tuple[Entry, str, str], ...]
+    files: tuple[File, ...]
 
     def portable(self) -> Shard:
         """The shard as it can go to another process."""
@@ -44,25 +49,36 @@ class Shard(NamedTuple):
         return sum(max(entry.size, 0) for entry, _, _ in self.files)
 
     def tables(self) -> list[tuple[pa.Table, str]]:
-        """The event tables of its files, each with the name of its layout.
+        """The event tables of its files, each with the name of its layout; raises what :meth:`read` raises."""
+        return [(table, format.name) for table, format in self.read(raise_errors)]
+
+    def read(self, sink: Sink) -> list[tuple[pa.Table, Format]]:
+        """The event tables of its files, each with its layout.
 
         Raises:
-            InvalidData: something in the labels is wrong.
+            InvalidData: a file is damaged; and what *sink* raises.
             UnknownFormat: the layout has to be named.
         """
         told = get(self.layout) if self.layout is not None else None
         files = [TextFile(entry.path, name, clip, entry.read()) for entry, name, clip in self.files]
-        found = [item.reading for item in read_files(files, asking(raise_errors), told)]
-        return [(reading.table, reading.format.name) for reading in found]
+        found = [item.reading for item in read_files(files, asking(sink), told)]
+        return [(reading.table, reading.format) for reading in found]
 
 
-def shards(source: Source, told: Format | None = None, without: Path | None = None) -> list[Shard]:
-    """The label files of a source in shards: by layout, and within one by the name of the clip.
+def shards(
+    source: Source, told: Format | None = None, without: Path | None = None, *, sink: Sink = raise_errors,
+    by_clip: bool = True, wanted: Wanted | None = None,
+) -> list[Shard]:  # fmt: skip
+    """The label files of a source in shards: by layout, and within one by the name of the clip or of the file.
 
     Args:
         source: open, and to stay open until the shards are read.
         told: the layout of all files; found from the content of all of them together if not given.
         without: a folder that is left out.
+        sink: takes remarks about what the files seem to be. What is wrong is told, with its true line, when the
+            files are read as a whole.
+        wanted: what decides between layouts that the content leaves; nothing, if not given.
+        by_clip: whether clips are in the order of their names, whatever folders they are in.
 
     Raises:
         UnknownFormat: the content does not tell the layout; the message names the candidates.
@@ -70,21 +86,37 @@ def shards(source: Source, told: Format | None = None, without: Path | None = No
         InvalidData: a file is damaged.
     """
     entries = label_entries(source, told, without)
-    room = max(_LEAST, _LOOK // max(1, len(entries)))
+    room = _LOOK // max(1, len(entries))
     sizes: dict[str, int] = {}
     samples = []
-    for entry, name, clip in entries:
-        data = entry.read()
-        sizes[entry.path] = len(data)
-        samples.append(TextFile(entry.path, name, clip, sample(data, room) if told is None else b""))
+    for entry, name, clip in over(entries, "looking at labels"):
+        known = told is not None and entry.size >= 0
+        data = b"" if known else entry.read()
+        sizes[entry.path] = entry.size if known else len(data)
+        least = _OBJECT if data[:1] == b"{" else _ROWS
+        seen = sample(data, max(room, least)) if told is None else b""
+        samples.append(TextFile(entry.path, name, clip, seen))
     alone = source.kind in ("file", "gzip", "stdin")
     kept = label_files(samples, every=alone or told is not None)
-    layouts = dict.fromkeys((file.path for file in kept), told.name) if told is not None else _layouts(kept)
-    groups: dict[str | None, list[tuple[Entry, str, str]]] = {}
+    same = None if told is None else dict.fromkeys((file.path for file in kept), _name(told))
+    layouts = _layouts(kept, sink, wanted) if same is None else same
+    groups: dict[str | None, list[File]] = {}
     for each in entries:
         if each[0].path in layouts:
             groups.setdefault(layouts[each[0].path], []).append(each)
+    if by_clip:
+        groups = {layout: sorted(group, key=itemgetter(2)) for layout, group in groups.items()}
     return [shard for layout, group in groups.items() for shard in _cut(layout, group, sizes)]
+
+
+def known(format: Format) -> bool:
+    """Whether another process finds *format* by a name."""
+    return any(get(name) == format for name in (format.name, *format.aliases))
+
+
+def _name(format: Format) -> str:
+    """A name or alias under which *format* is found."""
+    return next((name for name in (format.name, *format.aliases) if get(name) == format), format.name)
 
 
 def sample(data: bytes, room: int) -> bytes:
@@ -96,23 +128,24 @@ def sample(data: bytes, room: int) -> bytes:
     return head + tail[tail.find(b"\n") + 1 :]
 
 
-def _layouts(files: Sequence[TextFile]) -> dict[str, str | None]:
+def _layouts(files: Sequence[TextFile], sink: Sink, wanted: Wanted | None) -> dict[str, str | None]:
     """The layout of each file by its path, in the order of layouts; None where the file itself has to say why not."""
+
+    def remark(finding: Finding) -> None:
+        if finding.severity is not Severity.ERROR:
+            sink(finding)
+
     found: dict[str, str | None] = {}
-    for format, members, _ in files_by_layout(files, asking(_unheard)):
+    for format, members, _ in files_by_layout(files, asking(remark), wanted):
         found |= {file.path: format.name for file in members}
     return found | {file.path: None for file in files if file.path not in found}
 
 
-def _unheard(finding: Finding) -> None:
-    """What is wrong is told, with its true line, when the file is read as a whole."""
-
-
-def _cut(layout: str | None, group: list[tuple[Entry, str, str]], sizes: dict[str, int]) -> Iterator[Shard]:
-    """Files by clip, ``SHARD`` bytes at a time."""
-    taken: list[tuple[Entry, str, str]] = []
+def _cut(layout: str | None, group: list[File], sizes: dict[str, int]) -> Iterator[Shard]:
+    """Files in their order, ``SHARD`` bytes at a time."""
+    taken: list[File] = []
     size = 0
-    for each in sorted(group, key=lambda each: each[2]):
+    for each in group:
         if taken and size + sizes[each[0].path] > SHARD:
             yield Shard(layout, tuple(taken))
             taken, size = [], 0

@@ -9,17 +9,23 @@ from io import IOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from seldio.conversion.inputs import Input, read_input
+from seldio.conversion.inputs import label_entries, read_input, reopened, strict
 from seldio.conversion.losses import NOTHING, Plan, plan
 from seldio.conversion.outputs import write_stream, write_tables
-from seldio.conversion.tables import ALL, check_names, convert, refuse
-from seldio.errors import InvalidData, UsageError
+from seldio.conversion.sharded import convert_shards
+from seldio.conversion.shards import Shard, known, shards
+from seldio.conversion.tables import ALL, check_names, convert, merged, refuse
+from seldio.errors import UsageError
 from seldio.files import Source
-from seldio.findings import Finding, Severity, Sink
+from seldio.findings import Finding
 from seldio.formats import Format, get
+from seldio.formats.parquet import PARQUET
 from seldio.formats.recognise import SUFFIXES
 from seldio.schema.events import origin_of
 from seldio.text import plural, printable
+
+#: Bytes of label files that are read and converted all at once; above, shard by shard.
+WHOLE = 1 << 24
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,42 +87,73 @@ def convert_source(
         SeldioError: the disk fails.
     """
     target = get(target) if isinstance(target, str) else target
+    told = get(format) if isinstance(format, str) else format
     check_names(allow_loss)
     findings: list[Finding] = []
-    place = None if isinstance(out, IOBase) else os.fspath(cast("str | os.PathLike[str]", out))
-    named = path.path if isinstance(path, Source) else path
-    source = read_input(path, format, _strict(findings), _output_below(named, place) if place else None)
+    where = cast("BinaryIO", out) if isinstance(out, IOBase) else os.fspath(cast("str | os.PathLike[str]", out))
+    without = None
+    if isinstance(where, str) and target.role != "table":
+        without = _output_below(path.path if isinstance(path, Source) else path, where)
+    with reopened(path, strict(findings)) as source:
+        if found := _parts(source, told, without, findings):
+            done = convert_shards(source, found, where, target, allow_loss=allow_loss, fill=fill, findings=findings)
+            counts = sum(len(shard.files) for shard in found), sum(len(layout.files) for layout in done.layouts)
+            rows = sum(layout.read for layout in done.layouts), sum(layout.rows for layout in done.layouts)
+            formats = [layout.format for layout in done.layouts]
+            return _summary(source, formats, target, done.plan, done.written, counts, rows, findings)
+        return _convert_whole(source, where, target, told, without, allow_loss, fill, findings)
+
+
+def _convert_whole(
+    opened: Source, out: str | BinaryIO, target: Format, told: Format | None, without: Path | None,
+    allow_loss: Collection[str], fill: Mapping[str, Any], findings: list[Finding],
+) -> Conversion:  # fmt: skip
+    """Convert what fits into memory."""
+    source = read_input(opened, told, strict(findings), without)
     if not source.tables:
         raise UsageError(f"no label files ({', '.join(SUFFIXES)}) in {printable(source.path)}")
-    plans = _merged([plan(table, given, target, fill) for table, given in source.tables])
+    plans = merged([plan(table, given, target, fill) for table, given in source.tables])
     refuse(plans, target, allow_loss)
     tables = [convert(table, given, target, allow_loss=[ALL], fill=fill).table for table, given in source.tables]
-    if place is None:
-        written = write_stream(tables, target, cast("BinaryIO", out), source)
+    if isinstance(out, str):
+        written = write_tables(tables, target, out, source)
     else:
-        written = write_tables(tables, target, place, source)
-    after = sum(table.num_rows for table in tables)
-    clips = sum(len(origin_of(table).files) for table in tables)
-    return _summary(source, target, plans, written, clips, after, findings)
+        written = write_stream(tables, target, out, source)
+    rows = sum(table.num_rows for table, _ in source.tables), sum(table.num_rows for table in tables)
+    counts = source.files, sum(len(origin_of(table).files) for table in tables)
+    return _summary(opened, [given for _, given in source.tables], target, plans, written, counts, rows, findings)
+
+
+def _parts(source: Source, told: Format | None, without: Path | None, findings: list[Finding]) -> list[Shard]:
+    """The label files of *source* in shards, if they are too large to be worked on all at once; else nothing."""
+    if source.kind not in ("folder", "zip", "tar") or (told is not None and (told.role == "table" or not known(told))):
+        return []
+    entries = [entry for entry, _, _ in label_entries(source, told, without)]
+    tables = any(entry.name.lower().endswith(PARQUET.suffix) for entry in entries)
+    if tables or sum(max(entry.size, 0) for entry in entries) <= WHOLE:
+        return []
+    remarks: list[Finding] = []
+    found = shards(source, told, without, sink=remarks.append, by_clip=False)
+    if any(shard.layout == PARQUET.name for shard in found):
+        return []
+    findings += remarks
+    return sorted(found, key=lambda shard: shard.layout is not None)  # what is wrong with the others comes first
 
 
 def _summary(
-    source: Input,
-    target: Format,
-    plans: Plan,
-    written: tuple[str, ...],
-    clips: int,
-    rows: int,
-    findings: Sequence[Finding],
-) -> Conversion:
-    others = [f"{plural(source.skipped, 'other file')} left out"] if source.skipped else []
+    source: Source, formats: Sequence[Format], target: Format, plans: Plan, written: tuple[str, ...],
+    counts: tuple[int, int], rows: tuple[int, int], findings: Sequence[Finding],
+) -> Conversion:  # fmt: skip
+    """The report; *counts*: files read and clips."""
+    skipped = len(source.entries) - counts[0]
+    others = [f"{plural(skipped, 'other file')} left out"] if skipped else []
     return Conversion(
-        formats=tuple(given.name for _, given in source.tables),
+        formats=tuple(format.name for format in formats),
         target=target.name,
-        files=source.files,
+        files=counts[0],
         written=written,
-        clips=clips,
-        rows=(sum(table.num_rows for table, _ in source.tables), rows),
+        clips=counts[1],
+        rows=rows,
         losses=plans.losses,
         notes=(*plans.notes, *others),
         findings=tuple(findings),
@@ -127,25 +164,3 @@ def _output_below(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> 
     """The output folder, where it lies inside the source: what an earlier run put there is no source."""
     source, target = Path(path).resolve(), Path(out).resolve()
     return target if source != target and target.is_relative_to(source) else None
-
-
-def _strict(findings: list[Finding]) -> Sink:
-    """A sink that stops at errors and keeps the rest."""
-
-    def take(finding: Finding) -> None:
-        if finding.severity is Severity.ERROR:
-            raise InvalidData(finding)
-        findings.append(finding)
-
-    return take
-
-
-def _merged(plans: Sequence[Plan]) -> Plan:
-    """Plans of several tables as one; what they say of one field stands side by side."""
-    losses: dict[str, str] = {}
-    missing: dict[str, str] = {}
-    for one in plans:
-        for merged, new in ((losses, one.losses), (missing, one.missing)):
-            for field, what in new.items():
-                merged[field] = f"{merged[field]}; {what}" if field in merged else what
-    return Plan(losses, missing, list(dict.fromkeys(note for one in plans for note in one.notes)))

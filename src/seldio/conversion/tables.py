@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -67,6 +67,17 @@ def check_fields(allow_loss: Collection[str], known: Iterable[str]) -> None:
     if unknown := [name for name in allow_loss if name not in names]:
         fields = ", ".join(names)
         raise UsageError(f"--allow-loss {','.join(unknown)}: no such field; there are {fields}")
+
+
+def merged(plans: Sequence[Plan]) -> Plan:
+    """Plans of several tables as one; what they say of one field stands side by side."""
+    losses: dict[str, str] = {}
+    missing: dict[str, str] = {}
+    for one in plans:
+        for joined, new in ((losses, one.losses), (missing, one.missing)):
+            for field, what in new.items():
+                joined[field] = f"{joined[field]}; {what}" if field in joined else what
+    return Plan(losses, missing, list(dict.fromkeys(note for one in plans for note in one.notes)))
 
 
 def refuse(planned: Plan, target: Format, allow_loss: Collection[str]) -> None:

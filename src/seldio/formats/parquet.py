@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, zip_longest
 from types import MappingProxyType, NoneType
 from typing import Any, BinaryIO, TypeVar
@@ -36,6 +36,8 @@ MAX_BYTES = 16 * 2**30
 #: When a row group ends.
 GROUP_CLIPS = 100
 GROUP_ROWS = 1_000_000
+#: So many clips may be named in every row group.
+FEW_CLIPS = 1_000
 _ORIGIN = b"seldio"
 _ARROW, _NO_ARROW = b"ARROW:schema", b"ARROW-schema"
 #: A table whose clip column has another dictionary than its files' clips in their order says so here.
@@ -43,7 +45,7 @@ _CLIPS = b"seldio.clips"
 
 _T = TypeVar("_T")
 # What pyarrow raises on damaged files. OSError is one of them: it has no file, only bytes.
-_DAMAGE = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError)
+DAMAGE = (pa.ArrowException, OSError, ValueError, LookupError, TypeError, OverflowError, MemoryError)
 
 
 def write_parquet(
@@ -63,20 +65,67 @@ def write_parquet(
         raise UsageError(f"not columns of an event table: {', '.join(unknown)}")
     if "clip" not in table.column_names or table["clip"].null_count:
         raise UsageError("every row of an event table has a clip")
-    origin = origin_of(table)
     codes, names = clip_codes(table)
+    plain = table.set_column(table.column_names.index("clip"), "clip", pa.array(codes))
+    write_clips([plain], stream, origin_of(table), names, table.schema, types)
+
+
+def write_clips(
+    parts: Iterable[pa.Table], stream: BinaryIO, origin: Origin, names: Sequence[str], schema: pa.Schema,
+    types: Mapping[str, pa.DataType] = MappingProxyType({}),
+) -> None:  # fmt: skip
+    """Write tables that come one by one as the one event table that they are together, a row group at a time.
+
+    Args:
+        parts: the rows; in the column ``clip``, the place of each row's clip in *names*. The clips of one part are
+            not those of another.
+        stream: takes the file.
+        origin: of the table.
+        names: of its clips.
+        schema: its columns, and metadata beside the origin.
+        types: wider types for columns, as other readers want them.
+
+    Raises:
+        UsageError: two clips have one name.
+    """
     if len(set(names)) < len(names) or len({file.clip for file in origin.files}) < len(origin.files):
         raise UsageError("two clips of the table have the same name: they could not be told apart again")
-    metadata = {**(table.schema.metadata or {}), _ORIGIN: origin.to_json()}
-    if names != [file.clip for file in origin.files]:
+    metadata = {**(schema.metadata or {}), _ORIGIN: origin.to_json()}
+    if list(names) != [file.clip for file in origin.files]:
         metadata[_CLIPS] = json.dumps(names).encode()
-    kinds = {name: kind for name, kind in COLUMNS.items() if name in table.column_names}
-    schema = pa.schema(list({**kinds, **types}.items()), metadata)
-    clip = pa.DictionaryArray.from_arrays(codes, pa.array(names, pa.string()))
-    plain = table.set_column(table.column_names.index("clip"), "clip", clip).select(schema.names).cast(schema)
-    with pq.ParquetWriter(stream, schema, write_page_checksum=True) as writer:
-        for start, stop in _groups(codes):
-            writer.write_table(plain.slice(start, stop - start), row_group_size=max(1, stop - start))
+    kinds = {name: kind for name, kind in COLUMNS.items() if name in schema.names}
+    written = pa.schema(list({**kinds, **types}.items()), metadata)
+    every = pa.array(names, pa.string())
+    with pq.ParquetWriter(stream, written, write_page_checksum=True) as writer:
+        for group in _grouped(parts):
+            writer.write_table(_named(group, every).select(written.names).cast(written), row_group_size=group.num_rows)
+
+
+def _grouped(parts: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The rows of each row group; the last group of what has come may go on in the next part."""
+    rest: pa.Table | None = None
+    for part in parts:
+        rest = part if rest is None else pa.concat_tables([rest, part])
+        groups = list(_groups(rest["clip"].to_numpy()))
+        for start, stop in groups[:-1]:
+            yield rest.slice(start, stop - start)
+        rest = rest.slice(groups[-1][0]) if groups else rest
+    if rest is not None and rest.num_rows:
+        yield rest
+
+
+def _named(group: pa.Table, names: pa.Array) -> pa.Table:
+    """The rows of *group* with the names of their clips.
+
+    Each row group of a file has a dictionary of its own. That of a few clips holds the names of all, as other
+    programs do it; of many clips, each holds those that it needs, else the file would grow with their square.
+    """
+    codes = group["clip"].to_numpy()
+    if len(names) > FEW_CLIPS:
+        own, codes = np.unique(codes, return_inverse=True)
+        names = names.take(pa.array(own))
+    clip = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), names)
+    return group.set_column(group.column_names.index("clip"), "clip", clip)
 
 
 def _groups(codes: np.ndarray[Any, np.dtype[np.int32]]) -> Iterator[tuple[int, int]]:
@@ -113,7 +162,7 @@ def guarded(data: bytes, path: str, sink: Sink, read: Callable[[pq.ParquetFile],
     try:
         file = opened(data)
         found = _too_large(file.metadata) or read(file)
-    except _DAMAGE as error:
+    except DAMAGE as error:
         reason = clipped(" ".join(str(error).split()) or type(error).__name__, 160)
         found = Wrong("SYN301", f"the Parquet file is damaged: {reason}", "write or fetch the file again")
     if isinstance(found, Wrong):

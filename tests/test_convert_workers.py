@@ -1,0 +1,504 @@
+"""Labels to labels shard by shard: the same files and words as all at once, with workers, and after a kill."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tracemalloc
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import event_tables
+from typer.testing import CliRunner
+
+import seldio
+from seldio import synth
+from seldio.cli import app
+from seldio.conversion import Conversion, convert_source, shards, sources
+from seldio.engines import running
+from seldio.errors import DataError, InvalidData, SeldioError, UnknownFormat, UsageError
+from seldio.files import open_source
+from seldio.findings import raise_errors
+from seldio.formats import FORMATS, get, parquet
+from seldio.formats.dialects import DIALECTS
+from seldio.formats.parquet import PARQUET, read_parquet, write_clips, write_parquet
+from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
+
+LABELS = [format for format in FORMATS if format is not PARQUET]
+WHOLE = sources.WHOLE
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No waiting for the disk."""
+    monkeypatch.setattr("os.fsync", lambda handle: None)
+
+
+@pytest.fixture
+def sharded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All that is no single file goes in shards of two or three files."""
+    monkeypatch.setattr(sources, "WHOLE", -1)
+    monkeypatch.setattr(shards, "SHARD", 3_000)
+
+
+@pytest.fixture(scope="module")
+def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve label files in two folders, one silent, one with CR LF, one without its last line end, and a readme."""
+    folder = tmp_path_factory.mktemp("set") / "metadata_dev"
+    for number in range(12):
+        table = synth.labels("m", synth.scene(number, 8.0, 3))
+        data = get("starss23").write(table, ClipFile("m", "m.csv"))
+        data = {3: b"", 5: data.replace(b"\n", b"\r\n"), 9: data[:-1]}.get(number, data)
+        path = folder / ("dev-test", "dev-train")[number % 2] / f"mix{(7 * number) % 12:03}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    (folder / "README.md").write_bytes(b"labels")
+    return folder
+
+
+def contents(place: Path) -> dict[str, bytes]:
+    """The files below a folder, or a file, by their names."""
+    files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
+    return {path.relative_to(place).as_posix(): path.read_bytes() for path in files}
+
+
+def outcome(source: Path, out: Path, to: str, **options: Any) -> tuple[object, dict[str, bytes]]:
+    """What converting gives, be it an error, and what lies there then."""
+    try:
+        done: object = convert_source(source, out, to, **options)
+    except SeldioError as error:
+        done = type(error), str(error)
+    if isinstance(done, Conversion):
+        done = {**vars(done), "written": [os.path.relpath(path, out) for path in done.written]}
+    return done, contents(out) if out.exists() else {}
+
+
+# --- shards give what the whole gives ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("to", "fill"),
+    [
+        ("starss23", {}), ("dcase2023-submission", {}), ("dcase2024-output", {}), ("dcase2026", {}), ("parquet", {}),
+        ("dcase2019", {"distance": 1}), ("seld-studio", {}), ("dcase2025", {"onscreen": 1}), ("so-dataset", {}),
+    ],
+)  # fmt: skip
+def test_workers_change_nothing(
+    labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str, fill: dict[str, int]
+) -> None:
+    options: dict[str, Any] = {"allow_loss": ["all"], "fill": fill}
+    expected = outcome(labels, tmp_path / "whole", to, **options)
+    monkeypatch.setattr(sources, "WHOLE", -1)
+    for number, size in enumerate((1, 3_000, 10**9)):
+        monkeypatch.setattr(shards, "SHARD", size)
+        assert expected == outcome(labels, tmp_path / f"shards{number}", to, **options)
+    assert isinstance(expected[0], dict)
+    assert len(expected[1]) == (1 if to == "parquet" else 12)
+
+
+def test_two_processes_change_nothing(labels: Path, tmp_path: Path, sharded: None) -> None:
+    bad = _with_bad_file(labels, tmp_path / "bad")
+    targets = ("dcase2024-submission", "parquet")
+    alone = [outcome(labels, tmp_path / f"alone-{to}", to, allow_loss=["all"]) for to in targets]
+    with running(2):
+        assert alone == [outcome(labels, tmp_path / f"two-{to}", to, allow_loss=["all"]) for to in targets]
+        for to in targets:
+            with pytest.raises(InvalidData, match=r"b\.csv:1:1"):
+                convert_source(bad, tmp_path / "none", to)
+    assert all(isinstance(done, dict) for done, _ in alone)
+    assert not (tmp_path / "none").exists()
+
+
+def _with_bad_file(labels: Path, folder: Path) -> Path:
+    folder.mkdir()
+    for path in labels.rglob("*.csv"):
+        (folder / path.name).write_bytes(path.read_bytes())
+    (folder / "b.csv").write_bytes(b"nonsense,1,2,3,4,5\n")
+    return folder
+
+
+@given(data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_whatever_is_said_of_the_whole_is_said_of_shards(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    place = tmp_path_factory.mktemp("any")
+    layout, target = data.draw(st.sampled_from(DIALECTS)), data.draw(st.sampled_from(FORMATS))
+    for number in range(data.draw(st.integers(1, 4))):
+        rows, file = data.draw(event_tables(layout))
+        text = layout.write(with_origin(rows, Origin(layout.name, layout.vocabulary, (file,))), file)
+        (place / f"in/mix{number}.csv").parent.mkdir(exist_ok=True)
+        (place / f"in/mix{number}.csv").write_bytes(text)
+    fields = data.draw(st.lists(st.sampled_from(["source", "distance", "onscreen", "hemisphere", "elevation"])))
+    options: dict[str, Any] = {
+        "format": data.draw(st.sampled_from([None, layout.name])),
+        "allow_loss": data.draw(st.sampled_from([(), ("all",), ("source", "distance")])),
+        "fill": dict.fromkeys(fields, 1)
+        if data.draw(st.booleans())
+        else dict.fromkeys([*target.needs, *fields][-1:], 0),
+    }
+    whole = outcome(place / "in", place / "whole", target.name, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "WHOLE", -1)
+        patch.setattr(shards, "SHARD", 1)
+        parts = outcome(place / "in", place / "parts", target.name, **options)
+    if isinstance(whole[0], tuple) and whole[0][0] is DataError:  # the largest number of all, or of one shard
+        assert isinstance(parts[0], tuple)
+        assert parts[0][0] is DataError
+        return
+    assert whole == parts
+
+
+@pytest.mark.parametrize(
+    ("layout", "texts", "fill"),
+    [
+        ("dcase2023-output", ["0,1,0,1.0,0.0,0.0,0\n", "5,1,0,0.0,1.0,0.0,2.5\n", "", "7,1,0,1.0,0.0,0.0,0\n"], {}),
+        ("so-dataset", ["0,1,0,10,20,-1\r\n", "0,2,0,10,20,35\r\n"], {}),
+        ("dcase2019", ["sound_event_recording,start_time,end_time,ele,azi,dist\nknock,0.0,0.5,0,10,1\n",
+                       "sound_event_recording,start_time,end_time,ele,azi,dist\nbird,0.1,0.7,0,-170,2\n"], {}),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("to", ["parquet", "dcase2026", "dcase2024-output", "seld-studio"])
+def test_columns_that_only_some_shards_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str, texts: list[str], fill: dict[str, int], to: str
+) -> None:
+    (tmp_path / "in").mkdir()
+    for number, text in enumerate(texts):
+        (tmp_path / f"in/mix{number}.csv").write_bytes(text.encode())
+    options: dict[str, Any] = {"format": layout, "allow_loss": ["all"], "fill": fill if to != "parquet" else {}}
+    whole = outcome(tmp_path / "in", tmp_path / "whole", to, **options)
+    monkeypatch.setattr(sources, "WHOLE", -1)
+    monkeypatch.setattr(shards, "SHARD", 1)
+    assert whole == outcome(tmp_path / "in", tmp_path / "parts", to, **options)
+    assert isinstance(whole[0], dict)
+
+
+def test_elevations_known_as_up_in_one_shard_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = next(d for d in DIALECTS if d.kind("elevation") == "real3inf")
+    (tmp_path / "in").mkdir()
+    for number, elevation in enumerate((10.0, 90.0, 20.0)):
+        table = pa.table({"clip": pa.array(["a"]).cast(COLUMNS["clip"]), "frame": pa.array([3], pa.int32()),
+                          "class_id": pa.array([1], pa.int32()), "source": pa.array([0], pa.int32()), "azimuth": [5.0], "elevation": [elevation],
+                          "distance": [1.0], "hemisphere": [elevation == 90.0]})  # fmt: skip
+        (tmp_path / f"in/mix{number}.csv").write_bytes(layout.write(table, ClipFile("a", "a.csv")))
+    for to, fill in (("parquet", {}), (layout.name, {"hemisphere": 1}), ("starss23", {"source": 0, "distance": 1})):
+        options: dict[str, Any] = {"format": layout.name, "allow_loss": ["all"], "fill": fill}
+        whole = outcome(tmp_path / "in", tmp_path / f"whole-{to}", to, **options)
+        with monkeypatch.context() as patch:
+            patch.setattr(sources, "WHOLE", -1)
+            patch.setattr(shards, "SHARD", 1)
+            assert whole == outcome(tmp_path / "in", tmp_path / f"parts-{to}", to, **options)
+        assert isinstance(whole[0], dict), whole
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"to": "dcase2023-submission"},
+        {"to": "dcase2023-submission", "allow_loss": ["source"]},
+        {"to": "dcase2025", "allow_loss": ["all"]},
+        {"to": "starss22", "fill": {"frame": 1}},
+        {"to": "starss22", "fill": {"elevation": 91}},
+        {"to": "starss23", "allow_loss": ["sauce"]},
+    ],
+)
+def test_refusals_are_the_same(
+    labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
+) -> None:
+    whole = outcome(labels, tmp_path / "out", **options)
+    monkeypatch.setattr(sources, "WHOLE", -1)
+    monkeypatch.setattr(shards, "SHARD", 3_000)
+    assert whole == outcome(labels, tmp_path / "out", **options)
+    assert isinstance(whole[0], tuple), "it is refused"
+    assert [] == list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("sharded")
+def test_places_are_refused_before_anything_is_written(labels: Path, tmp_path: Path) -> None:
+    before = contents(labels)
+    for out in (labels, labels / "dev-test/mix000.csv"):
+        with pytest.raises(UsageError, match="is the source itself"):
+            convert_source(labels, out, "starss22" if out == labels else "parquet", allow_loss=["all"])
+    assert before == contents(labels)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/dev-test").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="leads out of"):
+        convert_source(labels, tmp_path / "out", "starss23")
+    assert [] == list((tmp_path / "elsewhere").iterdir())
+    with pytest.raises(UsageError, match=r"becomes 12 files: name a folder for them with -o"):
+        convert_source(labels, io.BytesIO(), "starss23")
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        (b"0,1,0,0.5,0.5,0.1,1.5\n1,1,0,0.5,0.4,0.1,1.25\n", (dict, UsageError)),  # another layout
+        (b"1,2\n", (InvalidData, InvalidData)),  # none
+        (b"\xff\xfe1\x00,\x002\x00", (InvalidData, InvalidData)),  # not UTF-8
+        (b"frame,who\nzero,me\none,you\n", (UnknownFormat, UnknownFormat)),  # another table
+    ],
+    ids=["outputs", "narrow", "utf-16", "words"],
+)  # fmt: skip
+def test_files_that_are_not_like_the_rest(
+    labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: bytes, kinds: tuple[type, type]
+) -> None:
+    mixed = _with_bad_file(labels, tmp_path / "mixed")
+    (mixed / "b.csv").write_bytes(text)
+    targets = ("dcase2024-submission", "parquet")
+    whole = [outcome(mixed, tmp_path / f"whole-{to}", to, allow_loss=["all"]) for to in targets]
+    monkeypatch.setattr(sources, "WHOLE", -1)
+    monkeypatch.setattr(shards, "SHARD", 3_000)
+    assert whole == [outcome(mixed, tmp_path / f"parts-{to}", to, allow_loss=["all"]) for to in targets]
+    assert kinds == tuple(done[0] if isinstance(done, tuple) else type(done) for done, _ in whole)
+    with pytest.raises(SeldioError):
+        convert_source(mixed, io.BytesIO(), "parquet")
+
+
+@pytest.mark.usefixtures("sharded")
+def test_archives_and_streams(labels: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        for name, data in contents(labels).items():
+            archive.writestr(name, data)
+    with running(2):
+        convert_source(tmp_path / "x.zip", tmp_path / "out", "starss23")
+        convert_source(tmp_path / "x.zip", tmp_path / "a.parquet", "parquet")
+    assert contents(tmp_path / "out") == {name: data for name, data in contents(labels).items() if name != "README.md"}
+    stream = io.BytesIO()
+    assert ("-",) == convert_source(labels, stream, "parquet").written
+    assert stream.getvalue() == (tmp_path / "a.parquet").read_bytes()
+
+
+@pytest.mark.usefixtures("sharded")
+def test_output_inside_of_the_source_is_not_read(labels: Path, tmp_path: Path) -> None:
+    folder = _with_bad_file(labels, tmp_path / "in")
+    (folder / "b.csv").unlink()
+    for _ in range(2):
+        assert 12 == convert_source(folder, folder / "out", "starss22", allow_loss=["distance"]).files
+
+
+def test_what_can_be_told_of_a_layout_is_remarked(
+    labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files without a source number could be of 2020 or 2021, or of 2022 by their rows alone."""
+    (tmp_path / "in").mkdir()
+    for number in range(4):
+        (tmp_path / f"in/a{number}.csv").write_bytes(
+            b"".join(b"%d,%d,0,%d,-5\n" % (n, n % 11, 7 * n) for n in range(20))
+        )
+    whole = outcome(tmp_path / "in", tmp_path / "whole", "parquet")
+    monkeypatch.setattr(sources, "WHOLE", -1)
+    assert whole == outcome(tmp_path / "in", tmp_path / "parts", "parquet")
+    assert "SYN902" in str(whole[0])
+
+
+def test_small_sets_are_worked_on_at_once(labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(sources, "convert_shards", never)
+    convert_source(labels, tmp_path / "out", "starss23")
+    monkeypatch.setattr(sources, "WHOLE", sum(path.stat().st_size for path in labels.rglob("*.csv")) - 1)
+    with pytest.raises(AssertionError):
+        convert_source(labels, tmp_path / "out", "starss23")
+    assert 8 << 20 <= WHOLE <= 64 << 20
+
+
+def test_an_alias_keeps_its_class_list(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(b"0,1,0,0.5,0.5,0.1\n")
+    with open_source(tmp_path, raise_errors) as source:
+        (shard,) = shards.shards(source, get("dcase2022-output"))
+    ((table, _),) = shard.tables()
+    assert "starss" == origin_of(table).vocabulary != get("dcase2020-output").vocabulary
+
+
+# --- Parquet a row group at a time ------------------------------------------------------------------------------------
+
+
+@given(rows=st.lists(st.integers(0, 9), max_size=30), cuts=st.sets(st.integers(0, 30)), few=st.sampled_from([0, 1000]))
+def test_parts_make_the_table_of_the_whole(rows: list[int], cuts: set[int], few: int) -> None:
+    files = tuple(ClipFile(f"c{number}", f"c{number}.csv") for number in range(len(rows)))
+    codes = np.repeat(np.arange(len(rows), dtype=np.int32), rows)
+    frames = pa.array(np.arange(len(codes)), pa.int32())
+    names = [file.clip for file in files]
+    table = pa.table({"clip": pa.DictionaryArray.from_arrays(codes, pa.array(names, pa.string())), "frame": frames})
+    whole, parts = io.BytesIO(), io.BytesIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "GROUP_CLIPS", 4)
+        patch.setattr(parquet, "GROUP_ROWS", 15)
+        patch.setattr(parquet, "FEW_CLIPS", few)
+        write_parquet(with_origin(table, Origin("starss23", "starss", files)), whole)
+        numbered = pa.table({"clip": pa.array(codes, pa.int32()), "frame": frames})
+        ends = np.cumsum([0, *rows])
+        bounds = sorted({0, len(codes), *(int(ends[min(cut, len(rows))]) for cut in cuts)})
+        pieces = [numbered.slice(low, high - low) for low, high in zip(bounds, [*bounds[1:], len(codes)], strict=True)]
+        write_clips(pieces, parts, Origin("starss23", "starss", files), names, table.schema)
+    assert whole.getvalue() == parts.getvalue()
+    again = read_parquet(whole.getvalue(), "x.parquet", raise_errors)
+    assert again is not None
+    assert again.column_names == ["clip", "frame"]
+    assert clip_codes(again)[1] == names
+    assert again["frame"].to_pylist() == frames.to_pylist()
+    assert clip_codes(again)[0].tolist() == codes.tolist()
+
+
+def test_files_do_not_grow_with_the_square_of_their_clips(monkeypatch: pytest.MonkeyPatch) -> None:
+    def size(clips: int) -> int:
+        names = [f"fold1_room{number % 16}_mix{number:06}" for number in range(clips)]
+        table = pa.table({"clip": pa.DictionaryArray.from_arrays(pa.array(range(clips), pa.int32()), pa.array(names)),
+                          "frame": pa.array(range(clips), pa.int32())})  # fmt: skip
+        stream = io.BytesIO()
+        write_parquet(table, stream)
+        assert (clips + 99) // 100 == pq.ParquetFile(stream).num_row_groups
+        return len(stream.getvalue())
+
+    assert size(8_000) < 4.4 * size(2_000)
+
+
+# --- after a kill -----------------------------------------------------------------------------------------------------
+
+#: Convert in processes that all end in the moment in which the first would put a certain file in its place.
+KILLED = """
+import os, signal, sys
+from seldio.conversion import convert_source, shards, sources
+from seldio.engines import running
+source, out, to, parts, workers, last = sys.argv[1:]
+sources.WHOLE, shards.SHARD, left = -1, 3_000, [int(last)]
+os.fsync = lambda handle: None
+replace = os.replace
+def once_less(*args):
+    left[0] -= 1
+    if left[0] < 0:
+        os.killpg(0, signal.SIGKILL)
+    replace(*args)
+os.replace = once_less
+with running(int(workers), resume=parts):
+    convert_source(source, out, to, allow_loss=["all"])
+"""
+
+
+def resumed(labels: Path, place: Path, to: str, workers: int = 1) -> tuple[object, dict[str, bytes]]:
+    with running(workers, resume=place / "parts"):
+        return outcome(labels, place / "out", to, allow_loss=["all"])
+
+
+@pytest.mark.usefixtures("sharded")
+@pytest.mark.parametrize(("to", "workers"), [("dcase2024-submission", 1), ("dcase2024-submission", 2), ("parquet", 1)])
+def test_a_kill_at_any_point_is_gone_on_from(
+    labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, to: str, workers: int
+) -> None:
+    moves: list[str] = []
+    replace = os.replace
+
+    def counted(old: str, new: str) -> None:
+        moves.append(new)
+        replace(old, new)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", counted)
+        expected = resumed(labels, tmp_path / "whole", to)
+    most = len(moves) - (12 if workers > 1 else 0)  # workers put the label files in their places themselves
+    for last in random.Random(f"{to}{workers}").sample(range(1, most), 2 if workers == 1 else 1):
+        place = tmp_path / f"killed{last}"
+        arguments = [str(labels), str(place / "out"), to, str(place / "parts"), str(workers), str(last)]
+        run = subprocess.run([sys.executable, "-c", KILLED, *arguments], capture_output=True, check=False, timeout=60,
+                             start_new_session=True)  # fmt: skip
+        assert -signal.SIGKILL == run.returncode, run.stderr
+        assert '"finished": false' in (place / "parts/seldio-parts.json").read_text()
+        assert expected == resumed(labels, place, to)
+    assert isinstance(expected[0], dict)
+
+
+@pytest.mark.usefixtures("sharded")
+def test_kept_parts_are_used_and_lost_files_written_again(labels: Path, tmp_path: Path) -> None:
+    def run(source: Path = labels, to: str = "starss22") -> dict[str, int]:
+        with running(1, resume=tmp_path / "parts"):
+            convert_source(source, tmp_path / "out", to, allow_loss=["all"])
+        return {name: (tmp_path / "out" / name).stat().st_mtime_ns for name in contents(tmp_path / "out")}
+
+    first = run()
+    expected = contents(tmp_path / "out")
+    assert first == run(), "nothing was written again"
+    gone, cut, other = (tmp_path / "out" / name for name in list(first)[::4])
+    gone.unlink()
+    cut.write_bytes(b"")
+    other.write_bytes(b"9" * len(expected[other.relative_to(tmp_path / "out").as_posix()]))
+    again = run()
+    assert expected == contents(tmp_path / "out")
+    assert 3 <= sum(again[name] != first[name] for name in first) < len(first)
+    run(to="dcase2023-submission")
+    assert contents(tmp_path / "out") != expected
+    run()
+    assert expected == contents(tmp_path / "out")
+
+
+@pytest.mark.usefixtures("sharded")
+def test_changed_sources_are_converted_anew(labels: Path, tmp_path: Path) -> None:
+    folder = _with_bad_file(labels, tmp_path / "in")
+    (folder / "b.csv").write_bytes(b"1,2,0,10,10,100\n")
+    for text in (b"1,2,0,10,10,100\n", b"1,2,0,20,10,100\n"):
+        (folder / "b.csv").write_bytes(text)
+        os.utime(folder / "b.csv", ns=(0, int.from_bytes(text[5:8])))
+        with running(1, resume=tmp_path / "parts"):
+            convert_source(folder, tmp_path / "out", "starss23")
+            convert_source(folder, tmp_path / "x.parquet", "parquet")
+        assert text == (tmp_path / "out/b.csv").read_bytes()
+        assert contents(folder) == contents(tmp_path / "out")
+        assert [row["azimuth"] for row in seldio.read(tmp_path / "x.parquet").to_pylist() if row["clip"] == "b"] == [
+            float(text[6:8])
+        ]
+
+
+# --- memory and the command line --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("to", ["starss22", "parquet"])
+def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, sharded: None, to: str,
+                                              monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
+    monkeypatch.setattr(shards, "SHARD", 20_000)
+    monkeypatch.setattr(parquet, "GROUP_CLIPS", 3)
+    text = b"".join(path.read_bytes().replace(b"\r", b"").rstrip(b"\n") + b"\n" for path in sorted(labels.rglob("*.csv"))
+                    if path.stat().st_size)  # fmt: skip
+    peaks, sizes = [], []
+    for times in (1, 4):
+        folder = tmp_path / str(times)
+        folder.mkdir()
+        for number in range(15 * times):
+            (folder / f"mix{number:03}.csv").write_bytes(text)
+        convert_source(folder, tmp_path / f"warm{times}", to, format="starss23", allow_loss=["all"])
+        before = pa.total_allocated_bytes()
+        tracemalloc.start()
+        convert_source(folder, tmp_path / f"out{times}", to, format="starss23", allow_loss=["all"])
+        peaks.append(tracemalloc.get_traced_memory()[1] + pa.total_allocated_bytes() - before)
+        tracemalloc.stop()
+        sizes.append(sum(map(len, contents(folder).values())))
+    assert sizes[1] - sizes[0] > 300_000
+    assert peaks[1] - peaks[0] < (sizes[1] - sizes[0]) / 4
+
+
+@pytest.mark.usefixtures("sharded")
+def test_the_command(labels: Path, tmp_path: Path) -> None:
+    arguments = ["convert", str(labels), "--to", "dcase2023-submission", "--allow-loss", "all", "--json"]
+    keep = ["--resume", str(tmp_path / "parts")]
+    records: list[Any] = []
+    for name, options in (("one", []), ("two", ["--workers", "2", *keep]), ("two", keep)):
+        result = CliRunner().invoke(app, [*arguments, "-o", str(tmp_path / name), *options])
+        assert result.exit_code == 0, result.output
+        records.append(json.loads(result.stdout))
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    for record in records:
+        record.pop("written")
+    assert records[0] == records[1] == records[2]
+    assert len(records[0]["losses"]) == 2
