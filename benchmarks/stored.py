@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,11 +14,13 @@ import pyarrow.parquet as pq
 import soundfile
 
 from seldio.dataset.contents import Contents
+from seldio.engines import running
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
-from seldio.storage import features
-from seldio.storage.parquet import Clips, write_label_table
+from seldio.storage import export, features
+from seldio.storage.clips import Clips
+from seldio.storage.parquet import Shard, write_label_table
 from seldio.storage.rows import Plan
 from seldio.vocabularies import vocabulary
 
@@ -35,17 +38,39 @@ def labels(rows: int) -> Pair:
     )
 
 
-def clips(folder: Path, number: int) -> Pair:
-    """Recordings of 20 s with four channels, read and put into a file."""
+def _recordings(folder: Path, number: int) -> list[Path]:
+    """WAV files of 3.84 MB each."""
     rng = np.random.default_rng(7)
-    paths = [folder / f"clip{index:02d}.wav" for index in range(number)]
+    paths = [folder / f"clip{index:03d}.wav" for index in range(number)]
     for path in paths:
         soundfile.write(path, rng.integers(-9000, 9000, (480_000, 4)).astype(np.int16), 24_000)
-    table = Clips(Plan(Contents(open_source(folder, raise_errors)), "foa"), embed=True)
+    return paths
+
+
+def exported(folder: Path, number: int, kind: str) -> Pair:
+    """A whole export of recordings, by two processes and by one."""
+    source = folder / "source"
+    source.mkdir(exist_ok=True)
+    _recordings(source, number)
+
+    def run(workers: int) -> None:
+        out = folder / "export"
+        shutil.rmtree(out, ignore_errors=True)
+        with running(workers):
+            export(source, out, kind, shard_bytes=50 << 20)
+
+    return lambda: run(2), lambda: run(1)
+
+
+def clips(folder: Path, number: int) -> Pair:
+    """Recordings of 20 s with four channels, read and put into a file."""
+    paths = _recordings(folder, number)
+    plan = Plan(Contents(open_source(folder, raise_errors)), "foa")
+    shard = Shard(Clips.of(plan, embed=True), plan.rows)
 
     def ours() -> None:
         with (folder / "ours.out").open("wb") as stream:
-            table.write(table.plan.rows, stream)
+            shard(stream)
 
     def bare() -> None:
         rows = [{"bytes": path.read_bytes(), "path": path.name} for path in paths]

@@ -28,13 +28,16 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
+from seldio import progress
 from seldio.cli import app
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
 from seldio.findings import Finding
-from seldio.hub import About, client, pull, push, pushing, sources
+from seldio.hub import About, client, pull, pulling, push, pushing, sources
+from seldio.hub import manifest as hub_manifest
 from seldio.hub.card import BEGIN, END, read_card
 from seldio.hub.layout import _config, features_of, split_of
+from seldio.reports.progress import Bars
 from seldio.rules import CATALOGUE, HUB_RULES
 from seldio.rules.collection import finder
 from seldio.rules.hub_folder import HubFolder, glob_pattern
@@ -200,6 +203,68 @@ def test_a_public_data_set_does_not_become_private(hub: Hub, tree: Path) -> None
     assert "is public" in text
 
 
+def test_hashes_are_worked_out_once_and_anywhere(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, text = cli("push", str(tree), "--repo", REPO, "--workers", "2")
+    assert code == 0, text
+    hub_manifest._known.clear()
+    read: list[str] = []
+    real = hub_manifest.hashed
+    monkeypatch.setattr(hub_manifest, "hashed", lambda one: (read.append(one.entry.name), real(one))[1])
+    terminal = Bars(io.StringIO(), Clock())
+    with progress.shown_on(terminal):
+        assert push(tree, REPO).plan.count("same") == 8
+    sent = [name for name in content(tree) if name not in (".env", "notes.xyz")]
+    assert sorted(sent) == sorted(name for name in read if name in sent)
+    size = sum(len(data) for name, data in content(tree).items() if name in sent)
+    told = next(line for line in terminal.summary() if line.startswith("hashing files"))
+    assert told.startswith(f"hashing files: {len(sent)}, ")
+    assert f"{size / 1000:.1f} kB" in told
+    # a file that has changed is read again
+    (tree / "LICENSE").write_text("GPL\n")
+    assert push(tree, REPO).plan.count("changed") == 1
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+STOPS = {
+    "commit": (["--as", "files"], r"stopped; 2 of 8 files were sent to anna/sounds: the same command sends the others$"),
+    "look": (["--as", "files"], r"stopped; nothing was sent: the same command starts again$"),
+    "export": (["--as", "parquet"], r"stopped; nothing was sent: the same command starts again; with --staging FOLDER"),
+    "staged": (["--as", "parquet"], r"stopped; 0 of \d files are written in .*staging/parquet: the same command goes on"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("where", STOPS)
+def test_ctrl_c_in_a_push_says_how_to_go_on(
+    hub: Hub, tree: Path, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object, **__: object) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pushing, "BATCH_FILES", 2)
+    real = pushing._commit
+
+    def once(*given: Any) -> str:
+        return real(*given) if given[3] == hub.repositories[REPO].branches["main"][0].oid else stop()
+
+    options, said = STOPS[where]
+    options = [*options, *(["--staging", str(tmp_path / "staging")] if where == "staged" else [])]
+    with monkeypatch.context() as patch:
+        place = {"commit": "seldio.hub.pushing._commit", "look": "seldio.hub.publishing.look"}.get(where)
+        patch.setattr(place or "seldio.storage.work.written", once if where == "commit" else stop)
+        code, text = cli("push", str(tree), "--repo", REPO, *options)
+    assert code == 130
+    assert re.search(said, text.strip()), text
+    assert cli("push", str(tree), "--repo", REPO, *options)[0] == 0
+    assert {"README.md", "croissant.json"} < set(hub.files(REPO))
+
+
 # --- faults --------------------------------------------------------------------------------------------
 
 STEPS = ("GET:/revision/", "POST:/repos/create", "POST:/validate-yaml", "POST:/preupload/", "POST:/objects/batch",
@@ -304,15 +369,40 @@ def test_wrong_bytes_never_get_in_place(hub: Hub, tmp_path: Path) -> None:
     assert not (tmp_path / "got").exists()
 
 
-def test_a_pull_goes_on_where_it_stopped(hub: Hub, tmp_path: Path) -> None:
+def test_a_pull_goes_on_where_it_stopped(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulling, "THREADS", 1)  # else what is fetched beside the one that fails is left to chance
     hub.make(REPO, FILES)
-    hub.fault("GET", "/resolve/.*README", 403, times=1)
+    hub.fault("GET", "/resolve/.*wav", 403, times=1)
     with pytest.raises(SeldioError):
         pull(REPO, tmp_path / "got")
     assert not (tmp_path / "got").exists()
-    before = hub.asked("GET", "/resolve/.*wav")
+    before = hub.asked("GET", "/resolve/.*(csv|README)")
+    assert before == 2
     pull(REPO, tmp_path / "got")
-    assert hub.asked("GET", "/resolve/.*wav") == before
+    assert hub.asked("GET", "/resolve/.*(csv|README)") == before
+    assert {name: data for name, data in content(tmp_path / "got").items() if name in FILES} == FILES
+
+
+def test_ctrl_c_in_a_pull_says_how_to_go_on(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulling, "THREADS", 1)
+    hub.make(REPO, FILES)
+    arrived: list[str] = []
+
+    def stop(name: str) -> None:
+        arrived.append(name)
+        if name == "a.csv":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt, match="stopped; 2 of 4 files were fetched and are kept: the same command"):
+        pull(REPO, tmp_path / "got", tell=stop)
+    assert not (tmp_path / "got").exists()
+    before = hub.asked("GET", "/resolve/.*README")
+    bars = Bars(io.StringIO(), Clock())
+    with progress.shown_on(bars):
+        pull(REPO, tmp_path / "got")
+    assert hub.asked("GET", "/resolve/.*README") == before == 1
+    size = sum(map(len, FILES.values())) + len(b"*.wav filter=lfs\n")
+    assert any(re.match(rf"fetching files: 4, .*, {size / 1000:.1f} kB, ", line) for line in bars.summary())
     assert {name: data for name, data in content(tmp_path / "got").items() if name in FILES} == FILES
 
 
@@ -391,6 +481,59 @@ def test_a_source_on_the_hub_is_converted_and_described(hub: Hub, tmp_path: Path
     assert code == 0, text
     assert pq.read_table(tmp_path / "x.parquet").num_rows == 2
     assert "2 with frame" in cli("info", f"hf://datasets/{REPO}@main")[1]
+
+
+def test_a_clip_on_the_hub_can_be_looked_at(hub: Hub, tmp_path: Path) -> None:
+    clip, split = "fold4_room23_mix001", "dev-test-sony"
+    files = {f"metadata_dev/{split}/{clip}.csv": ROWS.encode(), "LICENSE": b"MIT\n"}
+    files |= {f"{folder}/{split}/{clip}.wav": wav(4, 9_600) for folder in ("foa_dev", "mic_dev")}
+    hub.make(REPO, files)
+    page = str(tmp_path / "page.html")
+
+    code, text = cli("view", f"hf://datasets/{REPO}/metadata_dev/{split}/{clip}.csv", "-o", page)
+    assert code == 0, text
+    assert f"{clip}: 1 event" in text
+    assert f"sound of {clip}.wav" in text
+    assert hub.asked("GET", "/resolve/") == hub.asked("GET", "/resolve/.*/(metadata|foa)_dev/"), "only what is shown"
+    whole = Path(page).read_bytes()
+
+    code, text = cli("view", f"hf://datasets/{REPO}", "-o", page)
+    assert code == 0, text
+    assert whole == Path(page).read_bytes()
+
+
+def test_labels_on_the_hub_are_a_reference(hub: Hub, tmp_path: Path) -> None:
+    hub.make(REPO, {f"labels/{number}.csv": b"0,1,0,-50,30\n1,1,0,-49,30\n9,3,0,0,0\n" for number in range(3)})
+    given = tmp_path / "given"
+    given.mkdir()
+    for number in range(3):
+        (given / f"{number}.csv").write_text("0,1,0,-50,30\n1,1,0,-49,30\n9,3,0,0,0\n")
+    address = f"hf://datasets/{REPO}/labels"
+    for one, other in ((address, str(given)), (str(given), address), (address, address)):
+        code, text = cli("score", one, "-r", other, "--json")
+        assert code == 0, text
+
+
+@pytest.mark.parametrize("kind", ["parquet", "webdataset", "audiofolder"])
+def test_an_export_on_the_hub_is_what_it_was_made_from(kind: str, hub: Hub, tree: Path, tmp_path: Path) -> None:
+    from seldio.storage import export
+
+    for name in (".env", "notes.xyz"):
+        (tree / name).unlink()
+    out = tmp_path / "out"
+    export(tree, out, kind)
+    made = {name: data for name, data in content(out).items() if not name.startswith(".")}
+    hub.make(REPO, made)
+    address = f"hf://datasets/{REPO}"
+
+    found = [(f.code, f.line, f.message) for f in seldio.validate(tree).findings]
+    assert found
+    assert sorted(found) == sorted((f.code, f.line, f.message) for f in seldio.validate(address).findings)
+    there, here = seldio.open(address), seldio.open(tree)
+    assert here.clips.equals(there.clips)
+    assert pa.table(here.events).equals(pa.table(there.events))
+    assert "clips       3" in cli("info", address)[1]
+    assert hub.asked("GET", "/resolve/") <= len(made) + 1, "what is in the cache is not fetched again"
 
 
 def test_more_than_a_limit_is_not_fetched(hub: Hub, tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ from seldio.files import atomic_write
 from seldio.findings import raise_errors
 from seldio.formats.parquet import read_parquet
 from seldio.storage import Manifest, export, read_back
-from seldio.storage.manifest import JOURNAL
 from seldio.storage.rows import shard_split
+from seldio.storage.work import JOURNAL
 from seldio.synth.tree import write_tree
 
 WHOLE = ("parquet", "webdataset", "audiofolder", "videofolder", "files")
@@ -293,7 +293,7 @@ def test_a_broken_export_goes_on(
             raise SeldioError("the disk is full")
         return atomic_write(path)
 
-    monkeypatch.setattr("seldio.storage.manifest.atomic_write", failing)
+    monkeypatch.setattr("seldio.storage.work.atomic_write", failing)
     with pytest.raises(SeldioError, match="full"):
         export(tree, tmp_path / "out")
     assert not (tmp_path / "out/manifest.json").exists()

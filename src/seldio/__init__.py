@@ -67,7 +67,13 @@ def _fetched(address: str, limits: Limits) -> str:
     return fetched(address, limits)
 
 
-schemes.register("hf", _fetched)
+def _beside(address: str) -> tuple[str, str, tuple[str, ...]]:
+    from seldio.hub.sources import beside
+
+    return beside(address)
+
+
+schemes.register("hf", _fetched, _beside)
 
 __all__ = [  # noqa: PLE0604 - resolved by __getattr__
     *_HOMES,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from seldio.cli.guard import guarded
+from seldio.cli.options import ENGINE, WORKERS, Engine
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def push(
     private: bool = typer.Option(False, "--private", help="Make a new data set private."),
     kind: As = typer.Option(As.FILES, "--as", help="files as they are, parquet, or audiofolder (with metadata.jsonl)."),
     staging: str | None = typer.Option(
-        None, "--staging", help="Keep files that are written anew in this folder; another run goes on from there."
+        None, "--staging", help="Keep files that are written anew in this folder: the same command goes on from there."
     ),
     revision: str = typer.Option("main", help="The branch to push to."),
     message: str | None = typer.Option(None, "-m", "--message", help="The commit message."),
@@ -49,18 +50,22 @@ def push(
     title: str | None = typer.Option(None, help="For the card: what the data set is called."),
     citation: str | None = typer.Option(None, help="For the card: a file with BibTeX."),
     json: bool = typer.Option(False, "--json", help="Print json."),
+    workers: int | None = WORKERS,
+    engine: Engine = ENGINE,
 ) -> ExitCode:
     """Send a data set to the Hugging Face Hub, with card and Croissant; shows what goes, and refuses secrets."""
     from seldio import hub
+    from seldio.engines import running
     from seldio.hub.client import quiet
 
     if json or not sys.stderr.isatty():
         quiet()
     about = hub.About(license, tuple(language), title, _text_of(citation))
-    done = hub.push(
-        source, repo, kind=kind.value, private=private, dry_run=dry_run, staging=staging, revision=revision,
-        message=message, include=include, about=about,
-    )  # fmt: skip
+    with running(workers, engine):
+        done = hub.push(
+            source, repo, kind=kind.value, private=private, dry_run=dry_run, staging=staging, revision=revision,
+            message=message, include=include, about=about,
+        )  # fmt: skip
     if json:
         _print_json(_record(done))
     else:
@@ -147,12 +152,9 @@ def pull(
     """Fetch a data set from the Hugging Face Hub: real files, each held against its hash; goes on after a break."""
     from seldio import hub
     from seldio.hub.client import quiet
-    from seldio.text import printable
 
     quiet()
-    terminal = sys.stderr.isatty() and not json
-    tell = (lambda name: typer.echo(f"  {printable(name)}", err=True)) if terminal else None
-    done = hub.pull(address, out, include, tell)
+    done = hub.pull(address, out, include)
     if json:
         import dataclasses
 

@@ -64,13 +64,14 @@ class ItemParquet(ItemFormat):
         found: list[float] = []
 
         def look(file: pq.ParquetFile) -> bool:
-            found.append(self._likes(file.schema_arrow))
+            found.append(self.likes_table(file.schema_arrow))
             return True
 
         guarded(data, "", _nothing, look)
         return found[0] if found else 0.0
 
-    def _likes(self, schema: pa.Schema) -> float:
+    def likes_table(self, schema: pa.Schema) -> float:
+        """How much a table with these columns looks like one of this format, as :meth:`likes` tells it."""
         kept = _kept(schema)
         if kept is not None:
             return float(kept.get("holds") == self.holds)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import io
-from functools import lru_cache, partial
+from collections.abc import Iterable
+from functools import partial
+from operator import attrgetter
 from typing import Literal
 
 from seldio.files import Entry
-from seldio.files.entries import CHUNK
+from seldio.files.regular import CHUNK
 from seldio.rules.hub_folder import suffix_of
+from seldio.storage.work import lot, spread
 
 Kind = Literal["files", "parquet", "audiofolder"]
 
@@ -67,28 +70,68 @@ def made_entry(name: str, text: str) -> Entry:
     return Entry(name, name, len(data), len(data), None, partial(io.BytesIO, data))
 
 
-def sha256(entry: Entry) -> str:
-    """SHA-256 of the content, by which the Hub knows large files."""
-    return _hash(entry, _stamp(entry), "sha256")
+@dataclasses.dataclass(frozen=True)
+class Hash:
+    """One of the two hashes of a file.
+
+    Args:
+        entry: the file.
+        kind: *sha256*, by which the Hub knows large files, or *git*: SHA-1 of a header with the size, and the content.
+    """
+
+    entry: Entry
+    kind: Literal["sha256", "git"]
+
+    @property
+    def size(self) -> int:
+        """Bytes to be read."""
+        return max(self.entry.size, 0)
+
+    @property
+    def key(self) -> tuple[str, int, int, int, int] | None:
+        """What changes when the file does, since files are too large to be hashed for each question; None in memory."""
+        if self.entry.local is None:
+            return None
+        state = self.entry.local.stat()
+        return (self.kind, state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)
+
+    def portable(self) -> Hash:
+        """The same as it can go to another process."""
+        return dataclasses.replace(self, entry=self.entry.portable())
+
+    def digest(self) -> str:
+        """The hash as hexadecimal digits, worked out once for each state of a file."""
+        key = self.key
+        if key is None:
+            return hashed(self)
+        if key not in _known:
+            _known[key] = hashed(self)
+        return _known[key]
 
 
-def git_hash(entry: Entry) -> str:
-    """What git calls the content: SHA-1 of a header with the size, and the content."""
-    return _hash(entry, _stamp(entry), "sha1", b"blob %d\0" % entry.size)
+#: Hashes of files on disk that were worked out already.
+_known: dict[tuple[str, int, int, int, int], str] = {}
 
 
-def _stamp(entry: Entry) -> tuple[int, ...]:
-    """What changes when a file does; files are too large to be hashed for each question."""
-    if entry.local is None:
-        return (hash(entry.read()),)
-    state = entry.local.stat()
-    return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)
+def hashed(one: Hash) -> str:
+    """Read the file and work out a hash of it.
 
-
-@lru_cache(maxsize=2**18)
-def _hash(entry: Entry, _: tuple[int, ...], kind: str, head: bytes = b"") -> str:
-    hasher = hashlib.new(kind, head, usedforsecurity=False)
-    with entry.open() as stream:
+    Raises:
+        InvalidData: it is in an archive, and damaged or over a limit.
+        SeldioError: the disk fails.
+    """
+    head = b"blob %d\0" % one.entry.size if one.kind == "git" else b""
+    hasher = hashlib.new("sha1" if one.kind == "git" else "sha256", head, usedforsecurity=False)
+    with one.entry.open() as stream:
         while piece := stream.read(16 * CHUNK):
             hasher.update(piece)
     return hasher.hexdigest()
+
+
+def hash_ahead(asked: Iterable[Hash]) -> None:
+    """Work out hashes that will be asked for, wherever the user wants that to happen."""
+    keyed = {one.key: one for one in asked if one.entry.local is not None}
+    new = {key: one for key, one in keyed.items() if key is not None and key not in _known}
+    todo = list(new.values())
+    results = spread(hashed, todo, True, "hashing files", batch=lot([o.size for o in todo]), size=attrgetter("size"))
+    _known.update(zip(new, results, strict=True))

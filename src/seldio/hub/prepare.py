@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 
+from seldio import progress
 from seldio.errors import UsageError
 from seldio.files import Entry, Limits, Source, atomic_write, open_source
 from seldio.files.names import hidden
@@ -40,12 +42,12 @@ def prepare(source: str, kind: Kind, folder: Path, sink: Sink, include: Sequence
     folder.mkdir(parents=True, exist_ok=True)
     # a staging folder may hold more than was written for this source
     written = {file.name for file in export(source, out, kind).files} | {MANIFEST}
-    with open_source(out, sink, LIMITS) as made:
+    with open_source(out, sink, LIMITS, as_it_lies=True) as made:
         return Manifest(source, kind, tuple(entry for entry in made if entry.name in written))
 
 
 def _as_they_are(source: str, folder: Path, sink: Sink, include: Sequence[str]) -> Manifest:
-    with open_source(source, sink, LIMITS) as opened:
+    with open_source(source, sink, LIMITS, as_it_lies=True) as opened:
         going: list[Entry] = []
         staying: list[Entry] = []
         for entry in opened:
@@ -70,14 +72,14 @@ def _on_disk(entries: Sequence[Entry], folder: Path) -> list[Entry]:
     """The entries as files on disk: what is in an archive is unpacked into *folder*, names as they were checked."""
     if all(entry.local is not None for entry in entries):
         return list(entries)
-    for entry in entries:
+    for entry in progress.over(entries, "unpacking files", size=attrgetter("size")):
         target = folder / entry.name
         target.parent.mkdir(parents=True, exist_ok=True)
         if not (target.is_file() and target.stat().st_size == entry.size):
             with atomic_write(target) as stream:
                 stream.write(entry.read())
     made = {entry.name for entry in entries}
-    with open_source(folder, _ignored, LIMITS) as unpacked:
+    with open_source(folder, _ignored, LIMITS, as_it_lies=True) as unpacked:
         return [entry for entry in unpacked if entry.name in made]
 
 

@@ -92,10 +92,11 @@ def push(
     Raises:
         UsageError: there is nothing to send, or the Hub does not know the name or token.
         SeldioError: the Hub cannot be reached, or somebody else changed the data set meanwhile.
+        KeyboardInterrupt: with a message that says how to go on.
     """
     checked_name(repo)
     given = os.fspath(source)
-    with _staged(staging) as folder:
+    with _staged(staging, anew=kind != "files") as folder:
         found: list[Finding] = []
         manifest = prepare(given, kind, folder, found.append, include)
         head = look(repo, revision, may_lack=True)
@@ -119,16 +120,29 @@ def push(
 
 
 @contextmanager
-def _staged(staging: str | os.PathLike[str] | None) -> Iterator[Path]:
-    """The folder for what is written anew; without a name, one that goes away."""
-    if staging is not None:
-        yield Path(staging)
-        return
-    folder = Path(tempfile.mkdtemp(prefix="seldio-push-"))
+def _staged(staging: str | os.PathLike[str] | None, *, anew: bool) -> Iterator[Path]:
+    """The folder for what is written anew; without a name, one that goes away.
+
+    Args:
+        staging: its name.
+        anew: whether the data set is written anew, so that a name for the folder would save work another time.
+
+    Raises:
+        KeyboardInterrupt: with a message that says how to go on.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="seldio-push-") if staging is None else staging)
     try:
         yield folder
+    except KeyboardInterrupt as stop:
+        told = str(stop)
+        lost = staging is None and anew
+        if not told or (lost and str(folder) in told):
+            told = "stopped; nothing was sent: the same command starts again"
+        more = "; with --staging FOLDER it need not write again what it has written" if lost else ""
+        raise KeyboardInterrupt(told + more) from None
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if staging is None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _check_private(head: Head, private: bool) -> None:

@@ -6,15 +6,18 @@ import dataclasses
 import fnmatch
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from seldio import progress
 from seldio.errors import SeldioError, UsageError
+from seldio.files import Entry
 from seldio.files.entries import plain_file
 from seldio.hub.client import hub, patiently
+from seldio.hub.manifest import Hash, hash_ahead
 from seldio.hub.repository import Head, RemoteFile, checked_name, look, safe_name
-from seldio.text import listed, printable
+from seldio.text import listed, plural, printable
 
 #: Downloads at the same time.
 THREADS = 4
@@ -68,6 +71,7 @@ def pull(
     Raises:
         UsageError: there is no such data set or file.
         SeldioError: the Hub cannot be reached, or sends other bytes than it announced.
+        KeyboardInterrupt: with a message that says how to go on.
     """
     repo, revision = split_address(address)
     head = look(repo, revision)
@@ -75,6 +79,7 @@ def pull(
     folder = Path(out if out is not None else repo.partition("/")[2])
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"cannot write {printable(str(folder))}: it is not a folder")
+    hash_ahead(asked for file in files if (asked := _hash_here(file, folder)) is not None)
     missing = [file for file in files if not _is_here(file, folder)]
     parts = folder.absolute().parent / f".{folder.absolute().name}.seldio-pull-{str(head.commit)[:12]}"
     _fetch_all(head, missing, parts, tell or _silent)
@@ -106,31 +111,48 @@ def chosen(head: Head, include: Sequence[str] = (), below: str = "") -> list[Rem
     return sorted(files, key=lambda file: file.name)
 
 
+def _hash_here(file: RemoteFile, folder: Path) -> Hash | None:
+    """What has to be known of a file that is here already, and has the right size."""
+    path = folder / file.name
+    return file.hash_of(_entry(path)) if path.is_file() else None
+
+
+def _entry(path: str | os.PathLike[str]) -> Entry:
+    return dataclasses.replace(plain_file(path), size=Path(path).stat().st_size)
+
+
 def _is_here(file: RemoteFile, folder: Path) -> bool:
     path = folder / file.name
-    return path.is_file() and path.stat().st_size == file.size and is_whole(file, path)
+    return path.is_file() and is_whole(file, path)
 
 
 def is_whole(file: RemoteFile, path: str | os.PathLike[str]) -> bool:
     """Whether the file at *path* has the bytes that the Hub has."""
-    return Path(path).stat().st_size == file.size and file.is_like(
-        dataclasses.replace(plain_file(path), size=file.size)
-    )
+    return file.is_like(_entry(path))
 
 
-def _fetch_all(head: Head, files: Iterable[RemoteFile], parts: Path, tell: Callable[[str], None]) -> None:
+def _fetch_all(head: Head, files: Sequence[RemoteFile], parts: Path, tell: Callable[[str], None]) -> None:
     pool = ThreadPoolExecutor(THREADS)
+    count = 0
     try:
-        for name in pool.map(lambda file: _fetch(head, file, parts), files):
-            tell(name)
+        with progress.task("fetching files", len(files), sum(file.size for file in files)) as advance:
+            for file in pool.map(lambda file: _fetch(head, file, parts), files):
+                tell(file.name)
+                advance(1, file.size)
+                count += 1
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"stopped; {count:,} of {plural(len(files), 'file')} were fetched and are kept: the same command goes on "
+            "from there"
+        ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _fetch(head: Head, file: RemoteFile, parts: Path) -> str:
+def _fetch(head: Head, file: RemoteFile, parts: Path) -> RemoteFile:
     if not _is_here(file, parts):
         verified(file, lambda force: _download(head, file, parts, force))
-    return file.name
+    return file
 
 
 def _download(head: Head, file: RemoteFile, parts: Path, force: bool) -> str:

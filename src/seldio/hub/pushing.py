@@ -14,7 +14,7 @@ from seldio.hub.client import CLIENT_ERRORS, TRIES, fail, hub, may_pass, patient
 from seldio.hub.manifest import Manifest
 from seldio.hub.repository import Head, look
 from seldio.rules.hub_folder import ASIDE
-from seldio.text import listed, printable
+from seldio.text import listed, plural, printable
 
 #: Files and bytes of one commit; after a break, the next run goes on behind the last commit.
 BATCH_FILES, BATCH_BYTES = 500, 5 * 2**30
@@ -63,6 +63,7 @@ def planned(manifest: Manifest, head: Head, revision: str) -> Plan:
     """Hold the files of *manifest* against those on the Hub."""
     names = {entry.name for entry in manifest.files}
     kept = sorted(set(head.files) - names - {".gitattributes"})
+    head.hash_ahead(manifest.files)
     steps = tuple(Step(entry, _state(entry, head)) for entry in manifest.files)
     return Plan(head, revision, steps, manifest.left_out, tuple(kept))
 
@@ -118,14 +119,23 @@ def send(plan: Plan, head: Head, message: str) -> tuple[str, ...]:
     Raises:
         SeldioError: the Hub cannot be reached or refuses; somebody else changed the data set meanwhile; or
             what is there afterwards is not what was sent.
+        KeyboardInterrupt: with a message that says how to go on.
     """
     todo = list(batches(plan.todo))
     commits: list[str] = []
     parent = head.commit
-    for number, batch in enumerate(todo, 1):
-        part = f" ({number} of {len(todo)})" if len(todo) > 1 else ""
-        parent = _commit(head.repo, plan.revision, batch, parent, message + part)
-        commits.append(parent)
+    sent = 0
+    try:
+        for number, batch in enumerate(todo, 1):
+            part = f" ({number} of {len(todo)})" if len(todo) > 1 else ""
+            parent = _commit(head.repo, plan.revision, batch, parent, message + part)
+            commits.append(parent)
+            sent += len(batch)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"stopped; {sent:,} of {plural(len(plan.todo), 'file')} were sent to {printable(head.repo)}: the same "
+            "command sends the others"
+        ) from None
     if commits:
         _verify(plan, look(head.repo, plan.revision))
     return tuple(commits)
@@ -168,6 +178,7 @@ def _content(entry: Entry) -> str | bytes:
 
 
 def _verify(plan: Plan, head: Head) -> None:
+    head.hash_ahead(step.entry for step in plan.steps)
     wrong = [step.entry.name for step in plan.steps if not head.holds(step.entry)]
     if wrong:
         raise SeldioError(f"what is on the Hub now is not what was sent: {listed(wrong)}. Push again")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from huggingface_hub import get_token
 from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
@@ -13,7 +13,7 @@ from huggingface_hub.hf_api import RepoFile
 from seldio.errors import UsageError
 from seldio.files import Entry, name_fault
 from seldio.hub.client import hub, patiently
-from seldio.hub.manifest import git_hash, sha256
+from seldio.hub.manifest import Hash, hash_ahead
 from seldio.text import printable
 
 _NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -37,9 +37,14 @@ class RemoteFile:
 
     def is_like(self, entry: Entry) -> bool:
         """Whether *entry* has this content, to the last bit."""
+        asked = self.hash_of(entry)
+        return asked is not None and asked.digest() == (self.git if self.sha256 is None else self.sha256)
+
+    def hash_of(self, entry: Entry) -> Hash | None:
+        """The hash of *entry* that tells whether it has this content; None where its size tells that it has not."""
         if entry.size >= 0 and entry.size != self.size:
-            return False
-        return sha256(entry) == self.sha256 if self.sha256 is not None else git_hash(entry) == self.git
+            return None
+        return Hash(entry, "git" if self.sha256 is None else "sha256")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +62,12 @@ class Head:
     commit: str | None = None
     private: bool | None = None
     files: Mapping[str, RemoteFile] = dataclasses.field(default_factory=dict)
+
+    def hash_ahead(self, entries: Iterable[Entry]) -> None:
+        """Work out what :meth:`holds` needs for all of *entries*, wherever the user wants that to happen."""
+        found = ((self.files.get(entry.name), entry) for entry in entries)
+        asked = (remote.hash_of(entry) for remote, entry in found if remote is not None)
+        hash_ahead(one for one in asked if one is not None)
 
     def holds(self, entry: Entry) -> bool:
         """Whether a file of that name and content is there."""

@@ -34,6 +34,17 @@ def _head(repo: str, revision: str) -> Head:
     return look(repo, revision)
 
 
+def beside(address: str) -> tuple[str, str, tuple[str, ...]]:
+    """The address of the data set that *address* is of, the path below it, and the names of all files there.
+
+    Raises:
+        UsageError: there is no such data set.
+        SeldioError: the Hub cannot be reached.
+    """
+    repo, revision, below = parsed(address)
+    return f"hf://datasets/{repo}@{revision}", below, tuple(sorted(_head(repo, revision).files))
+
+
 def fetched(address: str, limits: Limits) -> str:
     """The folder or file in the Hub's cache that *address* stands for; what is not there yet is downloaded.
 

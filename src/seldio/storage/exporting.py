@@ -12,8 +12,9 @@ from seldio.files import Limits, open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.storage import folders, parquet, webdataset
-from seldio.storage.manifest import Export, Manifest
+from seldio.storage.manifest import Manifest
 from seldio.storage.rows import Plan
+from seldio.storage.work import Export
 from seldio.text import printable
 
 #: Recordings are longer than what other verbs hold in memory.
@@ -71,6 +72,7 @@ def _columns(plan: Plan) -> dict[str, Any]:
     """What the content of every shard depends on beside the files of its own clips."""
     return {
         "array": plan.array,
+        "format": plan.contents.told.name if plan.contents.told is not None else None,
         "columns": [plan.facts, plan.media, bool(plan.files), plan.events.schema.to_string()],
         "classes": plan.classes,
         "rates": plan.rates,
@@ -82,12 +84,10 @@ def _written(plan: Plan, place: Path, kind: str, options: dict[str, Any]) -> Man
     writer = _WRITERS[kind]
     if writer is not None and not plan.rows:
         raise UsageError(f"{printable(plan.contents.source.path)} holds no clip: kind 'files' copies it as it is")
-    made = Export(place, kind, {**options, **({} if writer is None else _columns(plan))})
-    if writer is None:
-        for entry in plan.contents.source:
-            made.copy(entry.name, entry)
-        return made.finish({}, plan.statistics())
-    features = writer(plan, made, **options)
-    for entry in plan.others:
-        made.copy(OTHER + entry.name, entry)
-    return made.finish(features, plan.statistics())
+    with Export(place, kind, {**options, **({} if writer is None else _columns(plan))}) as made:
+        for entry in plan.contents.source if writer is None else plan.others:
+            made.copy(entry.name if writer is None else OTHER + entry.name, entry)
+        if writer is None:
+            made.work()
+        features = {} if writer is None else writer(plan, made, **options)
+        return made.finish(features, plan.statistics())

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +19,7 @@ from seldio.errors import UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.schema.clips import Clip
+from seldio.storage.work import spread
 from seldio.vocabularies import vocabulary
 
 #: Columns that tell what a clip is, from the clip table.
@@ -150,14 +152,18 @@ class Plan:
     @cached_property
     def rates(self) -> Mapping[str, int | None]:
         """Samples a second of the recordings in each column; None where they differ or one cannot be read."""
-        return {column: self._rate(column) for column in self.media if column != "video"}
+        files = [(column, entry) for row in self.rows for column, entry in row.media.items() if column != "video"]
+        entries = [entry for _, entry in files]
+        rates = spread(_rate, entries, self.on_disk, "reading headers", batch=64, key=attrgetter("stamp"))
+        found: dict[str, set[int | None]] = {}
+        for (column, _), rate in zip(files, rates, strict=True):
+            found.setdefault(column, set()).add(rate)
+        return {column: those.pop() if len(those) == 1 else None for column, those in found.items()}
 
-    def _rate(self, column: str) -> int | None:
-        try:
-            rates = {probe_entry(row.media[column]).rate for row in self.rows if column in row.media}
-        except NotAudio:
-            return None
-        return rates.pop() if len(rates) == 1 else None
+    @cached_property
+    def on_disk(self) -> bool:
+        """Whether all files of clips lie on disk as they are, so that other processes can read them there."""
+        return all(entry.on_disk for row in self.rows for entry in row.files)
 
     def statistics(self) -> dict[str, Any]:
         """Counts of clips, splits and files, and the bytes of the source."""
@@ -184,6 +190,14 @@ def chunks(rows: Iterable[Row], limit: int) -> Iterator[list[Row]]:
         size += row.size
     if part:
         yield part
+
+
+def _rate(entry: Entry) -> int | None:
+    """Samples a second of a recording; None where it cannot be read."""
+    try:
+        return probe_entry(entry).rate
+    except NotAudio:
+        return None
 
 
 def _row(contents: Contents, name: str, clip: Clip, key: str, array: str) -> Row:
