@@ -214,7 +214,7 @@ def test_a_whole_file() -> None:
     expected = {"best_mean": 3 / 80, "mean": 4 / 640, "audio": 0.2, "both": 0.6, "speech": 0.2, "neither": 635 / 640, "no_verdict": 0.0}  # fmt: skip
     for reading in ("corrected", "eval.py"):
         assert {"reading": reading, **expected} == pytest.approx(both[reading])
-    assert ("mine", "jasco-corrected", "80 items, 640 answers") == (report.system, report.profile, report.over)
+    assert ("mine", "jasco", "80 items, 640 answers") == (report.system, report.profile, report.over)
     assert ["overall", "prompts", "items", "published"] == [table.name for table in report.tables]
     assert () == report.notices
     prompts = report.tables[1]
@@ -228,7 +228,7 @@ def test_a_whole_file() -> None:
 
 def test_the_reading_asked_for_stands_first() -> None:
     found = score(whole({"1": ["Rating: 2 (out of 10)\nOrientation: Good"]}), mode="eval.py")
-    assert ("eval.py", 0.0, "jasco") == (found.overall["reading"], found.overall["best_mean"], found.profile)
+    assert ("eval.py", 0.0, "jasco-eval.py") == (found.overall["reading"], found.overall["best_mean"], found.profile)
     assert 0.0 == found.tables[1].rows[0][2]
     found = score(whole({"1": ["Rating: 2 (out of 10)\nOrientation: Good"]}))
     assert ("corrected", 2 / 80) == (found.overall["reading"], found.overall["best_mean"])

@@ -17,7 +17,7 @@ from seldio.errors import DataError, SeldioError, UsageError
 from seldio.questions import generate
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.judge.replies import Reply
-from seldio.scores.so_bench import bearing_angles, bearings, motions, quantities
+from seldio.scores.so_bench import bearing_angles, bearings, counts, moments, motions, quantities
 from seldio.scores.so_bench.evaluate import Truth, evaluate, interval_iou
 from seldio.scores.so_bench.extract import extract
 from seldio.scores.so_bench.fallback import official_fallback
@@ -36,13 +36,18 @@ from seldio.scores.so_bench.notices import asked_blind
 from seldio.scores.so_bench.profiles import PROFILES, TASKS, get
 from seldio.scores.so_bench.prompt import BLIND as UNSHOWN
 from seldio.scores.so_bench.prompt import REPLY_SCHEMA, through, to_judge
-from seldio.scores.so_bench.score import score, scored
+from seldio.scores.so_bench.score import score as scored
 from seldio.scores.so_bench.tidy import plainly
 from seldio.scores.so_bench.transcripts import word_error_rate, words
 
 FIELDS = st.sampled_from((*PREDICTION_FIELDS, *SEMANTIC_FIELDS, "prediction", "semantic"))
 OVERRIDES = {"broader": "broader", "ds": "source_time", "st": "span_policy"}
 CARD = get("so-bench")
+
+
+def score(*given, **options):
+    """The report alone."""
+    return scored(*given, **options)[0]
 
 
 # --- the official numbers --------------------------------------------------------------------------
@@ -171,7 +176,7 @@ def test_word_errors_are_a_distance(one, other):
     ],
 )
 def test_spans(text, span):
-    assert span == quantities.span(plainly(text))
+    assert span == moments.span(plainly(text))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +188,7 @@ def test_spans(text, span):
     ],
 )  # fmt: skip
 def test_onsets(text, value):
-    assert value == quantities.onset(plainly(text))
+    assert value == moments.onset(plainly(text))
 
 
 @pytest.mark.parametrize(
@@ -233,7 +238,7 @@ def test_distances(text, value):
     ],
 )  # fmt: skip
 def test_counts(text, value):
-    assert value == quantities.count(plainly(text))
+    assert value == counts.count(plainly(text))
 
 
 @given(st.floats(-180, 180).map(lambda value: round(value, 3)), st.sampled_from(["{} degrees", "azimuth: {}°", "{}"]))
@@ -244,7 +249,7 @@ def test_an_azimuth_that_is_written_is_read(value, shape):
 @given(*[st.integers(0, 2000).map(lambda tenth: tenth / 100)] * 2,
        st.sampled_from(["from {}s to {}s", "{}s-{}s", "{} – {} seconds", "between {} s and {} s", "[{}, {}]"]))  # fmt: skip
 def test_a_span_that_is_written_is_read(start, end, shape):
-    assert (start, end) == quantities.span(plainly(shape.format(start, end)))
+    assert (start, end) == moments.span(plainly(shape.format(start, end)))
 
 
 def test_yes_and_no():
@@ -315,6 +320,8 @@ MOTION = ("classify_motion", "How does it move?", "stationary", {})
         (LIST, "camera 0-9 s, glass 0-1 s, kazoo 1-3 s", None), (LIST, "a dog from 1 to 2 s", 0),
         (SPACE, "dog, front left, 0-2 s", 1), (SPACE, "A barking dog to the left and in front, 1.0s-2.0s", 0.5),
         (SPACE, "dog from the back-right, 0 to 2 s", 0), (SPACE, "dog from the left from 0 to 2 s", None),
+        (HIGHER, "Either the guitar or the bell is higher", None), (HIGHER, "It doesn't sound like the bell", None),
+        (LOCATION, "There is no dog", None), (SPACE, "dog, front or left, 0-2 s", None),
         (SPACE, "dog from the front-left", 0), (SPACE, "guitar from front-left 0.0s to 2.0s", 0),
         (MOTION, "It stays in the same place", 1), (MOTION, "It is not stationary", 0), (MOTION, "unclear", None),
     ],

@@ -112,7 +112,7 @@ def score_answers(
     if profile not in PROFILES:
         raise UsageError(f"no profile {profile!r} for questions; there are {', '.join(PROFILES)}")
     items = [row for row in asked.rows if isinstance(row, Item)] if asked is not None else None
-    if items is None and profile != "jasco":
+    if items is None and PROFILES[profile] is not _jasco:
         raise UsageError(f"{profile} needs the questions with their answers: --reference FILE")
     rows = [row for row in given.rows if isinstance(row, Prediction)]
     return PROFILES[profile](_Case(items, rows, profile, os.fspath(predictions), options))
@@ -165,14 +165,14 @@ _USUAL = {
 
 def _so_bench(case: _Case) -> ScoreReport:
     from seldio.scores.so_bench import notices, profiles, prompt
-    from seldio.scores.so_bench.score import scored
+    from seldio.scores.so_bench.score import score
 
     options = case.options
     profile = profiles.get(case.profile).changed(**_thresholds(options))
     with _judge(options) as server:
         judge = _imported(options) if options.judgements else prompt.through(server) if server is not None else None
-        found, rows = scored(case.items or [], case.predictions, profile, judge=judge, join=options.join,
-                             offline=options.offline, system=case.system)  # fmt: skip
+        found, rows = score(case.items or [], case.predictions, profile, judge=judge, join=options.join,
+                            offline=options.offline, system=case.system)  # fmt: skip
     told = () if options.judgements else notices.asked_blind(rows, prompt.BLIND)
     return _with_tally(dataclasses.replace(found, notices=(*found.notices, *told)), server)
 

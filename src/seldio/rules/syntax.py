@@ -613,7 +613,7 @@ def wrong_type() -> None:
     Frame, instance and class are whole numbers, score and distance are numbers. A string "7" is not
     equal to 7, so that an annotation falls out of its frame in silence, and null or a list stops the
     first sum. In records of questions ids and texts are texts: an id that is a number loses its zeros in
-    front, and 7 never equals "7" where predictions are joined to it.
+    front, and 7 never equals "7" where predictions are joined to it (one of a prediction is SYN216).
 
     Example:
         {"metadata_frame_index": "7", …}
@@ -676,6 +676,24 @@ def useful_key_missing() -> None:
         Write the key into every record.
 
     Reference: DCASE2026_Task3_SAISELD_baseline, run_inference.py; SO-Bench, score_sobench.py.
+    """
+
+
+@reported("SYN216", WARNING)
+def numeric_id() -> None:
+    """A prediction whose id is a whole number.
+
+    Ids of questions are text, and 7 is read as "7": the prediction is joined to the question with that id.
+    Other programs may compare the two as they are, and 7 never equals "7"; a question "007" is not meant by 7
+    here either.
+
+    Example:
+        {"id": 7, "prediction": "A dog."}
+
+    Fix:
+        Write ids in quotes, as the questions have them.
+
+    Reference: SO-Bench, score_sobench.py, which makes texts of ids as well.
     """
 
 
@@ -854,6 +872,6 @@ RULES: tuple[Rule, ...] = (
     stray_white_space, not_a_number, no_plain_decimal, decimal_point, not_finite, too_many_digits,
     empty_cell, not_a_flag, plus_sign, invalid_json, duplicate_key, nan_in_json, number_out_of_range,
     half_surrogate, nested_too_deep, array_in_json_lines, missing_key, wrong_type, no_annotations,
-    malformed_segmentation, useful_key_missing, damaged_parquet, foreign_columns, invalid_yaml, unsafe_yaml_tag,
-    duplicate_yaml_key, yaml_too_large, unknown_layout, uncertain_layout, ambiguous_layout,
+    malformed_segmentation, useful_key_missing, numeric_id, damaged_parquet, foreign_columns, invalid_yaml,
+    unsafe_yaml_tag, duplicate_yaml_key, yaml_too_large, unknown_layout, uncertain_layout, ambiguous_layout,
 )  # fmt: skip

@@ -15,9 +15,10 @@ from seldio.scores.judge import Judgement, Reply, Request, Tally
 from seldio.scores.result import Cell, Column, ScoreReport, Table
 from seldio.text import clipped, plural
 
-_TITLES: dict[Mode, str] = {
-    "corrected": "JASCO, the judge's texts read as they are meant",
-    "eval.py": "JASCO, as its eval.py counts, with its faults",
+#: The name and the title of the profile that shows a reading first.
+_PROFILES: dict[Mode, tuple[str, str]] = {
+    "corrected": ("jasco", "JASCO, the judge's texts read as they are meant"),
+    "eval.py": ("jasco-eval.py", "JASCO, as its eval.py counts, with its faults"),
 }
 _BEST = Column("best_mean", "best-mean", "", 3, "higher", "mean over items of the best answer, 0 to 2")
 _MEAN = Column("mean", "mean", "", 3, "higher", "mean over all answers, 0 to 2")
@@ -106,9 +107,8 @@ def report(
     if tally is not None:
         tables.append(tally.table())
     over = f"{plural(len(case.items), 'item')}, {plural(len(case.rows), 'answer')}"
-    profile = "jasco" if mode == "eval.py" else "jasco-corrected"
     found = notices(case, own_wording=own_wording)
-    return ScoreReport(system, profile, _TITLES[mode], over, tuple(tables), found, {"mode": mode, **(settings or {})})
+    return ScoreReport(system, *_PROFILES[mode], over, tuple(tables), found, {"mode": mode, **(settings or {})})
 
 
 def _overall(case: Case, mode: Mode) -> Table:

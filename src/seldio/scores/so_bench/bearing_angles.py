@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Literal
 
 from seldio.scores.so_bench.bearings import directions
-from seldio.scores.so_bench.quantities import Quantity, of_kind, only, quantities
+from seldio.scores.so_bench.quantities import Quantity, of_kind, only
 
 _NAMED = re.compile(r"(?P<azimuth>\b(?:azimuth(?:al)?|az|horizontal(?:ly)?)\b)"
                     r"|(?P<elevation>\b(?:elevation|elev|el|vertical(?:ly)?)\b)")  # fmt: skip
@@ -17,11 +17,21 @@ _COMPASS = re.compile(r"\b(?:north|south|east|west)|o'clock|π|\bpi\b")
 _OR = re.compile(r"\s*(?:-|~|to|or|through|up to)\s*")
 #: A word right behind an angle that says where it points; an angle "of the back" is counted from elsewhere.
 _AFTER = re.compile(
-    r"\s*(?:to|on|towards?|from)?\s*(?:the|your|its)?\s*"
+    r"\s*(?:to|on|towards?)?\s*(?:the|your|its)?\s*"
     r"(?:(?P<left>left|counter-?\s?clockwise|anti-?\s?clockwise)|(?P<right>right|clockwise)"
     r"|(?P<up>above|up|upwards?|higher)|(?P<down>below|down|downwards?|lower|beneath|under))\b"
-    r"(?P<of> of (?:the )?(?:back|behind|rear))?"
 )
+#: Where angles are counted from, unless a text says otherwise.
+_CENTRE = (
+    r"(?:(?:dead|exact|straight|direct)\s+)?(?:front|cent(?:er|re)|ahead|forward|straight|listen|you|me\b|us\b|mic|array|head|observer"
+    r"|camera|mid|median|horizon|ear|eye|ground|level|zero|north|origin|user|record|receiver|facing|plane)"
+)
+#: Behind a side: what it is counted from, where that is not the front.
+_ELSEWHERE = re.compile(rf"(?: side)?\s+(?:of|from|than)\s+(?:(?:the|your|my|a|an)\s+)?+(?!{_CENTRE})[a-z]")
+_ABOVE_IT = re.compile(rf"\s+(?:the|a|an|that|your)\s+(?!{_CENTRE})[a-z]")
+#: Behind an angle that is counted from somewhere else, or from the front to a side that is told later.
+_OFF = re.compile(r"\s*(?:away\s+)?(?:from|off|past|beyond|short of)\b")
+_OFF_CENTRE = re.compile(rf"\s*(?:away\s+)?(?:from|off)[\s-]+(?:the\s+|your\s+)?{_CENTRE}")
 #: The same right before it.
 _BEFORE = re.compile(
     r"\b(?:(?P<left>left)|(?P<right>right)|(?P<up>up|upwards?|above)|(?P<down>down|downwards?|below))"
@@ -42,23 +52,37 @@ def elevation(text: str) -> float | None:
 
 def names_only(text: str, other: Literal["azimuth", "elevation"]) -> bool:
     """Whether all angles of a plain text are said to be the *other* one."""
-    found = [each for each in of_kind(quantities(text), "degrees") if not each.bound]
+    found = of_kind(text, "degrees")
     return bool(found) and all(_owner(text, each, found) == other for each in found)
 
 
 def _angle(text: str, wanted: Literal["azimuth", "elevation"]) -> float | None:
-    found = [each for each in of_kind(quantities(text), "degrees") if not each.bound]
+    found = of_kind(text, "degrees")
     if _COMPASS.search(text) or any(_OR.fullmatch(text, one.end, two.start) for one, two in pairwise(found)):
         return None
     owners = [_owner(text, each, found) for each in found]
     chosen = [each for each, owner in zip(found, owners, strict=True) if owner == wanted]
     chosen = chosen or [each for each, owner in zip(found, owners, strict=True) if not owner]
+    if any(each.doubtful or _counted_from_elsewhere(text, each) for each in chosen):
+        return None
     positive, negative = ("left", "right") if wanted == "azimuth" else ("up", "down")
     values = [_signed(text, each, positive, negative) for each in chosen]
     value = only(value for value in values if value is not None)
     if value is None or None in values or _contradicted(text, value, chosen, wanted):
         return None
     return value
+
+
+def _counted_from_elsewhere(text: str, each: Quantity) -> bool:
+    """Whether an angle is one from something else than the front or the horizon: *30 degrees left of the bell*."""
+    if _OFF.match(text, each.end):
+        return not (_OFF_CENTRE.match(text, each.end) and directions(text[each.end :].replace("front", "")))
+    word = _AFTER.match(text, each.end)
+    if word is None:
+        return False
+    return bool(
+        _ELSEWHERE.match(text, word.end()) or (_pointed(word) == "elevation" and _ABOVE_IT.match(text, word.end()))
+    )
 
 
 def _words_at(text: str, each: Quantity) -> re.Match[str] | None:
@@ -86,8 +110,6 @@ def _signed(text: str, each: Quantity, positive: str, negative: str) -> float | 
     """The value of an angle with the sign that its words give it; None where sign and words contradict."""
     word = _words_at(text, each)
     groups = word.groupdict() if word else {}
-    if groups.get("of") or (positive == "left" and word and "back" in text and not each.signed and each.value < 90):
-        return None  # "30 degrees left of the back" is counted from elsewhere
     if groups.get(negative):
         return -abs(each.value) if not each.signed or each.value < 0 else None
     if groups.get(positive):
@@ -96,12 +118,14 @@ def _signed(text: str, each: Quantity, positive: str, negative: str) -> float | 
 
 
 def _contradicted(text: str, value: float, chosen: list[Quantity], wanted: str) -> bool:
-    """Whether the text elsewhere names only the other side of an angle that has no sign of its own."""
+    """Whether the text elsewhere names the other half, or only the other side of an angle without words of its own."""
     named = directions(text)
     if named is None:
         return True
     if wanted == "azimuth":
         inside = ((value + 180.0) % 360.0) - 180.0
+        if ("back" in named and abs(inside) < 90) or ("front" in named and abs(inside) > 90):
+            return True  # "behind, 20 degrees to the left" is counted from behind
         against = {"right"} if inside > 0 else {"left"} if inside < 0 else set()
         beside = {"left", "right"}
     else:

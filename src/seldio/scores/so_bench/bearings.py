@@ -19,18 +19,38 @@ _WORDS: dict[str, str] = {
     "below": r"below|beneath|underneath|under|down|downwards?|lower|bottom|low|depress(?:ed|ion)",
 }
 _ANY = re.compile("|".join(rf"(?P<{name}>\b(?:{words})\b)" for name, words in _WORDS.items()))
-_NEGATED = re.compile(r"\b(?:not|n't|isn't|never|rather than|instead of|nor|no longer)\s+(?:[a-z]+\s+){0,4}?\Z")
+_NAMES = "|".join(_WORDS.values())
+#: Two directions of which one is meant, nobody knows which.
+_EITHER = re.compile(
+    rf"\b(?:{_NAMES})\b\s*(?:,?\s*or|/)\s*(?:(?:to|on|in|at|from)\s+)?(?:(?:the|your|its)\s+)?(?:{_NAMES})\b"
+    r"|\b(?:either|both|each) sides?\b"
+)
+_NOT = r"(?:\b(?:not|never|rather than|instead of|nor|no longer|cannot)|n't)"
+#: Words that deny what stands up to four words behind them.
+_NEGATED = re.compile(
+    rf"(?:{_NOT}|\b(?:neither|other than|anything but|except(?: for)?|excluding|without|whether|no(?! doubt)))"
+    r"(?:,[^,;.\d]{0,40},)?\s+(?:(?!but\b)[a-z']+\s+){0,4}?\Z"
+)
+#: A side that is denied so that the other one is meant; *not sure if left* is none of these.
+_NOT_THIS_SIDE = re.compile(
+    rf"{_NOT}\s+(?:(?:be|to|on|at|in|from|of|the|a|your|its|located|positioned|coming|heard)\s+)*\Z"
+)
 _OPPOSITE = {"left": "right", "right": "left", "front": "back", "back": "front", "above": "below", "below": "above"}
 
 
 def denied(text: str, place: int) -> bool:
     """Whether what stands at *place* is denied: *not left*, *rather than the left*."""
-    return bool(_NEGATED.search(text, max(0, place - 40), place))
+    return bool(_NEGATED.search(text, max(0, place - 60), place))
 
 
 def directions(text: str) -> frozenset[str] | None:
-    """The directions that a plain text names, of left, right, front, back, above, below; None where one is denied."""
+    """The directions that a plain text names, of left, right, front, back, above, below.
+
+    None where one is denied, or two are given to choose from.
+    """
     text = _ASIDE.sub(" ", text)
+    if _EITHER.search(text):
+        return None
     found = set()
     for match in _ANY.finditer(text):
         if denied(text, match.start()):
@@ -45,18 +65,23 @@ def contradictory(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def sides(text: str) -> list[tuple[Side, int]]:
-    """Left and right in a plain text with their places; *not left* says right, and is told once."""
+    """Left and right in a plain text with their places; *not left* says right, *not sure if left* both."""
     text = _ASIDE.sub(lambda found: " " * len(found.group()), text)
     found: list[tuple[Side, int]] = []
     for match in _ANY.finditer(text):
-        name = str(match.lastgroup)
-        if name in ("left", "right"):
-            side = _OPPOSITE[name] if denied(text, match.start()) else name
-            found.append(("left" if side == "left" else "right", match.start()))
+        side, place = match.lastgroup, match.start()
+        if side not in ("left", "right"):
+            continue
+        unsaid, other = denied(text, place), "right" if side == "left" else "left"
+        if not unsaid or not _NOT_THIS_SIDE.search(text, max(0, place - 60), place):
+            found.append(("left" if side == "left" else "right", place))
+        if unsaid:
+            found.append(("left" if other == "left" else "right", place))
     return found
 
 
-_YES_NO = re.compile(r"\A\W*(yes|yeah|yep|correct|true|no|nope|incorrect|false)\b(?!\s+(?:doubt|sound|source))")
+_YES_NO = re.compile(r"\A\W*(yes|yeah|yep|correct|true|no|nope|incorrect|false)\b"
+                     r"(?!\s+(?:doubt|sound|source)|\s*(?:or|/)\s*(?:yes|no)\b)")  # fmt: skip
 
 
 def yes_no(text: str) -> bool | None:

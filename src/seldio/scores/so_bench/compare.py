@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 from seldio.scores.so_bench.bearings import denied, sides, yes_no
 from seldio.scores.so_bench.judgement import READ, Judgement, Request, judgement
 from seldio.scores.so_bench.motions import POLES, SAME
 from seldio.scores.so_bench.names import Mention, Names, beside
+from seldio.scores.so_bench.quantities import only
 from seldio.scores.so_bench.tidy import plainly
 
 _THAN = re.compile(r"[^.;]*?\bthan\b")
 #: "above the bell": what follows at once is what it is compared to.
 _PLACED = ("above", "below", "beneath", "underneath")
+_BOTH = re.compile(r"[\"']?\s*(?:or|and|nor|/)\s*(?:the |an? )?[\"']?")
 _OF = re.compile(r"[\w-]+(?: hand)?(?: side)? (?:of|from) (?:the |an? )?[\"']?")
 _IS = re.compile(r"[\w-]+(?: hand)?(?: side)?,? (?:is|are|comes?|there is) (?:the |an? )?[\"']?")
 
@@ -37,11 +40,6 @@ class _Relation(NamedTuple):
     end: int
 
 
-def _only(values: list[str | None]) -> str | None:
-    found = set(values)
-    return found.pop() if len(found) == 1 else None
-
-
 # --- higher, closer --------------------------------------------------------------------------------
 
 
@@ -61,11 +59,11 @@ def compared(request: Request, text: str, names: Names) -> Judgement | None:
     if any(denied(text, each.start) for each in relations):
         return None
     if relations:
-        winner = _only([_winner(each, text, said, pair, asked) for each in relations])
+        winner = only([_winner(each, text, said, pair, asked) for each in relations])
     elif SAME.search(text):
         return judgement(None, {"relation_match": False}, READ)
     else:
-        winner = _only([each.name for each in said])
+        winner = only([each.name for each in said])
     if winner is None:
         return None
     return judgement({"primary_source": winner or None}, {"relation_match": winner == right}, READ)
@@ -94,6 +92,8 @@ def _subject(relation: _Relation, text: str, said: list[Mention], pair: _Pair) -
     behind = than.end() if than else relation.end if relation.word in _PLACED else None
     if behind is not None and (lesser := next((each.name for each in said if each.start >= behind), None)):
         return pair.against(lesser)
+    if any(_BOTH.fullmatch(text, one.end, two.start) and two.end <= relation.start for one, two in pairwise(said)):
+        return None  # "the bell or the guitar is higher"
     before = [each.name for each in said if each.end <= relation.start]
     after = [each.name for each in said if each.start >= relation.end]
     return before[-1] if before else after[0] if after else None
@@ -114,7 +114,7 @@ def left_right(request: Request, text: str, names: Names) -> Judgement | None:
     if any(each.name not in pair for each in said):
         return None
     found = sides(text)
-    side = _only([_side(name, place, text, said, pair) for name, place in found]) if found else _answered(request, text)
+    side = only([_side(name, place, text, said, pair) for name, place in found]) if found else _answered(request, text)
     if side is None:
         return None
     return judgement({"left_right": side}, {"relation_match": side == truth.side}, READ)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
-from seldio.scores.so_bench import bearing_angles, bearings, motions, quantities
+from seldio.scores.so_bench import bearing_angles, bearings, counts, moments, motions, quantities
 from seldio.scores.so_bench.compare import compared, left_right
 from seldio.scores.so_bench.judgement import READ, Judgement, Request, judgement
 from seldio.scores.so_bench.names import Mention, Names, listed_names, source_and_direction
@@ -57,17 +57,17 @@ def _distance(_request: Request, text: str, _names: Names) -> Judgement | None:
 
 
 def _onset(_request: Request, text: str, _names: Names) -> Judgement | None:
-    value = quantities.onset(text)
+    value = moments.onset(text)
     return None if value is None else judgement({"onset_time_s": value}, notes=READ)
 
 
 def _time(_request: Request, text: str, _names: Names) -> Judgement | None:
-    span = quantities.span(text)
+    span = moments.span(text)
     return None if span is None else judgement({"time_span": list(span)}, notes=READ)
 
 
 def _count(_request: Request, text: str, _names: Names) -> Judgement | None:
-    value = quantities.count(text)
+    value = counts.count(text)
     return None if value is None else judgement({"count": value}, notes=READ)
 
 
@@ -125,7 +125,7 @@ def _source(request: Request, text: str, names: Names) -> Judgement | None:
 def _detect_source(request: Request, text: str, names: Names) -> Judgement | None:
     true = {names.named(name) for name in listed_names(request.canonical_answer or request.answer)}
     said = names.find(text)
-    spans = quantities.intervals(text)
+    spans = moments.intervals(text)
     if len(spans) > len(said) or any(bearings.denied(text, mention.start) for mention in said):
         return None  # an interval without a name that is known, or a name that is not meant
     level = _level({mention.name for mention in said}, true, names)
@@ -149,8 +149,8 @@ def _without(text: str, mentions: list[Mention]) -> str:
 def _spatial_temporal(request: Request, text: str, names: Names) -> Judgement | None:
     parts = source_and_direction(request.canonical_answer or "")
     true = bearings.directions(plainly(parts[1])) if parts else None
-    spans = quantities.spans(text)
-    if not parts or not true or len(spans) > 1 or (not spans and quantities.times(text)):
+    spans = moments.spans(text)
+    if not parts or not true or len(spans) > 1 or (not spans and moments.times(text)):
         return None
     found = _named(request, text, names, parts[0])
     said = bearings.directions(text)

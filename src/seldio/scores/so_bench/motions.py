@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
-from seldio.scores.so_bench.bearings import denied
+from seldio.scores.so_bench.bearings import denied, sides
 
 _PLACE = r"(?:place|one place|the same)"
 _GO = r"(?:mov|go|gett|travel|walk|driv|head)"
+#: Behind a denied movement: there may be another one.
+_SOMEWHERE = r"(?: \w+)? (?:away|closer|nearer|farther|further|left|right|to|towards?|from|off)\b"
 _TO = r"(?:to(?:wards?)? (?:the )?)?"
 
 
@@ -21,8 +23,8 @@ _MOTIONS: dict[str, re.Pattern[str]] = {
         "stationary|static|still|motionless|immobile|fixed|unmoving",
         rf"stay(?:s|ed|ing)? (?:put|where|in {_PLACE})",
         rf"remain\w* (?:in {_PLACE}|at the same|where)",
-        "(?:does not|doesn't|do not|don't|did not|didn't) (?:move|change)",
-        "(?:not|isn't|aren't|wasn't|without) moving",
+        rf"(?:does not|doesn't|do not|don't|did not|didn't) (?:move|change)(?!{_SOMEWHERE})",
+        rf"(?:not|isn't|aren't|wasn't|without) moving(?!{_SOMEWHERE})",
         "no (?:movement|motion)",
         "(?:same|constant) (?:position|location|place)",
     ),
@@ -62,6 +64,8 @@ def motion(text: str) -> str | None:
             text = pattern.sub(" ", text)
             found.add(name)
     finer = found - {"moving"}
+    if finer & {"moving_left", "moving_right"} and sides(text):
+        return None  # "left or right", "left, then right"
     if len(finer) > 1 or ("stationary" in finer and len(found) > 1):
         return None
     return next(iter(finer or found), None)

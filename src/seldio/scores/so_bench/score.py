@@ -26,8 +26,8 @@ def score(
     join: Join = "strict",
     offline: Offline = "extract",
     system: str = "predictions",
-) -> ScoreReport:
-    """The score of *predictions* for the questions *items*.
+) -> tuple[ScoreReport, list[Scored]]:
+    """The score of *predictions* for the questions *items*, and the questions one by one.
 
     Args:
         items: the questions with their answers.
@@ -43,20 +43,6 @@ def score(
         DataError: the predictions do not fit the questions, or there is nothing to score.
         UsageError: a way of reading that does not exist.
     """
-    return scored(items, predictions, profile, judge=judge, join=join, offline=offline, system=system)[0]
-
-
-def scored(
-    items: Sequence[Item],
-    predictions: Sequence[Prediction],
-    profile: Profile,
-    *,
-    judge: Judge | None = None,
-    join: Join = "strict",
-    offline: Offline = "extract",
-    system: str = "predictions",
-) -> tuple[ScoreReport, list[Scored]]:
-    """The report of :func:`score`, and the scored questions one by one."""
     found = joined_by(items, predictions, join)
     rows = score_records(items, predictions, found, profile, judge, offline)
     if not rows:

@@ -35,10 +35,12 @@ _ONE_BEFORE = re.compile(rf"\s+(?:{_MEASURE}|(?:[\w-]+\s+){{0,3}}?(?:sources?|so
 _ONE_AFTER = re.compile(r"(?:\A|\b(?:only|just|exactly|is|are|number|count|total)|[:=])\s*\Z")
 _HALF = re.compile(rf"(?<!and )\b(?:(?:a\s+)?half\s+(?:of\s+)?an?|a\s+half)\s+(?={_MEASURE})")
 _A_METRE = re.compile(r"\ban?\s+(?=met(?:er|re)\b)")
+_EITHER_SIGN = re.compile(r"\b(?:plus(?: or |/|-)minus|positive or negative)\b|\+/-")
 _MINUS = re.compile(r"\b(?:minus|negative)\s+(?=[\d.])")
 _PLUS = re.compile(r"\b(?:plus|positive)\s+(?=[\d.]+\s*(?:°|deg))")
 _THOUSANDS = re.compile(r"(?<![\d.,\[(])\d{1,3}(?:,\d{3})+(?![\d,])")
 _COMMA = re.compile(rf"(?<![\d.,\[(])(\d+),(\d{{1,2}})(?=\s*(?:{_MEASURE}))")
+_SPELLINGS = ((_EITHER_SIGN, "±"), (_A_METRE, "1 "), (_MINUS, "-"), (_PLUS, "+"), (_COMMA, r"\1.\2"))
 _CLOCK = re.compile(
     r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,2}):(\d{2}(?:\.\d+)?)(?![\d:])(?:\s*(?:min(?:ute)?s?|s(?:ec\w*)?)\b)?"
 )
@@ -71,7 +73,7 @@ def plainly(text: str) -> str:
     text = " ".join(text.translate(_LAYOUT).split())
     if _ANY_WORD.search(text):
         text = _WORDS.sub(_number, _HALF.sub("0.5 ", text))
-    for pattern, replacement in ((_A_METRE, "1 "), (_MINUS, "-"), (_PLUS, "+"), (_COMMA, r"\1.\2")):
+    for pattern, replacement in _SPELLINGS:
         text = pattern.sub(replacement, text)
     text = _THOUSANDS.sub(lambda found: found.group().replace(",", ""), text)
     return _MINUTES.sub(_seconds, _CLOCK.sub(_seconds, text)) if ":" in text or "min" in text else text

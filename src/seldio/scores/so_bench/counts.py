@@ -1,0 +1,54 @@
+"""The number of sources in plain texts."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from seldio.scores.so_bench.bearings import denied, directions
+from seldio.scores.so_bench.quantities import JOINER, OR_MORE, Quantity, only, quantities
+
+#: What is counted, behind a number: sources of any kind, or some that may not be all.
+_COUNTED = re.compile(
+    r"\s*(?:(?!(?:and|or|of|with|to|in|on|than)\b)[a-z-]+\s+){0,3}?(?:(?:sources?|sounds?|events?)\b|(?P<some>speakers?|voices?|people|"
+    r"persons|objects?)\b)|\s*(?:(?:are|is|were|was|currently|simultaneously|different|distinct)\s+){0,3}?(?:active|audible)\b"
+)
+#: Behind a number that counts nothing in particular.
+_BARE = re.compile(r"\s*(?:[^\w\s]|\Z|(?:in total|total|at|in all|different|distinct)\b)")
+_AND_MORE = re.compile(r"\s*(?:,|and|plus|with|as well)\s")
+#: Before a number that is a name: *source 2*.
+_LABEL = re.compile(r"\b(?:source|sound|track|speaker|event|channel|voice|object) #?\Z")
+_NONE = re.compile(
+    r"\b(?:no|zero|without any)\s+(?:[a-z-]+\s+){0,2}?(?:sources?|sounds?|events?)\b|\A(?:none|nothing)\W*\Z"
+)
+_SINGLE = re.compile(r"\b(?:a|only a|just a)?\s*single\s+(?:[a-z-]+\s+){0,2}?(?:source|sound|event)\b")
+
+
+def count(text: str) -> int | None:
+    """The one number of sources in a plain text."""
+    found = [each for each in quantities(text) if not each.kind]
+    if any(each.bound or each.signed or each.doubtful or _LABEL.search(text, 0, each.start) for each in found):
+        return None
+    if any(_one_of_both(text, one, two) for one, two in pairwise(found)):
+        return None
+    counted = [(each, match) for each in found if (match := _COUNTED.match(text, each.end))]
+    if any(OR_MORE.match(text, match.end()) or (match["some"] and _AND_MORE.match(text, match.end()))
+           for _, match in counted):  # fmt: skip
+        return None
+    if len(counted) > 1 and directions(text) != frozenset():
+        return None  # so many here, so many there
+    values = [each.value for each, _ in counted] or [each.value for each in found]
+    if not counted and not all(_BARE.match(text, each.end) for each in found):
+        return None
+    single = _SINGLE.search(text)
+    if single and denied(text, single.start()):
+        return None
+    values += [0.0] * bool(_NONE.search(text)) + [1.0] * bool(single)
+    value = only(values)
+    return int(value) if value is not None and value.is_integer() and value < 1e9 else None
+
+
+def _one_of_both(text: str, one: Quantity, two: Quantity) -> bool:
+    """Whether two numbers are a range or a choice: *2 or 3*, *2-3*, *between 2 and 3*."""
+    between = text[one.end : two.start]
+    return bool(JOINER.fullmatch(between)) and between.strip() != ","
