@@ -25,7 +25,8 @@ from seldio.media.arrays import Format
 from seldio.media.intensity import SoundField, array_of, inverted, listen
 from seldio.media.windows import Recording
 from seldio.rules.deep_causes import EVENTS, PLACES
-from seldio.rules.deep_fit import FORMATS, Fit, Rows, judged, timing
+from seldio.rules.deep_fit import Fit, judged, timing
+from seldio.rules.deep_recordings import FORMATS, Rows
 from seldio.rules.deep_timing import Shift
 from seldio.synth import labels, scene
 from seldio.synth.recording import RATE, Options, record

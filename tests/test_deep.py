@@ -31,6 +31,8 @@ from seldio.media.render import render
 from seldio.media.windows import Recording
 from seldio.rules.deep_causes import causes, judge, rotation
 from seldio.rules.deep_evidence import joined, pieces, said
+from seldio.rules.deep_fit import judged, timing
+from seldio.rules.deep_recordings import Rows
 from seldio.rules.deep_timing import heard, other, shift
 from seldio.synth import labels, scene
 from seldio.synth.recording import Options, record
@@ -285,6 +287,38 @@ def test_shifts_are_measured_in_label_frames(tmp_path: Path, format: Format) -> 
     assert found(31).after > 0.9 > found(31).before
 
 
+@pytest.mark.parametrize(("events", "told"), [(4, False), (7, True)])
+def test_a_shift_of_a_few_events_may_be_chance(tmp_path: Path, events: int, told: bool) -> None:
+    one = clip(10, events=events, pause=14)
+    made = field(tmp_path, one.sound["foa"], "foa")
+    labels = said_of(tuple((row[0] + 9, *row[1:]) for row in one.rows), len(made) + 100)
+
+    assert len(made) > 84, "long enough for any shift"
+    assert (shift(labels, heard(made.directions(), made.activity())) is not None) is told
+
+
+@pytest.mark.parametrize("step", [1, 5, 20])
+def test_finer_label_frames_ask_for_as_much(tmp_path: Path, step: int) -> None:
+    """Frames of 20 ms or 5 ms are put together: a shift is told from 0.4 s on, and not in clips of a few seconds."""
+    one = clip(8, events=30)
+    saved(tmp_path / "a.wav", one.sound["foa"])
+    frame, label, source, azimuth, elevation, _ = np.array(one.rows).T
+    finer = (frame[:, np.newaxis] * step + np.arange(step)).ravel()
+    event, azimuth, elevation = (np.repeat(x, step) for x in (label * 100 + source, azimuth, elevation))
+
+    def found(late: int, seconds: float = 100) -> Any:
+        rows = Rows("a.csv", finer + late, azimuth * 1.0, elevation * 1.0, event, Fraction(1, 10 * step)).coarse()
+        with Recording(saved(tmp_path / "b.wav", one.sound["foa"][:, : int(seconds * RATE)])) as recording:
+            heard = listen(recording, "foa", rows.hop)
+        fit = judged("a", rows, "b.wav", None, "foa", None, (), heard)
+        return timing(fit, {})
+
+    assert (found(0), found(2 * step), found(-step)) == (None, None, None)
+    late = found(12 * step)
+    assert 12 == late.frames
+    assert [found(5 * step, seconds) for seconds in (0.5, 2, 4, 8)] == [None] * 4
+
+
 def test_labels_of_another_clip_are_found_where_they_are(tmp_path: Path) -> None:
     every = {str(seed): said_of(clip(seed, events=20).rows) for seed in range(8, 13)}
     made = field(tmp_path, clip(8, events=20).sound["foa"], "foa")
@@ -384,6 +418,65 @@ def test_exchanged_labels(tmp_path: Path) -> None:  # AUD309
 
     assert [one.code for one in found] == ["AUD309", "AUD309"]
     assert NAMES[1] in found[0].message
+
+
+def inverted_y(sound: Any) -> Any:
+    return sound * np.array([[1], [-1], [1], [1]], np.int16)
+
+
+@pytest.mark.parametrize("change", [CASES["AUD301"][1], {"foa": inverted_y}], ids=["labels", "channel Y"])
+def test_foa_alone_cannot_tell_mirrored_labels_from_an_inverted_channel(change: Any, tmp_path: Path) -> None:
+    wrong = planted(clip(20), **change)
+    (both,) = deep(tree(tmp_path / "both", [wrong]))
+    foa = tree(tmp_path / "foa", [wrong])
+    shutil.rmtree(foa / "mic_dev")
+    (one,) = deep(foa)
+
+    assert "azimuths look mirrored" in one.message
+    assert "or channel Y has the wrong sign: FOA alone sounds the same" in one.message
+    assert "azimuths" in str(one.hint)
+    assert "channel Y" in str(one.hint)
+    assert one.path.endswith(".csv")
+    if "foa" in change:  # the labels fit MIC
+        assert both.path.endswith(".wav")
+        assert both.message.startswith(
+            "channel Y has the wrong sign, as the labels fit the other recording of the clip"
+        )
+        assert "azimuths" not in str(both.hint)
+    else:  # both recordings say so
+        assert both.path.endswith(".csv")
+        assert "channel Y" not in both.message + str(both.hint)
+
+
+def test_what_foa_recordings_share_has_both_explanations_unless_mic_tells(tmp_path: Path) -> None:
+    for seed in range(20, 24):
+        one = planted(clip(seed), foa=inverted_y)
+        for format in FORMATS:
+            saved(tmp_path / f"{format}_dev/dev-train-tau/fold3_room4_mix0{seed}.wav", one.sound[format])
+        path = tmp_path / f"metadata_dev/dev-train-tau/fold3_room4_mix0{seed}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text(one.rows))
+
+    def together() -> str:
+        return next(found.message for found in deep(tmp_path) if found.message.startswith("all 4 FOA"))
+
+    assert "recordings together: channel Y has the wrong sign, as the labels fit the other recordings" in together()
+    shutil.rmtree(tmp_path / "mic_dev")
+    assert "azimuths look mirrored" in together()
+    assert "or channel Y has the wrong sign" in together()
+
+
+@pytest.mark.parametrize("suffix", ["flac", "aiff"])
+def test_recordings_of_any_type_are_held_against_labels(suffix: str, tmp_path: Path) -> None:
+    folder = tree(tmp_path / "tree", [planted(clip(20), **CASES["AUD301"][1])])
+    for path in folder.rglob("*.wav"):
+        sound, rate = soundfile.read(path, dtype="int16")
+        soundfile.write(path.with_suffix(f".{suffix}"), sound, rate, subtype="PCM_16")
+        path.unlink()
+
+    for source in (folder, folder / "metadata_dev", folder / f"metadata_dev/dev-train-tau/{NAMES[0]}.csv"):
+        (one,) = [found for found in deep(source) if found.code == "AUD301"]
+        assert f"{NAMES[0]}.{suffix} as FOA and" in one.message
 
 
 def test_what_all_clips_share_is_said_once_more(tmp_path: Path) -> None:

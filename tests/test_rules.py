@@ -52,6 +52,7 @@ CASES = HERE / "cases" / "rules"
 #: Families whose examples are in tests of their own.
 ELSEWHERE = {
     "SUB2": "test_package.py",
+    "LAY2": "test_stored.py",
     "LAY": "test_trees.py",
     "AUD3": "test_deep.py",
     "AUD": "test_audio.py",

@@ -15,6 +15,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
+import test_deep as deep
 from hypothesis import given, strategies
 from typer.testing import CliRunner
 from videos import make as make_video
@@ -276,8 +277,36 @@ def test_findings_in_predictions_say_so(tree: Path, tmp_path: Path) -> None:
     predictions.write_text("10,1,1,-50,30,181\n11,1,1,-50,99,181\n")
     found = record(view(tree, predictions=predictions, predictions_format="starss23", media="none").html)
 
-    assert {1} == {finding["side"] for finding in found["findings"]}
+    assert {"predictions"} == {finding["side"] for finding in found["findings"]}
     assert 2 == len(found["sides"])
+
+
+def test_labels_are_held_against_the_sound_where_that_is_asked_for(tmp_path: Path) -> None:
+    scene = deep.clip(20)
+    folder = deep.tree(tmp_path / "tree", [deep.planted(scene, row=lambda k, c, s, az, el, d: (k, c, s, -az, el, d))])
+    labels = folder / f"metadata_dev/dev-train-tau/{deep.NAMES[0]}.csv"
+
+    silent = record(view(labels, media="none").html)
+    assert [] == silent["findings"]
+    assert "not held against the sound: seldio view --deep" in silent["held"]
+    for place, clip in ((labels, None), (folder, deep.NAMES[0])):
+        page = view(place, clip=clip, media="none", deep=True)
+        found = record(page.html)
+        assert [("AUD301", "sound", None)] == [(each["code"], each["side"], each["t"]) for each in found["findings"]]
+        assert "held against the sound of" in found["held"]
+        assert 1 == page.findings == found["counted"]
+    labels.write_text(deep.text(scene.rows))
+    assert "no proof that they are right" in record(view(labels, media="none", deep=True).html)["held"]
+
+
+def test_what_cannot_be_held_against_labels_is_told(tree: Path, tmp_path: Path) -> None:
+    assert "not held against the sound" in record(view(tree, media="none").html)["held"]
+    alone = tmp_path / "alone.csv"
+    alone.write_text(ROWS)
+    assert "No recording was found" in record(view(alone, format="starss23", deep=True).html)["held"]
+    stereo = wav(tmp_path / "stereo.wav", tone(90)[:2])
+    told = record(view(alone, audio=stereo, format="starss23", media="none", deep=True).html)["held"]
+    assert told.startswith("The labels could not be held against stereo.wav")
 
 
 # --- questions ---------------------------------------------------------------------------------------------

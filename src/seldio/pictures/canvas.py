@@ -121,3 +121,8 @@ def save(figure: Any, path: str | os.PathLike[str]) -> None:
 def said(text: str) -> str:
     """*text* from a file, fit to be drawn."""
     return clipped(text) if len(text) > 60 else printable(text)
+
+
+def named(text: str, width: int = 60) -> str:
+    """The name of a system, fit to be drawn: of a long path its end, which tells it from others."""
+    return printable(text) if len(text) <= width else f"…{printable(text[1 - width :])}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ from seldio.text import plural
 _WIDTH = 12.0
 #: Inches of a row of the timeline for each event that sounds at a time, and what stands around the rows.
 _LANE, _AROUND = 0.22, 1.3
+#: The length of the axis of time, by that of the events.
+_ROOM = 1.02
 #: Degrees between the lines of the grid.
 _AZIMUTHS, _ELEVATIONS = np.arange(-180, 181, 45), np.arange(-90, 91, 30)
 
@@ -71,13 +73,11 @@ def directions(reference: Sequence[Track], predictions: Sequence[Track] | None =
         rows = classes(reference, predictions or ())
         figure = blank(_WIDTH, 7.0)
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-        for predicted, side in ((False, reference), (True, predictions or ())):
-            for track in side:
-                look = _line_look(rows[named(track, rows)], predicted)
-                time, azimuth, _ = line(track)
-                _draw(upper, pieces(time, azimuth), look, predicted)
-                time, _, elevation = line(track, round=False)
-                _draw(lower, pieces(time, elevation), look, predicted)
+        for track, look, predicted in _looks(reference, predictions, rows):
+            time, azimuth, _ = line(track)
+            _draw(upper, pieces(time, azimuth), look, predicted)
+            time, _, elevation = line(track, round=False)
+            _draw(lower, pieces(time, elevation), look, predicted)
         _degrees(upper, _AZIMUTHS, "azimuth, degrees (+90 is left)")
         _degrees(lower, _ELEVATIONS, "elevation, degrees")
         lower.set_xlabel("seconds")
@@ -90,7 +90,8 @@ def directions(reference: Sequence[Track], predictions: Sequence[Track] | None =
 def directions_map(reference: Sequence[Track], predictions: Sequence[Track] | None = None, title: str = "") -> Any:
     """Where events were, as the panorama shows it: azimuth +180 at the left edge, the front in the middle.
 
-    A line for each event with a dot where it begins; the longest event of each class bears the class's name.
+    A line for each event with a dot where it begins; the longest event of each class bears the class's name, which
+    stands where nothing else is.
 
     Args:
         reference: as in :func:`timeline`.
@@ -101,21 +102,21 @@ def directions_map(reference: Sequence[Track], predictions: Sequence[Track] | No
         rows = classes(reference, predictions or ())
         figure = blank(_WIDTH, 7.2)
         axes = figure.subplots()
-        for predicted, side in ((False, reference), (True, predictions or ())):
-            for track in side:
-                look = _line_look(rows[named(track, rows)], predicted)
-                _, azimuth, elevation = line(track)
-                _draw(axes, pieces(azimuth, elevation), look, predicted)
-                axes.plot(
-                    azimuth[:1], elevation[:1], marker="o", markersize=6, clip_on=False, zorder=3,
-                    color=look["color"], markerfacecolor="none" if predicted else look["color"],
-                )  # fmt: skip
+        drawn = []
+        for track, look, predicted in _looks(reference, predictions, rows):
+            _, azimuth, elevation = line(track)
+            drawn += pieces(azimuth, elevation)
+            _draw(axes, pieces(azimuth, elevation), look, predicted)
+            axes.plot(
+                azimuth[:1], elevation[:1], marker="o", markersize=6, clip_on=False, zorder=3,
+                color=look["color"], markerfacecolor="none" if predicted else look["color"],
+            )  # fmt: skip
         axes.set(xlim=(180, -180), ylim=(-90, 90), aspect="equal")
         axes.set_xticks(_AZIMUTHS, [_bearing(int(degrees)) for degrees in _AZIMUTHS])
         axes.set_yticks(_ELEVATIONS)
         axes.set(xlabel="azimuth, degrees", ylabel="elevation, degrees")
         axes.spines[["top", "right"]].set_visible(True)
-        _names(axes, list(reference) or list(predictions or ()), rows)
+        _names(axes, list(reference) or list(predictions or ()), rows, drawn)
         if not reference and not predictions:
             _silent(axes)
         axes.set_title(_titled(title, reference, predictions))
@@ -142,6 +143,15 @@ def _bars(axes: Any, lane: Sequence[Track], at: float, colour: str, predicted: b
     axes.broken_barh(spans, (at + 0.08, 0.84), edgecolor=colour, linewidth=0.8, **look)
 
 
+def _looks(
+    reference: Sequence[Track], predictions: Sequence[Track] | None, rows: dict[str, str]
+) -> Iterator[tuple[Track, dict[str, Any], bool]]:
+    """All events with the looks of their lines, and whether they are predicted; those lie above the others."""
+    for predicted, side in ((False, reference), (True, predictions or ())):
+        for track in side:
+            yield track, _line_look(rows[named(track, rows)], predicted), predicted
+
+
 def _line_look(colour: str, predicted: bool) -> dict[str, Any]:
     return {"color": colour, "linewidth": 1.2 if predicted else 4.5, "alpha": 1.0 if predicted else 0.5}
 
@@ -166,8 +176,8 @@ def _bearing(azimuth: int) -> str:
 
 
 def _ended(axes: Any, tracks: Sequence[Track]) -> None:
-    """Let the axis of time run from 0 to the last offset."""
-    axes.set_xlim(0, max((track.offset for track in tracks), default=1.0))
+    """Let the axis of time run from 0 to a little behind the last offset, so that it is seen to be the last."""
+    axes.set_xlim(0, _ROOM * max((track.offset for track in tracks), default=1.0))
     if not tracks:
         axes.set_xticks([])
         _silent(axes)
@@ -209,23 +219,57 @@ def _legend(figure: Any, marks: Sequence[Any]) -> None:
     figure.legend(handles=marks, loc="outside lower left", ncols=min(5, len(marks)), frameon=False)
 
 
-def _names(axes: Any, tracks: Sequence[Track], rows: dict[str, str]) -> None:
-    """The name of each class at its longest event, moved up until it stands clear of those before."""
-    taken: list[tuple[float, float, float]] = []
+#: Degrees that a name takes: half its height, half of one letter, half of what stands around it, and beside its dot.
+_HALF_HEIGHT, _HALF_LETTER, _HALF_EDGE = 4.0, 1.15, 2.5
+
+
+def _names(axes: Any, tracks: Sequence[Track], rows: dict[str, str], drawn: Sequence[Any]) -> None:
+    """The name of each class near its longest event, where it covers no line and no other name."""
+    blocked = np.unique(np.round(np.concatenate([*map(_dense, drawn), np.empty((0, 2))])), axis=0)
     for name, colour in rows.items():
         known = [t for t in tracks if named(t, rows) == name and not np.isnan(t.azimuth[0] + t.elevation[0])]
         if not known:
             continue
         longest = max(known, key=lambda track: len(track.frames))
-        half = 1.15 * len(name) + 2  # degrees that half a name takes
-        x = float(np.clip(longest.azimuth[0], half - 180, 180 - half))
-        y = min(float(longest.elevation[0]) + 14, 84.0)
-        while any(abs(y - other) < 5.5 and abs(x - place) < half + wide for place, other, wide in taken) and y < 120:
-            y += 1
-        y = y if y <= 86 else float(longest.elevation[0]) - 14
-        taken.append((x, y, half))
+        at = np.array([longest.azimuth[0], longest.elevation[0]], float)
+        half = np.array([_HALF_LETTER * len(said(name)) + _HALF_EDGE, _HALF_HEIGHT])
+        place = _free(at, half, blocked)
         axes.annotate(
-            name, (float(longest.azimuth[0]), float(longest.elevation[0])), xytext=(x, y), ha="center", va="center",
-            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": colour, "alpha": 0.85}, zorder=4,
-            fontsize=8, arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6},
+            said(name), at, xytext=place, ha="center", va="center", fontsize=8, zorder=4,
+            bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": colour, "alpha": 0.85},
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6},
         )  # fmt: skip
+        inside = np.stack(np.meshgrid(*(np.linspace(-each, each, 9) for each in half)), axis=-1).reshape(-1, 2)
+        blocked = np.concatenate([blocked, place + inside])
+
+
+def _dense(points: Any) -> Any:
+    """The points of a line with some in between, one a degree or two; shape (n, 2)."""
+    points = np.asarray(points, float)
+    steps = int(np.ceil(np.abs(np.diff(points, axis=0)).max(initial=0.0))) + 1
+    ends, share = points[:-1, np.newaxis], np.linspace(0, 1, steps, endpoint=False)[:, np.newaxis]
+    between = (ends + share * (points[1:, np.newaxis] - ends)).reshape(-1, 2)
+    return np.concatenate([between, points[-1:]])
+
+
+def _free(at: Any, half: Any, blocked: Any) -> Any:
+    """The middle of the free place nearest to *at* that has room for a name; of full ones the one least covered.
+
+    Args:
+        at: azimuth and elevation.
+        half: half the width and half the height of the name, degrees.
+        blocked: what is not to be covered, shape (n, 2).
+    """
+    grid = np.stack(np.meshgrid(np.arange(-180.0, 181, 3), np.arange(-90.0, 91, 3)), axis=-1).reshape(-1, 2)
+    edge = np.array([180.0, 90.0]) - half
+    middles = np.unique(np.clip(np.vstack([grid, at + np.array([[0, 10], [0, -10]])]), -edge, edge), axis=0)
+    far = np.hypot(*((middles - at) * (0.5, 1.0)).T)  # names are wide: aside is nearer than it looks
+    order = np.argsort(far, kind="stable")
+    best, fewest = middles[order[0]], np.inf
+    for number in order:
+        covered = (np.abs(blocked - middles[number]) < half).all(axis=1).sum()
+        if covered < fewest:
+            best, fewest = middles[number], covered
+        if not covered:
+            break
+    return best

@@ -13,7 +13,7 @@ from seldio.errors import UsageError
 from seldio.files import open_source, read_entries
 from seldio.findings import raise_errors
 from seldio.formats import json_text
-from seldio.pictures.canvas import blank, said, style
+from seldio.pictures.canvas import blank, named, style
 from seldio.pictures.colours import colour
 from seldio.scores import score_json
 from seldio.scores.result import Cell, Column, Interval, ScoreReport, Table
@@ -22,7 +22,10 @@ from seldio.text import clipped, printable
 #: The tables that are drawn by themselves, the first one that a report has; then that of the overall scores.
 TABLES = ("classes", "tasks")
 _COUNTS = ("references", "clips", "rows", "items")
-_ROW, _AROUND = 0.3, 1.7
+#: Inches of a row, of what stands around the rows, of a panel with its numbers, and of a letter of the title.
+_ROW, _AROUND, _PANEL, _LETTER = 0.3, 1.7, 3.2, 0.09
+#: The greatest score that there can be, by unit.
+_GREATEST = {"%": 100.0, "°": 180.0}
 
 
 def read_reports(path: str | os.PathLike[str]) -> tuple[ScoreReport, ...]:
@@ -97,7 +100,7 @@ def _figure(reports: Sequence[ScoreReport], tables: Sequence[Table], columns: Se
     rows = [_row_name(row, tables[0]) for row in tables[0].rows]
     height = _AROUND + _ROW * max(2, len(rows)) * (0.5 + 0.5 * len(tables))
     with style():
-        figure = blank(2.4 + 2.6 * len(columns), height)
+        figure = blank(2.4 + _PANEL * len(columns), height)
         panels = np.atleast_1d(figure.subplots(1, len(columns), sharey=True))
         for axes, column in zip(panels, columns, strict=True):
             for number, table in enumerate(tables):
@@ -107,13 +110,12 @@ def _figure(reports: Sequence[ScoreReport], tables: Sequence[Table], columns: Se
             better = f"{column.better} is better"
             axes.set_title(f"{column.title}{f' ({column.unit})' if column.unit else ''}\n{better}", fontsize=9)
             axes.grid(visible=False, axis="y")
-            axes.margins(x=0.25 if len(tables) == 1 else 0.05, y=0.02)
-            # a jackknife may give ends that no score can have: the axis begins at 0, the numbers tell the ends
-            axes.set_xlim(left=min(0.0, _least(tables, column)) * 1.1)
+            axes.margins(y=0.02)
+            axes.set_xlim(_ends(tables, column))
         panels[0].set_yticks(range(len(rows)), rows)
         panels[0].invert_yaxis()
         first = reports[0]
-        names = ", ".join(said(report.system) for report in reports)
+        names = _joined([named(report.system) for report in reports], int(figure.get_figwidth() / _LETTER))
         figure.suptitle(f"{names}\n{first.profile}: {first.over}", fontsize=10, x=0.01, ha="left")
         if len(tables) > 1:
             handles, labels = panels[0].get_legend_handles_labels()
@@ -125,7 +127,7 @@ def _row_name(row: Sequence[Cell], table: Table) -> str:
     """The name of a row, with how much it is over."""
     places = {column.name: place for place, column in enumerate(table.columns)}
     count = next((row[places[name]] for name in _COUNTS if name in places), None)
-    return f"{said(str(row[0]))} ({count:,.0f})" if isinstance(count, int | float) else said(str(row[0]))
+    return f"{named(str(row[0]))} ({count:,.0f})" if isinstance(count, int | float) else named(str(row[0]))
 
 
 def _shade(number: int, many: int) -> str:
@@ -149,7 +151,7 @@ def _bars(axes: Any, table: Table, column: Column, number: int, many: int, syste
     thick = 0.8 / many
     at = np.arange(len(cells)) + (number - (many - 1) / 2) * thick
     values = np.array([value if math.isfinite(value) else math.nan for value, _, _ in cells])
-    axes.barh(at, np.nan_to_num(values), height=thick * 0.92, color=_shade(number, many), label=said(system))
+    axes.barh(at, np.nan_to_num(values), height=thick * 0.92, color=_shade(number, many), label=named(system))
     ends = np.array([(low, high) for _, low, high in cells])
     known = np.isfinite(ends).all(axis=1) & np.isfinite(values)
     if known.any():
@@ -162,11 +164,28 @@ def _bars(axes: Any, table: Table, column: Column, number: int, many: int, syste
                           bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.6})  # fmt: skip
 
 
-def _least(tables: Sequence[Table], column: Column) -> float:
-    """The least score of a column."""
-    cells = (row[[each.name for each in table.columns].index(column.name)] for table in tables for row in table.rows)
-    values = (_scaled(cell, column)[0] for cell in cells)
-    return min((value for value in values if math.isfinite(value)), default=0.0)
+def _ends(tables: Sequence[Table], column: Column) -> tuple[float, float]:
+    """Where the axis of a column begins and ends.
+
+    A jackknife may give ends that no score can have: no axis shows them, the numbers tell them.
+    """
+    place = [each.name for each in tables[0].columns].index(column.name)
+    cells = [_scaled(row[place], column) for table in tables for row in table.rows]
+    values = [value for value, _, _ in cells if math.isfinite(value)]
+    highs = [*values, *(high for _, _, high in cells if math.isfinite(high))]
+    least, most = min([0.0, *values]), max(highs, default=1.0)
+    return least * 1.1, min(most * 1.05 or 1.0, max([_GREATEST.get(column.unit, math.inf), *values]))
+
+
+def _joined(names: Sequence[str], width: int) -> str:
+    """*names* in lines of at most *width* letters, where no name is longer."""
+    lines: list[str] = []
+    for name in names:
+        if lines and len(lines[-1]) + len(name) + 2 <= width:
+            lines[-1] += f", {name}"
+        else:
+            lines.append(name)
+    return ",\n".join(lines)
 
 
 def _number(value: float, low: float, high: float, digits: int) -> str:

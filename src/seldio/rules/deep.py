@@ -7,20 +7,19 @@ How it is found out is in ``docs/deep.md``, with rates of detection and false al
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypeVar
 
+from seldio.files import Entry
 from seldio.files.lookup import Lookup
 from seldio.findings import Finding, Sink
+from seldio.formats import Reading
 from seldio.formats.trees import Tree
+from seldio.media.arrays import Format
 from seldio.rules.base import ERROR, Rule, rule
 from seldio.rules.collection import Collection, Found, finder
-from seldio.rules.deep_causes import Verdict
-from seldio.rules.deep_fit import Fit, Fits
+from seldio.rules.deep_fit import Fits, listened, one_listened
 from seldio.rules.deep_timing import Other, Shift
-from seldio.rules.tree_gaps import spot
+from seldio.rules.deep_words import directions, once, percent
 from seldio.text import listed, plural, printable
-
-_Told = TypeVar("_Told", Shift, Other)
 
 
 @rule("AUD301", ERROR)
@@ -39,7 +38,7 @@ def azimuths_mirrored(fits: Fits, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "azimuth increasing counter-clockwise"; active intensity, Pulkki 2007.
     """
-    yield from _directions(fits, "mirrored", found)
+    yield from directions(fits, "mirrored", found)
 
 
 @rule("AUD302", ERROR)
@@ -58,7 +57,7 @@ def elevations_upside_down(fits: Fits, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, elevation is positive above; active intensity, Pulkki 2007.
     """
-    yield from _directions(fits, "flipped", found)
+    yield from directions(fits, "flipped", found)
 
 
 @rule("AUD303", ERROR)
@@ -76,7 +75,7 @@ def front_and_back_exchanged(fits: Fits, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, azimuth 0 is the front; active intensity, Pulkki 2007.
     """
-    yield from _directions(fits, "reversed", found)
+    yield from directions(fits, "reversed", found)
 
 
 @rule("AUD304", ERROR)
@@ -94,7 +93,7 @@ def azimuths_rotated(fits: Fits, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, azimuth 0 is the front; active intensity, Pulkki 2007.
     """
-    yield from _directions(fits, "rotated", found)
+    yield from directions(fits, "rotated", found)
 
 
 @rule("AUD305", ERROR)
@@ -113,7 +112,7 @@ def channels_exchanged(fits: Fits, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, array responses; AmbiX (Nachbar et al. 2011) on orders and scales.
     """
-    yield from _directions(fits, "order", found)
+    yield from directions(fits, "order", found)
 
 
 @rule("AUD306", ERROR)
@@ -132,7 +131,7 @@ def channels_inverted(fits: Fits, found: Found) -> Iterator[Finding]:
 
     Reference: coherence of capsules 7 cm apart, Elko 2001; active intensity, Pulkki 2007.
     """
-    yield from _directions(fits, "inverted", found)
+    yield from directions(fits, "inverted", found)
     for fit in fits.all:
         if fit.turned and fit.taken is None:
             numbers = listed([str(channel + 1) for channel in fit.turned])
@@ -181,14 +180,15 @@ def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, frame 0 begins with the recording.
     """
     told = [(fit, one) for fit, one in fits.timings if isinstance(one, Shift)]
-    for fit, one, names in _once(told):
+    for fit, one, names in once(told):
         side = "late" if one.frames > 0 else "early"
         message = (
-            f"labels look {float(abs(one.frames) * fit.hop):.1f} s {side} ({plural(abs(one.frames), 'label frame')}): "
-            f"{_percent(one.before)} of what is heard alone fits as labelled, {_percent(one.after)} once they are "
+            f"labels look {float(abs(one.frames) * fit.hop):.1f} s {side} "
+            f"({plural(abs(one.frames) * fit.step, 'label frame')}): "
+            f"{percent(one.before)} of what is heard alone fits as labelled, {percent(one.after)} once they are "
             f"moved ({names})"
         )
-        yield found(fit.labels, message, f"add {-one.frames:+d} to each frame number")
+        yield found(fit.labels, message, f"add {-one.frames * fit.step:+d} to each frame number")
 
 
 @rule("AUD309", ERROR)
@@ -207,10 +207,10 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, labels have the name of their recording.
     """
     told = [(fit, one) for fit, one in fits.timings if isinstance(one, Other)]
-    for fit, one, names in _once(told):
+    for fit, one, names in once(told):
         message = (
-            f"the labels look like those of another clip: {printable(one.clip)} fits {_percent(one.after)} of what is "
-            f"heard alone, these {_percent(one.before)} ({names})"
+            f"the labels look like those of another clip: {printable(one.clip)} fits {percent(one.after)} of what is "
+            f"heard alone, these {percent(one.before)} ({names})"
         )
         yield found(fit.labels, message, "find out which name is right")
 
@@ -230,70 +230,28 @@ def check_fit(collection: Collection, tree: Tree, look: Lookup, sink: Sink) -> N
         look: finds the recordings of labels that came without.
         sink: takes the findings.
     """
-    fits = Fits(collection, tree, look)
+    _tell(listened(collection, tree, look), sink)
+
+
+def check_recording(reading: Reading, recording: Entry, format: Format | None, sink: Sink) -> bool:
+    """Hold the labels of one clip against one recording of it.
+
+    Args:
+        reading: the labels.
+        recording: of the clip.
+        format: of the recording; None where nothing tells it.
+        sink: takes the findings.
+
+    Returns:
+        Whether there was something to hold against each other: directions, and four channels.
+    """
+    fits = one_listened(reading, recording, format)
+    _tell(fits, sink)
+    return bool(fits.all)
+
+
+def _tell(fits: Fits, sink: Sink) -> None:
     for one in RULES if fits.all else ():
         assert one.check is not None
         for finding in one.check(fits, finder(one)):
             sink(finding)
-
-
-# --- what rules share --------------------------------------------------------------------------------------
-
-#: Causes that are most often in the labels; the others are in the recording.
-_IN_LABELS = frozenset({"mirrored", "flipped", "reversed", "rotated"})
-
-
-def _directions(fits: Fits, kind: str, found: Found) -> Iterator[Finding]:
-    """A finding for each clip with this cause, and one for all clips together where they share it."""
-    groups: dict[str, list[Fit]] = {}
-    for fit in fits.all:
-        if fit.kind == kind:
-            inside = kind in _IN_LABELS and not _sibling(fits, fit)
-            groups.setdefault(fit.labels if inside else fit.recording, []).append(fit)
-    for path, group in groups.items():
-        verdict = group[0].verdict
-        assert verdict is not None
-        message = f"{verdict.cause.what} ({_evidence(verdict)}; {_names(group)})"
-        yield found(path, message, verdict.cause.hint)
-    yield from _together(fits, kind, found)
-
-
-def _sibling(fits: Fits, fit: Fit) -> bool:
-    """Whether another recording of the clip agrees with the labels: then it is not those that are wrong."""
-    return any(one.fits for one in fits.all if one.labels == fit.labels and one is not fit)
-
-
-def _evidence(verdict: Verdict) -> str:
-    rival = f"; this would explain it nearly as well: {verdict.rival.what}" if verdict.rival is not None else ""
-    return (
-        f"{plural(verdict.events, 'event')} alone at {plural(verdict.places, 'place')} are {verdict.before:.0f}° off "
-        f"as labelled, {verdict.after:.0f}° once that is undone{rival}"
-    )
-
-
-def _together(fits: Fits, kind: str, found: Found) -> Iterator[Finding]:
-    """What all recordings of one format share, from the places of all of them."""
-    for format, (those, verdict) in fits.together.items():
-        if verdict.cause.kind == kind:
-            places = [fit.place for fit in those if fit.place is not None]
-            path = spot(fits.collection, places) if places else fits.collection.path
-            message = f"all {len(those):,} {format.upper()} recordings together: {verdict.cause.what}"
-            yield found(path, f"{message} ({_evidence(verdict)})", verdict.cause.hint)
-
-
-def _once(told: list[tuple[Fit, _Told]]) -> Iterator[tuple[Fit, _Told, str]]:
-    """Each clip once, whatever recordings speak for it: the clearest of them, what it says, and all their names."""
-    groups: dict[str, list[tuple[Fit, _Told]]] = {}
-    for fit, one in told:
-        groups.setdefault(fit.labels, []).append((fit, one))
-    for group in groups.values():
-        fit, best = max(group, key=lambda pair: pair[1].after)
-        yield fit, best, _names([fit for fit, _ in group])
-
-
-def _names(those: list[Fit]) -> str:
-    return " and ".join(f"{fit.file} as {fit.format.upper()}" for fit in those)
-
-
-def _percent(share: float) -> str:
-    return f"{round(100 * share)} %"

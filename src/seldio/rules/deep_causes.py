@@ -44,6 +44,7 @@ class Cause:
         turn: matrix that turns what is heard into what is labelled, shape (3, 3).
         reference: the channel that holds W.
         penalty: how much less likely it is before anything is heard, as a log-likelihood.
+        channel: the channel of FOA that explains the same if it is inverted; empty where there is none.
     """
 
     kind: str
@@ -52,6 +53,7 @@ class Cause:
     turn: tuple[tuple[float, ...], ...]
     reference: int = 0
     penalty: float = 0.0
+    channel: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,17 +111,17 @@ _COMMON: Mapping[tuple[tuple[float, ...], ...], tuple[str, str, str]] = {
     _matrix(np.diag([1.0, -1, 1])): (
         "mirrored",
         "azimuths look mirrored: left and right are exchanged",
-        "change the sign of all azimuths (+90 is left){}",
+        "change the sign of all azimuths (+90 is left)",
     ),
     _matrix(np.diag([1.0, 1, -1])): (
         "flipped",
         "elevations look upside down: up and down are exchanged",
-        "change the sign of all elevations (up is positive){}",
+        "change the sign of all elevations (up is positive)",
     ),
     _matrix(np.diag([-1.0, 1, 1])): (
         "reversed",
         "front and back look exchanged: azimuth a stands for 180 - a",
-        "take 180 degrees minus each azimuth (0 is the front){}",
+        "take 180 degrees minus each azimuth (0 is the front)",
     ),
     _matrix(np.diag([-1.0, -1, -1])): (
         "inverted",
@@ -135,11 +137,10 @@ def _exchange(turn: Floats, reference: int, format: Format) -> Cause:
     common = _COMMON.get(_matrix(turn))
     if not reference and common is not None:
         kind, what, hint = common
-        channel = _CHANNEL.get(kind)
-        other = f", or of channel {channel} if that is what went wrong" if channel and format == "foa" else ""
+        channel = _CHANNEL.get(kind, "") if format == "foa" else ""
         if kind == "inverted" and format == "mic":
             what, hint = "all directions look opposite", "turn all directions to the opposite side"
-        return Cause(kind, what, hint.format(other), _matrix(turn))
+        return Cause(kind, what, hint, _matrix(turn), channel=channel)
     if not reference and turn[2, 2] == 1 and np.linalg.det(turn) > 0:
         return rotation(round(np.degrees(np.arctan2(turn[1, 0], turn[0, 0]))))
     return _foa_order(turn, reference) if format == "foa" else _mic_order(turn)

@@ -141,21 +141,21 @@ def pieces(labels: Said, heard: Mapping[int, Floats]) -> dict[int, Pieces]:
     count = min(len(labels), *map(len, heard.values()))
     direct = np.max(list(lengths.values()), axis=0)[:count] > _DIRECT
     frame = np.flatnonzero(labels.alone[:count] & direct)
-    runs = _runs(frame, labels.event[frame])
-    began = frame[np.searchsorted(runs, runs)] if len(frame) else frame
-    piece = np.unique(np.stack((runs, (frame - began) // _PIECE)), axis=1, return_inverse=True)[1].ravel()
+    run = runs(frame, labels.event[frame])
+    began = frame[np.searchsorted(run, run)] if len(frame) else frame
+    piece = np.unique(np.stack((run, (frame - began) // _PIECE)), axis=1, return_inverse=True)[1].ravel()
     sizes = np.bincount(piece)
     kept = sizes >= _LEAST
     middle = np.zeros((len(sizes), 3))
     np.add.at(middle, piece, labels.direction[frame])
-    place, events = places(middle[kept]), len(np.unique(runs[kept[piece]]))
+    place, events = places(middle[kept]), len(np.unique(run[kept[piece]]))
     return {
         reference: Pieces(_agreement(labels.direction[frame], directions[frame], piece)[kept], place, events)
         for reference, directions in heard.items()
     }
 
 
-def _runs(frame: Ints, event: Ints) -> Ints:
+def runs(frame: Ints, event: Ints) -> Ints:
     """The number of the event of each label frame; short gaps do not end an event."""
     new = (np.diff(frame) > _LEAST) | (np.diff(event) != 0)
     return np.concatenate((np.zeros(min(1, len(frame)), np.int64), np.cumsum(new)))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from seldio.rules.deep_evidence import Bools, Floats, Ints, Said, likelihood, places
+from seldio.rules.deep_evidence import Bools, Floats, Ints, Said, likelihood, places, runs
 
 #: Label frames by which labels are moved, at most.
 FURTHEST = 100
@@ -31,6 +31,8 @@ FIT = 0.55
 _FAR, _FIT_FAR = 30, 0.7
 #: Places at which sound is heard where labels say, at least, each in so many label frames of some directness.
 PLACES, _FRAMES, _HEARD = 3, 3, 0.1
+#: Events of which that is so, at least, where labels are said to be early or late.
+EVENTS = 5
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,7 +115,7 @@ def shift(labels: Said, sound: Heard) -> Shift | None:
     told = (
         bool(when.sum() > _WHEN and where.sum() > -1)
         and after >= max(_least(late), before)
-        and _various(labels, sound, late)
+        and _various(labels, sound, late, EVENTS)
     )
     sure = _sure(where + when) and _sure(np.sum(rows[best], axis=0) - np.sum(rows[rival], axis=0))
     return Shift(late, before, after, float(totals[best])) if told and sure else None
@@ -134,13 +136,15 @@ def _sure(gain: Floats, margin: float = MARGIN) -> bool:
     return bool(gain.sum() > margin and gain.sum() > _SURE * np.sqrt((blocks**2).sum()))
 
 
-def _various(labels: Said, sound: Heard, late: int = 0) -> bool:
-    """Whether sound is heard where labels say at several places: at one, chance is enough."""
+def _various(labels: Said, sound: Heard, late: int = 0, events: int = 1) -> bool:
+    """Whether sound is heard where labels say at several places, and in *events*: for one, chance is enough."""
     place, inside = _moved(labels, sound, late)
     cosine = np.einsum("ka,ka->k", labels.direction[place], sound.direction[inside])
     fits = labels.alone[place] & (sound.weight[inside] > _HEARD) & (cosine > np.cos(np.radians(30)))
-    _, counts = np.unique(places(labels.direction[place][fits]), return_counts=True)
-    return int((counts >= _FRAMES).sum()) >= PLACES
+    frame = place[fits]
+    kinds = places(labels.direction[frame]), runs(frame, labels.event[frame])
+    counts = [(np.unique(kind, return_counts=True)[1] >= _FRAMES).sum() for kind in kinds]
+    return bool(counts[0] >= PLACES and counts[1] >= events)
 
 
 def _moved(labels: Said, sound: Heard, late: int) -> tuple[Ints, Bools]:
