@@ -187,7 +187,7 @@ def test_rich_is_used_for_terminals_only() -> None:
         for path in (ROOT / "src/seldio/reports").glob("*.py")
         if re.search(r"^\s*(from|import) rich\b", path.read_text("utf-8"), re.MULTILINE)
     ]
-    assert sorted(homes) == ["score_text.py", "text.py"]
+    assert sorted(homes) == ["progress.py", "score_text.py", "text.py"]
 
 
 @given(reports, st.sampled_from(sorted(RENDERERS)))

@@ -31,6 +31,9 @@ class Processes:
         self._others = {process.pid for process in multiprocessing.active_children()}
         # spawn: works alike on all systems, and does not copy locks that another thread holds
         self._pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _end_with_parent)
+        with _unheard():  # all are started now: later a Ctrl-C is always heard
+            for _ in range(workers):
+                self._pool.submit(_nothing)
 
     def map(self, work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
         """The results of *work* on all *parts*, in their order; never more than two parts for each worker ahead.
@@ -41,15 +44,15 @@ class Processes:
         ahead: deque[Future[Result]] = deque()
         try:
             for part in parts:
-                with _unheard():
-                    ahead.append(self._pool.submit(work, part))
+                ahead.append(self._pool.submit(work, part))
                 if len(ahead) > 2 * self.workers:
                     yield ahead.popleft().result()
             while ahead:
                 yield ahead.popleft().result()
         except BrokenProcessPool:
             raise SeldioError(
-                "a worker process was killed, perhaps for want of memory: take fewer workers; nothing is half written"
+                "a worker process was killed, perhaps for want of memory: take fewer workers; nothing is half written "
+                "(in a program of your own, it may lack the line: if __name__ == '__main__')"
             ) from None
         finally:
             for future in ahead:
@@ -62,6 +65,10 @@ class Processes:
                 if process.pid not in self._others:
                     process.terminate()
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _nothing() -> None:
+    """What a process is started for."""
 
 
 def _end_with_parent() -> None:

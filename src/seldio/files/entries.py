@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 from collections.abc import Callable, Iterator
@@ -88,6 +87,8 @@ class Entry:
         place = self.local or inside or Path(self.path.partition("!/")[0])
         if place.is_file():
             return self.name, self.size, place.stat().st_mtime_ns
+        import hashlib
+
         return self.name, self.size, int.from_bytes(hashlib.sha256(self.read()).digest()[:8])
 
     def portable(self) -> Self:
