@@ -35,6 +35,7 @@ schemas: .venv/demo.stamp
 bench: .venv/bench.stamp
 	$(RUN) benchmarks/run.py
 	$(RUN) benchmarks/loading.py
+	$(RUN) benchmarks/scale.py
 
 clean:
 	rm -rf .venv .venv-frameworks build dist docs/_build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
