@@ -117,11 +117,6 @@ def storing() -> None:
     with tempfile.TemporaryDirectory() as name:
         pair = stored.clips(Path(name), 20)
         side_by_side("77 MB of recordings as Parquet, from disk", *pair, "bare pyarrow", 1.3)
-    for kind in ("parquet", "webdataset", "audiofolder"):
-        with tempfile.TemporaryDirectory() as name:
-            pair = stored.exported(Path(name), 200, kind)
-            seconds = side_by_side(f"export of 768 MB as {kind}, two workers", *pair, "one worker", 1.3, 3)
-            print(f"{'':<46} {768 / seconds:9,.0f} MB a second by two workers, their start included", flush=True)
 
 
 def asking() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,11 +13,10 @@ import pyarrow.parquet as pq
 import soundfile
 
 from seldio.dataset.contents import Contents
-from seldio.engines import running
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
-from seldio.storage import export, features
+from seldio.storage import features
 from seldio.storage.clips import Clips
 from seldio.storage.parquet import Shard, write_label_table
 from seldio.storage.rows import Plan
@@ -45,21 +43,6 @@ def _recordings(folder: Path, number: int) -> list[Path]:
     for path in paths:
         soundfile.write(path, rng.integers(-9000, 9000, (480_000, 4)).astype(np.int16), 24_000)
     return paths
-
-
-def exported(folder: Path, number: int, kind: str) -> Pair:
-    """A whole export of recordings, by two processes and by one."""
-    source = folder / "source"
-    source.mkdir(exist_ok=True)
-    _recordings(source, number)
-
-    def run(workers: int) -> None:
-        out = folder / "export"
-        shutil.rmtree(out, ignore_errors=True)
-        with running(workers):
-            export(source, out, kind, shard_bytes=50 << 20)
-
-    return lambda: run(2), lambda: run(1)
 
 
 def clips(folder: Path, number: int) -> Pair:
