@@ -431,6 +431,13 @@ def test_saf105_large_files(tmp_path: Path) -> None:
         assert len(stream.read()) == 11  # a stream fills no memory
 
 
+def test_lines_on_disk_may_be_longer(tmp_path: Path) -> None:
+    (tmp_path / "qa.jsonl").write_bytes(b"x" * 11)
+    for place in (tmp_path, tmp_path / "qa.jsonl"):
+        assert ({"qa.jsonl": b"x" * 11}, []) == read(place, Limits(file_bytes=10, lines_bytes=11))
+        assert ["SAF105"] == codes(read(place, Limits(lines_bytes=10))[1])
+
+
 @pytest.mark.parametrize("make", [make_zip, make_tar])
 def test_saf105_large_archives(make, tmp_path: Path) -> None:
     members = [(f"{i}.csv", ROWS) for i in range(5)]

@@ -25,6 +25,7 @@ class Limits:
 
     Args:
         file_bytes: one file, or one member of an archive, read as a whole.
+        lines_bytes: the same for JSON Lines on disk: the questions of a whole data set are one such file.
         members: members of one archive, or files of one folder that links to folders lead to.
         files: files of one folder.
         total_bytes: all members of one archive together, unpacked.
@@ -33,11 +34,16 @@ class Limits:
     """
 
     file_bytes: int = 256 * 2**20
+    lines_bytes: int = 4 * 2**30
     members: int = 200_000
     files: int = 5_000_000
     total_bytes: int = 4 * 2**30
     ratio: int = 200
     name_chars: int = 1024
+
+    def plain(self, name: str) -> int:
+        """How many bytes a file on disk may have to be read as a whole."""
+        return self.lines_bytes if name.lower().endswith((".jsonl", ".ndjson")) else self.file_bytes
 
     def unpacked(self, packed: int, most: int) -> int:
         """How many bytes *packed* bytes may unpack to; never over *most*."""

@@ -61,7 +61,7 @@ def open_source(
         return folder if as_it_lies else restored(folder, sink, limits)
     if stat.S_ISREG(mode):
         check_bits(given, mode, sink)
-        plain = Entry(given, os.path.basename(given), size, limits.file_bytes, real)
+        plain = Entry(given, os.path.basename(given), size, limits.plain(given), real)
         alone = Source(given, "file", (plain,))
         if not as_it_lies and (shard := restored(alone, sink, limits)) is not alone:
             return shard
@@ -130,7 +130,7 @@ def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
                 count += 1
                 linked += by_link
                 check_bits(path, mode, sink)
-                yield Entry(path, name, size, limits.file_bytes, real)
+                yield Entry(path, name, size, limits.plain(name), real)
 
 
 def _listing(folder: str, path: str) -> list[os.DirEntry[str]]:
