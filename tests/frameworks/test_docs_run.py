@@ -20,10 +20,12 @@ LIBRARIES = ("torch", "torchdata", "grain", "tensorflow", "datasets", "ray", "po
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from seldio.storage import export
     from seldio.synth.tree import write_tree
 
     folder = tmp_path_factory.mktemp("docs")
     write_tree(folder / "starss23", 3, seconds=20.0, media=("audio",))
+    export(folder / "starss23", folder / "hub")
     return folder
 
 
