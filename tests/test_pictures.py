@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import itertools
+import re
 import subprocess
 import sys
 import wave
@@ -223,6 +225,21 @@ def test_silence_and_odd_names_are_drawn(plots: Any, kind: str) -> None:
 
 
 # --- statistics and scores ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("longest", [1.1, 2.0, 11.0, 40.0, 600.0])
+def test_lengths_have_readable_numbers(tree: Path, longest: float) -> None:
+    from seldio.pictures.statistics import draw, statistics
+
+    found = dataclasses.replace(statistics(read_labels(tree)), lengths=np.array([1.0, longest]))
+    figure = draw(found)
+    figure.canvas.draw()
+    axes = next(axes for axes in figure.axes if axes.get_title(loc="left") + axes.get_title() == "events by length")
+    names = [label for label in axes.get_xticklabels(which="both") if label.get_text() and label.get_visible()]
+    assert 2 <= len(names) <= 8
+    assert all(re.fullmatch(r"[\d.]+", label.get_text()) for label in names)
+    boxes = [label.get_window_extent() for label in names]
+    assert all(one.x1 < other.x0 for one, other in itertools.pairwise(boxes))
 
 
 def test_statistics_add_up(tree: Path) -> None:

@@ -133,10 +133,25 @@ def draw(found: Statistics, title: str = "") -> Any:
         _clips(panels["splits"], found.splits, "clips by split")
         if found.lengths.size:
             panels["lengths"].set_xscale("log")
+            panels["lengths"].set_xticks(_steps(found.lengths.min(), found.lengths.max()))
             panels["lengths"].xaxis.set_major_formatter("{x:g}")
+            panels["lengths"].minorticks_off()
         counts = f"{plural(found.clips, 'clip')} ({found.silent:,} silent), {plural(len(found.lengths), 'event')}"
         figure.suptitle(f"{said(title)}: {counts}" if title else counts, fontsize=11)
     return figure
+
+
+def _steps(low: float, high: float) -> list[float]:
+    """Round numbers for a logarithmic axis, so many that their names have room.
+
+    >>> _steps(0.9, 11.3), _steps(0.1, 45)
+    ([0.5, 1.0, 2.0, 5.0, 10.0, 20.0], [0.1, 1.0, 10.0, 100.0])
+    """
+    digits = (1, 2, 5) if high < 50 * low else (1,)
+    steps = [float(f"{digit}e{power}") for power in range(-4, 6) for digit in digits]
+    first = max((number for number, step in enumerate(steps) if step <= low), default=0)
+    last = next((number for number, step in enumerate(steps) if step >= high), len(steps) - 1)
+    return steps[first : last + 1]
 
 
 def _classes(axes: Any, found: Statistics) -> None:
