@@ -187,7 +187,7 @@ def _items_text(group: dict[str, Any]) -> list[str]:
 def as_text(description: dict[str, Any]) -> str:
     """A description for people."""
     items = description.get("items", [])
-    files = plural(description["files"], "file" if items else "label file")
+    files = plural(description["files"], "file")
     lines = [f"{printable(description['path'])}: {files}"]
     for group in items:
         lines += _items_text(group)
