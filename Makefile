@@ -15,7 +15,7 @@ test-browser: .venv/browser.stamp
 
 # Windows and streams in torch, Grain, tf.data, datasets and Ray; the libraries have an environment of their own.
 test-frameworks: .venv-frameworks/stamp
-	.venv-frameworks/bin/python -m pytest tests/frameworks
+	.venv-frameworks/bin/python -m pytest tests/frameworks tests/test_hub.py::test_datasets_loads_what_was_pushed
 
 lint: .venv/test.stamp
 	$(RUN) -m ruff check

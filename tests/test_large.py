@@ -6,6 +6,8 @@ import dataclasses
 import json
 import shutil
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -19,21 +21,26 @@ from seldio.synth.tree import write_tree
 from seldio.validation import validate
 
 
+def watched(monkeypatch: pytest.MonkeyPatch, module: ModuleType, cutter: str, size: str, limit: int) -> list[int]:
+    """Let everything be large for *module*, and parts have *limit* bytes; the bytes of each part that is cut."""
+    sizes: list[int] = []
+    cut = getattr(module, cutter)
+
+    def counted(*args: object) -> list[Any]:
+        found = list(cut(*args))
+        sizes.extend(part.size for part in found)
+        return found
+
+    monkeypatch.setattr(module, "LARGE", 0)
+    monkeypatch.setattr(module, size, limit)
+    monkeypatch.setattr(module, cutter, counted)
+    return sizes
+
+
 @pytest.fixture
 def shards(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Everything is large; the bytes of each shard that was cut."""
-    sizes: list[int] = []
-    cut = label_validation._cut
-
-    def counted(*args: object) -> list[object]:
-        found = list(cut(*args))  # type: ignore[arg-type]
-        sizes.extend(shard.size for shard in found)
-        return found  # type: ignore[return-value]
-
-    monkeypatch.setattr(label_validation, "LARGE", 0)
-    monkeypatch.setattr(label_validation, "SHARD", 20_000)
-    monkeypatch.setattr(label_validation, "_cut", counted)
-    return sizes
+    """All label files are large."""
+    return watched(monkeypatch, label_validation, "_cut", "SHARD", 20_000)
 
 
 @pytest.fixture(scope="module")
@@ -129,19 +136,8 @@ ITEM = {"audio": ["x.wav"], "task": "source_existence", "question": "Is there a 
 
 @pytest.fixture
 def chunks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Every file of lines is large; the bytes of each chunk."""
-    sizes: list[int] = []
-    cut = line_validation._chunks
-
-    def counted(*args: object) -> list[object]:
-        found = list(cut(*args))  # type: ignore[arg-type]
-        sizes.extend(chunk.size for chunk in found)
-        return found  # type: ignore[return-value]
-
-    monkeypatch.setattr(line_validation, "LARGE", 0)
-    monkeypatch.setattr(line_validation, "CHUNK", 300)
-    monkeypatch.setattr(line_validation, "_chunks", counted)
-    return sizes
+    """All files of lines are large."""
+    return watched(monkeypatch, line_validation, "_chunks", "CHUNK", 300)
 
 
 def write_items(path: Path, ids: list[str], newline: str = "\n") -> None:

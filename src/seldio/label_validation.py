@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from seldio import rules
 from seldio.conversion.shards import Shard
-from seldio.engines import each
+from seldio.engines import cut, each
 from seldio.files import Entry, Source, read_entries
 from seldio.findings import Finding, Sink
 from seldio.formats import Format, Reading, TextFile, get, item_formats
@@ -112,16 +112,7 @@ def check_large(
 
 def _cut(layout: str | None, files: Sequence[tuple[Entry, str, str]]) -> Iterator[Shard]:
     """The files in their order, ``SHARD`` bytes at a time."""
-    taken: list[tuple[Entry, str, str]] = []
-    size = 0
-    for each_file in files:
-        taken.append(each_file)
-        size += each_file[0].size
-        if size >= SHARD:
-            yield Shard(layout, tuple(taken))
-            taken, size = [], 0
-    if taken:
-        yield Shard(layout, tuple(taken))
+    return (Shard(layout, tuple(those)) for those in cut(files, SHARD, lambda file: file[0].size))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -105,10 +105,9 @@ def examine(
     told = get(format) if format is not None and asked is None else None
     with reopened(path, found.append) as source:
         large = [] if rows or asked is not None else large_labels(source, told)
-        lines = [] if rows or reference is not None or told is not None or asked is not None else large_files(source)
-        files = _text_files(
-            _without(source, [*large, *(entry for entry, _ in lines)]), told, asked, found.append, changed or {}
-        )
+        lines = [] if rows or asked is not None or told is not None or reference is not None else large_files(source)
+        rest = _without(source, [*large, *(entry for entry, _ in lines)])
+        files = _text_files(rest, told, asked, found.append, changed or {})
         questions = _questions(files, told, asked)
         meant = asked is SUBMISSION
         package = None if told else item_validation.submission_of(source, files, questions, reference, meant)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from seldio.conversion.inputs import asking, label_entries, label_files
+from seldio.engines import cut
 from seldio.files import Entry, Source
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import Format, TextFile, get
@@ -106,7 +107,10 @@ def shards(
             groups.setdefault(layouts[each[0].path], []).append(each)
     if by_clip:
         groups = {layout: sorted(group, key=itemgetter(2)) for layout, group in groups.items()}
-    return [shard for layout, group in groups.items() for shard in _cut(layout, group, sizes)]
+    return [
+        Shard(layout, tuple(those))
+        for layout, group in groups.items() for those in cut(group, SHARD, lambda file: sizes[file[0].path])
+    ]  # fmt: skip
 
 
 def known(format: Format) -> bool:
@@ -139,17 +143,3 @@ def _layouts(files: Sequence[TextFile], sink: Sink, wanted: Wanted | None) -> di
     for format, members, _ in files_by_layout(files, asking(remark), wanted):
         found |= {file.path: format.name for file in members}
     return found | {file.path: None for file in files if file.path not in found}
-
-
-def _cut(layout: str | None, group: list[File], sizes: dict[str, int]) -> Iterator[Shard]:
-    """Files in their order, ``SHARD`` bytes at a time."""
-    taken: list[File] = []
-    size = 0
-    for each in group:
-        if taken and size + sizes[each[0].path] > SHARD:
-            yield Shard(layout, tuple(taken))
-            taken, size = [], 0
-        taken.append(each)
-        size += sizes[each[0].path]
-    if taken:
-        yield Shard(layout, tuple(taken))

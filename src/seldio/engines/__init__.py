@@ -6,6 +6,7 @@ the whole, with :func:`running`.
 
 from __future__ import annotations
 
+from seldio.engines.cutting import cut
 from seldio.engines.parts import ENGINES, MOST, each, running
 
-__all__ = ["ENGINES", "MOST", "each", "running"]
+__all__ = ["ENGINES", "MOST", "cut", "each", "running"]

@@ -63,7 +63,7 @@ class _Running:
             elif self.workers != 1:
                 from seldio.engines.processes import Processes
 
-                self.engine = Processes(self.workers or os.cpu_count() or 1)
+                self.engine = Processes(self.workers or 1)
         return self.engine
 
 
@@ -77,7 +77,8 @@ def running(
     """Let what is called inside of the block work in several processes or on a cluster. Results stay the same.
 
     Args:
-        workers: processes; 1 is this one alone, None as many as there are processors (1 without *engine* ray).
+        workers: processes; 1 is this one alone, and what is meant by None. On a cluster, parts that are worked on at a
+            time; None: as many as it has processors.
         engine: *local* for processes of this machine, *ray* for a Ray cluster (see :mod:`seldio.engines.cluster`).
         resume: a folder in which finished parts are kept: the same work with the same folder goes on from there,
             and what has changed since is done again. It is made if it is not there.

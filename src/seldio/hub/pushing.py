@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from typing import Literal
 
 from huggingface_hub import CommitOperationAdd
 
+from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
 from seldio.hub.client import CLIENT_ERRORS, TRIES, fail, hub, may_pass, patiently, pause, status_of
@@ -101,16 +103,7 @@ def ensure(plan: Plan, private: bool) -> Head:
 
 def batches(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
     """The files of each commit."""
-    batch: list[Entry] = []
-    size = 0
-    for entry in entries:
-        if batch and (len(batch) == BATCH_FILES or size + entry.size > BATCH_BYTES):
-            yield batch
-            batch, size = [], 0
-        batch.append(entry)
-        size += entry.size
-    if batch:
-        yield batch
+    return cut(entries, BATCH_BYTES, attrgetter("size"), BATCH_FILES)
 
 
 def send(plan: Plan, head: Head, message: str) -> tuple[str, ...]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from seldio.engines import cut
 from seldio.errors import UsageError
 from seldio.scores.seld import profiles
 from seldio.scores.seld.counts import Counts
@@ -53,24 +54,14 @@ class Counted(NamedTuple):
 
 def parts(reference: FileSide | TableSide, prediction: FileSide | TableSide, clips: Sequence[str]) -> list[Part]:
     """*clips* of both sides, ``PART`` bytes at a time; they depend on nothing but the files."""
-    sizes = reference.sizes, prediction.sizes
+
+    def size(clip: str) -> int:
+        return reference.sizes.get(clip, 0) + prediction.sizes.get(clip, 0)
+
     return [
-        Part(some, reference.some(some), prediction.some(some), size)
-        for some, size in _cut([(clip, sum(side.get(clip, 0) for side in sizes)) for clip in clips])
+        Part(tuple(some), reference.some(some), prediction.some(some), sum(map(size, some)))
+        for some in cut(clips, PART, size)
     ]
-
-
-def _cut(clips: Sequence[tuple[str, int]]) -> Iterator[tuple[tuple[str, ...], int]]:
-    taken: list[str] = []
-    total = 0
-    for clip, size in clips:
-        if taken and total + size > PART:
-            yield tuple(taken), total
-            taken, total = [], 0
-        taken.append(clip)
-        total += size
-    if taken:
-        yield tuple(taken), total
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,6 +15,7 @@ import pyarrow as pa
 from seldio.dataset.contents import Contents
 from seldio.dataset.events import Events, LabelFile
 from seldio.dataset.media import ARRAYS
+from seldio.engines import cut
 from seldio.errors import UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
@@ -180,16 +181,7 @@ class Plan:
 
 def chunks(rows: Iterable[Row], limit: int) -> Iterator[list[Row]]:
     """The rows in parts of at most *limit* bytes, or of one clip that is larger."""
-    part: list[Row] = []
-    size = 0
-    for row in rows:
-        if part and size + row.size > limit:
-            yield part
-            part, size = [], 0
-        part.append(row)
-        size += row.size
-    if part:
-        yield part
+    return cut(rows, limit, attrgetter("size"))
 
 
 def _rate(entry: Entry) -> int | None:
