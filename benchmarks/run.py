@@ -130,6 +130,9 @@ def asking() -> None:
         def ask() -> object:
             return convert_any(folder, out, "so-bench", None, (), {}, Request(seed=7))
 
+        def ask_in_russian() -> object:
+            return convert_any(folder, out, "ruenvaqa", None, (), {}, Request(seed=7))
+
         ask()
         records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
 
@@ -140,6 +143,7 @@ def asking() -> None:
         title = f"168 label files to {len(records):,} questions"
         seconds = side_by_side(title, ask, dump, "json.dumps of the same records", 8, 5)
         print(f"{'':<46} {len(records) / seconds:9,.0f} questions a second, written out; at least 20,000", flush=True)
+        side_by_side("the same labels asked in Russian", ask_in_russian, ask, "in English", 6, 5)
 
 
 def answering() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -364,10 +363,3 @@ def test_balance(synthetic):
     counts = Counter(item.task for item in select(items, 7, balance=True, proportions=PROPORTIONS))
     assert counts[CAPTIONING] == pytest.approx(4 * counts[SINGLE], abs=4)
     assert counts[SINGLE] == pytest.approx(counts[COUNTING], abs=1)
-
-
-def test_fast_enough(synthetic):
-    table, items = synthetic
-    begin = time.process_time()
-    assert sum(1 for _ in stream(table, seed=7, skipped=Counter())) == len(items)
-    assert len(items) / (time.process_time() - begin) > 2000  # measured: 27,000 a second
