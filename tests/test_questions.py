@@ -322,6 +322,34 @@ def test_one_actor_with_two_sounds_is_not_counted():
     assert "one actor makes two sounds" in skipped
 
 
+LAUGHTER = event(4, 0, 48, 30)
+
+
+@pytest.mark.parametrize(
+    ("more", "asked"),
+    [
+        (LAUGHTER, False),  # the same rows twice
+        (LAUGHTER[:1], False),  # one of them twice
+        (event(4, 0, 48, 30, source=5), False),  # two sources of one class at one place
+        (event(4, 0, 48, 90, source=0), True),  # 0 is no number of a source: two places are two sources
+        (event(4, 0, 48, 90, source=5), True),
+        (event(6, 0, 48, 30), True),  # another class at that place
+    ],
+)
+def test_rows_that_may_be_written_twice_are_neither_listed_nor_counted(more, asked):
+    for task in ("detect_source", "count_sources"):
+        items, skipped = ask(LAUGHTER + more, task)
+        assert bool(items) is asked, task
+        assert ("one of its rows may be written twice" in skipped) is not asked
+
+
+def test_one_source_number_in_two_places_is_neither_listed_nor_counted():
+    for source, asked in ((0, True), (3, False)):
+        items, skipped = ask(event(4, 0, 48, 30, source=source) + event(4, 0, 48, 90, source=source), "detect_source")
+        assert bool(items) is asked
+        assert ("one of its rows may be written twice" in skipped) is not asked
+
+
 def test_bare_words_cover_all_heights():
     rows = event(11, 0, 9, 90, 0) + event(3, 0, 9, 90, 40)
     items, skipped = ask(rows, "identify_source_by_location")

@@ -18,7 +18,7 @@ from seldio.questions.reasons import EDGE, MOVES, SHORT, UNKNOWN
 from seldio.questions.scene import Event, Floats, Ints, Rows, Scene
 from seldio.questions.wording import Name, name_of
 from seldio.schema.events import clip_codes, origin_of
-from seldio.schema.spans import spans
+from seldio.schema.spans import repeated, spans
 from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
 
@@ -56,7 +56,8 @@ def scenes(table: pa.Table, margins: Margins, window: int, hop: int) -> Iterator
     rows = _rows(table, found.rows[taken], frames[taken], margins)
     groups = list(_groups(span_clip[pieces.span], pieces.window))
     numbers = [number for low, high in groups for number in range(high - low)]
-    events = _events(table, found.rows[pieces.low], pieces, numbers, rows, hop, margins)
+    doubled = repeated(table)[found.rows[taken]]
+    events = _events(table, found.rows[pieces.low], pieces, numbers, rows, doubled, hop, margins)
     means = np.stack(angles.to_cartesian([e.azimuth for e in events], [e.elevation for e in events]), axis=1)
     paths = {file.clip: file.name for file in origin_of(table).files}
     for low, high in groups:
@@ -153,8 +154,9 @@ def _stays(values: Floats, alike: Callable[[Floats, Floats], Any], wide: int) ->
 
 
 def _events(
-    table: pa.Table, heads: Ints, pieces: _Pieces, numbers: list[int], rows: Rows, hop: int, margins: Margins
-) -> list[Event]:
+    table: pa.Table, heads: Ints, pieces: _Pieces, numbers: list[int], rows: Rows, doubled: Any, hop: int,
+    margins: Margins,
+) -> list[Event]:  # fmt: skip
     """One event for each piece, with its number in its clip."""
     size = pieces.high - pieces.low
     high = np.cumsum(size)
@@ -181,7 +183,8 @@ def _events(
         SHORT if brief else reason or (EDGE if cell < 0 else None)
         for brief, reason, cell in zip(short, unsteady, certain, strict=True)
     ]
-    told = (certain, short, unsteady, unplaced)
+    twice = np.logical_or.reduceat(doubled, low).tolist()
+    told = (certain, twice, short, unsteady, unplaced)
     lists = (*_labels(table, heads), *(column.tolist() for column in columns), *told, low.tolist(), high.tolist())
     return list(map(Event._make, zip(numbers, *lists, strict=True)))
 

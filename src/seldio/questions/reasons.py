@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 REPEATED = "the class sounds more than once in the clip"
+DOUBLED = "one of its rows may be written twice"
 SHORT = "the event is too short"
 UNKNOWN = "its direction is not known"
 MOVES = "the source moves"

@@ -15,7 +15,7 @@ import numpy as np
 
 from seldio.questions.directions import RIVALS
 from seldio.questions.margins import Margins
-from seldio.questions.reasons import REPEATED, SHARED, SHORT
+from seldio.questions.reasons import DOUBLED, REPEATED, SHARED, SHORT
 from seldio.questions.wording import Name
 from seldio.schema.qa import Proof, trusted
 
@@ -41,6 +41,7 @@ class Event(NamedTuple):
         gain: last distance less the first, metres.
         cells: mask of the direction cells that it touches.
         cell: the one cell that its mean lies in for sure, else -1.
+        doubled: whether one of its rows may be written twice, see :func:`seldio.schema.spans.repeated`.
         short: whether it is shorter than is asked about.
         unsteady: why it has no one direction; None where it has.
         unplaced: why no direction word says where it is; None where one does.
@@ -62,6 +63,7 @@ class Event(NamedTuple):
     gain: float
     cells: int
     cell: int
+    doubled: bool
     short: bool
     unsteady: str | None
     unplaced: str | None
@@ -119,7 +121,10 @@ class Scene:
     def unnamed(self) -> list[str | None]:
         """By event: why the name of its class does not single it out; None where it does."""
         alike = self.alike
-        return [SHORT if e.short else REPEATED if len(alike[e.name.plain]) > 1 else None for e in self.events]
+        return [
+            DOUBLED if e.doubled else SHORT if e.short else REPEATED if len(alike[e.name.plain]) > 1 else None
+            for e in self.events
+        ]
 
     @cached_property
     def nameable(self) -> tuple[list[Event], list[str]]:

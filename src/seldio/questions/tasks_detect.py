@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from seldio.questions.base import NO_META, Draft, meta, moments
 from seldio.questions.margins import Margins
-from seldio.questions.reasons import SHORT, UNSTEADY
+from seldio.questions.reasons import DOUBLED, SHORT, UNSTEADY
 from seldio.questions.scene import Event, Scene
 from seldio.questions.wording import Say, second
 from seldio.schema.qa import AnswerMeta
@@ -37,6 +37,8 @@ def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | 
     events = scene.events
     if len(events) > MOST_EVENTS:
         yield f"more than {MOST_EVENTS} events"
+    elif any(event.doubled for event in events):
+        yield DOUBLED
     elif any(event.short for event in events):
         yield SHORT
     else:
@@ -71,5 +73,7 @@ def _uncounted(scene: Scene, active: list[Event], frame: int, margins: Margins) 
         return "nothing sounds at the moment"
     if bisect_right(scene.edges, low) < bisect_right(scene.edges, high):  # one begins or ends
         return UNSTEADY
+    if any(event.doubled for event in active):
+        return DOUBLED
     actors = [event.source for event in active if event.source]
     return "one actor makes two sounds" if len(set(actors)) < len(actors) else None

@@ -98,6 +98,32 @@ def rank_in_frame(keys: Sequence[Ints], frame: Ints) -> Ints:
     return rank
 
 
+def repeated(table: pa.Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Rows of one class and frame that share their place, or a source number above 0, with another row.
+
+    Such rows may be one source written twice or two sources; nobody can tell. Source 0 and -1 are what many
+    programs write for every row, so they say nothing.
+    """
+    label, source = _numbers(table, "class_id"), _numbers(table, "source")
+    keys: list[Any] = [clip_codes(table)[0], _numbers(table, "frame"), label, _unnumbered(table, label)]
+    place = [
+        np.nan_to_num(table[field].cast(pa.float64()).to_numpy(), nan=np.inf, posinf=np.inf, neginf=-np.inf)
+        for field in ("azimuth", "elevation", "distance")
+        if field in table.column_names
+    ]
+    return (_shared([*keys, *place]) & bool(place)) | (_shared([*keys, source]) & (source > 0))
+
+
+def _shared(keys: Sequence[Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Rows that agree in all *keys* with another row."""
+    order = np.lexsort(keys)
+    same = np.logical_and.reduce([key[order][1:] == key[order][:-1] for key in keys])
+    found = np.zeros(len(order), dtype=bool)
+    found[order[1:]] |= same
+    found[order[:-1]] |= same
+    return found
+
+
 def _ordered(
     names: list[str], clips: Any, frame: Ints, keys: dict[str, Ints], order: Ints, starts: Ints, hop: Fraction
 ) -> Spans:
