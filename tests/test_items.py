@@ -266,6 +266,77 @@ def test_answers_that_are_the_same_are_no_choice(tmp_path: Path) -> None:
         convert_items(tmp_path / "v0.csv", tmp_path / "m.json", item_formats.get("mmau"), allow_loss=["all"])
 
 
+# --- letters and texts ---------------------------------------------------------------------------------
+
+ANIMALS = ["dog", "cat", "cow", "horse", "goat", "sheep"]
+
+
+def choice(number: int, answer: str, choices: list[str]) -> dict[str, object]:
+    """A record of MMAR."""
+    return {"id": str(number), "audio_path": f"a{number}.wav", "question": "Which?", "choices": choices,
+            "answer": answer, "modality": "sound"}  # fmt: skip
+
+
+def converted(source: Path, to: str, name: str) -> tuple[Path, str]:
+    done = RUN.invoke(app, ["convert", str(source), "--to", to, "-o", str(source.parent / name), "--allow-loss", "all"])
+    assert done.exit_code in (0, 2), done.output
+    return source.parent / name, " ".join(done.output.split())
+
+
+def test_ruenvaqa_has_letters_and_mmar_texts(tmp_path: Path) -> None:
+    source = lines(tmp_path / "q.jsonl", choice(1, "cow", ANIMALS[:4]), choice(2, "no", ["yes", "no"]))
+    made, said = converted(source, "ruenvaqa", "r.json")
+    assert ["C", "B"] == [record["outputs"] for record in json.loads(made.read_text())["data"]]
+    assert "2 answers written as letters of options" in said
+    (tmp_path / "p.json").write_text(json.dumps({"data": {"test": [{"outputs": "C", "meta": {"id": 1}}, {"outputs": "B", "meta": {"id": 2}}]}}))  # fmt: skip
+    scored = RUN.invoke(app, ["score", str(tmp_path / "p.json"), "-r", str(made), "--json"])
+    assert json.loads(scored.output)["reports"][0]["tables"][0]["rows"][0]["exact_match"] == 1.0
+    for through in ("items", "items-parquet"):  # what is no format of MERA's may hold letters or texts
+        between, _ = converted(source, through, "between.jsonl" if through == "items" else "between.parquet")
+        again, _ = converted(between, "ruenvaqa", "again.json")
+        assert json.loads(again.read_text())["data"] == json.loads(made.read_text())["data"]
+    for to in ("mmar", "mmau"):
+        back, _ = converted(made, to, "back.json")
+        assert ["cow", "no"] == [row.answer for row in item_formats.get(to).read(back.read_bytes(), "b", fail).rows]
+
+
+def fail(finding: object) -> None:
+    raise AssertionError(finding)
+
+
+@pytest.mark.parametrize("count", [1, 3, 5, 6])
+def test_ruenvaqa_takes_two_or_four_options(tmp_path: Path, count: int) -> None:
+    source = lines(tmp_path / "q.jsonl", choice(1, "dog", ANIMALS[:4]), choice(2, "dog", ANIMALS[:count]))
+    made, said = converted(source, "ruenvaqa", "r.json")
+    assert not made.exists()
+    assert f"takes questions with 2 or 4 options; 1 of 2 have another number (1 with {count}): 2 with {count}" in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "options", "why"),
+    [
+        ("cow", ["dog", "cow", "cow", "cat"], "1 answer is option B or C (1)"),
+        ("sheep", ["dog", "cow"], "1 answer is none of the options (1)"),
+        ("B", ["dog", "cow"], "1 answer is none of the options (1)"),  # MMAR's answers are texts
+    ],
+)
+def test_an_answer_that_is_not_one_option_is_no_letter(
+    tmp_path: Path, answer: str, options: list[str], why: str
+) -> None:
+    made, said = converted(lines(tmp_path / "q.jsonl", choice(1, answer, options)), "ruenvaqa", "r.json")
+    assert not made.exists()
+    assert why in said
+
+
+def test_an_answer_that_is_a_text_or_a_letter_is_refused(tmp_path: Path) -> None:
+    item = {"id": "1", "audio": ["a.wav"], "question": "Which?", "options": ["B", "A"], "answer": "A"}
+    made, said = converted(lines(tmp_path / "q.jsonl", item), "ruenvaqa", "r.json")
+    assert not made.exists()
+    assert "1 answer is option A or B (1)" in said
+    made, _ = converted(lines(tmp_path / "m.jsonl", choice(1, "A", ["B", "A"])), "ruenvaqa", "r.json")
+    assert json.loads(made.read_text())["data"][0]["outputs"] == "B"  # MMAR writes texts
+
+
 # --- what is JSON, and none of ours --------------------------------------------------------------------
 
 

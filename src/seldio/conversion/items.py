@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import BinaryIO
 
+from seldio.conversion.choices import answered
 from seldio.conversion.inputs import reopened
 from seldio.conversion.outputs import write_single
 from seldio.conversion.sources import Conversion
@@ -137,6 +138,8 @@ def convert_items(
     if "options" in target.needs:
         reading, notes = _with_choices(reading)
     same = reading.format.name == target.name
+    reading, told = answered(reading, target)
+    notes += told
     lacking = missing(reading.rows, target) if target.name not in (reading.format.name, reading.home) else {}
     if lacking:
         fields = "; ".join(f"{field} is missing in {count}" for field, count in lacking.items())

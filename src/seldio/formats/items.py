@@ -12,6 +12,8 @@ from seldio.formats.base import Place
 from seldio.schema.qa import Item, Prediction
 
 Row = Item | Prediction
+#: How the right one of several options is written.
+Answers = Literal["letter", "text"]
 #: Where a field of a row stands: (number of the row, name of the field of Item or Prediction, number inside a list).
 Locate = Callable[[int, str | None, int | None], Place]
 
@@ -63,6 +65,8 @@ class ItemFormat(ABC):
         holds: what its rows are.
         carries: the fields of Item or Prediction that it can hold; ``extra`` where it keeps further keys.
         needs: those of them that it cannot be written without.
+        answers: how it writes the right one of several options; None where either may stand.
+        counts: how many options a question may have; empty for any number.
         suffix: of its files, with the dot.
         aliases: further names.
         source: where the layout is documented.
@@ -74,6 +78,8 @@ class ItemFormat(ABC):
     holds: Literal["items", "predictions"]
     carries: tuple[str, ...]
     needs: tuple[str, ...] = ("id",)
+    answers: Answers | None = None
+    counts: tuple[int, ...] = ()
     suffix: str = ".jsonl"
     aliases: tuple[str, ...] = ()
     source: str = ""

@@ -283,6 +283,8 @@ RUENVAQA = RuEnvAqa(
         "id", "audio", "question", "instruction", "options", "answer", "task", "dataset", "language", "extra",
     ),
     needs=("id", "audio", "question"),
+    answers="letter",
+    counts=(2, 4),
     suffix=".json",
     aliases=("mera-ruenvaqa",),
     source="https://github.com/MERA-Evaluation/MERA_MULTIMODAL/blob/main/docs/dataset_formatting.md",
