@@ -557,3 +557,93 @@ def test_the_command_line_names_the_cause_and_its_evidence(tmp_path: Path) -> No
 def test_other_hops(tmp_path: Path) -> None:
     with Recording(saved(tmp_path / "a.wav", clip(20).sound["foa"][:, :RATE])) as recording:
         assert len(listen(recording, "foa", Fraction(1, 50))) == 50
+
+
+# --- which file is at fault ----------------------------------------------------------------------------------
+
+
+def delayed(frames: int) -> Callable[[Any], Any]:
+    """The sound so many label frames later (earlier, if negative), as long as before."""
+
+    def change(sound: Any) -> Any:
+        moved, samples = np.zeros_like(sound), frames * RATE // 10
+        if samples >= 0:
+            moved[:, samples:] = sound[:, : sound.shape[1] - samples]
+        else:
+            moved[:, :samples] = sound[:, -samples:]
+        return moved
+
+    return change
+
+
+def axes_exchanged(k: int, c: int, s: int, az: int, el: int, d: int) -> Row:
+    """Front taken for up, and up for front."""
+    x, y, z = angles.to_cartesian(np.array([az * 1.0]), np.array([el * 1.0]))
+    azimuth, elevation = angles.to_polar(z, y, x)
+    return k, c, s, round(float(azimuth[0])), round(float(elevation[0])), d
+
+
+#: What is changed, the rule, the file that is at fault, and words of the message.
+AT_FAULT: dict[str, tuple[dict[str, Any], str, str, str]] = {
+    "labels rotated by 20": (
+        {"row": lambda k, c, s, az, el, d: (k, c, s, int(angles.wrap(az + 20)), el, d)}, "AUD304", "metadata", "rotated by",
+    ),
+    "labels rotated by 30": (
+        {"row": lambda k, c, s, az, el, d: (k, c, s, int(angles.wrap(az + 30)), el, d)}, "AUD304", "metadata", "rotated by",
+    ),
+    "axes of labels exchanged": ({"row": axes_exchanged}, "AUD305", "metadata", "axes x, y, z (front, left, up)"),
+    "labels opposite": (
+        {"row": lambda k, c, s, az, el, d: (k, c, s, int(angles.wrap(az + 180)), -el, d)}, "AUD306", "metadata", "opposite",
+    ),
+    "FOA turned": ({"foa": lambda x: x[[0, 3, 2, 1]] * np.array([[1], [1], [1], [-1]], np.int16)}, "AUD304", "foa", "only"),
+    "FOA late": ({"foa": delayed(5)}, "AUD308", "foa", "0.5 s late"),
+    "FOA early": ({"foa": delayed(-7)}, "AUD308", "foa", "0.7 s early"),
+    "MIC late": ({"mic": delayed(5)}, "AUD308", "mic", "0.5 s late"),
+    "labels late": ({"row": lambda k, c, s, az, el, d: (k + 8, c, s, az, el, d)}, "AUD308", "metadata", "0.8 s late"),
+    "FuMa": ({"foa": lambda x: x[[0, 3, 1, 2]]}, "AUD305", "foa", "FuMa"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AT_FAULT)
+def test_of_labels_and_two_recordings_the_one_that_differs_is_at_fault(name: str, tmp_path: Path) -> None:
+    changes, code, folder, words = AT_FAULT[name]
+    found = deep(tree(tmp_path, [planted(clip(20, events=30), **changes)]))
+
+    assert [(one.code, one.path.split("/")[-3]) for one in found] == [(code, f"{folder}_dev")], found
+    assert words in found[0].message
+    assert found[0].hint
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_recording_of_another_clip_is_at_fault_where_its_sibling_fits(format: Format, tmp_path: Path) -> None:
+    one, two = clip(20), clip(21)
+    found = deep(tree(tmp_path, [planted(one, **{format: lambda _: two.sound[format]}), two]))
+
+    assert {"AUD309"} == {finding.code for finding in found if finding.code.startswith("AUD3")}
+    (wrong,) = [finding for finding in found if finding.code == "AUD309"]
+    assert f"{format}_dev/dev-train-tau/{NAMES[0]}.wav" in wrong.path
+    assert NAMES[1] in wrong.message
+
+
+def test_one_recording_alone_leaves_open_which_file_was_moved(tmp_path: Path) -> None:
+    folder = tree(tmp_path, [planted(clip(20), foa=delayed(5))])
+    shutil.rmtree(folder / "mic_dev")
+    (one,) = deep(folder)
+
+    assert (one.code, Path(one.path).suffix) == ("AUD308", ".csv")
+    assert "recording" in str(one.hint)
+
+
+def test_what_both_arrays_share_is_one_finding_at_the_labels(tmp_path: Path) -> None:
+    for seed in range(20, 24):
+        one = planted(clip(seed), **CASES["AUD301"][1])
+        for format in FORMATS:
+            saved(tmp_path / f"{format}_dev/dev-train-tau/fold3_room4_mix0{seed}.wav", one.sound[format])
+        path = tmp_path / f"metadata_dev/dev-train-tau/fold3_room4_mix0{seed}.csv"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text(one.rows))
+
+    together = [found for found in deep(tmp_path) if " together" in found.message]
+
+    assert [(found.code, Path(found.path).parent.name) for found in together] == [("AUD301", "metadata_dev")]
+    assert together[0].message.startswith("all 4 FOA and 4 MIC recordings together: azimuths look mirrored")

@@ -102,7 +102,8 @@ def channels_exchanged(fits: Fits, found: Found) -> Iterator[Finding]:
 
     FOA has W, Y, Z, X in the data sets of DCASE Task 3 (ACN); many tools write W, X, Y, Z (FuMa). The capsules of
     MIC are M1 to M4: front left up, front right down, back left down, back right up. Features computed from
-    exchanged channels put every source elsewhere.
+    exchanged channels put every source elsewhere. Where both recordings of a clip say the same, the axes of its
+    labels are exchanged.
 
     Example:
         channels look as if in the order W, X, Y, Z (FuMa), not W, Y, Z, X (ACN)
@@ -169,7 +170,8 @@ def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
     """Labels that are early or late by the same time throughout.
 
     Events begin, end and move in the sound before or after they do in the labels: a recording that was cut at
-    its beginning, silence put before it, a clock that was read wrongly. Said from 0.4 s up to 10 s.
+    its beginning, silence put before it, a clock that was read wrongly. Said from 0.4 s up to 10 s. Where the
+    other recording of the clip (MIC, FOA) fits the labels as they are, the one that does not is reported.
 
     Example:
         labels look 2.0 s late: 31 % of what is heard alone fits as labelled, 88 % once they are moved
@@ -179,16 +181,21 @@ def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, frame 0 begins with the recording.
     """
-    told = [(fit, one) for fit, one in fits.timings if isinstance(one, Shift)]
-    for fit, one, names in once(told):
-        side = "late" if one.frames > 0 else "early"
-        message = (
-            f"labels look {float(abs(one.frames) * fit.hop):.1f} s {side} "
-            f"({plural(abs(one.frames) * fit.step, 'label frame')}): "
-            f"{percent(one.before)} of what is heard alone fits as labelled, {percent(one.after)} once they are "
-            f"moved ({names})"
-        )
-        yield found(fit.labels, message, f"add {-one.frames * fit.step:+d} to each frame number")
+    for fit, one, agree, names in once(fits, Shift):
+        time = f"{float(abs(one.frames) * fit.hop):.1f} s"
+        count, moved = plural(abs(one.frames) * fit.step, "label frame"), f"{-one.frames * fit.step:+d}"
+        fits_now = f"{percent(one.before)} of what is heard alone fits as labelled, {percent(one.after)} once they are"
+        if agree:
+            message = (
+                f"{fit.file} sounds {time} {'early' if one.frames > 0 else 'late'} ({count}) against the labels, which "
+                f"fit the other recording of the clip: {fits_now} moved"
+            )
+            yield found(fit.recording, message, "take the original recording")
+        else:
+            side = "late" if one.frames > 0 else "early"
+            hint = f"add {moved} to each frame number"
+            hint += "" if agree is False else ", or take the original recording, if that is what was cut or padded"
+            yield found(fit.labels, f"labels look {time} {side} ({count}): {fits_now} moved ({names})", hint)
 
 
 @rule("AUD309", ERROR)
@@ -196,7 +203,8 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
     """Labels that fit the recording of another clip, and not their own.
 
     File names that were exchanged, or a list of labels and one of recordings sorted differently. Only clips of
-    the same folder or archive are compared.
+    the same folder or archive are compared. Where the other recording of the clip (MIC, FOA) fits the labels, the
+    one that does not is reported.
 
     Example:
         fold3_room4_mix002.csv fits fold3_room4_mix001.wav: 91 % of what is heard alone, its own labels 8 %
@@ -206,13 +214,18 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, labels have the name of their recording.
     """
-    told = [(fit, one) for fit, one in fits.timings if isinstance(one, Other)]
-    for fit, one, names in once(told):
-        message = (
-            f"the labels look like those of another clip: {printable(one.clip)} fits {percent(one.after)} of what is "
-            f"heard alone, these {percent(one.before)} ({names})"
-        )
-        yield found(fit.labels, message, "find out which name is right")
+    for fit, one, agree, names in once(fits, Other):
+        own = "its own" if agree else "these"
+        share = f"fits {percent(one.after)} of what is heard alone, {own} {percent(one.before)}"
+        if agree:
+            message = (
+                f"{fit.file} sounds like another clip: {printable(one.clip)} {share}, which fit the other recording of "
+                "the clip"
+            )
+            yield found(fit.recording, message, "take the recording that belongs to the labels")
+        else:
+            message = f"the labels look like those of another clip: {printable(one.clip)} {share} ({names})"
+            yield found(fit.labels, message, "find out which name is right")
 
 
 RULES: tuple[Rule, ...] = (

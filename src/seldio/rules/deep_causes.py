@@ -169,13 +169,28 @@ def _mic_order(turn: Floats) -> Cause:
     moved = SIDES @ turn.T
     order = [int(np.flatnonzero((side == SIDES).all(axis=1))[0]) if _is_side(side) else -1 for side in moved]
     if -1 in order:
-        words = ", ".join(("-" if row.sum() < 0 else "") + "xyz"[int(np.abs(row).argmax())] for row in turn)
-        what = f"directions look as if their axes x, y, z (front, left, up) were {words}"
-        return Cause("order", what, "find out how the directions were computed", _matrix(turn), 0, 5.0)
+        return _axes(turn)
     exchanged = sum(place != capsule for place, capsule in enumerate(order))
     what = f"channels look as if in the order {', '.join(f'M{m + 1}' for m in order)}"
     hint = "put them in the order M1, M2, M3, M4"
     return Cause("order", what, hint, _matrix(turn), 0, 1.0 if exchanged == 2 else 3.0)
+
+
+def _axes(turn: Floats) -> Cause:
+    """What no order of channels makes, or what two recordings of a clip share: then it is in the labels."""
+    words = ", ".join(("-" if row.sum() < 0 else "") + "xyz"[int(np.abs(row).argmax())] for row in turn)
+    what = f"directions look as if their axes x, y, z (front, left, up) were {words}"
+    return Cause("order", what, "find out how the directions were computed", _matrix(turn), 0, 5.0)
+
+
+def in_labels(cause: Cause) -> Cause:
+    """The same turn as a fault of labels, for causes whose words are about the channels of a recording."""
+    if cause.kind == "order":
+        return _axes(np.array(cause.turn))
+    if cause.kind == "inverted":
+        opposite = cause.turn == _matrix(-np.eye(3))
+        return _exchange(np.array(cause.turn), 0, "mic") if opposite else _axes(np.array(cause.turn))
+    return cause
 
 
 def _is_side(side: Floats) -> bool:

@@ -9,6 +9,8 @@ from functools import cached_property
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from seldio.engines import each
 from seldio.errors import SeldioError
 from seldio.files.lookup import Lookup
@@ -16,10 +18,10 @@ from seldio.formats import Reading
 from seldio.formats.trees import Place, Tree
 from seldio.media.arrays import Format
 from seldio.rules.collection import Collection, Entry
-from seldio.rules.deep_causes import PLACES, Verdict, judge
+from seldio.rules.deep_causes import Cause, Verdict, judge
 from seldio.rules.deep_evidence import Pieces, Said, joined, pieces
 from seldio.rules.deep_recordings import FORMATS, Pair, Recordings, Rows, rows_of
-from seldio.rules.deep_timing import FURTHEST, Heard, Other, Shift, fitting, heard, other, shift
+from seldio.rules.deep_timing import FURTHEST, Heard, Other, Shift, evidence, heard, other, shift
 from seldio.text import printable
 
 if TYPE_CHECKING:
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
 _RATES = (8_000, 192_000)
 #: From so many clips on, what they share is a finding of its own.
 MANY = 4
-#: Share of label frames that fit from which labels are beyond doubt.
-_SURE = 0.7
+#: Log-likelihood by which the other recording of a clip speaks for its labels, or against them, at least.
+_CLEAR = 3.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Fit:
         labels: the path of its labels.
         recording: the path of the recording.
         place: where that stands in the tree.
+        labelled: where the labels stand in it.
         hop: seconds of a frame.
         step: label frames of the file in one of these.
         format: of the recording, as its folder says.
@@ -57,6 +60,7 @@ class Fit:
     labels: str
     recording: str
     place: Place | None
+    labelled: Place | None
     hop: Fraction
     step: int
     format: Format
@@ -82,16 +86,6 @@ class Fit:
         """Whether the four channels are what they should be, as far as that is heard without labels."""
         return self.taken is None and not self.turned
 
-    @property
-    def telling(self) -> bool:
-        """Whether it has enough places to tell anything."""
-        return self.sound and self.pieces[0].places >= PLACES
-
-    @cached_property
-    def fits(self) -> bool:
-        """Whether labels and sound agree beyond doubt."""
-        return self.telling and fitting(self.said, self.heard) >= _SURE
-
 
 def timing(fit: Fit, every: Mapping[str, Said]) -> Shift | Other | None:
     """The shift, or the clip of *every* (by the path of its labels), that explains a recording best."""
@@ -112,6 +106,38 @@ class Fits:
     def __init__(self, collection: Collection, fits: Iterable[Fit]) -> None:
         self.collection, self.all = collection, list(fits)
 
+    def siblings(self, fit: Fit) -> list[Fit]:
+        """The other recordings of the same clip, as far as they are what their folders say."""
+        return [one for one in self.all if one.labels == fit.labels and one is not fit and one.sound]
+
+    def agree(self, those: Iterable[Fit], cause: Cause) -> bool | None:
+        """Whether the siblings of *those* agree with the labels where those show *cause*.
+
+        Returns:
+            False where the siblings show the same cause, so that the labels are wrong; None where nothing tells.
+        """
+        turns = np.stack((np.eye(3), np.array(cause.turn)))
+        heard = [one.pieces[0].evidence(turns).sum(axis=1) for fit in those for one in self.siblings(fit)]
+        return _better(*np.sum(heard, axis=0)) if heard and not cause.reference else None
+
+    def agree_in_time(self, fit: Fit, told: Shift | Other) -> bool | None:
+        """Whether the siblings of *fit* agree with the labels as they are, where it shows another time or clip.
+
+        Returns:
+            False where the siblings show the same, so that the labels are wrong; None where nothing tells.
+        """
+        labels, late = (fit.said, told.frames) if isinstance(told, Shift) else (self.said[told.clip], 0)
+        heard = [
+            (np.sum(evidence(fit.said, one.heard)), np.sum(evidence(labels, one.heard, late)))
+            for one in self.siblings(fit)
+        ]
+        return _better(*np.sum(heard, axis=0)) if heard else None
+
+    @cached_property
+    def said(self) -> dict[str, Said]:
+        """What the labels of each clip say, by their path."""
+        return {fit.labels: fit.said for fit in self.all}
+
     @cached_property
     def together(self) -> dict[Format, tuple[list[Fit], Verdict]]:
         """What all recordings of a format share, by the format, where the places of all of them speak for it."""
@@ -128,9 +154,14 @@ class Fits:
     @cached_property
     def timings(self) -> list[tuple[Fit, Shift | Other]]:
         """The recordings whose labels fit at another time, or are those of another clip."""
-        every = {fit.labels: fit.said for fit in self.all}
-        found = ((fit, timing(fit, every)) for fit in self.all)
+        found = ((fit, timing(fit, self.said)) for fit in self.all)
         return [(fit, one) for fit, one in found if one is not None]
+
+
+def _better(labelled: float, changed: float) -> bool | None:
+    """Whether labels explain what is heard better as they are (log-likelihoods); None where neither does clearly."""
+    clear = max(labelled, changed) > 0 and abs(labelled - changed) > _CLEAR
+    return bool(labelled > changed) if clear else None
 
 
 def listened(collection: Collection, tree: Tree, look: Lookup) -> Fits:
@@ -189,5 +220,5 @@ def judged(
     those = pieces(labels, directions)
     verdict = judge(those, format) if taken is None and not turned else None
     sound = heard(directions[0], field.activity())
-    return Fit(clip, rows.path, recording, place, rows.hop, rows.step, format, taken, turned, labels, sound, those,
-               verdict)  # fmt: skip
+    return Fit(clip, rows.path, recording, place, rows.place, rows.hop, rows.step, format, taken, turned, labels, sound,
+               those, verdict)  # fmt: skip

@@ -28,7 +28,7 @@ _SUFFIXES = [suffix for suffix, kind in TYPES.items() if kind == "audio"]
 class Rows:
     """The label rows of a clip: label frames, directions (degrees, NaN where unknown), numbers of class and source.
 
-    A frame may be *step* label frames of the file, see :meth:`coarse`.
+    A frame may be *step* label frames of the file, see :meth:`coarse`; *place* is where the file stands in a tree.
     """
 
     path: str
@@ -38,6 +38,7 @@ class Rows:
     event: Any
     hop: Fraction
     step: int = 1
+    place: Place | None = None
 
     def coarse(self) -> Rows:
         """The same in frames of 0.1 s, if they are finer: what is asked of the sound is asked of so many frames."""
@@ -70,7 +71,7 @@ class Recordings:
     def pairs(self, clip: Clip) -> Iterator[Pair]:
         """The labels of a clip with each of its recordings."""
         assert clip.metadata is not None
-        rows = self.rows[clip.metadata]
+        rows = dataclasses.replace(self.rows[clip.metadata], place=self._places.get(clip.metadata))
         for entry, format in self._recordings(clip) if len(rows.frame) else ():
             yield Pair(clip.clip, rows, entry, self._places.get(entry.name), format)
 

@@ -7,12 +7,13 @@ from typing import TypeVar
 
 from seldio.findings import Finding
 from seldio.rules.collection import Found
-from seldio.rules.deep_causes import Verdict
+from seldio.rules.deep_causes import Cause, Verdict, in_labels
 from seldio.rules.deep_fit import Fit, Fits
 from seldio.rules.deep_timing import Other, Shift
 from seldio.rules.tree_gaps import spot
 from seldio.text import plural
 
+Turn = tuple[tuple[float, ...], ...]
 _Told = TypeVar("_Told", Shift, Other)
 #: Causes that are most often in the labels; the others are in the recording.
 _IN_LABELS = frozenset({"mirrored", "flipped", "reversed", "rotated"})
@@ -20,47 +21,59 @@ _IN_LABELS = frozenset({"mirrored", "flipped", "reversed", "rotated"})
 
 def directions(fits: Fits, kind: str, found: Found) -> Iterator[Finding]:
     """A finding for each clip with this cause, and one for all clips together where they share it."""
-    groups: dict[str, list[Fit]] = {}
+    groups: dict[tuple[str, bool | None], list[Fit]] = {}
     for fit in fits.all:
-        if fit.kind == kind:
-            inside = kind in _IN_LABELS and not _sibling(fits, fit)
-            groups.setdefault(fit.labels if inside else fit.recording, []).append(fit)
-    for path, group in groups.items():
+        if fit.verdict is not None:
+            agree = fits.agree([fit], fit.verdict.cause)
+            if _named(fit.verdict.cause, agree).kind == kind:
+                path = fit.labels if _is_in_labels(kind, agree) else fit.recording
+                groups.setdefault((path, agree), []).append(fit)
+    for (path, agree), group in groups.items():
         verdict = group[0].verdict
         assert verdict is not None
-        both = any(one.format == "mic" for one in group)
-        what, hint = _explained(verdict, both, _sibling(fits, group[0]), "recording of the clip")
+        what, hint = _explained(verdict.cause, agree, group, "recording of the clip")
         yield found(path, f"{what} ({_evidence(verdict)}; {_names(group)})", hint)
     yield from _together(fits, kind, found)
 
 
-def _explained(verdict: Verdict, labels: bool, channel: bool, many: str) -> tuple[str, str]:
+def _named(cause: Cause, agree: bool | None) -> Cause:
+    """The cause in words about the file that is at fault."""
+    return in_labels(cause) if agree is False else cause
+
+
+def _is_in_labels(kind: str, agree: bool | None) -> bool:
+    """Whether the labels are at fault: two recordings say so, or one does and most often it is so."""
+    return agree is False or (agree is None and kind in _IN_LABELS)
+
+
+def _explained(cause: Cause, agree: bool | None, those: list[Fit], many: str) -> tuple[str, str]:
     """What is wrong and what to do.
 
     An inverted channel of FOA sounds like mirrored labels: only the other array tells.
 
     Args:
-        verdict: the cause.
-        labels: whether a recording of MIC says the same, so that the labels are wrong.
-        channel: whether the labels fit a recording of MIC, so that the channel is wrong.
-        many: what recordings of MIC are called here.
+        cause: that of all of *those*.
+        agree: whether the labels fit their siblings (so that the recordings are wrong), see :meth:`Fits.agree`.
+        those: the recordings.
+        many: what their siblings are called here.
     """
-    cause = verdict.cause
-    if not cause.channel or labels:
-        return cause.what, cause.hint
     turned = f"channel {cause.channel} has the wrong sign"
     undo = f"change the sign of channel {cause.channel}"
-    if channel:
+    if agree and cause.channel:
         return f"{turned}, as the labels fit the other {many}", f"take the original, or {undo}"
-    return (
-        f"{cause.what}, or {turned}: FOA alone sounds the same",
-        f"{cause.hint}; or {undo}, if that is what went wrong",
-    )
+    if agree and cause.kind in _IN_LABELS:
+        return f"{cause.what}, but only in the {_format(those)}: the labels fit the other {many}", "take the original"
+    named = _named(cause, agree)
+    if agree is None and cause.channel and not any(one.format == "mic" for one in those):
+        return (
+            f"{cause.what}, or {turned}: FOA alone sounds the same",
+            f"{cause.hint}; or {undo}, if that is what went wrong",
+        )
+    return named.what, named.hint
 
 
-def _sibling(fits: Fits, fit: Fit) -> bool:
-    """Whether another recording of the clip agrees with the labels: then it is not those that are wrong."""
-    return any(one.fits for one in fits.all if one.labels == fit.labels and one is not fit)
+def _format(those: list[Fit]) -> str:
+    return f"{those[0].format.upper()} recording{'s' if len(those) > 1 else ''}"
 
 
 def _evidence(verdict: Verdict) -> str:
@@ -72,26 +85,38 @@ def _evidence(verdict: Verdict) -> str:
 
 
 def _together(fits: Fits, kind: str, found: Found) -> Iterator[Finding]:
-    """What all recordings of one format share, from the places of all of them."""
-    for format, (those, verdict) in fits.together.items():
-        if verdict.cause.kind == kind:
-            places = [fit.place for fit in those if fit.place is not None]
-            path = spot(fits.collection, places) if places else fits.collection.path
-            both = format == "mic" or ("mic" in fits.together and fits.together["mic"][1].cause.kind == kind)
-            fitting = sum(_sibling(fits, fit) for fit in those) > len(those) / 2
-            what, hint = _explained(verdict, both, fitting, "recordings")
-            message = f"all {len(those):,} {format.upper()} recordings together: {what}"
-            yield found(path, f"{message} ({_evidence(verdict)})", hint)
+    """What all recordings of one format share, from the places of all of them; of both formats, if they agree."""
+    told: dict[tuple[Turn, bool | None], list[tuple[list[Fit], Verdict]]] = {}
+    for those, verdict in fits.together.values():
+        agree = fits.agree(those, verdict.cause)
+        if _named(verdict.cause, agree).kind == kind:
+            told.setdefault((verdict.cause.turn, agree), []).append((those, verdict))
+    for (_, agree), groups in told.items():
+        those = [fit for group, _ in groups for fit in group]
+        verdict = groups[0][1]
+        what, hint = _explained(verdict.cause, agree, those, "recordings")
+        counts = " and ".join(f"{len(group):,} {group[0].format.upper()}" for group, _ in groups)
+        places = [fit.labelled if agree is False else fit.place for fit in those]
+        inside = [place for place in places if place is not None]
+        path = spot(fits.collection, inside) if inside else fits.collection.path
+        yield found(path, f"all {counts} recordings together: {what} ({_evidence(verdict)})", hint)
 
 
-def once(told: list[tuple[Fit, _Told]]) -> Iterator[tuple[Fit, _Told, str]]:
-    """Each clip once, whatever recordings speak for it: the clearest of them, what it says, and all their names."""
-    groups: dict[str, list[tuple[Fit, _Told]]] = {}
-    for fit, one in told:
-        groups.setdefault(fit.labels, []).append((fit, one))
+def once(fits: Fits, kind: type[_Told]) -> Iterator[tuple[Fit, _Told, bool | None, str]]:
+    """Each file that another time or clip is the fault of, once, whatever recordings speak for it.
+
+    Yields:
+        The clearest recording, what it says, whether its siblings agree with the labels (see
+        :meth:`Fits.agree_in_time`; then it is at fault, else the labels), and the names of all.
+    """
+    groups: dict[tuple[str, bool], list[tuple[Fit, _Told, bool | None]]] = {}
+    for fit, one in fits.timings:
+        if isinstance(one, kind):
+            agree = fits.agree_in_time(fit, one)
+            groups.setdefault((fit.recording if agree else fit.labels, bool(agree)), []).append((fit, one, agree))
     for group in groups.values():
-        fit, best = max(group, key=lambda pair: pair[1].after)
-        yield fit, best, _names([fit for fit, _ in group])
+        fit, clearest, agree = max(group, key=lambda each: each[1].after)
+        yield fit, clearest, agree, _names([fit for fit, _, _ in group])
 
 
 def _names(those: list[Fit]) -> str:
