@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -167,7 +169,7 @@ def test_what_cannot_be_converted(tree: Path) -> None:
     mono = tree.parent / "mono.wav"
     soundfile.write(mono, np.zeros(100), RATE)
     for arguments, code, words in (
-        ([mono, "--to", "mic", "-o", tree.parent / "x.wav"], 1, "has 1 channels"),
+        ([mono, "--to", "mic", "-o", tree.parent / "x.wav"], 1, "has 1 channel; an array recording has 4"),
         ([tree, "--to", "mic"], 2, "with -o"),
         ([tree / "README.md", "--to", "mic", "-o", "-"], 2, "with -o"),
     ):
@@ -179,3 +181,68 @@ def test_what_cannot_be_converted(tree: Path) -> None:
     run = CliRunner().invoke(app, ["convert", str(text), "--to", "mic", "-o", str(tree.parent / "x.wav")])
     assert run.exit_code == 3
     assert not (tree.parent / "x.wav").exists()
+
+
+def loud(path: Path, peak: float) -> None:
+    """A burst from where three capsules add up, with the given peak in W."""
+    sound = render(np.random.default_rng(1).standard_normal(RATE), 45.0, 35.0, RATE, "foa")
+    wav(path, sound * peak / np.abs(sound).max())
+
+
+def test_clipped_samples_are_counted_and_one_gain_for_the_set_keeps_them(tmp_path: Path) -> None:
+    root = tmp_path / "set"
+    for name, peak in (("a", 0.998), ("b", 0.2)):
+        loud(root / f"foa_dev/dev-train-tau/{name}.wav", peak)
+
+    def run(out: str, *options: str) -> tuple[str, list[np.ndarray]]:
+        arguments = ["convert", str(root), "--to", "mic", "--audio", "-o", str(tmp_path / out), *options]
+        done = CliRunner().invoke(app, arguments)
+        assert done.exit_code == 0, done.stderr
+        return done.stderr, [soundfile.read(p)[0] for p in sorted((tmp_path / out).rglob("*.wav"))]
+
+    words, clipped = run("clipped")
+    found = re.search(r"clipped: ([\d,]+) of 192,000 samples in 1 of 2 recordings, by up to ([\d.]+) dB", words)
+    assert found, words
+    assert int(found[1].replace(",", "")) > 20
+    assert "a.wav" in words
+    (gain,) = re.findall(r"--gain (-[\d.]+) keeps all of them, with one factor for the whole set", words)
+
+    words, kept = run("kept", "--gain", gain)
+    assert "clipped" not in words
+    assert f"gain {float(gain):+g} dB in every recording" in words
+    factor = 10 ** (float(gain) / 20)
+    inside = np.abs(clipped[0]) < 0.99
+    np.testing.assert_allclose(kept[0][inside], clipped[0][inside] * factor, atol=3e-5)
+    np.testing.assert_allclose(kept[1], clipped[1] * factor, atol=3e-5)
+    for path in sorted((tmp_path / "kept").rglob("*.wav")):
+        with soundfile.SoundFile(path) as file:
+            assert file.comment == f"seldio convert --to mic --gain {float(gain):g} (dB)"
+    assert np.abs(kept[0]).max() > 0.97, "not quieter than it has to be"
+
+
+def test_what_was_clipped_is_in_the_json_and_a_gain_has_its_place(tmp_path: Path) -> None:
+    loud(tmp_path / "foa.wav", 0.998)
+
+    def run(*arguments: str) -> Any:
+        return CliRunner().invoke(app, ["convert", str(tmp_path / "foa.wav"), *arguments])
+
+    done = run("--to", "mic", "-o", str(tmp_path / "mic.wav"), "--json")
+    record = json.loads(done.stdout)
+    assert record["clipped"] > 20
+    assert record["gain"] == 0
+    done = run("--to", "mic", "-o", str(tmp_path / "mic.wav"), "--gain", "-12", "--json")
+    assert json.loads(done.stdout)["clipped"] == 0
+    done = run("--to", "mic", "-o", str(tmp_path / "mic.wav"), "--gain", "200")
+    assert (done.exit_code, "-60 to 60" in done.stderr) == (2, True)
+    done = run("--to", "webdataset", "-o", str(tmp_path / "x"), "--gain", "-3")
+    assert (done.exit_code, "--to mic" in done.stderr) == (2, True)
+    (tmp_path / "qa.jsonl").write_text('{"audio_path": "foa/a.wav"}\n')
+    done = CliRunner().invoke(app, ["convert", str(tmp_path / "qa.jsonl"), "--to", "mic", "-o", str(tmp_path / "o.jsonl"), "--gain", "-3"])  # fmt: skip
+    assert (done.exit_code, "add --audio" in done.stderr) == (2, True)
+
+
+def test_conversions_count_recordings_not_rows(tree: Path) -> None:
+    (tree / f"mic_dev/{NAME}.wav").unlink()
+    done = CliRunner().invoke(app, ["convert", str(tree), "--to", "mic", "--audio", "-o", str(tree.parent / "out")])
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr.startswith("foa to mic: 1 recording, 6 files written\n")

@@ -54,7 +54,15 @@ def command(
     ),
     split: str = typer.Option("test", help=f"{_ASK}: the split written into each question."),
     audio: bool = typer.Option(
-        False, "--audio", help=f"{_ASK}: cut the sound of the clips (FOA, 16 kHz) into audio/ beside the output."
+        False,
+        "--audio",
+        help=f"{_ASK}: cut the sound of the clips (FOA, 16 kHz) into audio/ beside the output. With "
+        "--to mic or foa: make the recordings of a data set, in place of taking those that it has.",
+    ),
+    gain: float | None = typer.Option(
+        None,
+        help="With --to mic or foa: decibels by which recordings that are made get louder (quieter, if negative); "
+        "one factor for the set, so that none of them is clipped.",
     ),
     workers: int | None = WORKERS,
     engine: Engine = ENGINE,
@@ -78,7 +86,7 @@ def command(
     name = format if format is not None else (told.name if told is not None else None)
     filled = dict(_pair(item, "--fill", "distance=0") for item in fill)
     with running(workers, engine, resume):
-        done = convert_any(place, where, to, name, lost, filled, request)
+        done = convert_any(place, where, to, name, lost, filled, request, gain)
     _tell(done, json)
     return ExitCode.CLEAN
 
@@ -110,11 +118,12 @@ def _tell(done: Conversion, json: bool) -> None:
 def _lines(done: Conversion) -> Iterator[str]:
     """What was done, for people."""
     from seldio.conversion.asked import Asked
+    from seldio.conversion.recordings import ArrayConversion
     from seldio.formats import item_formats
     from seldio.storage.converting import Stored
     from seldio.text import plural
 
-    if isinstance(done, Stored):
+    if isinstance(done, Stored | ArrayConversion):
         yield from done.lines()
         return
     read, written = done.rows
@@ -126,7 +135,7 @@ def _lines(done: Conversion) -> Iterator[str]:
         yield from (f"  {line}" for line in done.lines())
         return
     noun = "clip" if item_formats.named(done.target) is None else "question"
-    rows = f"{read:,} rows" if read == written else f"{read:,} rows became {written:,}"
+    rows = plural(read, "row") + (f" became {written:,}" if read != written else "")
     where = "" if aside else f" in {plural(len(done.written), 'file')}"
     yield f"{names} to {done.target}: {plural(done.clips, noun)}, {rows}{where}"
     yield from (f"  lost as allowed: {field} ({what})" for field, what in done.losses.items())

@@ -30,6 +30,7 @@ def convert_any(
     allow_loss: Collection[str],
     fill: Mapping[str, float],
     request: Request,
+    gain: float | None = None,
 ) -> Conversion:
     """Convert what lies at *path*; arguments and exceptions are those of the functions that do it.
 
@@ -38,7 +39,9 @@ def convert_any(
     if to in ("foa", "mic"):
         from seldio.conversion.recordings import convert_array
 
-        return convert_array(path, out, "foa" if to == "foa" else "mic", audio=request.audio)
+        return convert_array(path, out, "foa" if to == "foa" else "mic", audio=request.audio, gain=gain or 0.0)
+    if gain is not None:
+        raise UsageError("--gain goes with --to mic and --to foa: no other target makes recordings of an array")
     if to in STORED:
         from seldio.storage.converting import convert_stored
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
+import math
 import os
 import shutil
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, make_folder, open_source, write_bytes
 from seldio.files.lookup import Lookup
 from seldio.findings import raise_errors
-from seldio.media.audio import Decoder, NotAudio, probe_entry, write_blocks
+from seldio.media.audio import Decoder, NotAudio, Written, probe_entry, write_blocks
 from seldio.media.encoding import encode
 from seldio.text import listed, plural, printable
 
@@ -27,9 +29,34 @@ TEXTS = (".json", ".jsonl", ".md", ".yaml", ".yml", ".txt", ".csv", ".tsv")
 SOUNDS = (".wav", ".flac")
 #: Sample frames that are converted at a time.
 _BLOCK = 1 << 16
+#: Decibels by which recordings may be made louder or quieter, at most.
+_MOST_GAIN = 60
+#: Largest sample that 16 bits hold, full scale being 1.
+_LARGEST = 32767 / 32768
 
 
-def convert_array(path: Place, out: Place | BinaryIO, to: Array, *, audio: bool = False) -> Conversion:
+@dataclasses.dataclass(frozen=True)
+class ArrayConversion(Conversion):
+    """What became of a data set tree, a file of metadata or a recording.
+
+    Args:
+        clipped: samples that were cut off at full scale, in the recordings that were made.
+        gain: decibels by which these are louder than the filters make them.
+    """
+
+    clipped: int = 0
+    gain: float = 0.0
+
+    def lines(self) -> Iterator[str]:
+        """What was done, for people."""
+        made = f"{plural(self.clips, 'recording')}, {plural(len(self.written), 'file')} written"
+        yield f"{' and '.join(self.formats)} to {self.target}: {made}"
+        yield from (f"  {note}" for note in self.notes)
+
+
+def convert_array(
+    path: Place, out: Place | BinaryIO, to: Array, *, audio: bool = False, gain: float = 0.0
+) -> ArrayConversion:
     """Convert a data set tree, a file of metadata or one recording to the other array.
 
     A tree is written anew: labels and videos as they are, metadata repointed, the recordings of the other array
@@ -41,27 +68,39 @@ def convert_array(path: Place, out: Place | BinaryIO, to: Array, *, audio: bool 
         out: the folder or file to write.
         to: ``mic`` or ``foa``.
         audio: make the recordings: FOA by filters from the array's response, MIC by the plane-wave model.
+        gain: decibels by which all recordings that are made become louder (or quieter, if negative), so that
+            none is clipped: one factor for the set. Each of them says so in a comment.
+
+    Returns:
+        What was written, how many samples were clipped, and in its notes the gain that would have kept them.
 
     Raises:
-        UsageError: an archive, or *out* is the source itself.
+        UsageError: an archive, *out* is the source itself, or a gain that is no number.
         DataError: recordings of *to* are missing or of another length, or hold no four channels.
         SeldioError: a recording cannot be read, or the disk fails.
     """
     if not isinstance(out, str | os.PathLike):
         raise UsageError(f"--to {to} writes files: name one, or a folder, with -o")
+    if not -_MOST_GAIN <= gain <= _MOST_GAIN:
+        raise UsageError(f"--gain {gain:g}: choose decibels from {-_MOST_GAIN} to {_MOST_GAIN}, such as -3")
+    making = _Making(to, gain)
     with open_source(path, raise_errors) as source:
         if source.kind not in ("folder", "file"):
             raise UsageError(f"--to {to} wants a folder or a file on disk: unpack the archive first")
+        single = source.kind == "file" and source.entries[0].name.lower().endswith(SOUNDS)
+        if gain and not (audio or single):
+            raise UsageError("--gain changes the recordings that are made: add --audio")
         if source.kind == "folder":
-            return _tree(source, Path(out), to, audio)
+            return _tree(source, Path(out), making, audio)
         entry = source.entries[0]
-        if entry.name.lower().endswith(SOUNDS):
-            _record(entry, Path(out), to)
-            return _done(to, [str(out)], 1, [_quality(to)])
-        return _file(source, entry, Path(out), to, audio)
+        if single:
+            making.record(entry, Path(out))
+            return making.done([str(out)], 1, [_quality(to)])
+        return _file(source, entry, Path(out), making, audio)
 
 
-def _tree(source: Source, out: Path, to: Array, audio: bool) -> Conversion:
+def _tree(source: Source, out: Path, making: _Making, audio: bool) -> ArrayConversion:
+    to = making.to
     if out.resolve() == Path(source.path).resolve():
         raise UsageError(f"{printable(str(out))} is the source: name another folder with -o")
     kept = [entry for entry in source if entry.local is None or not entry.local.is_relative_to(out.resolve())]
@@ -80,14 +119,15 @@ def _tree(source: Source, out: Path, to: Array, audio: bool) -> Conversion:
         if not (audio and entry.name in replaced.values()):
             _copy(entry, _place(out, entry), to)
     for name, sibling in replaced.items() if audio else ():
-        _record(own[name], out / PurePosixPath(sibling), to)
+        making.record(own[name], out / PurePosixPath(sibling))
         written.append(str(out / sibling))
     notes = [f"{plural(len(replaced), 'recording')} of the {TITLES[OTHER[to]]} {'converted' if audio else 'left out'}"]
-    return _done(to, sorted(set(written)), len(replaced), [*notes, *([_quality(to)] if audio else [])])
+    return making.done(sorted(set(written)), len(replaced), [*notes, *([_quality(to)] if audio else [])])
 
 
-def _file(source: Source, entry: Entry, out: Path, to: Array, audio: bool) -> Conversion:
+def _file(source: Source, entry: Entry, out: Path, making: _Making, audio: bool) -> ArrayConversion:
     """One file of metadata; its recordings stay where they are, or are made beside the output."""
+    to = making.to
     before = _recordings(entry, OTHER[to])
     lookup = Lookup(source)
     notes: list[str] = []
@@ -99,7 +139,7 @@ def _file(source: Source, entry: Entry, out: Path, to: Array, audio: bool) -> Co
                 raise DataError(f"{printable(entry.path)} names {printable(path)}, and there is no such recording")
             target = out.parent / PurePosixPath(repointed(path, to))
             make_folder(target.parent)
-            _record(found, target, to)
+            making.record(found, target)
             written.append(str(target))
         notes.append(_quality(to))
     else:
@@ -111,7 +151,7 @@ def _file(source: Source, entry: Entry, out: Path, to: Array, audio: bool) -> Co
     make_folder(out.parent)
     _copy(entry, out, to)
     notes.insert(0, f"{plural(len(before), 'path')} of recordings repointed")
-    return _done(to, written, len(before), notes)
+    return making.done(written, len(before), notes)
 
 
 def _named(entry: Entry, to: Array) -> Iterator[tuple[str, str]]:
@@ -202,24 +242,60 @@ def _is_made(path: str, made: set[str]) -> bool:
     return path in made or any(name.endswith("/" + path) or path.endswith("/" + name) for name in made)
 
 
-def _record(entry: Entry, place: Path, to: Array) -> None:
-    """Make the recording of *to* from that of the other array, block by block, as WAV of 16 bits.
+class _Making:
+    """Makes the recordings of an array, all with one gain, and counts what was clipped."""
 
-    Raises:
-        DataError: it has not four channels.
-        SeldioError: it cannot be read.
-    """
-    try:
-        found = probe_entry(entry)
-        if found.channels != 4:
-            raise DataError(f"{printable(entry.path)} has {found.channels} channels; an array recording has 4")
-        with entry.open() as stream, Decoder(stream) as decoder, atomic_write(place) as written:
-            blocks = (
-                decoder.read(start, min(_BLOCK, found.frames - start)) for start in range(0, found.frames, _BLOCK)
-            )
-            write_blocks(written, encode(blocks, found.rate, to), found.rate)
-    except NotAudio as error:
-        raise SeldioError(f"{printable(entry.path)}: {error}") from error
+    def __init__(self, to: Array, gain: float) -> None:
+        self.to, self._gain = to, gain
+        self._made: list[tuple[str, Written]] = []
+
+    def record(self, entry: Entry, place: Path) -> None:
+        """Make a recording from that of the other array, block by block, as WAV of 16 bits.
+
+        Raises:
+            DataError: it has not four channels.
+            SeldioError: it cannot be read.
+        """
+        try:
+            found = probe_entry(entry)
+            if found.channels != 4:
+                there = plural(found.channels, "channel")
+                raise DataError(f"{printable(entry.path)} has {there}; an array recording has 4")
+            with entry.open() as stream, Decoder(stream) as decoder, atomic_write(place) as written:
+                blocks = (
+                    decoder.read(start, min(_BLOCK, found.frames - start)) for start in range(0, found.frames, _BLOCK)
+                )
+                factor = 10 ** (self._gain / 20)
+                louder = (block * factor for block in encode(blocks, found.rate, self.to))
+                comment = f"seldio convert --to {self.to} --gain {self._gain:g} (dB)" if self._gain else ""
+                self._made.append((entry.name, write_blocks(written, louder, found.rate, comment)))
+        except NotAudio as error:
+            raise SeldioError(f"{printable(entry.path)}: {error}") from error
+
+    def done(self, written: list[str], number: int, notes: list[str]) -> ArrayConversion:
+        """What was done, with *notes* on *number* recordings and the *written* files."""
+        notes = [*notes, *self._clipping()]
+        if self._gain and self._made:
+            notes.append(f"gain {self._gain:+g} dB in every recording that was made; a comment in each file says so")
+        clipped = sum(each.clipped for _, each in self._made)
+        return ArrayConversion(
+            (OTHER[self.to],), self.to, number, tuple(written), number, (number, number), {}, tuple(notes), (),
+            clipped, self._gain,
+        )  # fmt: skip
+
+    def _clipping(self) -> Iterator[str]:
+        those = [(name, each) for name, each in self._made if each.clipped]
+        if not those:
+            return
+        clipped, samples = sum(each.clipped for _, each in those), sum(each.samples for _, each in self._made)
+        loudest, most = max(those, key=lambda pair: pair[1].peak)
+        beyond = 20 * math.log10(most.peak / _LARGEST)
+        safe = self._gain - math.ceil(10 * beyond) / 10
+        where = f"{len(those):,} of {plural(len(self._made), 'recording')}"
+        yield (
+            f"clipped: {clipped:,} of {plural(samples, 'sample')} in {where}, by up to {beyond:.1f} dB "
+            f"({printable(loudest)}); --gain {safe:.1f} keeps all of them, with one factor for the whole set"
+        )
 
 
 def _quality(to: Array) -> str:
@@ -228,7 +304,3 @@ def _quality(to: Array) -> str:
         f"recordings made by {how}: directions are right within some degrees up to the 1 kHz octave and grow wrong "
         "above, as four capsules alias (docs/arrays.md has the measured errors); recorded siblings are better"
     )
-
-
-def _done(to: Array, written: list[str], number: int, notes: list[str]) -> Conversion:
-    return Conversion((OTHER[to],), to, number, tuple(written), number, (number, number), {}, tuple(notes), ())

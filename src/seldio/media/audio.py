@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any, BinaryIO, Protocol, Self
+from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 
 import numpy as np
 import soundfile
@@ -203,22 +203,43 @@ def write_wav(stream: BinaryIO, sound: np.ndarray[Any, np.dtype[np.int16]], rate
     soundfile.write(stream, sound.T, rate, format="WAV", subtype="PCM_16")
 
 
-def write_blocks(stream: BinaryIO, blocks: Iterable[Floats], rate: int) -> int:
+class Written(NamedTuple):
+    """What became of blocks of sound.
+
+    Args:
+        samples: written, of all channels.
+        clipped: of them, those that lay beyond full scale.
+        peak: the largest absolute value before that, full scale being 1.
+    """
+
+    samples: int = 0
+    clipped: int = 0
+    peak: float = 0.0
+
+
+def write_blocks(stream: BinaryIO, blocks: Iterable[Floats], rate: int, comment: str = "") -> Written:
     """Write *blocks*, each of shape (channels, frames), one after the other as WAV of 16-bit whole numbers.
 
-    Floating point counts from -1 to 1; what lies beyond is cut off.
+    Floating point counts from -1 to 1; what lies beyond is cut off, and counted.
 
-    Returns:
-        How many samples were cut off.
+    Args:
+        stream: to write to.
+        blocks: of sound.
+        rate: frames a second.
+        comment: written into the file (the chunk INFO has it as ICMT), if there is one.
     """
-    beyond = 0
+    samples, clipped, peak = 0, 0, 0.0
     file: soundfile.SoundFile | None = None
     for block in blocks:
         whole = np.rint(block.T * 32768.0)
-        beyond += int(((whole > 32767) | (whole < -32768)).sum())
+        samples += whole.size
+        clipped += int(((whole > 32767) | (whole < -32768)).sum())
+        peak = max(peak, float(np.abs(block).max(initial=0.0)))
         if file is None:
             file = soundfile.SoundFile(stream, "w", rate, block.shape[0], "PCM_16", format="WAV")
+            if comment:
+                file.comment = comment
         file.write(np.clip(whole, -32768, 32767).astype(np.int16))
     if file is not None:
         file.close()
-    return beyond
+    return Written(samples, clipped, peak)
