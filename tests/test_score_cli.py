@@ -131,7 +131,43 @@ def test_multiple_choice(tmp_path: Path) -> None:
     assert run(given).exit_code == 2
     given.write_text("".join(json.dumps({"id": n, "prediction": text}) + "\n" for n, text in enumerate(answers)))
     assert seldio.score(given, reference).overall == report.overall  # 0 is the question "0"
-    assert "holds items" in run(reference, "-r", reference, "-p", "mmau").stderr
+    assert "holds questions (mmau) without model_output" in run(reference, "-r", reference, "-p", "mmau").stderr
+    swapped = run(reference, "-r", given)
+    assert swapped.exit_code == 2
+    assert "predictions and reference are swapped: " in swapped.stderr
+
+
+@pytest.mark.parametrize(
+    ("format", "key", "more"), [("mmau", "model_output", {"task": "sound"}), ("mmar", "answer_prediction", {})]
+)
+def test_questions_with_outputs_are_predictions(tmp_path: Path, format: str, key: str, more: dict[str, str]) -> None:
+    """As MMAU's own evaluation takes them: one file with the questions, the answers and the outputs."""
+    items = [
+        Item(id=str(n), audio=[f"{n}.wav"], question="What?", options=["a dog", "a cat"], answer="a dog", **more,
+             extra={"modality": "sound"})
+        for n in range(4)
+    ]  # fmt: skip
+    reference = write(tmp_path / "qa.json", format, items)
+    texts = ["a dog", "a cat", "", None]
+    given = [
+        item.model_copy(update={"extra": {**(item.extra or {}), key: text}})
+        for item, text in zip(items, texts, strict=True)
+    ]
+    predictions = write(tmp_path / "out.json", format, [*given[:3], items[3]])  # the last one has no output
+    assert "1 question of 4 without prediction (3)" in run(predictions).stderr
+    for against in ((), ("-r", reference)):
+        done = run(predictions, *against, "--allow-missing", "--json")
+        assert done.exit_code == 0, done.stderr
+        report = json.loads(done.stdout)["reports"][0]
+        assert (report["profile"], report["over"]) == (format, "4 questions, 3 with a prediction")
+        overall = report["tables"][0]["rows"][0]
+        assert (overall["accuracy"], overall["over_all"]) == (1 / 3, 1 / 4)
+    swapped = run(reference, "-r", predictions)
+    assert "predictions and reference are swapped: " in swapped.stderr
+    other = write(tmp_path / "other.json", format, [item.model_copy(update={"answer": "a cat"}) for item in items])
+    done = run(predictions, "-r", other, "--allow-missing")
+    assert "4 questions with another answer or other options" in " ".join(done.stdout.split())
+    assert run(reference).exit_code == 2
 
 
 def test_ruenvaqa(tmp_path: Path) -> None:
@@ -147,7 +183,7 @@ def test_ruenvaqa(tmp_path: Path) -> None:
     report = seldio.score(given, reference)
     assert report.profile == "ruenvaqa"
     assert report.overall["exact_match"] == pytest.approx(1 / 3)
-    with pytest.raises(seldio.UsageError, match="holds items"):
+    with pytest.raises(seldio.UsageError, match="holds questions"):
         seldio.score(reference, reference, profile="ruenvaqa")
 
 

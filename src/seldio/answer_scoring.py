@@ -14,9 +14,10 @@ from seldio.errors import UsageError
 from seldio.findings import raise_errors
 from seldio.formats import item_formats
 from seldio.formats.items import ItemReading
+from seldio.rules.answered import OUTPUTS, has_outputs, prediction_of
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.result import ScoreReport
-from seldio.text import plural, printable
+from seldio.scores.result import Notice, ScoreReport
+from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
     from seldio.scores.judge import Judge, Judgement, Reply, Request
@@ -94,7 +95,8 @@ def score_answers(
 
     Args:
         predictions: a file of predictions in any format of them.
-        reference: the questions with their answers; None for predictions of JASCO, which carry them.
+        reference: the questions with their answers; None for files that carry them: predictions of JASCO, and
+            MMAU's and MMAR's questions with ``model_output`` or ``answer_prediction``.
         options: how.
         format: the format of the predictions; found from their content if not given.
         reference_format: that of the questions, likewise.
@@ -106,35 +108,88 @@ def score_answers(
         SeldioError: a judge cannot be asked.
     """
     options = options or AnswerOptions()
-    given = _reading(predictions, format, "predictions")
-    asked = _reading(reference, reference_format, "items") if reference is not None else None
+    given = _reading(predictions, format)
+    asked = _reading(reference, reference_format) if reference is not None else None
+    _check_sides(given, asked)
+    if asked is None and given.format.holds == "items":
+        asked = given  # MMAU's and MMAR's files hold both, and their programs read nothing else
     profile = options.profile or _profile_for(asked or given)
     if profile not in PROFILES:
         raise UsageError(f"no profile {profile!r} for questions; there are {', '.join(PROFILES)}")
     items = [row for row in asked.rows if isinstance(row, Item)] if asked is not None else None
     if items is None and PROFILES[profile] is not _jasco:
         raise UsageError(f"{profile} needs the questions with their answers: --reference FILE")
-    rows = [row for row in given.rows if isinstance(row, Prediction)]
-    return PROFILES[profile](_Case(items, rows, profile, os.fspath(predictions), options))
+    report = PROFILES[profile](_Case(items, _outputs(given), profile, os.fspath(predictions), options))
+    copies = _copies(given, asked) if asked is not None else ()
+    return dataclasses.replace(report, notices=(*copies, *report.notices)) if copies else report
 
 
-def _reading(path: Path, format: str | None, holds: str) -> ItemReading:
+def _reading(path: Path, format: str | None) -> ItemReading:
     """The one file of questions or predictions at *path*.
 
     Raises:
-        UsageError: there is none, several, or one of the other kind.
+        UsageError: there is none, or several.
     """
     readings = read_items(path, item_formats.get(format) if format is not None else None, raise_errors)
     if len(readings) != 1:
-        raise UsageError(f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of {holds}: name one")
-    found = readings[0]
-    if found.format.holds != holds:
-        name = found.format.name
         raise UsageError(
-            f"{printable(os.fspath(path))} holds {found.format.holds} ({name}), not {holds}; if it does, say so "
-            f"with {'--format' if holds == 'predictions' else '--reference-format'}"
+            f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of questions or predictions: name one"
         )
-    return found
+    return readings[0]
+
+
+def _check_sides(given: ItemReading, asked: ItemReading | None) -> None:
+    """See that predictions are predictions, and the reference questions.
+
+    Raises:
+        UsageError: they are not; the message says where they are swapped.
+    """
+    answers = has_outputs(given)
+    questions = asked is None or asked.format.holds == "items"
+    if not answers and asked is not None and has_outputs(asked):
+        raise UsageError(
+            f"predictions and reference are swapped: {printable(given.path)} holds questions ({given.format.name}), "
+            f"{printable(asked.path)} predictions ({asked.format.name}). Write the predictions first, and the "
+            "questions behind --reference"
+        )
+    for reading, right, wanted, option in (
+        (given, answers, "predictions", "--format"), (asked, questions, "questions", "--reference-format"),
+    ):  # fmt: skip
+        if reading is not None and not right:
+            held = "questions" if reading.format.holds == "items" else "predictions"
+            key = OUTPUTS.get(reading.home)
+            without = f" without {key}" if wanted == "predictions" and key else ""
+            raise UsageError(
+                f"{printable(reading.path)} holds {held} ({reading.format.name}){without}, not {wanted}; if it does, "
+                f"say so with {option}"
+            )
+
+
+def _outputs(given: ItemReading) -> list[Prediction]:
+    """The predictions of a file, those beside their questions included; a question without output gives none."""
+    key = OUTPUTS.get(given.home, "")
+    return [
+        prediction_of(row, given.home)
+        for row in given.rows
+        if isinstance(row, Prediction) or (row.extra or {}).get(key) is not None
+    ]
+
+
+def _copies(given: ItemReading, asked: ItemReading) -> tuple[Notice, ...]:
+    """What to know where a file of predictions has another right answer or other options than the reference."""
+    if given is asked or given.format.holds != "items":
+        return ()
+    truth = {row.id: row for row in asked.rows if isinstance(row, Item)}
+    mine = [row for row in given.rows if isinstance(row, Item) and row.id in truth]
+    other = [row.id for row in mine if (row.answer, row.options) != (truth[row.id].answer, truth[row.id].options)]
+    if not other:
+        return ()
+    text = (
+        f"{plural(len(other), 'question')} with another answer or other options in the file of predictions than in "
+        f"the reference ({listed(other, 3)}): the official program takes those of the predictions, here the "
+        "reference counts"
+    )
+    return (Notice("changed-copy", text, grave=True),)
 
 
 def _profile_for(asked: ItemReading) -> str:

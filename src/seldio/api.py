@@ -91,7 +91,7 @@ def score(
 
     Args:
         predictions: label files of a system, or a file of answers.
-        reference: the labels, or the questions; predictions of JASCO need none.
+        reference: the labels, or the questions; predictions of JASCO, MMAU and MMAR that carry theirs need none.
         profile: the way of scoring, e.g. ``dcase2024`` or ``so-bench-paper``; by default that of the data.
         format: the layout of the predictions; found from their content if not given.
         reference_format: that of the reference, likewise.
