@@ -20,6 +20,7 @@ from scipy.optimize import linear_sum_assignment
 from seldio.errors import DataError, UsageError
 from seldio.scores.result import Interval
 from seldio.scores.seld import paired as pairs
+from seldio.scores.seld.counts import Counts
 from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.live import SeldAccumulator
 from seldio.scores.seld.metrics import Average
@@ -308,6 +309,75 @@ def test_the_sums_of_the_definition_hold(truth: list[Row], given: list[Row]) -> 
     assert (counts.matched == counts.true + counts.misplaced).all()
 
 
+def test_the_localization_error_is_the_mean_of_the_means_of_segments() -> None:
+    truth = [(frame, source, 90.0 * source) for frame in range(10) for source in (0, 1)]
+    truth += [(frame, 0, 0.0) for frame in range(10, 20)]
+    found = [(frame, 90.0 * source + off) for frame in range(10) for source, off in ((0, 10.0), (1, 20.0))]
+    found += [(frame, 3.0) for frame in range(10, 20)]
+    done = published(truth, found)
+    assert done.values().overall[0, 2] == pytest.approx((15 + 3) / 2)  # not (10 + 20 + 3) / 3
+    micro = dataclasses.replace(done, average="micro").values()
+    assert micro.overall[0, 2] == pytest.approx(9)
+
+
+PLACES = st.builds(
+    Row, st.integers(0, 25), st.integers(0, 1), st.integers(-9, 9).map(lambda n: 20 * n),
+    st.integers(-2, 2).map(lambda n: 20 * n), source=st.integers(0, 3),
+)  # fmt: skip
+
+
+def corrected(truth: list[Row], given: list[Row], numbered: bool = True) -> SeldScore:
+    names = ("frame", "class_id", "azimuth", "elevation", *(("source",) if numbered else ()))
+    sides = ({name: np.array([getattr(row, name) for row in rows]) for name in names} for rows in (truth, given))
+    live = SeldAccumulator("corrected")
+    live.update("a", *sides)
+    return live.score()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(PLACES, min_size=1, max_size=40), st.lists(PLACES, max_size=40), st.booleans(), st.randoms())
+def test_the_order_of_rows_never_matters(truth: list[Row], given: list[Row], numbered: bool, luck: Any) -> None:
+    expected = corrected(truth, given, numbered)
+    for rows in (truth, given):
+        luck.shuffle(rows)
+    again = corrected(truth, given, numbered)
+    for name, one, other in zip(_COUNTS, expected.counts.arrays(), again.counts.arrays(), strict=True):
+        np.testing.assert_array_equal(one, other, err_msg=name)
+
+
+_COUNTS = [field.name for field in dataclasses.fields(Counts)]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(PLACES, min_size=1, max_size=20), st.lists(PLACES, max_size=20), st.sampled_from([-20, 0, 20]),
+    st.integers(-180, 180), st.booleans(),
+)  # fmt: skip
+def test_a_rotation_changes_nothing_at_the_threshold(
+    truth: list[Row], given: list[Row], higher: int, turn: int, mirror: bool
+) -> None:
+    """Directions on a grid of 20 degrees: nearly every error is at the threshold, or ties with another one."""
+    given = [row._replace(elevation=row.elevation + higher) for row in given]
+
+    def turned(rows: list[Row]) -> list[Row]:
+        sign = -1 if mirror else 1
+        return [row._replace(azimuth=(sign * row.azimuth + turn + 180) % 360 - 180) for row in rows]
+
+    expected, again = corrected(truth, given), corrected(turned(truth), turned(given))
+    for name, one, other in zip(_COUNTS, expected.counts.arrays(), again.counts.arrays(), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9 if name == "angle" else 0, err_msg=name)
+
+
+@pytest.mark.parametrize("azimuth", range(-180, 180, 7))
+def test_exactly_at_the_threshold_is_near(azimuth: int) -> None:
+    for off in ((20, 0), (-20, 0), (0, 20), (0, -20)):
+        truth = [Row(frame, 0, azimuth, 0) for frame in range(10)]
+        given = [Row(frame, 0, azimuth + off[0], off[1]) for frame in range(10)]
+        assert corrected(truth, given).counts.true[0, 0] == 1
+        far = [row._replace(azimuth=row.azimuth + 0.01, elevation=row.elevation * 1.001) for row in given]
+        assert corrected(truth, far).counts.true[0, 0] == (0 if off != (-20, 0) else 1)
+
+
 # --- counts that come one by one -------------------------------------------------------------------
 
 
@@ -340,6 +410,9 @@ def test_the_accumulator_takes_arrays_and_forgets() -> None:
         live.merge(SeldAccumulator("dcase2023"))
     with pytest.raises(UsageError, match="other way"):
         live.load_state_dict(SeldAccumulator("dcase2023").state_dict())
+    state = live.state_dict()
+    with pytest.raises(UsageError, match="another version"):
+        live.load_state_dict(state | {"clips": {clip: arrays[:-1] for clip, arrays in state["clips"].items()}})
     live.reset()
     assert math.isnan(live.compute()["AngE"])
     with pytest.raises(UsageError, match="average"):

@@ -54,9 +54,10 @@ class Counted(NamedTuple):
 
 def parts(reference: FileSide | TableSide, prediction: FileSide | TableSide, clips: Sequence[str]) -> list[Part]:
     """*clips* of both sides, ``PART`` bytes at a time; they depend on nothing but the files."""
+    sizes = reference.sizes, prediction.sizes
 
     def size(clip: str) -> int:
-        return reference.sizes.get(clip, 0) + prediction.sizes.get(clip, 0)
+        return sum(each.get(clip, 0) for each in sizes)
 
     return [
         Part(tuple(some), reference.some(some), prediction.some(some), sum(map(size, some)))

@@ -5,22 +5,37 @@ have one. In every frame references and predictions are paired by the least tota
 mean angle of its frames. ``K = min(P, R)`` events are paired in a segment, so that ``P = TP + FP`` and
 ``R = TP + FP_spatial + FN`` hold, which the official program breaks where one prediction meets two references in
 turn. Predicted events are as many as the fullest frame shows, and one more for each reference that only begins
-after another of its class has ended.
+after another of its class has ended. ``LE_c`` is the mean of the events of a segment, averaged over the segments
+that have any.
+
+Nothing depends on the order of rows, nor on rounding: angles are whole numbers of 0.00001 degrees, of equal
+pairings the most even one is taken, and of those the one that is nearest to the reference of the lowest number.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from itertools import permutations
+from math import perm
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from seldio.scores.seld.counts import Counts, with_errors
 from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.metrics import Average, Values, classic, nanmean
 from seldio.scores.seld.paired import Paired
+from seldio.scores.seld.pairing import Chosen, pairs
 from seldio.scores.seld.segments import SECOND
 from seldio.scores.seld.sides import Floats, Ints, Side
+
+#: Steps in a degree: far finer than labels, and coarser than what rounding does near 0 and 180 degrees.
+STEPS = 100_000
+#: Pairings of a frame that are all tried, five sources on each side; beyond that scipy finds one of the cheapest.
+_TRIED = perm(5)
+#: The error of a reference that has no partner, as it is compared with others.
+_ALONE = np.iinfo(np.int64).max
 
 
 def score(counts: Counts, average: Average) -> Values:
@@ -45,24 +60,25 @@ def score(counts: Counts, average: Average) -> Values:
 
 def tally(given: Paired, limits: Limits) -> Counts:
     """The counts of every segment, shape [segments, classes]."""
-    classes, matches = given.classes, given.matches
+    classes = given.classes
     shape = (given.frames // SECOND, SECOND, classes)
     most = [side.reshape(shape).max(axis=1).ravel() for side in (given.references, given.predictions)]
     event_cell, event_of = _events(given.reference, classes)
     references = np.bincount(event_cell, minlength=len(most[0]))
-    frames = np.bincount(event_of[matches.reference], minlength=len(event_cell))
-    total = np.bincount(event_of[matches.reference], weights=matches.error, minlength=len(event_cell))
+    matched, error = _matched(given, event_of)
+    frames = np.bincount(matched, minlength=len(event_cell))
+    total = np.bincount(matched, weights=error, minlength=len(event_cell))
     met = np.flatnonzero(frames)
-    mean = total[met] / frames[met]
+    frames, total = frames[met], total[met]
     later = np.maximum(references - most[0], 0)
     paired = np.minimum(np.bincount(event_cell[met], minlength=len(references)), most[1] + later)
     # most frames first, then the smaller error
-    chosen = _places(event_cell[met], mean, -frames[met]) < paired[event_cell[met]]
+    chosen = _places(event_cell[met], total, -frames) < paired[event_cell[met]]
 
     def summed(weights: Floats) -> Any:
         return np.bincount(event_cell[met], weights=weights * chosen, minlength=len(references))
 
-    good = summed((mean <= limits.angle).astype(np.float64))
+    good = summed((total <= limits.angle * STEPS * frames).astype(np.float64))
     counts = {
         "true": good,
         "misplaced": paired - good,
@@ -70,20 +86,61 @@ def tally(given: Paired, limits: Limits) -> Counts:
         "missed": references - paired,
         "references": references,
         "matched": paired,
-        "angle": summed(mean),
+        "angle": summed(total / STEPS / frames) / np.maximum(paired, 1),
+        "angles": paired > 0,
     }
     grid = {name: values.reshape(-1, classes).astype(np.float64) for name, values in counts.items()}
     return with_errors(dataclasses.replace(Counts.zeros(shape[0], classes), **grid))
 
 
 def _events(side: Side, classes: int) -> tuple[Ints, Ints]:
-    """The segment and class of each reference event, and the event of each row."""
+    """The segment and class of each reference event, and the event of each row.
+
+    Sources without a number are told apart by their place in each frame, from the right to the left.
+    """
     cell = side.frame // SECOND * classes + side.class_id
-    track = side.source if side.source is not None else _places(side.frame * classes + side.class_id)
+    track = side.source
+    if track is None:
+        height = np.zeros(len(side)) if side.elevation is None else side.elevation
+        track = _places(side.frame * classes + side.class_id, height, side.azimuth)
     low = int(track.min(initial=0))
     width = int(track.max(initial=0)) - low + 1
     keys, event_of = np.unique(cell * width + (track - low), return_inverse=True)
     return keys // width, event_of.reshape(-1)
+
+
+def _matched(given: Paired, event_of: Ints) -> tuple[Ints, Floats]:
+    """The event of each pair of rows, and its error in steps."""
+    chosen = []
+    for group in given.groups:
+        order = np.argsort(event_of[group.reference], axis=1, kind="stable")
+        reference = np.take_along_axis(group.reference, order, axis=1)
+        cost = np.rint(np.take_along_axis(group.cost, order[:, :, None], axis=1) * STEPS)
+        ordered = dataclasses.replace(group, reference=reference, cost=cost)
+        chosen.append((ordered, _assigned(cost.astype(np.int64))))
+    matches = pairs(chosen)
+    return event_of[matches.reference], matches.error
+
+
+def _assigned(cost: Ints) -> Chosen:
+    """The cheapest pairings of many cost matrices, the most even ones of those, and then the least first row."""
+    count, height, width = cost.shape
+    few, many = sorted((height, width))
+    if perm(many, few) > _TRIED:
+        found = [linear_sum_assignment(matrix) for matrix in cost]
+        return np.array([i for i, _ in found]), np.array([j for _, j in found])
+    ways, every = np.array(list(permutations(range(many), few))), np.arange(few)
+    i, j = np.broadcast_arrays(every, ways) if height <= width else np.broadcast_arrays(ways, every)
+    errors = cost[:, i, j]
+    keys = [errors.sum(axis=2), (errors**2).sum(axis=2)]
+    for row in range(height):
+        there = i == row
+        keys.append(np.where(there.any(axis=1), np.where(there, errors, 0).sum(axis=2), _ALONE))
+    best = np.ones((count, len(ways)), dtype=bool)
+    for key in keys:
+        best &= key == np.where(best, key, _ALONE).min(axis=1, keepdims=True)
+    way = best.argmax(axis=1)
+    return i[way], j[way]
 
 
 def _places(cells: Ints, *later: Ints | Floats) -> Ints:

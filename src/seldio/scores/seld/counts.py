@@ -13,11 +13,13 @@ from seldio.scores.seld.sides import Ints
 
 #: Numbers of any kind; sums over clips are floats.
 Sums: TypeAlias = NDArray[Any]
+#: How many of the sums are over all classes.
+_POOLED = 6
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Counts:
-    """Sums that can be added over clips: shape [clips, classes], the last three [clips].
+    """Sums that can be added over clips: shape [clips, classes], the last six [clips].
 
     Args:
         true: predictions matched in class, place and (where asked) distance and picture.
@@ -26,13 +28,17 @@ class Counts:
         missed: references beyond the number of predictions.
         references: references counted.
         matched: pairs of prediction and reference, well placed or not.
-        angle: sum of their angular errors, degrees.
+        angle: sum of their angular errors, degrees; in ``corrected`` of the mean errors of segments.
+        angles: how many numbers that is the sum of.
         distance: sum of their distance errors, metres.
         relative: sum of their distance errors, each divided by the distance.
         onscreen: pairs that agree on being in the picture.
         substituted: errors of both kinds at once, by the segment or frame.
         deleted: misses beyond those.
         inserted: false ones beyond those.
+        shared: matches beyond the number of predictions: one that turns from reference to reference counts for each.
+        apart: classes of segments that both sides have, in no common frame.
+        edge: matches whose error is the threshold of the angle but for the last bits.
     """
 
     true: Sums
@@ -42,18 +48,22 @@ class Counts:
     references: Sums
     matched: Sums
     angle: Sums
+    angles: Sums
     distance: Sums
     relative: Sums
     onscreen: Sums
     substituted: Sums
     deleted: Sums
     inserted: Sums
+    shared: Sums
+    apart: Sums
+    edge: Sums
 
     @staticmethod
     def zeros(clips: int, classes: int) -> Counts:
         """No counts yet."""
-        per_class = [np.zeros((clips, classes)) for _ in range(len(dataclasses.fields(Counts)) - 3)]
-        return Counts(*per_class, *(np.zeros(clips) for _ in range(3)))
+        per_class = [np.zeros((clips, classes)) for _ in range(len(dataclasses.fields(Counts)) - _POOLED)]
+        return Counts(*per_class, *(np.zeros(clips) for _ in range(_POOLED)))
 
     @staticmethod
     def joined(parts: Sequence[Counts]) -> Counts:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from seldio.scores.seld.counts import Counts, with_errors
-from seldio.scores.seld.limits import Limits
+from seldio.scores.seld.limits import EDGE, Limits
 from seldio.scores.seld.metrics import EPSILON
 from seldio.scores.seld.paired import Paired
 from seldio.scores.seld.pairing import Matches
@@ -27,6 +27,7 @@ def tally(given: Paired, limits: Limits) -> Counts:
     poor = (matches.error > limits.angle) | (distance > limits.distance) | (relative > limits.relative)
     if limits.onscreen:
         poor |= onscreen != 1
+    edge = matches.cell[np.abs(matches.error - limits.angle) < EDGE] // given.classes
 
     def summed(weights: Any = None) -> Any:
         return np.bincount(matches.cell, weights=weights, minlength=shape[0] * shape[1]).reshape(shape)
@@ -43,9 +44,11 @@ def tally(given: Paired, limits: Limits) -> Counts:
         references=references,
         matched=matched,
         angle=summed(matches.error),
+        angles=matched,
         distance=summed(distance),
         relative=summed(relative),
         onscreen=summed(onscreen),
+        edge=np.bincount(edge, minlength=shape[0]),
     )
     return with_errors(counts)
 

@@ -6,6 +6,9 @@ import dataclasses
 
 import numpy as np
 
+#: Degrees within which an error is at the threshold: more than rounding, and than the shortened vectors of 2024.
+EDGE = 1e-6
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Limits:

@@ -111,11 +111,13 @@ class SeldAccumulator:
         """Go on from :meth:`state_dict`.
 
         Raises:
-            UsageError: the state is that of another way of counting.
+            UsageError: the state is that of another way of counting, or was saved by a seldio that counted less.
         """
         same = (self.profile.name, self.average, dataclasses.asdict(self._limits))
         if (state["profile"], state["average"], state["limits"]) != same:
             raise UsageError("the state is that of another way of counting")
+        if any(len(arrays) != len(dataclasses.fields(Counts)) for arrays in state["clips"].values()):
+            raise UsageError("the state was saved by another version of seldio, which counted other things: count anew")
         self._clips = {
             clip: Counts(*(np.asarray(values, dtype=np.float64)[None] for values in arrays))
             for clip, arrays in state["clips"].items()

@@ -38,7 +38,7 @@ def classic_2021(counts: Counts, average: Average) -> Values:  # noqa: ARG001 - 
     pooled = _pooled(counts)
     error, missed = _error_rate(counts), pooled.missed[:, 0]
     f = f_score(pooled.true[:, 0], 0.0, pooled.false[:, 0] + pooled.misplaced[:, 0], missed)
-    le = mean_error(pooled.angle, pooled.matched, 180.0)[:, 0]
+    le = mean_error(pooled.angle, pooled.angles, 180.0)[:, 0]
     lr = recall(pooled.matched[:, 0], missed)
     return Values(_stack(error, f, le, lr, _mean(error, 1 - f, le / 180, 1 - lr)))
 
@@ -47,7 +47,7 @@ def classic(counts: Counts, average: Average) -> Values:
     """ER, F, LE, LR, SELD as in 2022 and 2023: 180 degrees for a class without a match, which counts in the mean."""
     given = counts if average == "macro" else _pooled(counts)
     f = f_score(given.true, given.misplaced, given.false, given.missed)
-    le = mean_error(given.angle, given.matched, 180.0)
+    le = mean_error(given.angle, given.angles, 180.0)
     lr = recall(given.matched, given.missed)
     er = np.broadcast_to(_error_rate(counts)[:, None], f.shape)
     by_class = np.stack([er, f, le, lr, _mean(er, 1 - f, le / 180, 1 - lr)], axis=1)
@@ -110,7 +110,8 @@ def _framewise(counts: Counts, average: Average) -> tuple[Floats, ...]:
     """ER, F, angle, distance and relative errors, LR; NaN where nothing matches. Shape [sets, classes or 1] each."""
     given = counts if average == "macro" else _pooled(counts)
     f = f_score(given.true, given.misplaced, given.false, given.missed)
-    errors = (mean_error(total, given.matched, np.nan) for total in (given.angle, given.distance, given.relative))
+    sums = (given.angle, given.angles), (given.distance, given.matched), (given.relative, given.matched)
+    errors = (mean_error(total, count, np.nan) for total, count in sums)
     er = np.broadcast_to(_error_rate(counts)[:, None], f.shape)
     return er, f, *errors, recall(given.matched, given.missed)
 

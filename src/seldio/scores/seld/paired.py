@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from seldio.scores.seld.measures import Measure
-from seldio.scores.seld.pairing import Matches, match
+from seldio.scores.seld.pairing import Group, Matches, grouped, match
 from seldio.scores.seld.sides import Ints, Side
 
 #: Cells (frames times classes) of a grid: few enough to stay in the processor's cache and in memory.
 CELLS = 1 << 18
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True)
 class Paired:
-    """Some clips, their frames laid end to end, with the pairs of rows in each frame and class.
+    """Some clips, their frames laid end to end, their rows put together by frame and class.
 
     A cell is a frame and a class: ``frame * classes + class_id``.
 
@@ -29,7 +30,7 @@ class Paired:
         prediction: likewise.
         references: rows of the reference in each cell.
         predictions: rows of the prediction.
-        matches: which belong together.
+        groups: cells that have rows on both sides.
     """
 
     clips: slice
@@ -39,7 +40,12 @@ class Paired:
     prediction: Side
     references: Ints
     predictions: Ints
-    matches: Matches
+    groups: Sequence[Group]
+
+    @cached_property
+    def matches(self) -> Matches:
+        """Which rows belong together, as the official programs have it."""
+        return match(self.groups)
 
     @property
     def frames(self) -> int:
@@ -66,11 +72,11 @@ def paired(reference: Side, prediction: Side, lengths: Ints, classes: int, measu
         stop = max(start + 1, int(np.searchsorted(ends, done + CELLS // classes, side="right")))
         first = ends[start:stop] - lengths[start:stop] - done
         a, b = (_placed(side, start, stop, first) for side in sides)
-        counts, matches = match(
+        counts, groups = grouped(
             a.frame * classes + a.class_id, b.frame * classes + b.class_id, int(ends[stop - 1] - done) * classes,
             measure.prepare(a), measure.prepare(b), measure.between,
         )  # fmt: skip
-        yield Paired(slice(start, stop), lengths[start:stop], classes, a, b, *counts, matches)
+        yield Paired(slice(start, stop), lengths[start:stop], classes, a, b, *counts, groups)
         start = stop
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,6 +20,23 @@ class Cells(NamedTuple):
 
     references: Ints
     predictions: Ints
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Group:
+    """Cells that have rows on both sides, equally many in each of them.
+
+    Args:
+        cells: their numbers.
+        reference: rows of each cell in the order that counts for ties, shape [cells, references].
+        prediction: likewise.
+        cost: degrees between them, shape [cells, references, predictions].
+    """
+
+    cells: Ints
+    reference: Ints
+    prediction: Ints
+    cost: Floats
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -41,10 +58,14 @@ class Matches:
     error: Floats
 
 
-def match(
+#: Rows and columns of the chosen pairs of many cost matrices, shape [matrices, pairs] each.
+Chosen: TypeAlias = tuple[Ints, Ints]
+
+
+def grouped(
     reference: Ints, prediction: Ints, cells: int, a: Floats, b: Floats, between: Between
-) -> tuple[Cells, Matches]:
-    """Pair the rows of all cells.
+) -> tuple[Cells, list[Group]]:
+    """The rows of all cells that both sides have, and how far they are from each other.
 
     Args:
         reference: the cell of each reference row, rows of a cell in the order that counts for ties.
@@ -55,21 +76,34 @@ def match(
         between: the distance in degrees.
 
     Returns:
-        How many rows each cell has, and the pairs in no particular order.
+        How many rows each cell has, and the cells with rows on both sides.
     """
     counts = Cells(np.bincount(reference, minlength=cells), np.bincount(prediction, minlength=cells))
     found = [_single(reference, prediction, counts, a, b, between)]
     many = (counts.references > 0) & (counts.predictions > 0) & (counts.references + counts.predictions > 2)
     if many.any():
         found += _several(reference, prediction, counts, many, a, b, between)
-    return counts, Matches(*(np.concatenate(parts) for parts in zip(*map(_fields, found), strict=True)))
+    return counts, found
 
 
-def _fields(matches: Matches) -> tuple[Ints | Floats, ...]:
-    return tuple(getattr(matches, field.name) for field in dataclasses.fields(matches))
+def match(groups: Iterable[Group]) -> Matches:
+    """The pairs of the least total distance, as scipy chooses among equal ones; in no particular order."""
+    return pairs((group, _assigned(group.cost)) for group in groups)
 
 
-def _single(reference: Ints, prediction: Ints, counts: Cells, a: Floats, b: Floats, between: Between) -> Matches:
+def pairs(chosen: Iterable[tuple[Group, Chosen]]) -> Matches:
+    """The chosen pairs of many groups."""
+    found = [_pairs(group, *places) for group, places in chosen]
+    return Matches(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+
+
+def _pairs(group: Group, i: Ints, j: Ints) -> tuple[Ints | Floats, ...]:
+    n = np.arange(len(group.cells))[:, None]
+    rows = group.reference[n, i].ravel(), group.prediction[n, j].ravel()
+    return np.repeat(group.cells, i.shape[1]), i.ravel(), *rows, group.cost[n, i, j].ravel()
+
+
+def _single(reference: Ints, prediction: Ints, counts: Cells, a: Floats, b: Floats, between: Between) -> Group:
     """Cells with one row on each side: nothing to choose."""
     cells = np.flatnonzero((counts.references == 1) & (counts.predictions == 1))
     row = np.empty(len(counts.references), dtype=np.int64)
@@ -77,7 +111,7 @@ def _single(reference: Ints, prediction: Ints, counts: Cells, a: Floats, b: Floa
     r = row[cells]
     row[prediction] = np.arange(len(prediction))
     p = row[cells]
-    return Matches(cells, np.zeros(len(cells), dtype=np.int64), r, p, between(a[:, r], b[:, p]))
+    return Group(cells, r[:, None], p[:, None], between(a[:, r], b[:, p])[:, None, None])
 
 
 def _several(
@@ -88,7 +122,7 @@ def _several(
     a: Floats,
     b: Floats,
     between: Between,
-) -> Iterator[Matches]:
+) -> Iterator[Group]:
     """Cells with more rows, all cells of one shape together."""
     r_rows, r_first = _by_cell(reference, many)
     p_rows, p_first = _by_cell(prediction, many)
@@ -99,12 +133,7 @@ def _several(
         height, width = counts.references[cells[here[0]]], counts.predictions[cells[here[0]]]
         r = r_rows[r_first[here][:, None] + np.arange(height)]
         p = p_rows[p_first[here][:, None] + np.arange(width)]
-        cost = between(a[:, r][:, :, :, None], b[:, p][:, :, None, :])
-        i, j = _assigned(cost)
-        n = np.arange(len(here))[:, None]
-        yield Matches(
-            np.repeat(cells[here], i.shape[1]), i.ravel(), r[n, i].ravel(), p[n, j].ravel(), cost[n, i, j].ravel()
-        )
+        yield Group(cells[here], r, p, between(a[:, r][:, :, :, None], b[:, p][:, :, None, :]))
 
 
 def _by_cell(cell_of_row: Ints, many: np.ndarray) -> tuple[Ints, Ints]:
@@ -116,8 +145,8 @@ def _by_cell(cell_of_row: Ints, many: np.ndarray) -> tuple[Ints, Ints]:
     return rows[order], np.flatnonzero(np.diff(ordered, prepend=-1))
 
 
-def _assigned(cost: Floats) -> tuple[Ints, Ints]:
-    """Rows and columns of the cheapest pairings of many cost matrices, shape [matrices, pairs] each.
+def _assigned(cost: Floats) -> Chosen:
+    """The cheapest pairings of many cost matrices.
 
     With one row or one column the cheapest entry is the answer, the first of equal ones, as scipy has it.
     """

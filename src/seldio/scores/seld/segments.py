@@ -12,7 +12,7 @@ import dataclasses
 import numpy as np
 
 from seldio.scores.seld.counts import Counts, with_errors
-from seldio.scores.seld.limits import Limits
+from seldio.scores.seld.limits import EDGE, Limits
 from seldio.scores.seld.paired import Paired
 from seldio.scores.seld.pairing import Matches
 from seldio.scores.seld.sides import Floats, Ints
@@ -28,6 +28,7 @@ def tally(given: Paired, limits: Limits) -> Counts:
         side.reshape(blocks, SECOND, classes).max(axis=1) for side in (given.references, given.predictions)
     )
     error, block_class = _tracks(given.matches, classes)
+    edge = block_class[np.abs(error - limits.angle) < EDGE] // classes
     good = np.bincount(block_class[error <= limits.angle], minlength=blocks * classes).reshape(blocks, classes)
     matched = np.bincount(block_class, minlength=blocks * classes).reshape(blocks, classes)
     angle = np.bincount(block_class, weights=error, minlength=blocks * classes).reshape(blocks, classes)
@@ -38,7 +39,8 @@ def tally(given: Paired, limits: Limits) -> Counts:
     counts = Counts.zeros(blocks, classes)
     counts = dataclasses.replace(
         counts, true=good, false=false, misplaced=matched - good, missed=missed, references=references,
-        matched=matched, angle=angle,
+        matched=matched, angle=angle, angles=matched, shared=np.maximum(matched - predictions, 0).sum(axis=1),
+        apart=apart.sum(axis=1), edge=np.bincount(edge, minlength=blocks),
     )  # fmt: skip
     return with_errors(counts)
 
