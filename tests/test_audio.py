@@ -272,8 +272,7 @@ def test_members_of_archives_through_a_stream(tmp_path: Path) -> None:
     with open_source(tmp_path / "x.zip", raise_errors) as source:
         recording = Recording(source.entries[0])
         np.testing.assert_array_equal(recording.read(7, 100), by_soundfile(tmp_path / "a.wav")[:, 7:107])
-        with pytest.raises(TypeError, match="in an archive"):
-            pickle.dumps(recording)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(recording)).read(7, 100), recording.read(7, 100))
 
 
 def test_a_file_that_shrinks_does_not_kill_the_process(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import shutil
 import subprocess
@@ -143,11 +144,47 @@ def test_an_archive_gives_the_same(root: Path, tmp_path: Path) -> None:
     place = shutil.make_archive(str(tmp_path / "starss23"), "zip", root)
     expected = seldio.open(root).windows(seconds=0.5, target="rows")
 
-    with seldio.open(place) as dataset:
+    with seldio.open(place) as opened:
+        dataset = pickle.loads(pickle.dumps(opened))
         windows = dataset.windows(seconds=0.5, target="rows")
         assert all(_same(ours, theirs) for ours, theirs in zip(windows, expected, strict=True))
-        with pytest.raises(TypeError):
-            pickle.dumps(windows)
+
+
+@pytest.mark.parametrize(
+    "start", ["spawn", pytest.param("fork", marks=pytest.mark.skipif(os.name == "nt", reason="Windows has no fork"))]
+)
+@pytest.mark.parametrize("kind", ["zip", "tar", "gztar"])
+def test_processes_read_an_archive_side_by_side(root: Path, tmp_path: Path, kind: str, start: str) -> None:
+    """Forked processes share the position in an open file, and spawned ones have no file open at all."""
+    place = shutil.make_archive(str(tmp_path / "starss23"), kind, root)
+    code = f"""
+import multiprocessing, sys, numpy, seldio
+def told(window): return [(name, numpy.asarray(part).tobytes()) for name, part in window.items()]
+if __name__ == "__main__":
+    windows = seldio.open({place!r}).windows(seconds=0.2, target="rows")
+    expected = list(map(told, windows))
+    again = seldio.open({place!r}).windows(seconds=0.2, target="rows")
+    with multiprocessing.get_context({start!r}).Pool(2) as pool:
+        found = pool.map(again.__getitem__, list(range(len(windows))) * 20, chunksize=3)
+    print(len(windows), list(map(told, found)) == expected * 20)
+"""
+    (tmp_path / "code.py").write_text(code)
+    done = subprocess.run([sys.executable, tmp_path / "code.py"], capture_output=True, text=True, check=False)
+
+    assert "21 True" == done.stdout.strip(), done.stderr
+
+
+def test_an_archive_that_was_replaced_is_not_read_on_elsewhere(root: Path, tmp_path: Path) -> None:
+    place = Path(shutil.make_archive(str(tmp_path / "starss23"), "zip", root))
+    windows = seldio.open(place).windows(seconds=0.2)
+    data = pickle.dumps(windows)
+    expected = pickle.loads(data)[3]
+    place.with_suffix(".new").write_bytes(place.read_bytes() + b"!")
+    place.with_suffix(".new").replace(place)
+
+    assert _same(expected, windows[3])  # what was opened is still there
+    with pytest.raises(SeldioError, match=r"starss23\.zip has changed since it was opened"):
+        pickle.loads(data)[3]
 
 
 def test_a_parquet_file_of_labels_is_a_data_set_of_its_clips(root: Path, tmp_path: Path, dataset: Any) -> None:

@@ -25,7 +25,18 @@ from pathlib import Path
 import pytest
 
 from seldio.errors import InvalidData, SeldioError, UsageError
-from seldio.files import DEFAULTS, Limits, archives, open_source, problems, read_entries, regular, write_bytes, writing
+from seldio.files import (
+    DEFAULTS,
+    Limits,
+    archives,
+    open_source,
+    packed,
+    problems,
+    read_entries,
+    regular,
+    write_bytes,
+    writing,
+)
 from seldio.findings import Finding, Severity, raise_errors
 
 SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
@@ -227,7 +238,7 @@ def test_a_compressed_tar_is_not_inflated_again_for_each_member(tmp_path: Path) 
 
 
 def test_a_large_compressed_tar_goes_through_a_nameless_file(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(archives, "_SPOOL", 1000)
+    monkeypatch.setattr(packed, "_SPOOL", 1000)
     path = make_tar(tmp_path / "x.tgz", ("a.csv", ROWS), ("b.csv", ROWS), mode="w:gz")
     assert read(path) == ({"a.csv": ROWS, "b.csv": ROWS}, [])
 
@@ -414,7 +425,7 @@ def test_saf105_a_file_that_is_packed_too_well(tmp_path: Path) -> None:
 def test_saf105_a_tar_that_is_packed_too_well(mode: str, tmp_path: Path, monkeypatch) -> None:
     path = make_tar(tmp_path / "x", ("bomb.csv", bytes(9 * 2**20)), mode=mode)
     assert read(path)[1] == []  # many small files alike pack well, too
-    monkeypatch.setattr(archives, "_SPOOL", 2**20)
+    monkeypatch.setattr(archives, "_TARS", 2**20)
     assert read(path)[1][0].code == "SAF105"
 
 
@@ -464,6 +475,44 @@ def test_saf105_large_folders(tmp_path: Path) -> None:
 def test_saf105_headers_that_would_fill_the_memory(tmp_path: Path) -> None:
     info = tar_info("a.csv", pax_headers={"comment": "x" * 2**21})
     assert codes(read(make_tar(tmp_path / "x", (info, ROWS)))[1]) == ["SAF105"]
+
+
+def pax_tar(path: Path, count: int, header: bytes, kind: bytes = tarfile.XHDTYPE) -> Path:
+    """A tar of *count* empty files, each behind an extended header, or all behind a global one."""
+    extended = tarfile.TarInfo("pax")
+    extended.type, extended.size = kind, len(header)
+    one = extended.tobuf(tarfile.USTAR_FORMAT) + header + bytes(-len(header) % 512)
+    files = (tarfile.TarInfo(f"{number}.csv").tobuf(tarfile.USTAR_FORMAT) for number in range(count))
+    with gzip.open(path, "wb", 1) as stream:
+        stream.write(one if kind == tarfile.XGLTYPE else b"")
+        stream.writelines(file if kind == tarfile.XGLTYPE else one + file for file in files)
+        stream.write(bytes(1024))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("count", "header", "kind"),
+    [
+        (150, b"".join(b"12 %07d=\n" % number for number in range(80_000)), tarfile.XHDTYPE),
+        (5000, b"".join(b"12 %07d=\n" % number for number in range(20_000)), tarfile.XGLTYPE),
+        (1, b"6 aaa\n" * 170_000 + b"=", tarfile.XHDTYPE),
+        (1, b"1000010 a=" + b"1" * 999_999 + b"\n", tarfile.XHDTYPE),  # CVE-2024-6232
+        (1, b"8 a=" * 250_000, tarfile.XHDTYPE),
+    ],
+    ids=["many records", "many records for all members", "one key again and again", "one number", "overlapping"],
+)
+def test_extended_headers_of_a_tar_do_not_keep_it_busy(count: int, header: bytes, kind: bytes, tmp_path: Path) -> None:
+    path = pax_tar(tmp_path / "x.tgz", count, header, kind)
+    start = time.perf_counter()
+    assert set(codes(read(path)[1])) <= {"SAF105", "SAF107"} != set()
+    assert time.perf_counter() - start < 5
+
+
+def test_extended_headers_that_programs_write_are_read(tmp_path: Path) -> None:
+    headers = {"mtime": "1.25", "SCHILY.xattr.user.sha256": "0=\n" * 20, "comment": "c"}
+    members = [(tar_info(f"{'é' * 90}{number}.csv", pax_headers=headers), ROWS) for number in range(2000)]
+    contents, found = read(make_tar(tmp_path / "x", *members))
+    assert (set(contents.values()), len(contents), codes(found)) == ({ROWS}, 2000, [])
 
 
 def test_saf107_a_zip_that_lies_about_its_size(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ Wanted = str | int | Collection[str] | Collection[int] | None
 class Dataset:
     """A data set: tables of clips, events and questions, recordings and videos; a context manager.
 
-    Everything is a lazy view: file names alone are looked at when it is opened. It can be pickled where it lies in
-    a folder or an export, and used by several threads.
+    Everything is a lazy view: file names alone are looked at when it is opened. It can be pickled, and used by
+    several threads; each process opens the files, or the archive that they are in, for itself.
 
     Args:
         contents: what the source holds.

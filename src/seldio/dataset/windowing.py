@@ -50,8 +50,8 @@ class Windows(Sequence[Element]):
     With *items* there is an element for each question, which has its texts too, and its sound as long as it is; the
     recordings behind the first one, if there are any, are ``audio_2``, ``audio_3``, ….
 
-    An element is the same each time, in each thread and process. It can be pickled where the data lie in a folder or
-    an export.
+    An element is the same each time, in each thread and process. Windows can be pickled; another process opens the
+    files, or the archive that they are in, for itself.
 
     Args:
         dataset: what to go through.

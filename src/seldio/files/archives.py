@@ -1,7 +1,7 @@
 """Archives and compressed files: told by their first bytes, read in place, and unsafe members left out.
 
-No name from an archive reaches the disk. A *compressed* tar is inflated once, into memory or a nameless
-temporary file, since jumping about in it would inflate it again for each member.
+No name from an archive reaches the disk. Members can be read in any thread and process, see
+:mod:`seldio.files.packed`.
 """
 
 from __future__ import annotations
@@ -13,29 +13,40 @@ import lzma
 import re
 import stat
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
-from typing import IO, Any, BinaryIO
+from types import SimpleNamespace
+from typing import IO, Any
 
 from seldio.errors import InvalidData
 from seldio.files.entries import Entry, Kind, Limits, Source
 from seldio.files.names import check_keys, checked, hidden
+from seldio.files.packed import Inflated, Packed
 from seldio.files.problems import DAMAGE, check_bits, guard, problem, special
-from seldio.files.regular import CHUNK, Stretch
+from seldio.files.regular import Stretch
 from seldio.findings import Finding, Sink
 from seldio.text import plural
 
 _Unpacker = Callable[[IO[bytes]], Any]  # GzipFile, BZ2File, LZMAFile: alike, but without a common type
 
-_SPOOL = 2**26  # bytes of an inflated tar kept in memory
+_TARS = 2**26  # bytes that a compressed tar may have in any case
 _ZIP_HEADERS, _TAR_HEADER = 2**25, 2**20  # most bytes of headers: parsed, they take many times that in memory
+#: What extended headers of a tar may cost to parse, in bytes: in all, for each member, and beside its bytes a record.
+_EXTENDED, _EXTENDED_MEMBER, _RECORD = 2**24, 2**11, 2**6
+_GLOBAL = 256  # most global records
+_DIGITS = re.compile(rb"\d{100}")
+
+
+def _gunzip(stream: IO[bytes]) -> gzip.GzipFile:
+    return gzip.GzipFile(fileobj=stream)
+
+
 _UNPACKERS: tuple[tuple[bytes, _Unpacker], ...] = (
-    (rb"\x1f\x8b", lambda stream: gzip.GzipFile(fileobj=stream)),
+    (rb"\x1f\x8b", _gunzip),
     (rb"BZh[1-9]1AY&SY", bz2.BZ2File),
     (rb"\xfd7zXZ\x00", lzma.LZMAFile),
 )
@@ -49,27 +60,30 @@ _TAR_MODES = {
 }
 
 
-def open_stream(plain: Entry, kind: Kind, stream: BinaryIO, sink: Sink, limits: Limits) -> Source:
-    """The source that *stream* turns out to be; *plain* is its only entry if it is no archive."""
+def open_packed(plain: Entry, kind: Kind, packed: Packed, sink: Sink, limits: Limits) -> Source:
+    """The source that *packed* turns out to be; *plain* is its only entry if it is no archive."""
     path = plain.path
     with ExitStack() as stack:
-        stack.enter_context(stream)
-        with guard(path):
+        stack.enter_context(closing(packed))
+        with guard(path), packed.stream() as stream:
             found, unpack = _recognised(stream)
         if found == "file":
             return Source(path, kind, (plain,) if kind == "stdin" else checked([plain], sink))
         if unpack and found == "gzip":
             name = re.sub(r"\.(gz|bz2|xz)$", "", plain.name, flags=re.IGNORECASE)
             cap = limits.unpacked(plain.size, limits.file_bytes)
-            single = Entry(path, name, -1, cap, None, partial(_single, stream, unpack), stream)
+            single = Entry(path, name, -1, cap, None, partial(_single, packed, unpack), packed)
             return Source(path, found, (single,), stack.pop_all())
         if found == "zip":
-            members = _zip_members(stream, path)
+            members = _Zip(packed, path).members()
         else:
-            cap = max(limits.unpacked(plain.size, limits.total_bytes), min(_SPOOL, limits.total_bytes))
-            members = tar_members(stream, path, partial(_inflated, stack, unpack, cap) if unpack else None)
+            if unpack:
+                cap = max(limits.unpacked(plain.size, limits.total_bytes), min(_TARS, limits.total_bytes))
+                packed = Inflated(packed, unpack, cap, path)
+                stack.enter_context(closing(packed))
+            members = tar_members(packed, path)
         known = collected(members, path, sink, limits)
-        entries = checked(admitted(known, path, stream, sink, limits), sink)
+        entries = checked(admitted(known, path, packed, sink, limits), sink)
         if found == "tar":
             check_keys(path, entries, sink)
         return Source(path, found, entries, stack.pop_all())
@@ -91,23 +105,11 @@ def _recognised(stream: IO[bytes]) -> tuple[Kind, _Unpacker | None]:
     return "gzip" if unpack else "file", unpack
 
 
-def _single(stream: IO[bytes], unpack: _Unpacker) -> Any:
-    stream.seek(0)
-    opened = unpack(stream)
+def _single(packed: Packed, unpack: _Unpacker) -> Any:
+    opened = unpack(packed.stream())
     if any(re.match(magic, opened.peek(10)) for magic, _ in _UNPACKERS):
         raise ValueError("packed twice")
     return opened
-
-
-def _inflated(stack: ExitStack, unpack: _Unpacker, cap: int, stream: IO[bytes], path: str) -> IO[bytes]:
-    spool = stack.enter_context(tempfile.SpooledTemporaryFile(_SPOOL))  # noqa: SIM115
-    with unpack(stream) as opened:
-        while chunk := opened.read(CHUNK):
-            spool.write(chunk)
-            if spool.tell() > cap:
-                raise InvalidData(problem("SAF105", path, f"Unpacks to more than {cap:,} bytes"))
-    spool.seek(0)
-    return spool
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,48 +156,126 @@ class _Bounded:
         return data
 
 
-def _zip_members(stream: IO[bytes], path: str) -> Iterator[Member]:
-    bounded: Any = _Bounded(stream, path, _ZIP_HEADERS)
-    archive = zipfile.ZipFile(bounded)
-    for info in archive.infolist():
-        name = info.orig_filename
-        if not info.flag_bits & 0x800:  # many programs store UTF-8 without saying so
-            with suppress(UnicodeError):
-                name = name.encode("cp437").decode("utf-8")
-        mode = stat.S_IFDIR if info.is_dir() else info.external_attr >> 16
-        sizes = info.file_size, info.compress_size, info.header_offset
-        yield Member(name, mode, *sizes, partial(archive.open, info), bool(info.flag_bits & 1))
+class _Zip:
+    """A zip, whose directory each process reads once.
+
+    Args:
+        packed: its bytes.
+        path: as shown to the user.
+    """
+
+    def __init__(self, packed: Packed, path: str) -> None:
+        self._packed, self._path = packed, path
+        self._archive: zipfile.ZipFile | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_archive": None}
+
+    @property
+    def archive(self) -> zipfile.ZipFile:
+        """It, opened."""
+        if self._archive is None:
+            bounded: Any = _Bounded(self._packed.stream(), self._path, _ZIP_HEADERS)
+            self._archive = zipfile.ZipFile(bounded)
+        return self._archive
+
+    def start(self, info: zipfile.ZipInfo) -> IO[bytes]:
+        """A stream of a member."""
+        return self.archive.open(info)
+
+    def members(self) -> Iterator[Member]:
+        """Its members, as its directory lists them."""
+        for info in self.archive.infolist():
+            name = info.orig_filename
+            if not info.flag_bits & 0x800:  # many programs store UTF-8 without saying so
+                with suppress(UnicodeError):
+                    name = name.encode("cp437").decode("utf-8")
+            mode = stat.S_IFDIR if info.is_dir() else info.external_attr >> 16
+            sizes = info.file_size, info.compress_size, info.header_offset
+            yield Member(name, mode, *sizes, partial(self.start, info), bool(info.flag_bits & 1))
 
 
-def tar_members(
-    stream: IO[bytes], path: str, inflate: Callable[[IO[bytes], str], IO[bytes]] | None = None
-) -> Iterator[Member]:
+def tar_members(packed: Packed, path: str) -> Iterator[Member]:
     """The members of a tar, as its headers come.
 
     Args:
-        stream: it, opened.
+        packed: its bytes, no longer compressed.
         path: as shown to the user.
-        inflate: unpacks it, if it is compressed.
 
     Raises:
         tarfile.TarError, and what else ``DAMAGE`` lists: it is damaged.
-        InvalidData: a header is longer than fits.
+        InvalidData: a header is longer than fits, or there are too many.
     """
-    stream.seek(0)
-    body = inflate(stream, path) if inflate else stream
-    bounded: Any = _Bounded(body, path, _TAR_HEADER)
-    archive = tarfile.TarFile(fileobj=bounded, encoding="utf-8", errors="surrogateescape")
+    body = packed.stream()
+    archive = _Tar(_Bounded(body, path, _TAR_HEADER), path)
     last = -1
     while info := archive.next():
         if info.offset <= last or info.size < 0:  # tarfile would go round for ever (CVE-2025-8194)
             raise tarfile.ReadError("headers overlap")
-        last, start = info.offset, partial(archive.extractfile, info)
+        last = info.offset
         mode = _TAR_MODES.get(info.type, stat.S_IFREG) | stat.S_IMODE(info.mode)
-        plain = not info.issparse() and not inflate
-        yield Member(info.name, mode, info.size, info.size, info.offset, start, at=info.offset_data if plain else None)
+        sparse: Any = info.sparse
+        start = partial(_tar_member, packed, info.offset_data, info.size, sparse)
+        at = info.offset_data if not info.issparse() and not isinstance(packed, Inflated) else None
+        yield Member(info.name, mode, info.size, info.size, info.offset, start, at=at)
+        archive.afford += _EXTENDED_MEMBER
     body.seek(archive.offset)  # tarfile takes a damaged header for the end
     if body.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
         raise tarfile.ReadError("no end mark")
+
+
+def _tar_member(packed: Packed, at: int, size: int, sparse: Sequence[tuple[int, int]] | None) -> IO[bytes]:
+    """A stream of a member, which may have holes."""
+    archive: Any = SimpleNamespace(fileobj=packed.stream())
+    member: Any = SimpleNamespace(offset_data=at, size=size, name="", sparse=sparse)
+    return tarfile.ExFileObject(archive, member)
+
+
+class _Tar(tarfile.TarFile):
+    """A tar whose extended headers take no longer to parse than their number of bytes and members allows.
+
+    Args:
+        stream: its bytes.
+        path: as shown to the user.
+    """
+
+    def __init__(self, stream: Any, path: str) -> None:
+        self.path, self.afford = path, _EXTENDED
+        super().__init__(fileobj=stream, encoding="utf-8", errors="surrogateescape", tarinfo=_TarHeader)
+
+    def check(self, header: bytes, everywhere: bool) -> None:
+        """See that an extended header is one, before tarfile searches it again and again (CVE-2024-6232).
+
+        Args:
+            header: its bytes.
+            everywhere: it is global, so that its records are applied to every member that follows.
+
+        Raises:
+            tarfile.ReadError: it is damaged.
+            InvalidData: there are too many of them, or too long ones.
+        """
+        place = records = 0
+        while place < len(header) and header[place]:
+            length, space, _ = header[place : place + 9].partition(b" ")
+            end = place + int(length)
+            equals = header.find(b"=", place, end)
+            if not space or equals < 0 or header[end - 1 : end] != b"\n":
+                raise tarfile.ReadError("bad extended header")
+            place, records = end, records + 1
+        self.afford -= len(header) + records * _RECORD
+        many = everywhere and len(self.pax_headers) + records > _GLOBAL
+        if many or self.afford < 0 or _DIGITS.search(header):
+            raise InvalidData(problem("SAF105", self.path, "Has too many or too long extended headers"))
+
+
+class _TarHeader(tarfile.TarInfo):
+    """A header of a :class:`_Tar`."""
+
+    def _proc_pax(self, archive: Any) -> Any:
+        here = archive.fileobj.tell()
+        archive.check(archive.fileobj.read(self.size), self.type == tarfile.XGLTYPE)
+        archive.fileobj.seek(here)
+        return super()._proc_pax(archive)  # type: ignore[misc]
 
 
 def collected(members: Iterable[Member], path: str, sink: Sink, limits: Limits) -> list[Member]:
@@ -213,7 +293,7 @@ def collected(members: Iterable[Member], path: str, sink: Sink, limits: Limits) 
 
 
 def admitted(
-    members: Sequence[Member], path: str, owner: IO[bytes] | None, sink: Sink, limits: Limits
+    members: Sequence[Member], path: str, owner: Packed | None, sink: Sink, limits: Limits
 ) -> Iterator[Entry]:  # fmt: skip
     """The members that are safe to read, under names that are; a finding for each of the others.
 

@@ -9,9 +9,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Literal, Self, cast
+from typing import Any, BinaryIO, Literal, Self, cast
 
 from seldio.errors import InvalidData, SeldioError
+from seldio.files.packed import Packed
 from seldio.files.problems import guard, problem
 from seldio.files.regular import CHUNK, Inside, Stretch, open_regular, read_regular
 from seldio.text import printable
@@ -69,7 +70,7 @@ class Entry:
     _cap: int = field(repr=False)
     _real: str | None = field(default=None, repr=False)
     _start: Callable[[], Any] = field(default=io.BytesIO, repr=False)
-    _owner: IO[bytes] | None = field(default=None, repr=False)
+    _owner: Packed | None = field(default=None, repr=False)
 
     @property
     def local(self) -> Path | None:
@@ -83,7 +84,7 @@ class Entry:
 
     @property
     def reopens(self) -> bool:
-        """Whether any process can open it anew; of what is in an archive, only the one that has that open."""
+        """Whether any process can open it anew at once; what is in an archive is found by reading that first."""
         return self._real is not None or isinstance(self._start, Inside)
 
     @property
@@ -98,7 +99,7 @@ class Entry:
         return self.name, self.size, int.from_bytes(hashlib.sha256(self.read()).digest()[:8])
 
     def portable(self) -> Self:
-        """The same file as another process can read it: what is in an archive or in memory goes along.
+        """The same file as another process reads it best: what is in an archive or in memory goes along.
 
         Raises:
             InvalidData: as :meth:`read` does, which it needs for those.

@@ -6,19 +6,18 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from functools import partial
 from operator import attrgetter
 
 from seldio.errors import InvalidData, SeldioError, UsageError
-from seldio.files.archives import open_stream
+from seldio.files.archives import open_packed
 from seldio.files.entries import DEFAULTS, Entry, Limits, Source
 from seldio.files.lookup import real_places
 from seldio.files.names import checked, hidden
+from seldio.files.packed import Memory, OnDisk
 from seldio.files.problems import check_bits, failure, problem, special
 from seldio.files.regular import CHUNK
 from seldio.files.schemes import on_this_machine
@@ -65,7 +64,7 @@ def open_source(
         alone = Source(given, "file", (plain,))
         if not as_it_lies and (shard := restored(alone, sink, limits)) is not alone:
             return shard
-        single = open_stream(plain, "file", plain.open(), sink, limits)
+        single = open_packed(plain, "file", OnDisk(real, given), sink, limits)
         return single if as_it_lies else restored(single, sink, limits)
     if mode:
         sink(special(given, mode))
@@ -99,9 +98,9 @@ def _open_stdin(sink: Sink, limits: Limits) -> Source:
     if len(data) > limits.file_bytes:
         sink(problem("SAF105", "<stdin>", f"Holds more than {limits.file_bytes:,} bytes"))
         return Source("<stdin>", "stdin", ())
-    start = partial(io.BytesIO, bytes(data))
-    plain = Entry("<stdin>", "<stdin>", len(data), limits.file_bytes, None, start)
-    return open_stream(plain, "stdin", start(), sink, limits)
+    packed = Memory(bytes(data))
+    plain = Entry("<stdin>", "<stdin>", len(data), limits.file_bytes, None, packed.stream)
+    return open_packed(plain, "stdin", packed, sink, limits)
 
 
 def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:

@@ -19,6 +19,7 @@ from seldio.errors import InvalidData
 from seldio.files.archives import Member, admitted, collected, safe, tar_members
 from seldio.files.entries import Entry, Kind, Limits, Source
 from seldio.files.names import checked
+from seldio.files.packed import OnDisk
 from seldio.files.problems import guard, problem
 from seldio.files.regular import Stretch
 from seldio.findings import Sink
@@ -136,7 +137,8 @@ def _shard(entry: Entry, told: frozenset[str], sink: Sink, limits: Limits) -> li
     try:
         with guard(entry.path), entry.open() as stream:
             if entry.name.endswith(".tar"):
-                members = _samples(collected(tar_members(stream, entry.path), entry.path, sink, limits), stream, entry)
+                packed = OnDisk(str(entry.local), entry.path)
+                members = _samples(collected(tar_members(packed, entry.path), entry.path, sink, limits), stream, entry)
             else:
                 from seldio.files.parquet_files import cells
 

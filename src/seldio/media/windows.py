@@ -22,8 +22,8 @@ from seldio.text import plural, printable
 class Recording:
     """A recording that gives any part of its sound.
 
-    It is opened when it is first asked for something, may be used by several threads, and can be pickled
-    unless it is in an archive: each process opens it anew. Plain PCM and float WAV files (RIFF, RIFX, RF64) are
+    It is opened when it is first asked for something, may be used by several threads, and can be pickled: each
+    process opens it anew. Plain PCM and float WAV files (RIFF, RIFX, RF64) are
     mapped into memory; all else that libsndfile reads is decoded. Either way the samples are those that
     libsndfile gives as float32.
 
@@ -46,8 +46,6 @@ class Recording:
         return f"Recording({self.path!r})"
 
     def __getstate__(self) -> Openable:
-        if not getattr(self._entry, "reopens", False):
-            raise TypeError(f"{printable(self.path)} is in an archive: it cannot be pickled")
         return self._entry
 
     def __setstate__(self, entry: Openable) -> None:
