@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any
 
 from seldio.errors import InvalidData
+
+#: Places of one cause in one file that are findings of their own; more of them are one finding with a count.
+SINGLY = 3
+#: The same for records of questions and predictions, each of which has to be looked at by itself.
+RECORDS_SINGLY = 100
+#: So many ranges of lines are kept of a finding; what they leave out is counted.
+MOST_RANGES = 100
+#: So many findings of one rule are listed in reports for programs; how many more there are is said there.
+MOST_LISTED = 10_000
 
 
 class Severity(StrEnum):
@@ -47,6 +57,10 @@ class Finding:
         hint: what to do about it.
         fixable: whether ``--fix`` or ``--unsafe-fixes`` can repair it.
         excerpt: the offending line, for the text report's caret; not part of the json report.
+        count: how many places of the file have the same fault; line, column and value are those of the first.
+        ranges: first and last line of each run of lines with one of these places, the first 100 of them; empty
+            where there is a single place, or none with a line.
+        unlisted: how many lines with one of these places *ranges* leaves out.
     """
 
     code: str
@@ -60,6 +74,9 @@ class Finding:
     hint: str | None = None
     fixable: bool = False
     excerpt: str | None = dataclasses.field(default=None, compare=False)
+    count: int = 1
+    ranges: tuple[tuple[int, int], ...] = ()
+    unlisted: int = 0
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
@@ -67,7 +84,14 @@ class Finding:
 
     def as_dict(self) -> dict[str, Any]:
         """The finding with the keys of the json report, in their order."""
-        return {name: getattr(self, name) for name in JSON_KEYS}
+        return {name: getattr(self, name) for name in JSON_KEYS} | {"ranges": list(map(list, self.ranges))}
+
+    def times(self, count: int, lines: Iterable[int]) -> Finding:
+        """The same finding for *count* places, this one being the first, in *lines* (1-based)."""
+        runs = _runs(lines)
+        ranges = tuple(itertools.islice(runs, MOST_RANGES))
+        unlisted = sum(last - first + 1 for first, last in runs)
+        return dataclasses.replace(self, count=count, ranges=ranges, unlisted=unlisted)
 
     @property
     def order(self) -> tuple[str, int, int, str, str]:
@@ -82,10 +106,60 @@ JSON_KEYS = tuple(field.name for field in dataclasses.fields(Finding) if field.n
 Sink = Callable[[Finding], None]
 
 
+def _runs(lines: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """First and last of each run of numbers that follow each other."""
+    import numpy as np  # not for `seldio --help`
+
+    numbers = lines if isinstance(lines, np.ndarray) else np.fromiter(lines, np.int64)
+    steps = np.diff(numbers)
+    if (steps < 0).any():
+        numbers = np.sort(numbers)
+        steps = np.diff(numbers)
+    breaks = np.flatnonzero(steps > 1)
+    firsts, lasts = numbers[np.append(0, breaks + 1)], numbers[np.append(breaks, -1)]
+    return zip(firsts.tolist(), lasts.tolist(), strict=True)
+
+
+def gathered(findings: Iterable[Finding], most: int) -> list[Finding]:
+    """*findings* with those of one rule in one file as one, where there are more than *most* of them with a line.
+
+    The first of them stands for all, with their count and their lines.
+    """
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        alone = () if finding.line is not None else (number,)
+        groups.setdefault((finding.path, finding.code, finding.severity, *alone), []).append(finding)
+    kept: list[Finding] = []
+    for same in groups.values():
+        kept += same if len(same) <= most else [_one_of(same)]
+    return kept
+
+
+def _one_of(same: Sequence[Finding]) -> Finding:
+    first = min(same, key=lambda finding: finding.order)
+    runs = (run for finding in same for run in finding.ranges or ((finding.line or 0, finding.line or 0),))
+    lines = itertools.chain.from_iterable(range(low, high + 1) for low, high in runs)
+    one = first.times(sum(finding.count for finding in same), lines)
+    return dataclasses.replace(one, unlisted=one.unlisted + sum(finding.unlisted for finding in same))
+
+
 def raise_errors(finding: Finding) -> None:
     """The sink for loading: an error raises :class:`~seldio.errors.InvalidData`, the rest passes."""
     if finding.severity is Severity.ERROR:
         raise InvalidData(finding)
+
+
+def capped(findings: Iterable[Finding], most: int | None) -> tuple[list[Finding], dict[str, int]]:
+    """The first *most* findings of each rule, and how many more each rule has (codes sorted)."""
+    shown: list[Finding] = []
+    seen: Counter[str] = Counter()
+    for finding in findings:
+        seen[finding.code] += 1
+        if most is None or seen[finding.code] <= most:
+            shown.append(finding)
+    if most is None:
+        return shown, {}
+    return shown, {code: seen[code] - most for code in sorted(seen) if seen[code] > most}
 
 
 @dataclasses.dataclass(slots=True)
@@ -93,7 +167,8 @@ class Report:
     """Everything found in a run.
 
     Args:
-        findings: sorted by file, line, column and code; never cut short.
+        findings: sorted by file, line, column and code. One cause in one file is one finding with a count, where it
+            has more places than a few.
         files: how many files were read.
     """
 
@@ -109,6 +184,11 @@ class Report:
         """How many findings have exactly this severity."""
         return sum(finding.severity is severity for finding in self.findings)
 
+    @property
+    def places(self) -> int:
+        """How many places all findings have together."""
+        return sum(finding.count for finding in self.findings)
+
     def by_rule(self) -> dict[str, int]:
         """Number of findings by code, codes sorted."""
         return dict(sorted(Counter(finding.code for finding in self.findings).items()))
@@ -116,6 +196,10 @@ class Report:
     def reaches(self, threshold: Severity) -> bool:
         """Whether any finding is at least as bad as *threshold*."""
         return any(finding.severity.reaches(threshold) for finding in self.findings)
+
+    def listed(self) -> tuple[list[Finding], dict[str, int]]:
+        """The findings that reports for programs list, and how many more each rule has, by code."""
+        return capped(self.findings, MOST_LISTED)
 
     def summary(self) -> dict[str, Any]:
         """The counts of the json report."""
@@ -125,6 +209,8 @@ class Report:
             "warnings": self.count(Severity.WARNING),
             "infos": self.count(Severity.INFO),
             "by_rule": self.by_rule(),
+            "places": self.places,
+            "unlisted": self.listed()[1],
         }
 
     def as_dict(self) -> dict[str, Any]:
@@ -132,5 +218,5 @@ class Report:
         return {
             "version": 1,
             "summary": self.summary(),
-            "findings": [finding.as_dict() for finding in self.findings],
+            "findings": [finding.as_dict() for finding in self.listed()[0]],
         }

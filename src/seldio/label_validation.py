@@ -17,7 +17,7 @@ from seldio.engines import cut, each
 from seldio.files import Entry, Source, read_entries
 from seldio.findings import Finding, Sink
 from seldio.formats import Format, Reading, TextFile, get, item_formats
-from seldio.formats.base import Part, Place
+from seldio.formats.base import Ints, Part, Place
 from seldio.formats.recognise import Recognised, clip_names, read_files
 from seldio.rules.base import Labels
 from seldio.rules.collection import Reference
@@ -157,8 +157,15 @@ class _LatePart(Part):
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`Part.place`."""
+        return self._again().place(row, field)
+
+    def lines(self, rows: Ints) -> Ints:
+        """See :meth:`Part.lines`."""
+        return self._again().lines(rows)
+
+    def _again(self) -> Part:
         file = dataclasses.replace(self.file, data=self._entry.read())
-        return self._format.read([file], lambda _: None).parts[0].place(row, field)
+        return self._format.read([file], lambda _: None).parts[0]
 
 
 def _joined(format: Format, kept: Sequence[tuple[_Read, Shard]], told: bool) -> Recognised:

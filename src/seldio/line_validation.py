@@ -13,7 +13,7 @@ import numpy as np
 
 from seldio.engines import each
 from seldio.files import Entry, Source
-from seldio.findings import Finding, Sink
+from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
 from seldio.formats import TextFile, item_formats
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.rules.base import Rule
@@ -113,7 +113,8 @@ def _moved(finding: Finding, lines: int) -> Finding:
     if finding.line is None:
         return finding
     message = _PLACE.sub(lambda found: f"line {int(found[1].replace(',', '')) + lines:,}, column", finding.message)
-    return dataclasses.replace(finding, line=finding.line + lines, message=message)
+    ranges = tuple((first + lines, last + lines) for first, last in finding.ranges)
+    return dataclasses.replace(finding, line=finding.line + lines, message=message, ranges=ranges)
 
 
 def _chunks(entry: Entry, format: ItemFormat) -> Iterator[_Chunk]:
@@ -137,8 +138,8 @@ class _Work:
         file = chunk.read()
         reading = self.check(file, item_formats.get(chunk.format), found.append)
         keys = [] if reading is None else [_key(row) for row in reading.rows]
-        kept = tuple(finding for finding in found if finding.code not in _WHOLE)
-        return _Checked(kept, file.data.count(b"\n"), np.array(keys, np.uint64))
+        kept = (finding for finding in dict.fromkeys(found) if finding.code not in _WHOLE)
+        return _Checked(tuple(gathered(kept, RECORDS_SINGLY)), file.data.count(b"\n"), np.array(keys, np.uint64))
 
 
 def _key(row: Row) -> int:

@@ -6,8 +6,9 @@ import dataclasses
 import fnmatch
 import json
 import tomllib
+from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +44,11 @@ class Settings:
     def applied(self, findings: Iterable[Finding]) -> Iterator[Finding]:
         """The findings that count, with their severities."""
         known = Counter(self.baseline)
+        marks = sorted(known)
         for finding in findings:
             if not self._wanted(finding):
                 continue
-            mark = fingerprint(finding) if known else ""
-            if known[mark] > 0:
-                known[mark] -= 1
+            if marks and _taken(finding, known, marks):
                 continue
             level = self._severity_of(finding.code)
             yield finding if level is None else dataclasses.replace(finding, severity=level)
@@ -71,8 +71,33 @@ class Settings:
 
 
 def fingerprint(finding: Finding) -> str:
-    """What stays the same of a finding when lines above it come or go: code, file and offending text."""
-    return f"{finding.code} {finding.path} {finding.value or finding.message}"
+    """What stays the same of a finding when lines above it come or go: code, file and offending text.
+
+    A finding that stands for many places has no text of its own.
+    """
+    return f"{_family(finding)}{(finding.value or finding.message) if finding.count == 1 else ''}"
+
+
+def _family(finding: Finding) -> str:
+    return f"{finding.code} {finding.path} "
+
+
+def _taken(finding: Finding, known: Counter[str], every: Sequence[str]) -> bool:
+    """Whether all places of *finding* are known; they are taken off *known* then. *every* is its keys, sorted."""
+    family = _family(finding)
+    if finding.count == 1:  # known by its text, or as one of many
+        marks = [fingerprint(finding), family]
+    else:  # the same places may have been listed one by one
+        start, end = bisect_left(every, family), bisect_left(every, f"{family}\U0010ffff")
+        marks = list(every[start:end])
+    if sum(known[mark] for mark in marks) < finding.count:
+        return False
+    left = finding.count
+    for mark in marks:
+        used = min(left, known[mark])
+        known[mark] -= used
+        left -= used
+    return True
 
 
 def load(start: Path | None = None) -> Settings:
@@ -181,8 +206,10 @@ def read_baseline(file: Path) -> dict[str, int]:
 
 
 def write_baseline(file: Path, findings: Iterable[Finding]) -> int:
-    """Write the findings of a run as known; return how many there are."""
-    counts = Counter(fingerprint(finding) for finding in findings)
+    """Write the findings of a run as known; return how many places they have."""
+    counts: Counter[str] = Counter()
+    for finding in findings:
+        counts[fingerprint(finding)] += finding.count
     record = {"version": 1, "findings": dict(sorted(counts.items()))}
     write_bytes(file, (json.dumps(record, indent=1, ensure_ascii=True) + "\n").encode())
     return sum(counts.values())

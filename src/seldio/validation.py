@@ -12,7 +12,7 @@ from seldio.conversion.inputs import reopened
 from seldio.engines import each
 from seldio.files import Entry, Source, read_entries
 from seldio.files.lookup import Lookup
-from seldio.findings import Finding, Report, Sink
+from seldio.findings import RECORDS_SINGLY, Finding, Report, Sink, gathered
 from seldio.formats import Format, TextFile, get, item_formats
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.mera_submission import SUBMISSION
@@ -134,7 +134,7 @@ def examine(
         count += len(large) + len(lines) + (len(questions) or int(inside))
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
     report = Report(files=count)
-    report.add((settings or Settings()).applied(dict.fromkeys(found)))
+    report.add((settings or Settings()).applied(gathered(dict.fromkeys(found), RECORDS_SINGLY)))
     return Examined(report, tuple(recognised), tuple(items), local)
 
 
@@ -269,7 +269,7 @@ class _Alone:
     def __call__(self, one: tuple[TextFile, str]) -> list[Finding]:
         found: list[Finding] = []
         self.check(one[0], item_formats.get(one[1]), found.append)
-        return found
+        return gathered(dict.fromkeys(found), RECORDS_SINGLY)
 
 
 def _by_system(files: Sequence[TextFile], package: Package) -> list[list[TextFile]]:

@@ -17,6 +17,7 @@ from seldio import timeline
 from seldio.findings import Finding, Severity, Sink
 from seldio.schema.events import ClipFile, Origin, with_origin
 
+Ints = np.ndarray[Any, np.dtype[np.int64]]
 Role = Literal["label", "output", "submission", "table"]
 
 
@@ -48,6 +49,19 @@ class Place:
     excerpt: str
 
 
+class FirstRow(int):
+    """A row of a table that stands for all rows of its file with the same fault: *alike*, itself the first."""
+
+    alike: Ints
+
+    @classmethod
+    def of(cls, rows: Ints) -> FirstRow:
+        """The first of *rows*, for all of them."""
+        row = cls(rows[0])
+        row.alike = rows
+        return row
+
+
 class Part(ABC):
     """The rows that one file gave to a table."""
 
@@ -61,6 +75,10 @@ class Part(ABC):
     @abstractmethod
     def place(self, row: int, field: str | None) -> Place:
         """Where *field* of row *row* (counted inside this part) stands; the whole line without a field."""
+
+    def lines(self, rows: Ints) -> Ints:
+        """The 1-based line in which each of *rows* (counted inside this part) begins."""
+        return np.fromiter((self.place(row, None).line for row in rows.tolist()), np.int64, len(rows))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,13 +115,16 @@ class Reading:
         hint: str | None,
         fixable: bool,
     ) -> Finding:
-        """A finding about *field* of table row *row*, with its true place."""
+        """A finding about *field* of table row *row*, with its true place, and the lines of all it stands for."""
         part = self.part_of(row)
         place = part.place(row - part.first, field)
-        return Finding(
+        found = Finding(
             code, severity, message, part.file.path, place.line, place.column, place.end_column, place.value,
-            hint, fixable, place.excerpt,
+            hint, fixable and self.format.repairable, place.excerpt,
         )  # fmt: skip
+        if not isinstance(row, FirstRow):
+            return found
+        return found.times(len(row.alike), part.lines(row.alike - part.first))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -123,6 +144,7 @@ class Format(ABC):
         alias_vocabularies: the class list where an alias means another one.
         years: of the challenge, for people.
         clip_frames: label frames of every clip, where the data set fixes them.
+        repairable: whether ``--fix`` can rewrite its files.
         source: where the layout is documented.
         note: what to know about it.
     """
@@ -139,6 +161,7 @@ class Format(ABC):
     alias_vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
     years: str = ""
     clip_frames: int | None = None
+    repairable: bool = False
     source: str = ""
     note: str = ""
 

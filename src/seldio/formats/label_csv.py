@@ -23,7 +23,7 @@ from seldio import angles
 from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats import diagnosis
-from seldio.formats.base import Format, Part, Place, Reading, TextFile, assembled
+from seldio.formats.base import Format, Ints, Part, Place, Reading, TextFile, assembled
 from seldio.formats.grammar import KINDS, LIMIT, plain_exponents, row_pattern
 from seldio.schema.events import ClipFile
 from seldio.vocabularies import spelling, vocabulary
@@ -60,6 +60,7 @@ class Dialect(Format):
     newline: str = "\n"
     folded: bool = False
     silence: str | None = None
+    repairable: bool = True
     fills: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -135,7 +136,7 @@ class CsvPart(Part):
         self.body = file.data[len(head) :] if self.skipped else file.data
         self.headed = not head or bool(self.skipped)
         #: physical line of each row, where that is not simply counted on
-        self.lines: np.ndarray[Any, np.dtype[np.int64]] | None = None
+        self.physical: Ints | None = None
         self.delimiter = ","
         self._last: tuple[tuple[int, str | None], Place] = (-1, None), Place(1, 1, 1, "", "")
         super().__init__(file, ClipFile(file.clip, file.name, final_newline=file.data[-1:] in (b"\n", b"")))
@@ -143,12 +144,12 @@ class CsvPart(Part):
     def clean(self, sink: Sink) -> None:
         """Keep the rows that the grammar accepts; everything else becomes a finding."""
         cleaned = diagnosis.clean(self.file, self.dialect, sink)
-        self.body, self.lines, self.skipped = cleaned.body, cleaned.lines, cleaned.skipped
+        self.body, self.physical, self.skipped = cleaned.body, cleaned.lines, cleaned.skipped
         self.readable, self.delimiter = cleaned.readable, cleaned.delimiter
         self.origin = dataclasses.replace(self.origin, newline=cleaned.newline, final_newline=cleaned.final_newline)
 
     @cached_property
-    def _text(self) -> tuple[bytes, np.ndarray[Any, np.dtype[np.int64]]]:
+    def _text(self) -> tuple[bytes, Ints]:
         """The file with LF and without a byte order mark, and where its lines end."""
         text = diagnosis.plain_lines(self.file.data) + b"\n"
         return text, np.flatnonzero(np.frombuffer(text, np.uint8) == 10)
@@ -160,7 +161,11 @@ class CsvPart(Part):
 
     def line(self, row: int) -> int:
         """The 1-based physical line of *row*."""
-        return int(self.lines[row]) if self.lines is not None else row + 1 + self.skipped
+        return int(self.physical[row]) if self.physical is not None else row + 1 + self.skipped
+
+    def lines(self, rows: Ints) -> Ints:
+        """See :meth:`Part.lines`."""
+        return self.physical[rows] if self.physical is not None else rows + (1 + self.skipped)
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`Part.place`."""
@@ -350,8 +355,7 @@ def _without_silence(dialect: Dialect, parts: list[CsvPart], columns: dict[str, 
         first += part.rows
         frames = int(frame[rows].max()) + 1 if part.rows else 0
         part.origin = dataclasses.replace(part.origin, frames=frames)
-        lines = part.lines if part.lines is not None else np.arange(part.rows) + 1 + part.skipped
-        part.lines = lines[mask[rows]]
+        part.physical = part.lines(np.arange(part.rows))[mask[rows]]
         part.rows = int(mask[rows].sum())
     return {name: column.filter(sounding) for name, column in columns.items()}
 

@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from seldio import vocabularies
 from seldio.errors import UsageError
 from seldio.findings import Finding, Severity, Sink
-from seldio.formats.base import Format, Part, Place, Reading, TextFile
+from seldio.formats.base import Format, Ints, Part, Place, Reading, TextFile
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
 from seldio.text import clipped, listed, plural
 
@@ -321,6 +321,10 @@ class ParquetPart(Part):
         number = self.first + row
         shown = self.table[field][number].as_py() if field in self.table.column_names else ""
         return Place(number + 1, 1, 1, str(shown), "")
+
+    def lines(self, rows: Ints) -> Ints:
+        """See :meth:`Part.lines`."""
+        return rows + (self.first + 1)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

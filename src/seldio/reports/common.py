@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from seldio.findings import Finding, Report, Severity
-from seldio.text import plural, printable
+from seldio.findings import SINGLY, Finding, Report, Severity, capped
+from seldio.text import listed, plural, printable
 
 
 class Rule(Protocol):
@@ -76,9 +77,28 @@ def fix_mark(fixable: bool) -> str:
     return " [*]" if fixable else ""
 
 
+def message(finding: Finding) -> str:
+    """The message, with how often and in which lines where a finding stands for several places."""
+    if finding.count == 1:
+        return finding.message
+    return f"{finding.message} ({finding.count:,} times{_lines(finding)})"
+
+
+def _lines(finding: Finding) -> str:
+    """The first of a finding's ranges of lines, for people."""
+    if not finding.ranges:
+        return ""
+    shown = [str(first) if first == last else f"{first}-{last}" for first, last in finding.ranges[:_RANGES]]
+    further = ", …" if len(finding.ranges) > _RANGES or finding.unlisted else ""
+    return f", {'line' if shown == [str(finding.line)] else 'lines'} {', '.join(shown)}{further}"
+
+
+_RANGES = 3
+
+
 def one_line(finding: Finding) -> str:
     """``path:line:column: CODE [*] message``, printable."""
-    return printable(f"{place(finding)}: {finding.code}{fix_mark(finding.fixable)} {finding.message}")
+    return printable(f"{place(finding)}: {finding.code}{fix_mark(finding.fixable)} {message(finding)}")
 
 
 def name_of(code: str, catalogue: Catalogue) -> str:
@@ -86,17 +106,50 @@ def name_of(code: str, catalogue: Catalogue) -> str:
     return printable(catalogue[code].name) if code in catalogue else ""
 
 
-def capped(findings: Iterable[Finding], most: int | None) -> tuple[list[Finding], dict[str, int]]:
-    """The first *most* findings of each rule, and how many more each rule has (codes sorted)."""
-    shown: list[Finding] = []
-    seen: Counter[str] = Counter()
-    for finding in findings:
-        seen[finding.code] += 1
-        if most is None or seen[finding.code] <= most:
-            shown.append(finding)
+def by_cause(findings: Sequence[Finding], most: int | None) -> tuple[list[list[Finding]], dict[str, int]]:
+    """What people are shown: findings one by one, and those with one cause in many files together.
+
+    Args:
+        findings: in their order.
+        most: how many of these each rule may have; None for all findings, one by one.
+
+    Returns:
+        Groups of one or many findings, and by code how many more findings there are.
+    """
     if most is None:
-        return shown, {}
-    return shown, {code: seen[code] - most for code in sorted(seen) if seen[code] > most}
+        return [[finding] for finding in findings], {}
+    causes: dict[tuple[str, Severity, str | None], list[Finding]] = {}
+    for finding in findings:
+        causes.setdefault((finding.code, finding.severity, finding.hint), []).append(finding)
+    many = {cause for cause, same in causes.items() if files_of(same) > SINGLY}
+    firsts: list[Finding] = []
+    groups: dict[int, list[Finding]] = {}
+    for finding in findings:
+        cause = finding.code, finding.severity, finding.hint
+        if cause not in many or causes[cause][0] is finding:
+            firsts.append(finding)
+            groups[id(finding)] = causes[cause] if cause in many else [finding]
+    shown = [groups[id(finding)] for finding in capped(firsts, most)[0]]
+    left = Counter(finding.code for finding in findings)
+    left.subtract(finding.code for group in shown for finding in group)
+    return shown, {code: left[code] for code in sorted(left) if left[code]}
+
+
+def files_of(findings: Iterable[Finding]) -> int:
+    """How many files findings are in."""
+    return len({finding.path for finding in findings})
+
+
+def spread(group: Sequence[Finding], report: Report) -> str:
+    """``in 78 of 78 files``, of findings with one cause."""
+    number = files_of(group)
+    return f"in {number:,} of {plural(report.files, 'file')}" if number <= report.files else f"in {number:,} files"
+
+
+def others(group: Sequence[Finding]) -> str:
+    """Where the rest of a group is."""
+    rest = [place(next(group_)) for _, group_ in itertools.groupby(group, lambda finding: finding.path)][1:]
+    return f"also in {listed(rest)}"
 
 
 def more(code: str, count: int) -> str:
@@ -111,7 +164,8 @@ def summary_line(report: Report, catalogue: Catalogue) -> str:
         return f"All clean: {files}." if report.files else "Nothing was checked: 0 files."
     counts = ((report.count(severity), severity.value) for severity in Severity)
     found = ", ".join(plural(count, noun) for count, noun in counts if count)
-    return f"Found {found} in {files}.{_fixable(report, catalogue)}"
+    places = f" ({report.places:,} places)" if report.places > len(report.findings) else ""
+    return f"Found {found}{places} in {files}.{_fixable(report, catalogue)}"
 
 
 def _fixable(report: Report, catalogue: Catalogue) -> str:
@@ -129,7 +183,10 @@ def _is_unsafe(code: str, catalogue: Catalogue) -> bool:
 
 
 def statistics_rows(report: Report, catalogue: Catalogue) -> list[tuple[str, str, str, str]]:
-    """By rule, most frequent first: count, code, fixable mark and name, padded into columns."""
+    """By rule, most frequent first: count, code, fixable mark, and name with the places; padded into columns."""
+    places: Counter[str] = Counter()
+    for finding in report.findings:
+        places[finding.code] += finding.count
     fixable = {finding.code for finding in report.findings if finding.fixable}
     counts = sorted(report.by_rule().items(), key=lambda item: (-item[1], item[0]))
     wide = max((len(f"{count:,}") for _, count in counts), default=0)
@@ -140,7 +197,7 @@ def statistics_rows(report: Report, catalogue: Catalogue) -> list[tuple[str, str
             f"{count:{wide},}",
             printable(code).ljust(long),
             fix_mark(code in fixable).ljust(mark),
-            name_of(code, catalogue),
+            name_of(code, catalogue) + (f" ({places[code]:,} places)" if places[code] > count else ""),
         )
         for code, count in counts
     ]

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from seldio.findings import JSON_KEYS, Finding, Report, Severity
+from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Report, Severity
 from seldio.reports.common import Options
 from seldio.text import printable
 
@@ -49,18 +49,17 @@ def filled(document: dict[str, Any], items: Iterable[str], margin: str) -> Itera
 def render_json(report: Report, _options: Options) -> Iterator[str]:
     """``report.as_dict()``, indented by two."""
     document = {"version": 1, "summary": report.summary(), "findings": []}
-    return filled(document, map(_indented, report.findings), margin="  ")
+    return filled(document, map(_indented, report.listed()[0]), margin="  ")
 
 
 def _indented(finding: Finding) -> str:
-    inner = "\n      "
-    flat = dumps(finding.as_dict(), separators=("," + inner, ": "))
-    return f"{{{inner}{flat[1:-1]}\n    }}"
+    lines = ",".join(f'\n      "{key}": {dumps(value)}' for key, value in finding.as_dict().items())
+    return f"{{{lines}\n    }}"
 
 
 def render_jsonl(report: Report, _options: Options) -> Iterator[str]:
     """One finding a line; the last line has the version and the summary in place of a finding."""
-    for finding in report.findings:
+    for finding in report.listed()[0]:
         yield dumps(finding.as_dict()) + "\n"
     yield dumps({"version": 1, "summary": report.summary()}) + "\n"
 
@@ -107,6 +106,20 @@ _FINDING: dict[str, dict[str, Any]] = {
     "value": _or_null({"description": "The offending text as it stands in the file.", "type": "string"}),
     "hint": _or_null({"description": "What to do about it.", "type": "string"}),
     "fixable": {"description": "Whether --fix or --unsafe-fixes can repair it.", "type": "boolean"},
+    "count": _integer(1, "How many places of the file have this fault; line, column and value are those of the first."),
+    "ranges": {
+        "description": f"First and last line of each run of lines with this fault, the first {MOST_RANGES} of them; "
+        "empty where count is 1 or the places have no line.",
+        "type": "array",
+        "maxItems": MOST_RANGES,
+        "items": {
+            "type": "array",
+            "items": {"type": "integer", "minimum": 1},
+            "minItems": 2,
+            "maxItems": 2,
+        },
+    },
+    "unlisted": _integer(0, "How many lines with this fault are not in ranges."),
 }
 
 
@@ -122,7 +135,8 @@ def report_schema() -> dict[str, Any]:
                 "version": {"description": "The version of this layout.", "const": 1},
                 "summary": _summary_schema(),
                 "findings": {
-                    "description": "Everything found, sorted by path, line, column, code; never cut short.",
+                    "description": "One for each cause in each file, sorted by path, line, column, code; at most "
+                    f"{MOST_LISTED:,} of one rule (unlisted in the summary counts the others).",
                     "type": "array",
                     "items": _object("One thing wrong in one place.", {key: _FINDING[key] for key in JSON_KEYS}),
                 },
@@ -143,6 +157,13 @@ def _summary_schema() -> dict[str, Any]:
                 "description": "How many findings each rule has, by code.",
                 "type": "object",
                 "patternProperties": {_CODE: _integer(1, "How many findings this rule has.")},
+                "additionalProperties": False,
+            },
+            "places": _integer(0, "How many places all findings have together."),
+            "unlisted": {
+                "description": "How many findings of a rule are counted and not listed, by code; mostly empty.",
+                "type": "object",
+                "patternProperties": {_CODE: _integer(1, "How many findings of this rule are not listed.")},
                 "additionalProperties": False,
             },
         },

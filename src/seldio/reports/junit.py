@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
 from seldio.findings import Finding, Report, Severity
-from seldio.reports.common import Catalogue, Options, name_of, one_line, summary_line
+from seldio.reports.common import Catalogue, Options, message, more, name_of, one_line, summary_line
 from seldio.text import printable
 
 _NOT_XML = re.compile("[\ufffe\uffff]")
@@ -22,14 +22,26 @@ _NOT_XML = re.compile("[\ufffe\uffff]")
 def render_junit(report: Report, options: Options) -> Iterator[str]:
     """One ``testsuites`` document."""
     root = ET.Element("testsuites", name="seldio")
-    for path, findings in _grouped(report.findings, "path").items():
+    shown, hidden = report.listed()
+    for path, findings in _grouped(shown, "path").items():
         root.append(_suite(path, findings, options.catalogue))
+    for code, count in hidden.items():
+        root.append(_unlisted(code, count))
     if not report.findings:
         root.append(_clean(report, options.catalogue))
     _count(root)
     ET.indent(root)
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     yield ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _unlisted(code: str, count: int) -> ET.Element:
+    """A suite with nothing but the word that findings of a rule were counted and not listed."""
+    suite = ET.Element("testsuite", name="seldio")
+    case = ET.SubElement(suite, "testcase", name=f"{_xml(code)} (not listed)", classname="seldio")
+    ET.SubElement(case, "skipped", type="unlisted", message=_xml(more(code, count)))
+    _count(suite)
+    return suite
 
 
 def _grouped(findings: Sequence[Finding], key: str) -> dict[str, list[Finding]]:
@@ -53,19 +65,19 @@ def _case(code: str, findings: Sequence[Finding], catalogue: Catalogue) -> ET.El
     case = ET.Element("testcase", name=name, classname=path, file=path)
     if first.line is not None:
         case.set("line", str(first.line))
-    message, listing = _message(findings), "\n".join(map(_listed, findings))
+    text, listing = _message(findings), "\n".join(map(_listed, findings))
     severity = min((finding.severity for finding in findings), key=lambda severity: severity.rank)
     if severity is Severity.ERROR:
-        ET.SubElement(case, "failure", type="error", message=message).text = listing
+        ET.SubElement(case, "failure", type="error", message=text).text = listing
     else:
-        ET.SubElement(case, "skipped", type=severity.value, message=message)
+        ET.SubElement(case, "skipped", type=severity.value, message=text)
         ET.SubElement(case, "system-out").text = listing
     return case
 
 
 def _message(findings: Sequence[Finding]) -> str:
     others = f" (and {len(findings) - 1:,} more)" if len(findings) > 1 else ""
-    return _xml(findings[0].message) + others
+    return _xml(message(findings[0])) + others
 
 
 def _listed(finding: Finding) -> str:

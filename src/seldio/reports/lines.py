@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from seldio.findings import Finding, Report, Severity
-from seldio.reports.common import Options, one_line, statistics_rows, summary_line
+from seldio.reports.common import Options, message, more, one_line, statistics_rows, summary_line
 from seldio.text import printable
 
 
@@ -26,9 +26,12 @@ _PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ","
 
 def render_github(report: Report, _options: Options) -> Iterator[str]:
     """A workflow command for every finding; GitHub shows it beside the line it is about."""
-    for finding in report.findings:
+    shown, hidden = report.listed()
+    for finding in shown:
         properties = ",".join(f"{name}={value}" for name, value in _properties(finding).items())
         yield f"::{_COMMANDS[finding.severity]} {properties}::{_message(finding)}\n"
+    for code, count in hidden.items():
+        yield f"::notice title={printable(code)}::{more(code, count)}\n"
 
 
 def _properties(finding: Finding) -> dict[str, str]:
@@ -41,5 +44,5 @@ def _properties(finding: Finding) -> dict[str, str]:
 
 
 def _message(finding: Finding) -> str:
-    parts = [finding.message, f"Hint: {finding.hint}"] if finding.hint else [finding.message]
+    parts = [message(finding), *([f"Hint: {finding.hint}"] if finding.hint else [])]
     return "\n".join(printable(part) for part in parts).translate(_DATA)

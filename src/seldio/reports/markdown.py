@@ -6,7 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from seldio.findings import Finding, Report, Severity
-from seldio.reports.common import Catalogue, Options, capped, more, name_of, place, summary_line
+from seldio.reports.common import (
+    Catalogue,
+    Options,
+    by_cause,
+    message,
+    more,
+    name_of,
+    place,
+    spread,
+    summary_line,
+)
 from seldio.text import printable
 
 # What Markdown or HTML would take for its own; as character references they are plain text.
@@ -24,8 +34,8 @@ def render_markdown(report: Report, options: Options) -> Iterator[str]:
     if not report.findings:
         return
     yield from _table(("Findings", "Severity", "Rule", "Name"), _rules(report, options.catalogue))
-    shown, hidden = capped(report.findings, options.max_per_rule)
-    yield from _table(("Place", "Rule", "Message"), (_row(finding, options.catalogue) for finding in shown))
+    shown, hidden = by_cause(report.findings, options.max_per_rule)
+    yield from _table(("Place", "Rule", "Message"), (_row(group, report, options.catalogue) for group in shown))
     if hidden:
         yield "\n" + "".join(f"- {more(code, count)}\n" for code, count in hidden.items())
 
@@ -49,10 +59,12 @@ def _rules(report: Report, catalogue: Catalogue) -> Iterator[Sequence[str]]:
         yield f"{count:,}", worst[code].value, _linked(code, catalogue), escaped(name_of(code, catalogue))
 
 
-def _row(finding: Finding, catalogue: Catalogue) -> Sequence[str]:
+def _row(group: Sequence[Finding], report: Report, catalogue: Catalogue) -> Sequence[str]:
+    finding = group[0]
+    where = code_span(place(finding)) + (f", {spread(group, report)}" if len(group) > 1 else "")
     hint = f"<br>Hint: {escaped(finding.hint)}" if finding.hint else ""
     mark = " `[*]`" if finding.fixable else ""
-    return code_span(place(finding)), _linked(finding.code, catalogue) + mark, escaped(finding.message) + hint
+    return where, _linked(finding.code, catalogue) + mark, escaped(message(finding)) + hint
 
 
 def _linked(code: str, catalogue: Catalogue) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote_from_bytes
 
 from seldio.findings import Finding, Report, Severity
-from seldio.reports.common import Catalogue, Options
+from seldio.reports.common import Catalogue, Options, message, more
 from seldio.reports.json_report import dumps, filled
 from seldio.text import printable
 
@@ -33,20 +33,27 @@ def render_sarif(report: Report, options: Options) -> Iterator[str]:
     """One SARIF run; each result is one line."""
     rules = {code: index for index, code in enumerate(report.by_rule())}
     seen: Counter[str] = Counter()
-    results = (_result(finding, rules[finding.code], seen) for finding in report.findings)
+    shown, hidden = report.listed()
+    results = (_result(finding, rules[finding.code], seen) for finding in shown)
     log = {
         "$schema": SCHEMA,
         "version": "2.1.0",
         "runs": [
             {
                 "tool": {"driver": _driver(rules, options.catalogue)},
-                "invocations": [{"executionSuccessful": True}],
+                "invocations": [{"executionSuccessful": True} | _unlisted(hidden)],
                 "columnKind": "unicodeCodePoints",
                 "results": [],
             }
         ],
     }
     return filled(log, map(dumps, results), margin="      ")
+
+
+def _unlisted(hidden: dict[str, int]) -> dict[str, Any]:
+    """What says that findings were counted and not listed."""
+    notes = [{"level": "warning", "message": {"text": more(code, count)}} for code, count in hidden.items()]
+    return {"toolExecutionNotifications": notes} if notes else {}
 
 
 def _driver(codes: dict[str, int], catalogue: Catalogue) -> dict[str, Any]:
@@ -81,12 +88,20 @@ def _result(finding: Finding, index: int, seen: Counter[str]) -> dict[str, Any]:
         "message": {"text": _message(finding)},
         "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, **_regions(finding)}}],
         "partialFingerprints": {FINGERPRINT: _fingerprint(finding, uri, seen)},
-    }
+    } | _occurrences(finding)
+
+
+def _occurrences(finding: Finding) -> dict[str, Any]:
+    """How often and in which lines, of a finding that stands for several places."""
+    if finding.count == 1:
+        return {}
+    lines = {"ranges": [list(lines) for lines in finding.ranges], "unlisted": finding.unlisted}
+    return {"occurrenceCount": finding.count, "properties": lines}
 
 
 def _message(finding: Finding) -> str:
     """The message and the hint; ``](`` would make a link of untrusted text."""
-    text = "\n".join(printable(part) for part in (finding.message, finding.hint) if part)
+    text = "\n".join(printable(part) for part in (message(finding), finding.hint) if part)
     return text.replace("](", "] (")
 
 

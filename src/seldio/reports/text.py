@@ -6,7 +6,7 @@ Everything is printed as rich ``Text`` with styles attached, never as markup, an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from rich.console import Console
@@ -15,9 +15,13 @@ from rich.text import Text
 from seldio.findings import Finding, Report, Severity
 from seldio.reports.common import (
     Options,
-    capped,
+    by_cause,
     fix_mark,
+    message,
     more,
+    others,
+    place,
+    spread,
     statistics_rows,
     summary_line,
 )
@@ -61,9 +65,9 @@ def console(color: bool, width: int = _DEFAULT_WIDTH) -> Console:
 
 
 def _blocks(report: Report, options: Options) -> Iterator[Text]:
-    shown, hidden = capped(report.findings, options.max_per_rule)
-    for finding in shown:
-        yield _finding(finding, options.width)
+    shown, hidden = by_cause(report.findings, options.max_per_rule)
+    for group in shown:
+        yield _finding(group, report, options.width)
     for code, count in hidden.items():
         yield Text(more(code, count), "dim")
     if hidden:
@@ -73,15 +77,34 @@ def _blocks(report: Report, options: Options) -> Iterator[Text]:
     yield Text(summary_line(report, options.catalogue), "bold" if report.findings else "bold green")
 
 
-def _finding(finding: Finding, width: int) -> Text:
+def _finding(group: Sequence[Finding], report: Report, width: int) -> Text:
+    """A finding with its line; of a group its first one, and where the others are."""
+    finding = group[0]
     gutter = len(str(finding.line)) if finding.line is not None and finding.excerpt is not None else 0
-    block = _headline(finding)
+    block = _headline(finding) if len(group) == 1 else _group_headline(group, report)
     if finding.excerpt is not None:
         block.append_text(_excerpt(finding, finding.excerpt, gutter, width))
     if finding.hint:
         block.append(" " * gutter + " = ", _GUTTER).append("hint: ", "bold")
         block.append(printable(finding.hint) + "\n")
+    if len(group) > 1:
+        block.append(" " * gutter + " = ", _GUTTER).append(others(group) + "\n")
     return block
+
+
+def _group_headline(group: Sequence[Finding], report: Report) -> Text:
+    """``CODE error in 78 of 78 files, e.g. path:line:column  message``."""
+    finding = group[0]
+    style = _STYLES[finding.severity]
+    return Text.assemble(
+        (printable(finding.code), f"bold {style}"),
+        (fix_mark(finding.fixable), "green"),
+        " ",
+        (finding.severity.value, style),
+        (f" {spread(group, report)}", "bold"),
+        (f", e.g. {printable(place(finding))}", "dim"),
+        f"  {printable(message(finding))}\n",
+    )
 
 
 def _headline(finding: Finding) -> Text:
@@ -95,7 +118,7 @@ def _headline(finding: Finding) -> Text:
         (fix_mark(finding.fixable), "green"),
         " ",
         (finding.severity.value, style),
-        f" {printable(finding.message)}\n",
+        f" {printable(message(finding))}\n",
     )
 
 

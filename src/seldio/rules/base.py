@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow.compute as pc
 
-from seldio.findings import Finding, Severity
-from seldio.formats.base import Reading
+from seldio.findings import SINGLY, Finding, Severity
+from seldio.formats.base import FirstRow, Ints, Reading
 from seldio.formats.label_csv import Dialect
 from seldio.text import clipped
 
 Fix = Literal["none", "safe", "unsafe"]
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
@@ -167,9 +166,9 @@ class Labels:
         """A column in frame order."""
         return self.column(field) if self.order is None else self.column(field)[self.order]
 
-    def row(self, position: int) -> int:
-        """The table row at a position of the frame order."""
-        return int(position if self.order is None else self.order[position])
+    def rows(self, positions: Ints) -> Ints:
+        """The table rows at positions of the frame order."""
+        return positions if self.order is None else self.order[positions]
 
     @cached_property
     def frame_starts(self) -> Ints:
@@ -216,14 +215,25 @@ class Labels:
         """Whether a misreading accounts for *field* somewhere in *rows*."""
         return field in self._explained and bool(self._explained[field][rows].any())
 
-    def where(self, field: str, wrong: Bools) -> Iterable[int]:
-        """The rows where *wrong* holds and no misreading has explained *field*."""
+    def where(self, field: str, wrong: Bools) -> Iterator[int]:
+        """The rows where *wrong* holds and no misreading has explained *field*, as :meth:`firsts` gives them."""
         if field in self._explained:
             wrong = wrong & ~self._explained[field]
-        return np.flatnonzero(wrong).tolist()
+        return self.firsts(np.flatnonzero(wrong))
+
+    def firsts(self, rows: Ints) -> Iterator[int]:
+        """The rows to report of *rows* (ascending), which have one fault: of each file a few, or one for all.
+
+        One cause is one finding: where a file has more than a few such rows, its first one stands for all.
+        """
+        for same in np.split(rows, np.searchsorted(rows, self.starts[1:])) if len(rows) else ():
+            if len(same) <= SINGLY:
+                yield from same.tolist()
+            else:
+                yield FirstRow.of(same)
 
     def finding(self, rule: Rule, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
-        """A finding of *rule* at *field* of table row *row*."""
+        """A finding of *rule* at *field* of table row *row*, and of all rows that this one stands for."""
         return self.reading.finding(rule.code, rule.severity, message, row, field, hint, rule.fix != "none")
 
     def text(self, row: int, field: str) -> str:

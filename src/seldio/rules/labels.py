@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from seldio.findings import Finding
+from seldio.formats.base import Ints
 from seldio.rules.base import ERROR, POSITION, WARNING, Labels, rule
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
@@ -287,12 +288,20 @@ def duplicate_row(labels: Labels, found: Found) -> Iterator[Finding]:
             values = labels.ordered(field)
             keep = (values[first] == values[second]) | (np.isnan(values[first]) & np.isnan(values[second]))
             first, second = first[keep], second[keep]
-    repeated, at = np.unique(second, return_index=True)
-    for position, original in zip(repeated.tolist(), first[at].tolist(), strict=True):
-        row, before = labels.row(position), labels.row(original)
-        part = labels.reading.part_of(before)
-        line = part.place(before - part.first, None).line
+    for row, line in _repeated(labels, first, second):
         yield found(row, None, f"the same row as line {line}", "a repeated row counts as a second source")
+
+
+def _repeated(labels: Labels, first: Ints, second: Ints) -> Iterator[tuple[int, int]]:
+    """Rows to report of those at positions *second*, and the lines of the rows at *first* that they repeat."""
+    repeated, at = np.unique(second, return_index=True)
+    rows, originals = labels.rows(repeated), labels.rows(first[at])
+    order = np.argsort(rows, kind="stable")
+    rows, originals = rows[order], originals[order]
+    for row in labels.firsts(rows):
+        before = int(originals[np.searchsorted(rows, row)])
+        part = labels.reading.part_of(before)
+        yield row, part.place(before - part.first, None).line
 
 
 @rule("LAB203", WARNING)
@@ -318,11 +327,7 @@ def source_in_two_places(labels: Labels, found: Found) -> Iterator[Finding]:
     for field in POSITION:
         if labels.has(field):
             apart |= labels.ordered(field)[first] != labels.ordered(field)[second]
-    repeated, at = np.unique(second[apart], return_index=True)
-    for position, original in zip(repeated.tolist(), first[apart][at].tolist(), strict=True):
-        row, before = labels.row(position), labels.row(original)
-        part = labels.reading.part_of(before)
-        line = part.place(before - part.first, None).line
+    for row, line in _repeated(labels, first[apart], second[apart]):
         yield found(row, "azimuth", f"source {labels.text(row, 'source')} is somewhere else in line {line}, "
                     "in the same frame", "two sources need two numbers")  # fmt: skip
 
@@ -344,9 +349,13 @@ def overlaps(labels: Labels, found: Found) -> Iterator[Finding]:
     """
     if labels.has("frame"):
         sizes = np.diff(labels.frame_starts)
-        for number in np.flatnonzero(sizes > MOST_OVERLAPS).tolist():
-            row = labels.row(int(labels.frame_starts[number]) + MOST_OVERLAPS)
-            yield found(row, "frame", f"frame {labels.text(row, 'frame')} has {sizes[number]} events",
+        crowded = np.flatnonzero(sizes > MOST_OVERLAPS)
+        rows = labels.rows(labels.frame_starts[crowded] + MOST_OVERLAPS)
+        order = np.argsort(rows, kind="stable")
+        rows, sizes = rows[order], sizes[crowded][order]
+        for row in labels.firsts(rows):
+            size = sizes[np.searchsorted(rows, row)]
+            yield found(row, "frame", f"frame {labels.text(row, 'frame')} has {size} events",
                         "no recording has more than six at a time")  # fmt: skip
 
 
@@ -373,14 +382,9 @@ def decimal_angle(labels: Labels, found: Found) -> Iterator[Finding]:
         values = labels.column(field)
         if field == "distance":
             values = np.round(values * (getattr(labels.dialect, "metre", None) or 1), 9)
-        wrong = np.array(labels.where(field, (values != np.rint(values)) & ~np.isnan(values)), dtype=np.int64)
-        for rows in np.split(wrong, np.searchsorted(wrong, labels.starts[1:])) if len(wrong) else ():
-            total = labels.reading.part_of(int(rows[0])).rows if len(rows) else 0
-            throughout = len(rows) > max(20, total // 2)
-            count = f" ({len(rows):,} of {total:,} rows)" if throughout else ""
-            for row in rows[: 1 if throughout else None].tolist():
-                yield found(row, field, f"{field} {labels.text(row, field)} has decimals{count}",
-                            "round to the closest whole number, do not cut off")  # fmt: skip
+        for row in labels.where(field, (values != np.rint(values)) & ~np.isnan(values)):
+            yield found(row, field, f"{field} {labels.text(row, field)} has decimals",
+                        "round to the closest whole number, do not cut off")  # fmt: skip
 
 
 RULES = (

@@ -1,0 +1,169 @@
+"""One cause in one file is one finding, with a count and lines; what many files share is grouped on the screen."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import seldio
+from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity, gathered
+from seldio.reports import render
+from seldio.rules import CATALOGUE
+from seldio.settings import Settings, read_baseline, write_baseline
+
+Row = tuple[int, int, int, int, int]
+Rows = list[Row]
+
+
+def rows(count: int = 60) -> Rows:
+    """Rows of a submission that nothing is wrong with."""
+    return [(n, n % 13, 0, (37 * n) % 360 - 180, (17 * n) % 100 - 50) for n in range(count)]
+
+
+def text(table: Rows) -> str:
+    return "".join(f"{','.join(map(str, row))}\n" for row in table)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Callable[..., Path]:
+    """Makes a folder of labels, all of the same text."""
+
+    def make(content: str, files: int = 1) -> Path:
+        for number in range(1, files + 1):
+            (tmp_path / f"mix{number:03}.csv").write_bytes(content.encode())
+        return tmp_path
+
+    return make
+
+
+def check(path: Path) -> Report:
+    return seldio.validate(path, format="starss22")
+
+
+def only(report: Report, code: str) -> Finding:
+    found = [finding for finding in report.findings if finding.code == code]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def high(table: Rows) -> Rows:
+    """Inclinations (from above) where elevations are due."""
+    return [(frame, kind, source, azimuth, elevation + 145) for frame, kind, source, azimuth, elevation in table]
+
+
+def test_a_fault_in_every_row_is_one_finding(folder: Callable[..., Path]) -> None:
+    found = only(check(folder(text(high(rows())))), "LAB104")
+    wrong = [number for number, row in enumerate(high(rows()), 1) if row[4] > 90]
+
+    assert (found.line, found.count) == (wrong[0], len(wrong))
+    assert [n for first, last in found.ranges for n in range(first, last + 1)] == wrong
+    assert found.unlisted == 0
+
+
+def test_up_to_three_are_findings_of_their_own(folder: Callable[..., Path]) -> None:
+    table = rows()
+    for number in (7, 20, 33):
+        table[number] = (*table[number][:3], 270, 0)
+    found = check(folder(text(table))).findings
+
+    assert [(one.line, one.count, one.ranges) for one in found] == [(8, 1, ()), (21, 1, ()), (34, 1, ())]
+
+
+def test_a_thousand_duplicates_are_one_finding(folder: Callable[..., Path]) -> None:
+    found = only(check(folder("".join(f"{line}\n{line}\n" for line in text(rows(1024)).splitlines()))), "LAB202")
+
+    assert (found.line, found.count, len(found.ranges), found.unlisted) == (2, 1024, MOST_RANGES, 1024 - MOST_RANGES)
+    assert found.ranges[:2] == ((2, 2), (4, 4))
+    assert found.message == "the same row as line 1"
+
+
+def test_duplicates_out_of_order_are_counted_too(folder: Callable[..., Path]) -> None:
+    report = check(folder(text([*rows(), *rows()])))
+
+    assert only(report, "LAB202").count == 60
+    assert only(report, "LAB202").ranges == ((61, 120),)
+
+
+def test_decimals_throughout_are_one_finding_for_each_column(folder: Callable[..., Path]) -> None:
+    table = "".join(f"{f},{c},{s},{a + 0.5},{e}\n" for f, c, s, a, e in rows())
+    found = only(check(folder(table)), "LAB205")
+
+    assert (found.count, found.ranges) == (60, ((1, 60),))
+
+
+def test_the_screen_groups_what_many_files_share(folder: Callable[..., Path]) -> None:
+    report = check(folder(text(high(rows())), files=78))
+    shown = "".join(render(report, "text", catalogue=CATALOGUE))
+
+    assert "LAB104 error in 78 of 78 files, e.g. " in shown
+    assert shown.count("LAB104") == 1
+    assert "mix001.csv:" in shown
+    assert "and 72 more" in shown
+    assert f"({report.places:,} places) in 78 files" in shown
+    markdown = "".join(render(report, "markdown", catalogue=CATALOGUE))
+    assert ", in 78 of 78 files |" in markdown
+    every = "".join(render(report, "text", catalogue=CATALOGUE, max_per_rule=None))
+    assert every.count("LAB104") == 78
+
+
+def test_three_files_are_shown_one_by_one(folder: Callable[..., Path]) -> None:
+    report = check(folder(text(high(rows())), files=3))
+
+    assert "".join(render(report, "text", catalogue=CATALOGUE)).count("LAB104") == 3
+
+
+def test_reports_for_programs_tell_count_and_lines(folder: Callable[..., Path]) -> None:
+    report = check(folder(text(high(rows())), files=5))
+    whole = json.loads("".join(render(report, "json", catalogue=CATALOGUE)))
+    results = json.loads("".join(render(report, "sarif", catalogue=CATALOGUE)))["runs"][0]["results"]
+    xml = "".join(render(report, "junit", catalogue=CATALOGUE))
+    lines = "".join(render(report, "concise", catalogue=CATALOGUE)).splitlines()
+
+    assert whole["summary"]["places"] == report.places == sum(one["count"] for one in whole["findings"])
+    assert len(whole["findings"]) == len(results) == len(lines) - 1 == 5
+    assert results[0]["occurrenceCount"] == whole["findings"][0]["count"]
+    assert results[0]["properties"]["ranges"] == whole["findings"][0]["ranges"]
+    assert " times, lines " in xml
+    assert " times, lines " in lines[0]
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl", "sarif", "junit", "github"])
+def test_what_is_not_listed_is_said(format: str) -> None:
+    many = [Finding("LAB103", Severity.ERROR, "wrong", f"{number:05}.csv", 1) for number in range(MOST_LISTED + 7)]
+    report = Report(files=len(many))
+    report.add(many)
+    shown = "".join(render(report, format, catalogue=CATALOGUE))
+
+    assert shown.count("10006.csv") == 0
+    assert '"LAB103": 7' in shown or "… and 7 more LAB103" in shown
+    assert report.summary()["errors"] == MOST_LISTED + 7
+
+
+def test_a_baseline_knows_places_whether_listed_alone_or_together(folder: Callable[..., Path], tmp_path: Path) -> None:
+    many, few = high(rows()), rows()
+    few[1], few[2] = high(few)[1], high(few)[2]
+    file = tmp_path / "known"
+    together, alone = check(folder(text(many))).findings, check(folder(text(few))).findings
+    assert {one.count for one in alone} == {1}
+
+    write_baseline(file, together)
+    known = Settings(baseline=read_baseline(file))
+    assert list(known.applied(together)) == []
+    assert list(known.applied(alone)) == []
+
+    write_baseline(file, alone)
+    known = Settings(baseline=read_baseline(file))
+    assert list(known.applied(together)) == together
+
+
+def test_more_than_a_few_findings_are_gathered() -> None:
+    found = [Finding("QAI102", Severity.ERROR, f"row {n}", "q.jsonl", n) for n in range(1, 22)]
+
+    assert gathered(found[:20], 20) == found[:20]
+    one = gathered(found, 20)
+    assert [(o.message, o.count, o.ranges) for o in one] == [("row 1", 21, ((1, 21),))]
+    twice = gathered([*one, *found], 20)
+    assert [(o.count, o.ranges) for o in twice] == [(42, ((1, 21),))]
