@@ -209,7 +209,8 @@ def test_the_environment_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 @quick
 def test_nothing_reaches_a_terminal_that_it_could_interpret(report: Report, format: str) -> None:
     for line in show(report, format, statistics=True).split("\n"):
-        assert printable(line) == line
+        shown = re.sub("^::(error|warning|notice) (?=file=)", "", line) if format == "github" else line
+        assert printable(shown) == shown
 
 
 @given(reports, st.sampled_from(("json", "jsonl", "sarif", "junit")))
@@ -217,6 +218,25 @@ def test_nothing_reaches_a_terminal_that_it_could_interpret(report: Report, form
 def test_machine_formats_do_not_move_the_cursor_either(report: Report, format: str) -> None:
     for line in show(report, format).split("\n"):
         assert printable(line) == line
+
+
+COMMANDS = ("::error::x", "  ::set-output name=a::b", "\u3000::add-mask::x", "##vso[task.complete result=Failed;]x", "##[add-path]x",
+            "##teamcity[message text='x']", "a ##vso[task.setvariable]x", "\n::error::x", "\r##vso[x]", ":")  # fmt: skip
+
+
+@pytest.mark.parametrize("format", RENDERERS)
+@pytest.mark.parametrize("text", COMMANDS)
+def test_no_text_of_a_finding_commands_a_ci_system(format: str, text: str) -> None:
+    """Neither at the beginning of a line, as GitHub reads it, nor anywhere in it, as Azure does."""
+    finding = Finding("LAB103", Severity.ERROR, text, text, 1, 1, 2, text, text, excerpt=text)
+    shown = show(Report([finding], files=1), format, statistics=True)
+    for line in re.split(r"[\r\n]", shown):
+        assert not re.search(r"##\w*\[", line)
+        ours = format == "github" and re.match(r"::error file=[^:]*::", line)
+        assert ours or not line.lstrip().startswith("::")
+    if format in ("json", "jsonl"):
+        assert text in json.dumps(json.loads(shown.splitlines()[0] if format == "jsonl" else shown), ensure_ascii=False).replace(
+            "\\n", "\n").replace("\\r", "\r")  # fmt: skip
 
 
 # ------------------------------------------------------------------ text

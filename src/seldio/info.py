@@ -188,7 +188,7 @@ def as_text(description: dict[str, Any]) -> str:
     """A description for people."""
     items = description.get("items", [])
     files = plural(description["files"], "file")
-    lines = [f"{printable(description['path'])}: {files}"]
+    lines = [printable(f"{description['path']}: {files}")]
     for group in items:
         lines += _items_text(group)
     for group in description["groups"]:

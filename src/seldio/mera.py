@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -13,7 +12,7 @@ from seldio.item_validation import AnyReference
 from seldio.reference import RUENVAQA
 from seldio.rules.answered import ItemReference
 from seldio.rules.mera import mera_response, mera_verdict
-from seldio.text import printable
+from seldio.text import json_text, printable
 
 
 def response(path: str | os.PathLike[str], reference: AnyReference = None) -> dict[str, Any]:
@@ -36,7 +35,7 @@ def response(path: str | os.PathLike[str], reference: AnyReference = None) -> di
 
 def as_json(answer: dict[str, Any]) -> str:
     """A response as the server writes it."""
-    return json.dumps(answer, ensure_ascii=False, indent=4, sort_keys=True)
+    return json_text(answer, indent=4, sort_keys=True)
 
 
 def _members(path: str | os.PathLike[str]) -> dict[str, bytes] | None:

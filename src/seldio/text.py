@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any
 
 # C0 and C1 controls, DEL, bidirectional controls, zero-width and other invisible characters,
 # line and paragraph separators, the byte order mark, surrogates (undecodable bytes of file names).
@@ -10,6 +12,11 @@ _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
+# What CI systems take for a command in the output of a build: Azure Pipelines (##vso[), TeamCity (##teamcity[) and
+# older GitHub runners (##[) find theirs anywhere in a line, GitHub Actions (::error::) at its beginning.
+_COMMAND = re.compile(r"##(?=\w*\[)")
+_AT_START = re.compile(r"\A(\s*):(?=:)")
+_NOT_ASCII = re.compile("[^ -~]")
 
 
 def _escape(match: re.Match[str]) -> str:
@@ -20,12 +27,52 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def printable(text: str) -> str:
-    r"""*text* with every character that could move the cursor, hide or reorder text escaped.
+    r"""*text* with every character escaped that could move the cursor, hide or reorder text, or command a CI system.
 
     >>> printable("dog\u202e.god\x1b[2J")
     'dog\\u202e.god\\x1b[2J'
+    >>> printable("::error::x"), printable("a/##vso[task.complete]")
+    ('\\x3a:error::x', 'a/\\x23#vso[task.complete]')
     """
-    return text if text.isascii() and text.isprintable() else _UNSAFE.sub(_escape, text)
+    shown = text if text.isascii() and text.isprintable() else _UNSAFE.sub(_escape, text)
+    if "##" in shown:
+        shown = _COMMAND.sub(r"\\x23#", shown)
+    return _AT_START.sub(r"\1\\x3a", shown) if "::" in shown else shown
+
+
+def commands(text: str) -> frozenset[int]:
+    """The places in *text* at which a command to a CI system may begin; see :func:`printable`."""
+    return frozenset(match.start() for match in _COMMAND.finditer(text)) if "##" in text else frozenset()
+
+
+def hides(text: str) -> bool:
+    """Whether *text* holds control, invisible or text-reversing characters, or bytes that are not UTF-8."""
+    return not (text.isascii() and text.isprintable()) and _UNSAFE.search(text) is not None
+
+
+def json_text(value: Any, **options: Any) -> str:
+    r"""*value* as JSON that any parser reads, and no terminal or CI system obeys.
+
+    Text stays text (no ``\u0431`` for a Russian letter), but controls, bidirectional marks and invisible characters
+    are written as JSON escapes, which lose nothing. A lone surrogate, which is what an undecodable byte of a file
+    name becomes, has no valid JSON: it is spelt ``\x80``.
+
+    Args:
+        value: anything that JSON can hold.
+        options: those of ``json.dumps``.
+    """
+    lines = json.dumps(value, ensure_ascii=False, **options).split("\n")
+    return "\n".join(
+        _COMMAND.sub(r"\\u0023#", _NOT_ASCII.sub(_in_json, line) if hides(line) else line) for line in lines
+    )
+
+
+def _in_json(match: re.Match[str]) -> str:
+    character = match.group()
+    spelt = _UNSAFE.sub(_escape, character)
+    if spelt == character:
+        return character
+    return json.dumps(spelt if "\ud800" <= character <= "\udfff" else character)[1:-1]
 
 
 def clipped(text: str, width: int = 60) -> str:

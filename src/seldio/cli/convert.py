@@ -106,10 +106,11 @@ def _tell(done: Conversion, json: bool) -> None:
 
     if json:
         import dataclasses
-        import json as encoder
+
+        from seldio.text import json_text
 
         record = dataclasses.asdict(done) | {"findings": [finding.as_dict() for finding in done.findings]}
-        typer.echo(encoder.dumps(record, indent=2, default=str), err=done.written == ("-",))
+        typer.echo(json_text(record, indent=2, default=str), err=done.written == ("-",))
         return
     for line in _lines(done):
         typer.echo(printable(line), err=True)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def _print_json(value: object) -> None:
-    import json
+    from seldio.text import json_text
 
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    typer.echo(json_text(value, indent=2))
 
 
 @guarded

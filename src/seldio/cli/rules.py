@@ -27,9 +27,9 @@ def command(
     matching = [rule for key, rule in CATALOGUE.items() if code and key.startswith(code.upper())]
     chosen = list(CATALOGUE.values()) if all_rules else matching or [get(str(code))]
     if json:
-        import json as encoder
+        from seldio.text import json_text
 
-        typer.echo(encoder.dumps([as_dict(rule) for rule in chosen], indent=2, ensure_ascii=False))
+        typer.echo(json_text([as_dict(rule) for rule in chosen], indent=2))
     elif len(chosen) == 1:
         typer.echo(page(chosen[0]))
     else:

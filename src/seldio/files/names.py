@@ -10,7 +10,7 @@ from operator import attrgetter
 from seldio.files.entries import Entry
 from seldio.files.problems import problem
 from seldio.findings import Sink
-from seldio.text import listed, plural, printable
+from seldio.text import hides, listed, plural
 
 #: Skipped in folders and archives, as is every name that begins with a dot.
 SKIPPED = frozenset({"__pycache__", "__MACOSX", "Thumbs.db", "desktop.ini"})
@@ -45,7 +45,7 @@ def checked(entries: Iterable[Entry], sink: Sink) -> tuple[Entry, ...]:
 
 def name_fault(name: str) -> str | None:
     """Why other systems may refuse *name* or mix it up; None where they do not."""
-    if printable(name) != name:
+    if hides(name):
         broken = any("\ud800" <= character <= "\udfff" for character in name)
         return "is not UTF-8" if broken else "holds control, invisible or text-reversing characters"
     if any(len(part.encode()) > 255 for part in name.split("/")):

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from seldio.text import printable
+from seldio.text import commands, printable
 
 TAB = "    "
 ELLIPSIS = "…"
@@ -46,7 +46,9 @@ def fit(line: str, column: int, end_column: int | None, room: int) -> Excerpt:
     start = min(column - 1, len(line))
     end = min(max((end_column or 0) - 1, start + 1), len(line))
     first = max(start - room, 0)
-    pieces = [_shown(character) for character in line[first : start + room]]
+    part = line[first : start + room]
+    escaped = commands(part)
+    pieces = [r"\x23" if place in escaped else _shown(character) for place, character in enumerate(part)]
     widths = [cells(piece) for piece in pieces]
     low, high = _window(widths, start - first, end - first, room, whole=len(widths) == len(line))
     head, tail = ELLIPSIS * (first + low > 0), ELLIPSIS * (first + high < len(line))

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Report, Severity
 from seldio.reports.common import Options
-from seldio.text import printable
+from seldio.text import json_text
 
-_NOT_ASCII = re.compile("[^ -~]")
-
-
-def dumps(value: Any, **options: Any) -> str:
-    r"""*value* as JSON that any parser reads and no terminal obeys; *options* are those of json.dumps.
-
-    Text stays text (no ``\u0431`` for a Russian letter), but controls, bidirectional marks and
-    invisible characters are written as JSON escapes, which lose nothing. A lone surrogate, which
-    is what an undecodable byte of a file name becomes, has no valid JSON: it is spelt ``\x80``.
-    """
-    lines = json.dumps(value, ensure_ascii=False, **options).split("\n")
-    return "\n".join(line if printable(line) == line else _NOT_ASCII.sub(_escaped, line) for line in lines)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    character = match.group()
-    spelt = printable(character)
-    if spelt == character:
-        return character
-    return json.dumps(spelt if "\ud800" <= character <= "\udfff" else character)[1:-1]
+#: How every report writes JSON.
+dumps = json_text
 
 
 def filled(document: dict[str, Any], items: Iterable[str], margin: str) -> Iterator[str]:

@@ -110,8 +110,9 @@ def _group_headline(group: Sequence[Finding], report: Report) -> Text:
 def _headline(finding: Finding) -> Text:
     style = _STYLES[finding.severity]
     position = "".join(f":{part}" for part in (finding.line, finding.column) if part is not None)
+    shown = printable(f"{finding.path}{position}")
     return Text.assemble(
-        (printable(finding.path), "bold"),
+        (shown.removesuffix(position), "bold"),
         (position, "dim"),
         "  ",
         (printable(finding.code), f"bold {style}"),
