@@ -7,6 +7,7 @@ import json
 import os
 import tarfile
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,11 @@ from typer.testing import CliRunner
 from seldio import read
 from seldio.cli import app
 from seldio.errors import DataError, SeldioError, UsageError
-from seldio.files import atomic_write
+from seldio.files import atomic_write, open_source
 from seldio.findings import raise_errors
 from seldio.formats.parquet import read_parquet
+from seldio.schema.splits import split_of
 from seldio.storage import Manifest, export, read_back
-from seldio.storage.rows import shard_split
 from seldio.storage.work import JOURNAL
 from seldio.synth.tree import write_tree
 
@@ -395,10 +396,72 @@ def test_any_names_come_back(tmp_path_factory: pytest.TempPathFactory, names: se
         assert content(folder / "tree") == content(folder / f"{kind}-back")
 
 
-def test_splits_have_the_names_that_loaders_know() -> None:
-    given = ["dev-train-tau", "dev-test-sony", "dev-val", "eval", "train", None, "fold1"]
+#: A path of a label file in a tree of no known layout, and the split it tells.
+PLACES = {
+    "train/a.csv": "train", "training/b.csv": "train", "valid/c.csv": "validation", "validation/d.csv": "validation",
+    "val/e.csv": "validation", "dev/f.csv": "validation", "devel/g.csv": "validation", "dev-valid/h.csv": "validation",
+    "dev-train/i.csv": "train", "dev-test/j.csv": "test", "test/k.csv": "test", "testing/l.csv": "test",
+    "Test_2/m.csv": "test", "eval/n.csv": "eval", "eval-test/o.csv": "eval", "evaluation/p.csv": "eval",
+    "metadata_dev/q.csv": "train", "latest/r.csv": "train", "s.csv": "train", "valid/test_tone.csv": "validation",
+}  # fmt: skip
 
-    assert ["train", "test", "validation", "eval", "train", "train", "train"] == [shard_split(one) for one in given]
+
+def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
+    """As plain files on the Hub, as shards, and in the clips of an export; nothing held out becomes train."""
+    from seldio.hub.layout import parts_of
+    from seldio.hub.manifest import Manifest as Files
+
+    root = tmp_path / "tree"
+    for name in PLACES:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("0,1,0,-50,30\n1,1,0,-49,30\n")
+    with open_source(root, raise_errors) as source:
+        parts = parts_of(Files(str(root), "files", source.entries), None)
+    assert {entry.name: part.split for part in parts for entry in part.entries} == PLACES
+
+    for kind in ("parquet", "webdataset"):
+        export(root, tmp_path / kind, kind, format="starss22")
+        counts = Manifest.load(tmp_path / kind).statistics["splits"]
+        assert counts == Counter(PLACES.values())
+    for file in (tmp_path / "parquet" / "data").iterdir():
+        assert {Path(str(name)).name for name in pq.read_table(file)["clip"].to_pylist()} == {
+            Path(name).stem for name, split in PLACES.items() if split == file.name.partition("-")[0]
+        }
+
+
+def test_the_splits_of_a_challenge_are_the_same_wherever_they_go(tmp_path: Path) -> None:
+    from seldio.hub.layout import parts_of
+    from seldio.hub.manifest import Manifest as Files
+
+    names = {
+        "metadata_dev/dev-train-tau/fold3_room4_mix001.csv": "train", "foa_eval/mix001.wav": "eval",
+        "metadata_dev/dev-test-sony/fold4_room23_mix001.csv": "test",
+    }  # fmt: skip
+    root = tmp_path / "tree"
+    for name in names:
+        (root / name).parent.mkdir(parents=True)
+        if name.endswith("csv"):
+            (root / name).write_text("0,1,0,-50,30\n")
+        else:
+            soundfile.write(root / name, np.zeros((2400, 4)), 24000)
+    export(root, tmp_path / "out")
+    assert Manifest.load(tmp_path / "out").statistics["splits"] == {"eval": 1, "test": 1, "train": 1}
+    with open_source(root, raise_errors) as source:
+        parts = parts_of(Files(str(root), "files", source.entries), None)
+    assert {entry.name: part.split for part in parts for entry in part.entries} == {
+        name: split for name, split in names.items() if name.endswith("csv")
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [("a/train-00000-of-00001.parquet", "train"), ("metadata_dev/dev-test-tau/x.csv", "test"), ("val.jsonl", "validation"),
+     ("metadata_eval/x.csv", "eval"), ("latest.csv", "train"), ("metadata_dev/dev-train-tau/x.csv", "train"),
+     ("data/eval-00000-of-00002.parquet", "eval"), ("data/fold1-00000-of-00002.parquet", "fold1"),
+     ("train/test.jsonl", "test"), ("mmau-test-mini.json", "test"), ("qa/dev.jsonl", "validation")],
+)  # fmt: skip
+def test_splits_are_told_by_words(name: str, split: str) -> None:
+    assert split_of(name) == split
 
 
 # --- the command -----------------------------------------------------------------------------------

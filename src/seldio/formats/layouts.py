@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from seldio.errors import UsageError
+from seldio.schema.splits import TEST, TRAIN, VALIDATION, WORDS
 from seldio.text import clipped
 
 Field = Literal["foa", "mic", "stereo", "audio", "metadata", "video"]
@@ -146,13 +147,14 @@ def _named(clip: str, match: re.Match[str]) -> Named:
     return Named(clip, numbers.get("fold"), numbers.get("room"), numbers.get("mix"))
 
 
-_KIND = re.compile(r"(dev-(?:train|val|test))(?:-.+)?")
+_PART = re.compile(r"dev-([a-z]+)(?:-.+)?")
+_KINDS_OF = {TRAIN: "dev-train", VALIDATION: "dev-val", TEST: "dev-test"}
 
 
 def kind_of(split: str) -> str | None:
-    """``dev-train`` of ``dev-train-sony``; None if *split* is called otherwise."""
-    match = _KIND.fullmatch(split)
-    return match[1] if match else None
+    """``dev-train`` of ``dev-train-sony``, ``dev-val`` of ``dev-valid``; None if *split* is called otherwise."""
+    match = _PART.fullmatch(split)
+    return _KINDS_OF.get(WORDS.get(match[1], "")) if match else None
 
 
 _THREE = r"mix(?P<mix>[0-9]{3}|[1-9][0-9]{3,5})"

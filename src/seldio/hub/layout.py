@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -15,17 +15,14 @@ import pyarrow.parquet as pq
 
 from seldio.files import Entry
 from seldio.formats.label_csv import Dialect
+from seldio.formats.trees import AUDIO, read_tree
 from seldio.hub.manifest import Manifest
 from seldio.rules.hub_folder import ASIDE, kind_of, suffix_of
+from seldio.schema.splits import WORDS, clip_split, place, split_of
 from seldio.validation import Examined
 
-_SPLITS = {
-    "train": "train", "training": "train", "test": "test", "testing": "test", "validation": "validation",
-    "valid": "validation", "val": "validation", "dev": "validation", "eval": "test", "evaluation": "test",
-}  # fmt: skip
-_ORDER = ("train", "validation", "test")
-_WORDS = re.compile(r"[A-Za-z]+")
-_SHARD = re.compile(r"-\d{5}-of-\d{5}$")
+#: The last part of the name of a shard.
+_SHARD = re.compile(r"-\d{5}(?P<of>-of-\d{5})$")
 #: Bytes from which the columns of a text file are told.
 _HEAD = 2**20
 
@@ -51,38 +48,19 @@ class Part:
     columns: tuple[str, ...] = ()
 
 
-def split_of(name: str) -> str:
-    """The split that the words in a path tell, the last word first; ``train`` where none does.
-
-    ``dev-test`` is the test split of the development set. A shard has the split that its name begins with.
-
-    >>> split_of("metadata_dev/dev-test-sony/fold4_room23_mix001.csv"), split_of("labels.csv")
-    ('test', 'train')
-    """
-    stem = name.rpartition("/")[2].partition(".")[0]
-    if (shard := _SHARD.sub("", stem)) != stem and re.fullmatch(r"\w+", shard):
-        return _SPLITS.get(shard, shard)
-    found = [word for word in _WORDS.findall(name.lower()) if word in _SPLITS]
-    plain = [word for word in found if word != "dev"] or found
-    return _SPLITS[plain[-1]] if plain else "train"
-
-
-def _place(split: str) -> tuple[int, str]:
-    """Where a split stands among others: train first, unknown ones last."""
-    return (_ORDER.index(split) if split in _ORDER else len(_ORDER), split)
-
-
-def parts_of(manifest: Manifest, examined: Examined | None) -> list[Part]:
+def parts_of(manifest: Manifest, examined: Examined | None, others: Collection[str] = ()) -> list[Part]:
     """The configurations and splits of what goes up; files that the Hub cannot load belong to none.
 
     Args:
         manifest: what goes up.
         examined: what seldio read from the source, which tells the columns of files without a header.
+        others: names of files that stay on the Hub beside them, and that no pattern may take in.
     """
     media = [entry for entry in manifest.files if entry.name.rpartition("/")[2] in _LISTINGS]
     if manifest.kind == "audiofolder":
-        return _folders(manifest, media)
+        return _folders(manifest, media, others)
     columns = _columns(examined)
+    splits = _splits(manifest)
     groups: dict[tuple[str, str, str, tuple[str, ...]], list[Entry]] = {}
     for entry in manifest.files:
         kind = kind_of(entry.name)
@@ -90,21 +68,28 @@ def parts_of(manifest: Manifest, examined: Examined | None) -> list[Part]:
             continue
         key = (
             _config(entry.name, bool(columns.get(entry.name))),
-            split_of(entry.name),
+            splits.get(entry.name) or split_of(entry.name),
             kind,
             columns.get(entry.name, ()),
         )
         groups.setdefault(key, []).append(entry)
     folders: dict[str, list[str]] = {}
-    for entry in manifest.files:
-        folders.setdefault(entry.name.rpartition("/")[0], []).append(entry.name)
+    for name in {*(entry.name for entry in manifest.files), *others}:
+        folders.setdefault(name.rpartition("/")[0], []).append(name)
     return list(_named(groups, folders))
+
+
+def _splits(manifest: Manifest) -> dict[str, str]:
+    """The splits of the files of clips, as an export has them too."""
+    tree = read_tree([entry.name for entry in manifest.files], manifest.source)
+    files = ((clip, getattr(clip, field)) for clip in tree.clips for field in (*AUDIO, "metadata", "video"))
+    return {path: clip_split(clip, path) for clip, path in files if path is not None}
 
 
 _LISTINGS = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 
 
-def _folders(manifest: Manifest, listings: Sequence[Entry]) -> list[Part]:
+def _folders(manifest: Manifest, listings: Sequence[Entry], others: Collection[str]) -> list[Part]:
     """A split for each metadata file, with all below its folder."""
     parts = []
     for listing in listings:
@@ -112,10 +97,13 @@ def _folders(manifest: Manifest, listings: Sequence[Entry]) -> list[Part]:
         below = tuple(
             e for e in manifest.files if e.name not in ASIDE and (not above or e.name.startswith(f"{above}/"))
         )
-        kinds = dict.fromkeys(suffix_of(entry.name) for entry in below if kind_of(entry.name) in ("wav", "mp4"))
+        media = [entry.name for entry in below if kind_of(entry.name) in ("wav", "mp4")]
+        kinds = dict.fromkeys(map(suffix_of, media))
         deep = (f"{above}/**",) if above else (listing.name, *(f"**/*.{suffix}" for suffix in kinds))
-        parts.append(Part("default", split_of(above), "wav", deep, below))
-    return sorted(parts, key=lambda part: _place(part.split))
+        if any(name not in ASIDE and (not above or name.startswith(f"{above}/")) for name in others):
+            deep = (listing.name, *media)
+        parts.append(Part("default", split_of(listing.name), "wav", deep, below))
+    return sorted(parts, key=lambda part: place(part.split))
 
 
 def _columns(examined: Examined | None) -> dict[str, tuple[str, ...]]:
@@ -150,8 +138,8 @@ def _config(name: str, labels: bool) -> str:
         return "labels"
     folders, _, last = name.rpartition("/")
     stem = _SHARD.sub("", last.partition(".")[0])
-    words = [part for part in (*folders.split("/"), stem) if part and part not in ("data", *_SPLITS)]
-    words = [re.sub(rf"[-_.]?\b(?:{'|'.join(_SPLITS)})\b", "", part).strip("-_.") or part for part in words]
+    words = [part for part in (*folders.split("/"), stem) if part and part not in ("data", *WORDS)]
+    words = [re.sub(rf"[-_.]?\b(?:{'|'.join(WORDS)})\b", "", part).strip("-_.") or part for part in words]
     return re.sub(r"[^\w.-]", "_", "-".join(words)) or "default"
 
 
@@ -164,7 +152,7 @@ def _named(
         known = variants.setdefault(config, [])
         if (kind, columns) not in known:
             known.append((kind, columns))
-    for (config, split, kind, columns), entries in sorted(groups.items(), key=lambda group: _place(group[0][1])):
+    for (config, split, kind, columns), entries in sorted(groups.items(), key=lambda group: place(group[0][1])):
         number = variants[config].index((kind, columns))
         shown = config if not number else f"{config}-{kind}" if not columns else f"{config}-{number + 1}"
         yield Part(shown, split, kind, _patterns(entries, folders), tuple(entries), columns)
@@ -176,15 +164,17 @@ def _patterns(entries: Sequence[Entry], folders: Mapping[str, Sequence[str]]) ->
     groups: dict[tuple[str, str, str], list[str]] = {}
     for name in sorted(mine):
         folder, _, last = name.rpartition("/")
-        stem = last.partition(".")[0]
-        start = _SHARD.sub("", stem)
-        groups.setdefault((folder, f"{start}-" if start != stem else "", last.rpartition(".")[2]), []).append(name)
+        stem, _, suffix = last.partition(".")
+        shard = _SHARD.search(stem)
+        # how many shards there are belongs to the pattern: those of an export with another number do not fit
+        start, end = (f"{stem[: shard.start()]}-", shard["of"]) if shard else ("", "")
+        groups.setdefault((folder, start, f"{end}.{suffix if shard else last.rpartition('.')[2]}"), []).append(name)
     found: list[str] = []
-    for (folder, start, suffix), names in groups.items():
+    for (folder, start, end), names in groups.items():
         above = f"{folder}/{start}" if folder else start
-        alike = {name for name in folders[folder] if name.startswith(above) and name.endswith(f".{suffix}")}
+        alike = {name for name in folders[folder] if name.startswith(above) and name.endswith(end)}
         whole = alike <= mine and (start or len(names) > 1)
-        found += [f"{folder}/{start}*.{suffix}".lstrip("/")] if whole else names
+        found += [f"{above}*{end}"] if whole else names
     return tuple(found)
 
 

@@ -20,6 +20,7 @@ from seldio.errors import UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.schema.clips import Clip
+from seldio.schema.splits import clip_split
 from seldio.storage.work import spread
 from seldio.vocabularies import vocabulary
 
@@ -31,17 +32,6 @@ ITEM = {
     "id": pa.string(), "task": pa.string(), "question": pa.string(), "options": pa.list_(pa.string()),
     "answer": pa.string(),
 }  # fmt: skip
-_WORD = re.compile(r"[a-z]+")
-_SPLITS = {"train": "train", "test": "test", "val": "validation", "validation": "validation", "eval": "eval"}
-
-
-def shard_split(split: str | None) -> str:
-    """The split of a shard, under the names that loaders know; *train* where a clip is in none.
-
-    >>> shard_split("dev-test-tau"), shard_split("dev-val"), shard_split(None)
-    ('test', 'validation', 'train')
-    """
-    return next((_SPLITS[word] for word in _WORD.findall((split or "").lower()) if word in _SPLITS), "train")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -102,7 +92,9 @@ class Plan:
         """The rows of each split, in the order of the splits' names."""
         found: dict[str, list[Row]] = {}
         for row in self.rows:
-            found.setdefault(shard_split(row.clip.split or row.clip.set), []).append(row)
+            file = self.files.get(row.name)
+            paths = [entry.name for entry in (*row.files, *([file.entry] if file is not None else []))]
+            found.setdefault(clip_split(row.clip, paths[0] if paths else row.name), []).append(row)
         return dict(sorted(found.items()))
 
     @cached_property
