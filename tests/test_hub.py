@@ -36,7 +36,7 @@ from seldio.findings import Finding
 from seldio.hub import About, client, pull, pulling, push, pushing, sources
 from seldio.hub import manifest as hub_manifest
 from seldio.hub.card import BEGIN, END, read_card
-from seldio.hub.layout import _config, features_of, split_of
+from seldio.hub.layout import _config, features_of
 from seldio.reports.progress import Bars
 from seldio.rules import CATALOGUE, HUB_RULES
 from seldio.rules.collection import finder
@@ -325,7 +325,79 @@ def test_the_hub_says_how_long_to_wait(hub: Hub, tree: Path, monkeypatch: pytest
     monkeypatch.setattr(time, "sleep", waits.append)
     hub.fault("POST", "/commit/", 429, Retry_After="7")
     push(tree, REPO)
-    assert 7.0 in waits
+    assert sum(waits) == 7.0
+
+
+LIMIT = {"RateLimit": '"api";r=0;t=55', "RateLimit_Policy": '"fixed window";"api";q=500;w=300'}
+
+
+@pytest.mark.parametrize("step", ["GET:/revision/", "POST:/repos/create", "POST:/preupload/", "POST:/commit/"])
+def test_a_limit_of_requests_is_waited_out_however_often(
+    hub: Hub, tree: Path, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The header of the IETF draft that the Hub sends; more often than other errors are borne, with a bar."""
+    waits: list[float] = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    method, _, path = step.partition(":")
+    hub.fault(method, path, 429, times=20, **LIMIT)
+    bars = Bars(io.StringIO(), Clock())
+    with progress.shown_on(bars):
+        done = push(tree, REPO)
+    assert hub.faults[0].times == 0
+    assert len(done.commits) == 1
+    assert waits.count(1.0) >= 20 * 55
+    told = next(line for line in bars.summary() if line.startswith("waiting until the Hub allows more requests"))
+    assert "1,100" in told
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [({"Retry_After": "3"}, 3.0), ({"RateLimit": '"resolvers";r=12;t=200', "Retry_After": "2"}, 2.0),
+     ({"RateLimit": '"pages"; r=5; t=9, "resolvers"; r=0; t=4'}, 4.0)],
+)  # fmt: skip
+def test_a_pull_waits_as_long_as_it_should(
+    hub: Hub, tmp_path: Path, headers: dict[str, str], seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    hub.make(REPO, {"a.csv": b"1\n"})
+    hub.fault("GET", "/tree/", 429, **headers)
+    pull(REPO, tmp_path / "got")
+    assert seconds <= sum(waits) <= seconds + 1
+
+
+def test_a_wait_of_hours_is_refused(hub: Hub, tree: Path) -> None:
+    hub.fault("GET", "/revision/", 429, Retry_After="86400")
+    code, text = cli("push", str(tree), "--repo", REPO)
+    assert code == 3
+    assert "allows no request for the next 24.0 hours" in text
+
+
+def test_an_upload_address_that_is_refused_once_is_asked_for_again(hub: Hub, tree: Path) -> None:
+    hub.fault("PUT", "/lfs/", 403)
+    done = push(tree, REPO)
+    assert len(done.commits) == 1
+    assert hub.asked("POST", "/objects/batch") == 2
+
+
+def test_an_upload_address_that_is_always_refused_is_no_matter_of_the_token(hub: Hub, tree: Path) -> None:
+    hub.fault("PUT", "/lfs/", 403, times=100)
+    code, text = cli("push", str(tree), "--repo", REPO)
+    assert code == 3
+    assert "upload address" in text
+    assert "clock" in text
+    assert "token" not in text
+
+
+def test_a_token_that_is_not_valid(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    hub.make(REPO, FILES, private=True)
+    monkeypatch.setenv("HF_TOKEN", "hf_wrongwrongwrong")
+    hub.fault("GET", "/revision/", 401, times=2)
+    for arguments in (["push", str(tree), "--repo", REPO], ["pull", REPO, "-o", str(tmp_path / "got")]):
+        code, text = cli(*arguments)
+        assert code == 2
+        assert "does not know the token; it is mistyped, expired or revoked" in text
+        assert "right to write" not in text
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 500])
@@ -345,6 +417,323 @@ def test_without_a_token(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch, 
     code, text = cli("push", str(tree), "--repo", REPO)
     assert code == 2
     assert "hf auth login" in text
+
+
+# --- what is not there any more -------------------------------------------------------------------------
+
+
+def starss(root: Path, clips: Mapping[str, str]) -> Path:
+    """A tree with labels and recordings: clips by name, with the split folder of each."""
+    for clip, split in clips.items():
+        for top, suffix, data in (("metadata_dev", "csv", ROWS.encode()), ("foa_dev", "wav", wav(4, 24000))):
+            (root / top / f"dev-{split}-sony").mkdir(parents=True, exist_ok=True)
+            (root / top / f"dev-{split}-sony" / f"{clip}.{suffix}").write_bytes(data)
+    return root
+
+
+CLIPS = {"fold3_room21_mix001": "train", "fold3_room21_mix002": "train", "fold4_room23_mix001": "test"}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "audiofolder"])
+def test_what_an_earlier_export_left_is_removed(
+    hub: Hub, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seldio.storage.parquet.LABEL_CLIPS", 1)
+    root = starss(tmp_path / "data", CLIPS)
+    push(root, REPO, kind=kind)
+    before = set(hub.files(REPO))
+    repository = hub.repositories[REPO]
+    theirs = {"theirs.csv": hub_server.Blob(b"1\n", False), "labels/mine.parquet": hub_server.Blob(b"PAR1", True),
+              "train/foa/theirs.wav": hub_server.Blob(wav(4, 2400), True)}  # fmt: skip
+    repository.add("main", "theirs", {**repository.head.tree, **theirs})
+
+    for path in root.rglob("*mix002*"):
+        path.unlink()
+    for path in root.rglob("fold4*"):
+        path.unlink()
+    code, text = cli("push", str(root), "--repo", REPO, "--as", kind, "--dry-run")
+    assert code == 0, text
+    assert set(hub.files(REPO)) == before | set(theirs)
+    removed = re.findall(r"^  - +(\S+)$", text.partition("The card:")[0], re.MULTILINE)
+    assert len(removed) >= 3
+    assert f"{len(removed)} to be removed" in text
+
+    done = push(root, REPO, kind=kind)
+    assert len(done.commits) == 1, "in the commit that brings the others"
+    left = set(hub.files(REPO))
+    assert before - left == set(removed)
+    assert left >= set(theirs)
+    listed = {file["name"] for file in json.loads(hub.files(REPO)["manifest.json"])["files"]}
+    assert left == listed | set(theirs) | {"README.md", "croissant.json", "manifest.json"}
+    assert "theirs.csv" in done.plan.kept
+    for config in front(done.card)["configs"]:
+        for row in config["data_files"]:
+            patterns = [row["path"]] if isinstance(row["path"], str) else row["path"]
+            fits = {name for pattern in patterns for name in left if glob_pattern(pattern).fullmatch(name)}
+            assert fits
+            assert not fits & set(theirs)
+    assert push(root, REPO, kind=kind).commits == ()
+
+
+def test_what_somebody_has_changed_is_not_removed(hub: Hub, tmp_path: Path) -> None:
+    root = starss(tmp_path / "data", CLIPS)
+    (root / "LICENSE").write_text("MIT\n")
+    (root / "NOTICE").write_text("none\n")
+    push(root, REPO, kind="parquet")
+    repository = hub.repositories[REPO]
+    changed = {"data/test-00000-of-00001.parquet": hub_server.Blob(b"PAR1PAR1", True),
+               "other/LICENSE": hub_server.Blob(b"GPL\n", False)}  # fmt: skip
+    repository.add("main", "theirs", {**repository.head.tree, **changed})
+    for path in [*root.rglob("fold4*"), root / "LICENSE", root / "NOTICE"]:
+        path.unlink()
+    plan = push(root, REPO, kind="parquet").plan
+    assert set(plan.stale) == {"labels/test-00000-of-00001.parquet", "other/NOTICE"}
+    assert hub.files(REPO)["data/test-00000-of-00001.parquet"] == b"PAR1PAR1"
+    assert hub.files(REPO)["other/LICENSE"] == b"GPL\n"
+
+
+def test_after_a_break_the_next_push_still_removes(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = starss(tmp_path / "data", CLIPS)
+    push(root, REPO, kind="audiofolder")
+    for path in root.rglob("fold4*"):
+        path.unlink()
+    starss(root, {f"fold3_room22_mix{number:03d}": "train" for number in range(1, 5)})
+    monkeypatch.setattr(pushing, "BATCH_FILES", 2)
+    hub.fault("POST", "/commit/", 403, skip=1)
+    with pytest.raises(SeldioError, match="refuses the token"):
+        push(root, REPO, kind="audiofolder")
+    assert any(name.startswith("test/") for name in hub.files(REPO))
+    push(root, REPO, kind="audiofolder")
+    assert not any(name.startswith("test/") for name in hub.files(REPO))
+    assert [name for name in hub.files(REPO) if "fold4" in name] == []
+
+
+def test_a_list_of_files_that_is_none_of_ours_removes_nothing(hub: Hub, tmp_path: Path) -> None:
+    root = starss(tmp_path / "data", CLIPS)
+    odd = b'{"seldio_export": 1, "kind": "parquet", "files": [{"name": ["a.csv"], "bytes": 2, "sha256": ""}]}'
+    for number, text in enumerate((b"[]", b"{", b'{"files": [{"name": "a.csv"}]}', odd)):
+        repo = f"anna/data{number}"
+        hub.make(repo, {"manifest.json": text, "a.csv": b"1\n"})
+        done = push(root, repo, kind="parquet")
+        assert done.plan.stale == ()
+        assert "a.csv" in hub.files(repo)
+
+
+def test_a_removed_label_file_that_stays_on_the_hub_is_in_no_split(hub: Hub, tree: Path) -> None:
+    """Files as they are leave no list behind: what is gone from the source stays there, and is not loaded."""
+    push(tree, REPO)
+    gone = "metadata_dev/dev-train-sony/fold3_room21_mix002.csv"
+    (tree / gone).unlink()
+    done = push(tree, REPO)
+    assert gone in done.plan.kept
+    paths = [row["path"] for config in front(done.card)["configs"] for row in config["data_files"]]
+    assert "metadata_dev/dev-train-sony/fold3_room21_mix001.csv" in paths
+    assert not any(glob_pattern(path).fullmatch(gone) for path in paths)
+
+
+# --- dry runs ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["files", "parquet", "audiofolder"])
+def test_a_dry_run_works_without_a_network(
+    hub: Hub, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    tree = starss(tmp_path / "starss", CLIPS)
+    code, text = cli("push", str(tree), "--repo", REPO, "--as", kind, "--dry-run")
+    assert code == 0, text
+    assert re.search(r"^  \? +[\d,]+  README.md$", text, re.MULTILINE)
+    assert "what is there is not known" in text
+    assert "Not compared with the Hub: cannot look at anna/sounds on the Hub: no answer from http://127.0.0.1:9" in text
+    assert "config_name: labels" in text or kind != "parquet"
+    assert sum(slept) == 0
+    record = json.loads(cli("push", str(tree), "--repo", REPO, "--as", kind, "--dry-run", "--json")[1])
+    assert {file["state"] for file in record["files"]} == {"unknown"}
+    assert "no answer" in record["unreachable"]
+    client.hub.cache_clear()
+    assert cli("push", str(tree), "--repo", REPO, "--as", kind)[0] == 3
+
+
+def test_a_dry_run_works_where_the_client_is_told_to_stay_offline(
+    hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    code, text = cli("push", str(tree), "--repo", REPO, "--dry-run")
+    assert code == 0, text
+    assert "HF_HUB_OFFLINE is set" in text
+
+
+@pytest.mark.parametrize("kind", ["files", "parquet", "audiofolder"])
+def test_a_dry_run_leaves_no_file_behind(hub: Hub, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = starss(tmp_path / "starss", CLIPS)
+    hub.make(REPO, {"README.md": b"---\nlicense: mit\n---\nText.\n"})
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    monkeypatch.chdir(tmp_path)
+    before = content(tmp_path)
+    code, text = cli(
+        "push", str(tree), "--repo", REPO, "--as", kind, "--dry-run", "--staging", str(tmp_path / "staging")
+    )
+    assert code == 0, text
+    assert "Text." in text
+    assert content(tmp_path) == before
+    assert not (tmp_path / "staging").exists()
+    assert not (tmp_path / "cache").exists()
+    assert list(scratch.iterdir()) == []
+
+
+def test_many_files_are_counted_by_folder(hub: Hub, tree: Path) -> None:
+    for number in range(100):
+        (tree / "metadata_dev" / "dev-train-sony" / f"fold3_room22_mix{number:03d}.csv").write_text(ROWS)
+    push(tree, REPO)
+    (tree / "more").mkdir()
+    for number in range(100):
+        (tree / "more" / f"{number}.csv").write_text(ROWS)
+    for options in (("--dry-run",), ()):
+        code, text = cli("push", str(tree), "--repo", REPO, *options)
+        assert code == 0, text
+        assert re.search(r"^  \+ +2,600  more/  100 files$", text, re.MULTILINE)
+        assert re.search(r"^  = +[\d,]+  metadata_dev/dev-train-sony/  102 files$", text, re.MULTILINE)
+        assert re.search(r"^  ~ +[\d,]+  \(top folder\)  2 files$", text, re.MULTILINE)
+        assert "fold3_room22_mix001.csv" not in text.partition("The card:")[0]
+
+
+# --- servers that mean ill -----------------------------------------------------------------------------
+
+
+def crooked(
+    monkeypatch: pytest.MonkeyPatch, place: str, change: Callable[[hub_server.Answer], hub_server.Answer]
+) -> None:
+    """Have the Hub answer something else at one address."""
+
+    def wrapped(handle: Callable[..., hub_server.Answer]) -> Callable[..., hub_server.Answer]:
+        return (lambda *given: change(handle(*given))) if re.search(place, handle.__name__) else handle
+
+    routes = [(verb, pattern, wrapped(handle)) for verb, pattern, handle in hub_server.ROUTES]
+    monkeypatch.setattr(hub_server, "ROUTES", routes)
+
+
+def changed(**values: Any) -> Callable[[hub_server.Answer], hub_server.Answer]:
+    def change(answer: hub_server.Answer) -> hub_server.Answer:
+        return hub_server.as_json(json.loads(answer[2]) | values, answer[0])
+
+    return change
+
+
+HASH = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.mark.parametrize(
+    "commit", ["/../../evil", "../../../x", "a", "", HASH[:-1], HASH + "0", HASH.upper(), f"{HASH}\n", "\x1b[2J\x1b]0;x\x07", ["a"], {"a": 1}, 7,
+               None, True],
+)  # fmt: skip
+def test_a_commit_is_40_hexadecimal_digits_or_refused(
+    hub: Hub, tmp_path: Path, commit: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "deep" / "down"
+    place.mkdir(parents=True)
+    monkeypatch.chdir(place)
+    hub.make(REPO, FILES)
+    crooked(monkeypatch, "^info$", changed(sha=commit))
+    for arguments in (["pull", REPO], ["validate", f"hf://datasets/{REPO}"]):
+        code, text = cli(*arguments)
+        assert code == 3
+        assert "which is no hash of 40 hexadecimal digits" in text
+        assert text.isprintable() or text.replace("\n", "").isprintable()
+        assert "a bug in seldio" not in text
+    assert content(tmp_path) == {}
+    assert not hub.asked("GET", "/resolve/")
+
+
+@pytest.mark.parametrize(
+    "address", ["^info$", "^tree$", "^create$", "^preupload$", "^lfs_batch$", "^commit$", "^validate_yaml$"]
+)
+@pytest.mark.parametrize("value", [[], [1], {}, 7, None, "text", [{"path": 1}], {"files": [1]}, {"objects": 3}, [[]]])
+def test_an_answer_of_another_shape_is_a_clean_error(
+    hub: Hub, tree: Path, address: str, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crooked(monkeypatch, address, lambda answer: hub_server.as_json(value))
+    code, text = cli("push", str(tree), "--repo", REPO)
+    assert "a bug in seldio" not in text
+    assert code in (2, 3) or (code == 0 and REPO in hub.repositories), text
+
+
+@pytest.mark.parametrize("value", [[], {}, 7, None, "text", [{"path": "a.csv"}], [7], [{"type": "file", "path": 7}]])
+@pytest.mark.parametrize("address", ["^info$", "^tree$"])
+def test_a_pull_of_an_answer_of_another_shape_is_a_clean_error(
+    hub: Hub, tmp_path: Path, address: str, value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.make(REPO, FILES)
+    crooked(monkeypatch, address, lambda answer: hub_server.as_json(value))
+    code, text = cli("pull", REPO, "-o", str(tmp_path / "got"))
+    assert code in (2, 3), text
+    assert "a bug in seldio" not in text
+    assert content(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"size": -1}, {"size": "12"}, {"size": 1.5}, {"size": True}, {"oid": "../../x"}, {"oid": 7}, {"oid": None},
+              {"lfs": {"oid": "../x", "size": 1, "pointerSize": 1}}, {"lfs": {"size": 1}}, {"lfs": []}],
+)  # fmt: skip
+def test_sizes_and_hashes_that_cannot_be_are_refused(
+    hub: Hub, tmp_path: Path, wrong: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub.make(REPO, {"a.csv": b"1\n"})
+    crooked(monkeypatch, "^tree$", lambda answer: hub_server.as_json([one | wrong for one in json.loads(answer[2])]))
+    code, text = cli("pull", REPO, "-o", str(tmp_path / "got"))
+    assert code == 3, text
+    assert "a bug in seldio" not in text
+    assert content(tmp_path) == {}
+
+
+@pytest.mark.parametrize("header", ["ETag", "X-Repo-Commit", "X-Linked-Etag"])
+@pytest.mark.parametrize("value", ['"x/../../../../evil"', "..", '"a\\b"', "/etc/evil"])
+def test_headers_do_not_lead_out_of_the_folder(
+    hub: Hub, tmp_path: Path, header: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client makes names of files and folders of these."""
+    place = tmp_path / "a" / "b" / "c" / "d"
+    place.mkdir(parents=True)
+    hub.make(REPO, FILES)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(place / "cache"))
+    crooked(monkeypatch, "^resolve$", lambda answer: (answer[0], answer[1] | {header: value}, answer[2]))
+    for arguments in (["pull", REPO, "-o", str(place / "got")], ["info", f"hf://datasets/{REPO}"]):
+        code, text = cli(*arguments)
+        assert code == 3, text
+        assert "a bug in seldio" not in text
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_relative_to(place)]
+
+
+@pytest.mark.parametrize(
+    "name", [".git/config", "a/.GIT/hooks/post-checkout", "c:/x.csv", "con", "a//b", "/etc/x", "."]
+)
+def test_names_that_mean_something_here_are_refused(hub: Hub, tmp_path: Path, name: str) -> None:
+    hub.make(REPO, {name: b"1\n"})
+    with pytest.raises(SeldioError, match="unsafe as files here"):
+        pull(REPO, tmp_path / "got")
+    assert content(tmp_path) == {}
+
+
+@pytest.mark.parametrize("where", ["error", "warning"])
+def test_what_a_server_says_cannot_move_the_cursor(
+    hub: Hub, tree: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evil = "\x1b[2J\x9b2K\u202e::error::x ##vso[task.complete]"
+    if where == "error":
+        crooked(monkeypatch, "^commit$", lambda _: hub_server.plain(400, evil, **{"X-Error-Message": "x"}))
+    else:
+        crooked(
+            monkeypatch,
+            "^validate_yaml$",
+            lambda _: hub_server.as_json({"errors": [], "warnings": [{"message": evil}]}),
+        )
+    code, text = cli("push", str(tree), "--repo", REPO)
+    assert code == (3 if where == "error" else 0), text
+    assert text.replace("\n", "").isprintable()
+    assert "##vso[" not in text
 
 
 # --- pull ----------------------------------------------------------------------------------------------
@@ -695,15 +1084,6 @@ def test_features_of_datasets_become_those_of_a_card() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "split"),
-    [("a/train-00000-of-00001.parquet", "train"), ("metadata_dev/dev-test-tau/x.csv", "test"), ("val.jsonl", "validation"),
-     ("metadata_eval/x.csv", "test"), ("latest.csv", "train"), ("metadata_dev/dev-train-tau/x.csv", "train")],
-)  # fmt: skip
-def test_splits_are_told_by_words(name: str, split: str) -> None:
-    assert split_of(name) == split
-
-
 LOAD = """
 import io, sys
 import soundfile
@@ -755,7 +1135,9 @@ def test_a_stored_data_set_comes_back_byte_for_byte(hub: Hub, tree: Path, tmp_pa
     assert done.plan is not None
     values = front(done.card)
     assert {info["config_name"] for info in values["dataset_info"]} == {"default", "labels"}
-    assert {row["path"] for config in values["configs"] for row in config["data_files"]} >= {"data/train-*.parquet"}
+    assert {row["path"] for config in values["configs"] for row in config["data_files"]} >= {
+        "data/train-*-of-00001.parquet"
+    }
     pull(REPO, tmp_path / "got")
     staged = content(tmp_path / "staging" / "parquet")
     got = content(tmp_path / "got")

@@ -14,14 +14,14 @@ from seldio.cli.options import ENGINE, WORKERS, Engine
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from seldio.hub import Pulled, Pushed
-    from seldio.hub.pushing import Plan
+    from seldio.hub.pushing import Plan, Step
 
-#: Files that are shown one by one after a push; a dry run and --json show all.
+#: Files, or folders, that are shown one by one; of more, folders are counted, and --json shows each file.
 _SHOWN = 40
-_MARKS = {"new": "+", "changed": "~", "same": "="}
+_MARKS = {"new": "+", "changed": "~", "same": "=", "unknown": "?"}
 
 
 class As(StrEnum):
@@ -36,7 +36,7 @@ class As(StrEnum):
 def push(
     source: str = typer.Argument(help="A file, folder or archive."),
     repo: str = typer.Option(..., "--repo", help="USER/NAME of the data set; made if there is none."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Show what would go, and change nothing."),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Show what would go; change nothing. Works offline."),
     private: bool = typer.Option(False, "--private", help="Make a new data set private."),
     kind: As = typer.Option(As.FILES, "--as", help="files as they are, parquet, or audiofolder (with metadata.jsonl)."),
     staging: str | None = typer.Option(
@@ -84,9 +84,9 @@ def _text_of(path: str | None) -> str | None:
 
 
 def _print_json(value: object) -> None:
-    import json
+    from seldio.text import json_text
 
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    typer.echo(json_text(value, indent=2))
 
 
 def _record(done: Pushed) -> dict[str, object]:
@@ -96,6 +96,7 @@ def _record(done: Pushed) -> dict[str, object]:
     return {
         "repo": done.repo, "url": done.url, "refused": done.refused, "commits": list(done.commits), "files": files,
         "left_out": list(plan.left_out) if plan else None, "kept": list(plan.kept) if plan else None,
+        "removed": list(plan.stale) if plan else None, "unreachable": plan.head.unseen if plan else None,
         "parent_commit": plan.head.commit if plan else None, "card": done.card, "data": done.data,
         "report": done.report.as_dict(),
     }  # fmt: skip
@@ -111,12 +112,14 @@ def _pushed(done: Pushed, dry_run: bool) -> Iterator[str]:
     if done.refused or done.plan is None:
         yield "Nothing was sent. seldio rule CODE explains each finding."
         return
-    yield from _plan(done.plan, None if dry_run else _SHOWN)
+    yield from _plan(done.plan)
     if done.data:
         found = ", ".join(f"{code} {count:,}" for code, count in done.data.items())
         yield f"Findings in the data: {found}. seldio validate says where."
     if dry_run:
         yield from ("", "The card:", "", *(f"  {printable(line)}" for line in done.card.splitlines()), "")
+        if done.plan.head.unseen is not None:
+            yield f"Not compared with the Hub: {printable(done.plan.head.unseen)}."
         yield "Nothing was sent: this was a dry run."
     elif done.commits:
         yield f"Sent in {plural(len(done.commits), 'commit')}, the last {done.commits[-1][:12]}: {done.url}"
@@ -124,22 +127,53 @@ def _pushed(done: Pushed, dry_run: bool) -> Iterator[str]:
         yield f"Nothing to send, all of it is there: {done.url}"
 
 
-def _plan(plan: Plan, most: int | None) -> Iterator[str]:
+def _plan(plan: Plan) -> Iterator[str]:
     from seldio.text import listed, plural, printable
 
     size = sum(entry.size for entry in plan.todo)
-    was = f"on top of {plan.head.commit[:12]}" if plan.head.commit else "a new data set"
-    yield (f"{plan.head.repo}, {was}: {plan.count('new'):,} new, {plan.count('changed'):,} changed, "
-           f"{plan.count('same'):,} the same; {size / 1e6:,.1f} MB to send")  # fmt: skip
-    shown = sorted(plan.steps, key=lambda step: step.state == "same")
-    for step in shown[:most]:
-        yield f"  {_MARKS[step.state]} {step.entry.size:>14,}  {printable(step.entry.name)}"
-    if most is not None and len(shown) > most:
-        yield f"  and {len(shown) - most:,} more (--json shows all)"
+    if plan.head.unseen is not None:
+        yield f"{plan.head.repo}: {plural(len(plan.steps), 'file')}, {size / 1e6:.1f} MB; what is there is not known"
+    else:
+        was = f"on top of {plan.head.commit[:12]}" if plan.head.commit else "a new data set"
+        gone = f", {len(plan.stale):,} to be removed" if plan.stale else ""
+        yield (f"{plan.head.repo}, {was}: {plan.count('new'):,} new, {plan.count('changed'):,} changed, "
+               f"{plan.count('same'):,} the same{gone}; {size / 1e6:,.1f} MB to send")  # fmt: skip
+    if len(plan.steps) > _SHOWN:
+        yield from _folders(plan.steps)
+        yield f"  {plural(len(plan.steps), 'file')} by folder; --json lists each one"
+    else:
+        for step in sorted(plan.steps, key=lambda step: step.state == "same"):
+            yield f"  {_MARKS[step.state]} {step.entry.size:>14,}  {printable(step.entry.name)}"
+    for name in plan.stale[:_SHOWN]:
+        yield f"  - {'':>14}  {printable(name)}"
+    if len(plan.stale) > _SHOWN:
+        yield f"  - and {len(plan.stale) - _SHOWN:,} more (--json lists each one)"
+    if plan.stale:
+        yield "Removed from the Hub (-): files of an earlier export by seldio that this one does not make any more"
     if plan.left_out:
         yield f"Stays here: {plural(len(plan.left_out), 'name')}: {listed(plan.left_out)}"
     if plan.kept:
         yield f"Stays on the Hub, though not in the source: {plural(len(plan.kept), 'file')}: {listed(plan.kept)}"
+
+
+def _folders(steps: Sequence[Step]) -> Iterator[str]:
+    """How many files of each state there are in each folder, as deep as fits."""
+    from collections import Counter
+
+    from seldio.text import plural, printable
+
+    above = [step.entry.name.split("/")[:-1] for step in steps]
+    depths = range(max(map(len, above)), 1, -1)
+    depth = next((depth for depth in depths if len({(*parts[:depth],) for parts in above}) <= _SHOWN), 1)
+    counts: Counter[tuple[str, str]] = Counter()
+    sizes: Counter[tuple[str, str]] = Counter()
+    for step, parts in zip(steps, above, strict=True):
+        key = ("/".join(parts[:depth]), step.state)
+        counts[key] += 1
+        sizes[key] += step.entry.size
+    for (folder, state), count in sorted(counts.items()):
+        shown = printable(f"{folder}/") if folder else "(top folder)"
+        yield f"  {_MARKS[state]} {sizes[folder, state]:>14,}  {shown}  {plural(count, 'file')}"
 
 
 @guarded

@@ -1,16 +1,22 @@
-"""The Hub's client: patience with a busy Hub, errors in plain words, and a token that is never shown."""
+"""The Hub's client: patience with a busy Hub, errors in plain words, and a token that is never shown.
+
+A server is not trusted: what it answers is checked before it becomes part of a path, and made printable before it is
+shown.
+"""
 
 from __future__ import annotations
 
+import email.utils
 import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, NoReturn, TypeVar
 
-from huggingface_hub import HfApi, constants, get_token
+from huggingface_hub import HfApi, constants, get_token, set_client_factory
 from huggingface_hub.errors import (
     GatedRepoError,
     HfHubHTTPError,
@@ -20,29 +26,131 @@ from huggingface_hub.errors import (
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
-from huggingface_hub.utils import logging
+from huggingface_hub.utils import _http, logging
 from huggingface_hub.utils.tqdm import are_progress_bars_disabled, disable_progress_bars
 
-from seldio import __version__
+from seldio import __version__, progress
 from seldio.errors import SeldioError, UsageError
+from seldio.text import clipped
 
 T = TypeVar("T")
 
 #: Tries of one request before seldio gives up, and the seconds before the second one; each pause is twice the last.
 TRIES, PAUSE, LONGEST_PAUSE = 6, 1.0, 60.0
+#: Seconds that the Hub may ask to wait; its windows are of five minutes, and more than this is not waited for.
+LONGEST_WAIT = 3600.0
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504})
+_LIMITED = frozenset({429, 503})
+#: The hash of a commit, whole.
+COMMIT = re.compile(r"[0-9a-f]{40}")
+#: ``"api";r=0;t=55``: no request is left, and the next window opens in 55 seconds.
+_RATE_LIMIT = re.compile(r";\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d{1,9})\b")
+_WAITED = "seldio_waited"
 _TOKEN = re.compile(r"hf_[A-Za-z0-9]{8,}")
 #: What the client's HTTP library raises, in each of its versions.
 _HTTP_ERROR: type[Exception] = next(base for base in HfHubHTTPError.__mro__ if base.__name__ == "HTTPError")
+#: What comes out of the client where an answer has another shape than it believes.
+_MISSHAPEN = (TypeError, AttributeError, LookupError, AssertionError)
 #: What may come out of the client.
-CLIENT_ERRORS: tuple[type[Exception], ...] = (_HTTP_ERROR, OSError, ValueError, RuntimeError)
+CLIENT_ERRORS: tuple[type[Exception], ...] = (_HTTP_ERROR, OSError, ValueError, RuntimeError, *_MISSHAPEN)
+
+
+class Unreachable(SeldioError):
+    """No answer came from the Hub: there is no network, or none is wanted."""
 
 
 @cache
 def hub() -> HfApi:
     """The client, for the Hub that ``HF_ENDPOINT`` names; the token is that of ``HF_TOKEN`` or ``hf auth login``."""
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    _watch_answers()
     return HfApi(endpoint=endpoint(), library_name="seldio", library_version=__version__)
+
+
+def _watch_answers() -> None:
+    """Have :func:`_seen` look at each answer, whatever makes the client of ``huggingface_hub``."""
+    before = _http._GLOBAL_CLIENT_FACTORY
+    if getattr(before, "watched", False):
+        return
+
+    def watched() -> Any:
+        client = before()
+        hooks = client.event_hooks
+        client.event_hooks = {**hooks, "response": [*hooks.get("response", []), _seen]}
+        return client
+
+    watched.watched = True  # type: ignore[attr-defined]
+    set_client_factory(watched)
+
+
+def _seen(response: Any) -> None:
+    """Check what the client would take from an answer into a path, and wait where the Hub asks for that.
+
+    The client names folders after ``X-Repo-Commit`` and files after ``ETag``, as they come.
+
+    Raises:
+        SeldioError: one of these is nothing that a Hub sends, or the wait is too long.
+    """
+    if "seldio/" not in response.request.headers.get("user-agent", ""):
+        return  # somebody else's request, by the same library
+    commit = response.headers.get("X-Repo-Commit")
+    if commit is not None:
+        checked_commit(commit)
+    if response.request.method == "HEAD":
+        for name in ("ETag", "X-Linked-ETag"):
+            if re.search(r"[\\/\x00-\x1f]|\.\.", response.headers.get(name) or ""):
+                raise SeldioError(f"the server sends an {name} that no Hub sends, and that is unsafe as a file name")
+    if response.status_code in _LIMITED and (seconds := _asked_wait(response.headers)) is not None:
+        _wait(seconds)
+        response.extensions[_WAITED] = seconds
+        response.headers.pop("RateLimit", None)
+        response.headers["Retry-After"] = "0"  # the client need not wait once more
+
+
+def _asked_wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds for which an answer asks not to be asked again; None where it says nothing of it."""
+    limit = _RATE_LIMIT.search(headers.get("RateLimit") or "")
+    if limit is not None:
+        return float(limit[1])
+    text = (headers.get("Retry-After") or "").strip()
+    if re.fullmatch(r"[0-9]{1,9}", text):
+        return float(text)
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time()) if text else None
+    except (ValueError, OverflowError):
+        return None
+
+
+def _wait(seconds: float) -> None:
+    """Wait, and show for how long.
+
+    Raises:
+        SeldioError: it is too long.
+    """
+    if seconds > LONGEST_WAIT:
+        raise SeldioError(
+            f"the Hub allows no request for the next {seconds / 3600:,.1f} hours: run the same command again after that"
+        )
+    left = seconds
+    with progress.task("waiting until the Hub allows more requests (seconds)", max(1, round(seconds))) as advance:
+        while left > 0:
+            time.sleep(min(1.0, left))
+            left -= 1.0
+            advance(1, 0)
+
+
+def checked_commit(commit: object) -> str:
+    """*commit* if it is the hash of one: 40 hexadecimal digits.
+
+    Raises:
+        SeldioError: it is not, so that this is no Hub, or one that means ill.
+    """
+    if not isinstance(commit, str) or not COMMIT.fullmatch(commit):
+        raise SeldioError(
+            f"the server names the commit {clipped(str(commit))}, which is no hash of 40 hexadecimal digits; "
+            "nothing of it is used"
+        )
+    return commit
 
 
 def quiet() -> None:
@@ -85,7 +193,7 @@ def may_pass(error: BaseException) -> bool:
     """Whether trying again may help: the Hub is busy, or the connection broke."""
     status = status_of(error)
     if status is not None:
-        return status in _BUSY
+        return status in _BUSY or upload_refused(error)
     for cause in _causes(error):
         if isinstance(cause, (OfflineModeIsEnabled, HFValidationError)):
             return False
@@ -95,31 +203,52 @@ def may_pass(error: BaseException) -> bool:
     return isinstance(error, OSError) and "Consistency check failed" in str(error)
 
 
-def pause(attempt: int, error: BaseException) -> None:
-    """Wait before the next try: as long as the Hub asks for, or twice as long as the last time."""
-    asked = next((found for cause in _causes(error) if (found := _retry_after(cause)) is not None), None)
-    time.sleep(min(LONGEST_PAUSE, PAUSE * 2**attempt if asked is None else asked))
+def pause(attempt: int, error: BaseException) -> int:
+    """Wait before the next try, twice as long as the last time, unless the Hub was waited for as long as it asked.
+
+    Returns:
+        How many tries have been used up. Waiting out a limit of requests is none: it takes as long as it takes.
+    """
+    waited = max((found for cause in _causes(error) if (found := _waited(cause)) is not None), default=None)
+    if waited is not None and waited >= 1.0:
+        return attempt + (status_of(error) != 429)
+    time.sleep(min(LONGEST_PAUSE, PAUSE * 2**attempt))
+    return attempt + 1
 
 
-def _retry_after(error: BaseException) -> float | None:
-    text = getattr(getattr(error, "response", None), "headers", {}).get("Retry-After", "")
-    return float(text) if text.isdecimal() else None
+def _waited(error: BaseException) -> float | None:
+    extensions = getattr(getattr(error, "response", None), "extensions", {})
+    return extensions.get(_WAITED) if isinstance(extensions, dict) else None
 
 
-def patiently(call: Callable[[], T], deed: str) -> T:
+def patiently(call: Callable[[], T], deed: str, *, quick: bool = False) -> T:
     """The outcome of a request that changes nothing on the Hub, tried again while the Hub is busy.
 
+    Args:
+        call: makes the request.
+        deed: what it is for, in the words of the message.
+        quick: do not try again where no answer comes at all.
+
     Raises:
+        Unreachable: no answer comes from the Hub.
         SeldioError: it does not work; the message begins with "cannot" and *deed*.
     """
-    for attempt in range(TRIES):
+    attempt = 0
+    while True:
         try:
             return call()
         except CLIENT_ERRORS as error:
-            if isinstance(error, SeldioError) or attempt == TRIES - 1 or not may_pass(error):
+            hopeless = quick and status_of(error) is None
+            if isinstance(error, SeldioError) or attempt == TRIES - 1 or hopeless or not may_pass(error):
                 fail(error, deed)
-            pause(attempt, error)
-    raise AssertionError
+            attempt = pause(attempt, error)
+
+
+def quietly(call: Callable[[], T]) -> T:
+    """The outcome of a request; what a server wants the client to warn about does not reach the screen."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return call()
 
 
 def fail(error: BaseException, deed: str) -> NoReturn:
@@ -136,21 +265,45 @@ def _told(error: BaseException, deed: str) -> SeldioError:
         return any(isinstance(cause, kinds) for cause in causes)
 
     if any_of(OfflineModeIsEnabled):
-        return SeldioError(f"cannot {deed}: HF_HUB_OFFLINE is set")
+        return Unreachable(f"cannot {deed}: HF_HUB_OFFLINE is set")
     if any_of(LocalTokenNotFoundError) or (status == 401 and not get_token()):
         return UsageError(f"cannot {deed}: no token, or the data set does not exist. Log in with `hf auth login`, "
                           "or set HF_TOKEN")  # fmt: skip
+    if status == 401:
+        return UsageError(f"cannot {deed}: {endpoint()} does not know the token; it is mistyped, expired or revoked. "
+                          "Log in again with `hf auth login`, or set HF_TOKEN to a valid one")  # fmt: skip
     if any_of(GatedRepoError):
         return UsageError(f"cannot {deed}: its owners have to give you access first, on {endpoint()}")
     if any_of(RevisionNotFoundError):
         return UsageError(f"cannot {deed}: no such branch, tag or commit")
     if any_of(RepositoryNotFoundError):
         return UsageError(f"cannot {deed}: no such data set on {endpoint()}, or the token may not see it")
-    if status in (401, 403):
-        return UsageError(f"cannot {deed}: the Hub refuses the token; it needs the right to write there")
+    if upload_refused(error):
+        return SeldioError(f"cannot {deed}: the storage behind the Hub refuses the upload address it was given (403). "
+                           "Such addresses expire soon: check that the clock of this machine is right and that no "
+                           "proxy changes requests, then push again; what has been sent is not sent again")  # fmt: skip
+    if status == 403:
+        reading = method_of(error) in ("GET", "HEAD")
+        need = "it may not read this" if reading else "it needs the right to write there"
+        return UsageError(f"cannot {deed}: the Hub refuses the token; {need}")
     while error.__cause__ is not None:  # the client wraps what happened in what it was about
         error = error.__cause__
     first = next((line for line in scrubbed(str(error)).split("\n") if line.strip()), type(error).__name__)
     if any_of(HFValidationError):
         return UsageError(f"cannot {deed}: {first}")
-    return SeldioError(f"cannot {deed}: {first}")
+    if status is None and any_of(_HTTP_ERROR, ConnectionError, TimeoutError):
+        return Unreachable(f"cannot {deed}: no answer from {endpoint()} ({clipped(first, 200)})")
+    if isinstance(error, _MISSHAPEN):
+        return SeldioError(f"cannot {deed}: {endpoint()} answers something that no Hub answers ({clipped(first, 200)})")
+    return SeldioError(f"cannot {deed}: {clipped(first, 500)}")
+
+
+def method_of(error: BaseException) -> str | None:
+    """The method of the request that an error is the answer to."""
+    requests = (getattr(getattr(cause, "response", None), "request", None) for cause in _causes(error))
+    return next((str(request.method) for request in requests if request is not None), None)
+
+
+def upload_refused(error: BaseException) -> bool:
+    """Whether it is an address for an upload that was refused, and not the token: the next try gets a new address."""
+    return status_of(error) == 403 and method_of(error) == "PUT"

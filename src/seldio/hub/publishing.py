@@ -15,12 +15,12 @@ from seldio.errors import UsageError
 from seldio.files import Entry
 from seldio.findings import Finding, Report, Severity
 from seldio.hub.card import About, Card, made_card, read_card
-from seldio.hub.client import endpoint, hub
+from seldio.hub.client import Unreachable, endpoint
 from seldio.hub.croissant import croissant
+from seldio.hub.earlier import fetched, stale_files
 from seldio.hub.layout import parts_of
 from seldio.hub.manifest import Kind, Manifest, made_entry
 from seldio.hub.prepare import prepare
-from seldio.hub.pulling import verified
 from seldio.hub.pushing import Plan, ensure, planned, send
 from seldio.hub.repository import Head, checked_name, look
 from seldio.info import description
@@ -82,8 +82,10 @@ def push(
         repo: ``user/name``.
         kind: how the data is stored: the files as they are, Parquet, or recordings with ``metadata.jsonl``.
         private: whether a new data set is private; one that is there must be.
-        dry_run: make the plan, and change nothing.
+        dry_run: make the plan, and change nothing; where the Hub cannot be reached, without comparing it with
+            what is there.
         staging: the folder for files that are written anew; kept, so that another run need not write them again.
+            A dry run leaves it as it is.
         revision: the branch.
         message: of the commit.
         include: patterns of files that go although data sets are not made of such files.
@@ -96,23 +98,24 @@ def push(
     """
     checked_name(repo)
     given = os.fspath(source)
-    with _staged(staging, anew=kind != "files") as folder:
+    with _staged(None if dry_run else staging, anew=kind != "files") as folder:
         found: list[Finding] = []
         manifest = prepare(given, kind, folder, found.append, include)
-        head = look(repo, revision, may_lack=True)
+        head = _looked(repo, revision, dry_run)
         _check_private(head, private)
+        stale = stale_files(manifest, head)
         examined = examine(given)
         facts = description(examined, given)
-        parts = parts_of(manifest, examined if kind == "files" else None)
+        parts = parts_of(manifest, examined if kind == "files" else None, head.files.keys() - stale)
         said = about or About()
-        card = made_card(repo, manifest, parts, facts, said, _old_card(manifest, head, folder, found))
+        card = made_card(repo, manifest, parts, facts, said, _old_card(manifest, head, found))
         manifest = _complete(repo, manifest, card, partial(croissant, parts=parts, cite=said.citation))
         report = Report(files=len(manifest.files))
         report.add([*found, *preflight(manifest, card)])
         outcome = Pushed(repo, f"{endpoint()}/datasets/{repo}", None, report, examined.report.by_rule(), card.text)
         if outcome.refused:
             return outcome
-        plan = planned(manifest, head, revision)
+        plan = planned(manifest, head, revision, tuple(stale))
         if dry_run:
             return dataclasses.replace(outcome, plan=plan)
         commits = send(plan, ensure(plan, private), message or f"Push {printable(Path(given).name)} by seldio")
@@ -145,25 +148,29 @@ def _staged(staging: str | os.PathLike[str] | None, *, anew: bool) -> Iterator[P
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def _looked(repo: str, revision: str, dry_run: bool) -> Head:
+    """The data set as it is; for a dry run without a network, as one of which nothing is known."""
+    try:
+        return look(repo, revision, may_lack=True, quick=dry_run)
+    except Unreachable as error:
+        if not dry_run:
+            raise
+        return Head(repo, unseen=str(error))
+
+
 def _check_private(head: Head, private: bool) -> None:
     if private and head.private is False:
         raise UsageError(f"{printable(head.repo)} is there already and is public; --private does not change that")
 
 
-def _old_card(manifest: Manifest, head: Head, folder: Path, found: list[Finding]) -> Card | None:
+def _old_card(manifest: Manifest, head: Head, found: list[Finding]) -> Card | None:
     """The card of the source, or that on the Hub, which somebody may have edited there."""
     here = manifest.find("README.md")
     if here is not None:
         return read_card(here.read().decode("utf-8-sig", "replace"), here.path, found.append)
-    there = head.files.get("README.md")
-    if there is None:
+    if "README.md" not in head.files:
         return None
-
-    def download(force: bool) -> str:
-        return hub().hf_hub_download(head.repo, "README.md", repo_type="dataset", revision=head.commit,
-                                     local_dir=folder / "card", force_download=force)  # fmt: skip
-
-    text = Path(verified(there, download)).read_bytes().decode("utf-8", "replace")
+    text = fetched(head, "README.md").decode("utf-8", "replace")
     return read_card(text, f"{head.repo}/README.md", found.append)
 
 

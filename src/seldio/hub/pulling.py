@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 
 from seldio import progress
@@ -136,7 +137,8 @@ def _fetch_all(head: Head, files: Sequence[RemoteFile], parts: Path, tell: Calla
     count = 0
     try:
         with progress.task("fetching files", len(files), sum(file.size for file in files)) as advance:
-            for file in pool.map(lambda file: _fetch(head, file, parts), files):
+            contexts = [copy_context() for _ in files]  # a thread that waits for the Hub shows it where this one does
+            for file in pool.map(lambda file, context: context.run(fetch, head, file, parts), files, contexts):
                 tell(file.name)
                 advance(1, file.size)
                 count += 1
@@ -149,7 +151,12 @@ def _fetch_all(head: Head, files: Sequence[RemoteFile], parts: Path, tell: Calla
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _fetch(head: Head, file: RemoteFile, parts: Path) -> RemoteFile:
+def fetch(head: Head, file: RemoteFile, parts: Path) -> RemoteFile:
+    """Bring a file into *parts*, under its name, unless it is there already; its name was found to be safe.
+
+    Raises:
+        SeldioError: it cannot be had, or the Hub sends other bytes than it announced.
+    """
     if not _is_here(file, parts):
         verified(file, lambda force: _download(head, file, parts, force))
     return file

@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Literal
 
-from huggingface_hub import CommitOperationAdd
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
-from seldio.hub.client import CLIENT_ERRORS, TRIES, fail, hub, may_pass, patiently, pause, status_of
+from seldio.hub.client import (
+    CLIENT_ERRORS,
+    TRIES,
+    checked_commit,
+    fail,
+    hub,
+    may_pass,
+    patiently,
+    pause,
+    quietly,
+    status_of,
+)
 from seldio.hub.manifest import Manifest
 from seldio.hub.repository import Head, look
 from seldio.rules.hub_folder import ASIDE
+from seldio.storage.manifest import NAME as EXPORT
 from seldio.text import listed, plural, printable
 
 #: Files and bytes of one commit; after a break, the next run goes on behind the last commit.
 BATCH_FILES, BATCH_BYTES = 500, 5 * 2**30
 
-State = Literal["new", "changed", "same"]
+#: What tells of the other files, and goes with the last of them.
+_LAST = ASIDE | {EXPORT}
+
+State = Literal["new", "changed", "same", "unknown"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,6 +57,7 @@ class Plan:
         steps: every file that goes, sorted by name.
         left_out: files of the source that stay here.
         kept: files on the Hub that are not in the source; they stay there.
+        stale: files on the Hub that an earlier export of seldio put there and this one does not make; they go.
     """
 
     head: Head
@@ -49,28 +65,30 @@ class Plan:
     steps: tuple[Step, ...]
     left_out: tuple[str, ...]
     kept: tuple[str, ...]
+    stale: tuple[str, ...] = ()
 
     @property
     def todo(self) -> list[Entry]:
         """The files to be sent, those about the data last: nobody sees a card before its data."""
         entries = [step.entry for step in self.steps if step.state != "same"]
-        return sorted(entries, key=lambda entry: (entry.name in ASIDE, entry.name))
+        return sorted(entries, key=lambda entry: (entry.name in _LAST, entry.name))
 
     def count(self, state: State) -> int:
         """How many files are new, changed or the same."""
         return sum(step.state == state for step in self.steps)
 
 
-def planned(manifest: Manifest, head: Head, revision: str) -> Plan:
-    """Hold the files of *manifest* against those on the Hub."""
-    names = {entry.name for entry in manifest.files}
-    kept = sorted(set(head.files) - names - {".gitattributes"})
+def planned(manifest: Manifest, head: Head, revision: str, stale: Sequence[str] = ()) -> Plan:
+    """Hold the files of *manifest* against those on the Hub, where *stale* ones are to go."""
+    kept = sorted({*head.files} - {entry.name for entry in manifest.files} - {*stale, ".gitattributes"})
     head.hash_ahead(manifest.files)
     steps = tuple(Step(entry, _state(entry, head)) for entry in manifest.files)
-    return Plan(head, revision, steps, manifest.left_out, tuple(kept))
+    return Plan(head, revision, steps, manifest.left_out, tuple(kept), tuple(sorted(stale)))
 
 
 def _state(entry: Entry, head: Head) -> State:
+    if head.unseen is not None:
+        return "unknown"
     if entry.name not in head.files:
         return "new"
     return "same" if head.holds(entry) else "changed"
@@ -101,9 +119,29 @@ def ensure(plan: Plan, private: bool) -> Head:
     return head
 
 
-def batches(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
-    """The files of each commit."""
-    return cut(entries, BATCH_BYTES, attrgetter("size"), BATCH_FILES)
+@dataclasses.dataclass(frozen=True)
+class Batch:
+    """What one commit does: files that go up, and names that go."""
+
+    entries: tuple[Entry, ...]
+    gone: tuple[str, ...] = ()
+
+    def is_in(self, head: Head) -> bool:
+        """Whether all of it is done at *head*."""
+        return all(head.holds(entry) for entry in self.entries) and head.files.keys().isdisjoint(self.gone)
+
+
+def batches(plan: Plan) -> list[Batch]:
+    """The commits, one after the other.
+
+    What an earlier export left goes in the last one, together with the card and the list of the files of the export:
+    after a break before it, the next run still finds there what is stale.
+    """
+    data = [entry for entry in plan.todo if entry.name not in _LAST]
+    about = [entry for entry in plan.todo if entry.name in _LAST]
+    *parts, last = list(cut(data, BATCH_BYTES, attrgetter("size"), BATCH_FILES)) or [[]]
+    made = [*(Batch(tuple(part)) for part in parts), Batch((*last, *about), plan.stale)]
+    return [batch for batch in made if batch.entries or batch.gone]
 
 
 def send(plan: Plan, head: Head, message: str) -> tuple[str, ...]:
@@ -114,7 +152,7 @@ def send(plan: Plan, head: Head, message: str) -> tuple[str, ...]:
             what is there afterwards is not what was sent.
         KeyboardInterrupt: with a message that says how to go on.
     """
-    todo = list(batches(plan.todo))
+    todo = batches(plan)
     commits: list[str] = []
     parent = head.commit
     sent = 0
@@ -123,7 +161,7 @@ def send(plan: Plan, head: Head, message: str) -> tuple[str, ...]:
             part = f" ({number} of {len(todo)})" if len(todo) > 1 else ""
             parent = _commit(head.repo, plan.revision, batch, parent, message + part)
             commits.append(parent)
-            sent += len(batch)
+            sent += len(batch.entries)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"stopped; {sent:,} of {plural(len(plan.todo), 'file')} were sent to {printable(head.repo)}: the same "
@@ -134,24 +172,31 @@ def send(plan: Plan, head: Head, message: str) -> tuple[str, ...]:
     return tuple(commits)
 
 
-def _commit(repo: str, revision: str, batch: Sequence[Entry], parent: str | None, message: str) -> str:
+def _commit(repo: str, revision: str, batch: Batch, parent: str | None, message: str) -> str:
     """One commit on top of *parent* and of nothing else; its hash.
 
     After every error the head is looked at: where the commit is there and only its answer was lost, it is not made
     a second time.
     """
-    for attempt in range(TRIES):
+
+    def make() -> str:
+        adds = (CommitOperationAdd(entry.name, _content(entry)) for entry in batch.entries)
+        gone = (CommitOperationDelete(name, is_folder=False) for name in batch.gone)
+        made = hub().create_commit(
+            repo, [*adds, *gone], commit_message=message, repo_type="dataset", revision=revision, parent_commit=parent
+        )
+        return checked_commit(made.oid)
+
+    attempt = 0
+    while True:
         try:
-            made = hub().create_commit(
-                repo, [CommitOperationAdd(entry.name, _content(entry)) for entry in batch], commit_message=message,
-                repo_type="dataset", revision=revision, parent_commit=parent,
-            )  # fmt: skip
+            return quietly(make)
         except CLIENT_ERRORS as error:
             moved = status_of(error) in (409, 412)
             if not moved and not may_pass(error):
                 fail(error, f"push to {printable(repo)}")
             now = look(repo, revision)
-            if now.commit != parent and all(now.holds(entry) for entry in batch):
+            if now.commit != parent and batch.is_in(now):
                 return str(now.commit)
             if now.commit != parent:
                 raise SeldioError(
@@ -160,10 +205,7 @@ def _commit(repo: str, revision: str, batch: Sequence[Entry], parent: str | None
                 ) from None
             if attempt == TRIES - 1:
                 fail(error, f"push to {printable(repo)}")
-            pause(attempt, error)
-        else:
-            return str(made.oid)
-    raise AssertionError
+            attempt = pause(attempt, error)
 
 
 def _content(entry: Entry) -> str | bytes:
@@ -173,5 +215,6 @@ def _content(entry: Entry) -> str | bytes:
 def _verify(plan: Plan, head: Head) -> None:
     head.hash_ahead(step.entry for step in plan.steps)
     wrong = [step.entry.name for step in plan.steps if not head.holds(step.entry)]
+    wrong += [name for name in plan.stale if name in head.files]
     if wrong:
         raise SeldioError(f"what is on the Hub now is not what was sent: {listed(wrong)}. Push again")

@@ -68,10 +68,19 @@ class Manifest:
         path = folder / NAME
         if not path.is_file():
             raise UsageError(f"{printable(str(folder))} is no finished export of seldio: it holds no {NAME}")
+        return Manifest.parse(path.read_bytes(), str(path))
+
+    @staticmethod
+    def parse(data: bytes, path: str) -> Manifest:
+        """The manifest that a file holds; *path* is what messages call it.
+
+        Raises:
+            DataError: it cannot be read.
+        """
         try:
-            record = json.loads(path.read_bytes())
+            record = json.loads(data)
             if record.pop("seldio_export") != VERSION:
-                raise DataError(f"{printable(str(path))} is of another version of seldio: read it with that one")
+                raise DataError(f"{printable(path)} is of another version of seldio: read it with that one")
             return Manifest(**record | {"files": tuple(Written(**file) for file in record["files"])})
-        except (ValueError, LookupError, TypeError, AttributeError):
-            raise DataError(f"{printable(str(path))} cannot be read: export again, or fetch it again") from None
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            raise DataError(f"{printable(path)} cannot be read: export again, or fetch it again") from None
