@@ -485,7 +485,10 @@ def test_notices(tmp_path: Path) -> None:
         written(tmp_path, "pred", {"a": late}), written(tmp_path, "ref", {"a": twice}), SeldOptions(jackknife=True)
     )
     named = {notice.name: notice.text for notice in done.notices}
-    assert named.keys() == {"absent-classes", "last-frame", "one-clip", "row-order", "sentinel-interval"}
+    assert named.keys() == {
+        "absent-classes", "last-frame", "one-clip", "row-order", "sentinel-interval", "recording-end", "pooled-er",
+        "official-jackknife",
+    }  # fmt: skip
     assert "11 more" not in named["absent-classes"]
     assert "6 more" in named["absent-classes"]
     assert "1 frame with several references" in named["row-order"]

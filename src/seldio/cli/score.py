@@ -47,6 +47,7 @@ def _list(asked: bool) -> None:
 _POINTS: Any = typer.Option(
     False, "--official-points", help="The point values of the official jackknife too.", rich_help_panel=_LABELS
 )
+_RECORDINGS: Any = typer.Option(None, help="The labelled recordings, for where clips end.", rich_help_panel=_LABELS)
 _OFFLINE: Any = typer.Option(
     "extract", help="SO-Bench without a judge: extract, none or official-fallback.", rich_help_panel=_ANSWERS
 )
@@ -77,6 +78,7 @@ def command(
     jackknife: bool = typer.Option(False, "--jackknife", help="95 % confidence intervals.", rich_help_panel=_LABELS),
     official_points: bool = _POINTS,
     by_clip: bool = typer.Option(False, "--by-clip", help="The scores of each clip too.", rich_help_panel=_LABELS),
+    recordings: str | None = _RECORDINGS,
     join: str = typer.Option("strict", help="SO-Bench: strict (by id) or official.", rich_help_panel=_ANSWERS),
     offline: str = _OFFLINE,
     threshold: list[str] = _THRESHOLD,
@@ -97,6 +99,7 @@ def command(
     given: dict[str, Any] = {
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
         "classes": classes, "jackknife": jackknife, "official_points": official_points, "by_clip": by_clip,
+        "recordings": recordings,
         "join": join, "offline": offline, "judgements": judgements, "thresholds": dict(map(_threshold, threshold)),
         "judge": _judge(judge, judge_url, judge_cache, judge_concurrency, judge_rpm, judge_price, dry_run),
     }  # fmt: skip

@@ -67,9 +67,14 @@ def is_numeric(table: Table, place: int) -> bool:
     return bool(cells) and not any(isinstance(cell, str) for cell in cells)
 
 
-def ordered(notices: Iterable[Notice]) -> list[Notice]:
-    """The grave ones first."""
-    return sorted(notices, key=lambda notice: not notice.grave)
+def first(report: ScoreReport) -> list[Notice]:
+    """The notices that are to be read before the tables."""
+    return [notice for notice in report.notices if notice.first]
+
+
+def ordered(report: ScoreReport) -> list[Notice]:
+    """The other notices, the grave ones first."""
+    return sorted((notice for notice in report.notices if not notice.first), key=lambda notice: not notice.grave)
 
 
 def meanings(tables: Iterable[Table]) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from seldio.reports.score_common import (
     ARROWS,
     ScoreOptions,
+    first,
     further,
     headline,
     is_numeric,
@@ -48,6 +49,9 @@ def render_html(reports: Sequence[ScoreReport], _options: ScoreOptions) -> Itera
         f"<title>{_safe(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{_safe(title)}</h1>\n"
     )
     if len(reports) > 1:
+        for report in filter(first, reports):
+            yield f"<p>{_safe(headline(report))}:</p>\n"
+            yield from _notices(first(report))
         yield from _table(side_by_side(reports))
     for report in reports:
         yield from _section(report, further(reports, report), len(reports) > 1)
@@ -62,13 +66,19 @@ def _section(report: ScoreReport, tables: Sequence[Table], heading: bool) -> Ite
     yield f"<p>{_safe(report.title)}<br>over {_safe(report.over)}</p>\n"
     if told := settings(report):
         yield f"<p>Settings: {_safe(told)}</p>\n"
+    if not heading:
+        yield from _notices(first(report))
     for table in tables:
         yield from _table(table)
-    if report.notices:
-        yield "<ul>\n"
-        yield from map(_notice, ordered(report.notices))
-        yield "</ul>\n"
+    yield from _notices(ordered(report))
     yield "</section>\n"
+
+
+def _notices(notices: Sequence[Notice]) -> Iterator[str]:
+    if notices:
+        yield "<ul>\n"
+        yield from map(_notice, notices)
+        yield "</ul>\n"
 
 
 def _notice(notice: Notice) -> str:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from seldio.reports.score_common import (
     ScoreOptions,
+    first,
     further,
     header,
     headline,
@@ -46,6 +47,10 @@ def render_text(reports: Sequence[ScoreReport], options: ScoreOptions) -> Iterat
 
 def _blocks(reports: Sequence[ScoreReport], width: int) -> Iterator[RenderableType]:
     if len(reports) > 1:
+        for report in filter(first, reports):
+            yield Text(headline(report), "bold")
+            yield _notices(first(report))
+            yield Text()
         yield from _table(side_by_side(reports), width)
     for report in reports:
         yield Text.assemble((headline(report), "bold"), f": {printable(report.title)}")
@@ -53,10 +58,13 @@ def _blocks(reports: Sequence[ScoreReport], width: int) -> Iterator[RenderableTy
         if told := settings(report):
             yield Text(told, "dim")
         yield Text()
+        if len(reports) == 1 and first(report):
+            yield _notices(first(report))
+            yield Text()
         for table in further(reports, report):
             yield from _table(table, width)
-        if report.notices:
-            yield _notices(ordered(report.notices))
+        if others := ordered(report):
+            yield _notices(others)
             yield Text()
     legend = meanings(table for report in reports for table in report.tables)
     if legend:

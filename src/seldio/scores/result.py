@@ -65,11 +65,13 @@ class Notice:
         name: short and stable, e.g. ``last-frame``.
         text: what it is, how much it matters here, and what to do.
         grave: whether the numbers may mislead without it.
+        first: whether it is to be read before the numbers, as these may be of no use.
     """
 
     name: str
     text: str
     grave: bool = False
+    first: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

@@ -87,9 +87,11 @@ def _read_report(value: Any, where: str) -> ScoreReport:
     if not tables or not tables[0].rows:
         raise DataError(f"{where} has no table with an overall score")
     notices = [
-        Notice(_text(each, "name", where), _text(each, "text", where), each.get("grave") is True)
+        Notice(
+            _text(each, "name", where), _text(each, "text", where), each.get("grave") is True, each.get("first") is True
+        )
         for each in _list(value, "notices", where)
-    ]
+    ]  # fmt: skip
     system, profile, title, over = (_text(value, name, where) for name in ("system", "profile", "title", "over"))
     settings = value.get("settings")
     if not isinstance(settings, dict):

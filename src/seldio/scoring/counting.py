@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from seldio.engines import cut
 from seldio.errors import UsageError
 from seldio.scores.seld import profiles
@@ -27,18 +29,20 @@ class Part(NamedTuple):
         clips: their names, in alphabetic order.
         reference: what there is of them.
         prediction: likewise.
-        size: bytes of both.
+        frames: label frames of the recordings, 0 where they are not known.
+        size: bytes of both sides.
     """
 
     clips: tuple[str, ...]
     reference: Some
     prediction: Some
+    frames: tuple[int, ...]
     size: int
 
     @property
     def stamp(self) -> tuple[object, ...]:
         """What changes when one of its files does."""
-        return self.clips, self.reference.stamp, self.prediction.stamp
+        return self.clips, self.reference.stamp, self.prediction.stamp, self.frames
 
     def portable(self) -> Part:
         """The part as it can go to another process."""
@@ -52,17 +56,29 @@ class Counted(NamedTuple):
     seen: Seen
 
 
-def parts(reference: FileSide | TableSide, prediction: FileSide | TableSide, clips: Sequence[str]) -> list[Part]:
-    """*clips* of both sides, ``PART`` bytes at a time; they depend on nothing but the files."""
+def parts(
+    reference: FileSide | TableSide, prediction: FileSide | TableSide, clips: Sequence[str], frames: Mapping[str, int]
+) -> list[Part]:
+    """*clips* of both sides, ``PART`` bytes at a time; they depend on nothing but the files.
+
+    Args:
+        reference: all that there is.
+        prediction: likewise.
+        clips: what is scored.
+        frames: label frames of recordings, where they are known.
+    """
     sizes = reference.sizes, prediction.sizes
 
     def size(clip: str) -> int:
         return sum(each.get(clip, 0) for each in sizes)
 
     return [
-        Part(tuple(some), reference.some(some), prediction.some(some), sum(map(size, some)))
+        Part(
+            tuple(some), reference.some(some), prediction.some(some), tuple(frames.get(clip, 0) for clip in some),
+            sum(map(size, some)),
+        )
         for some in cut(clips, PART, size)
-    ]
+    ]  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,8 +106,9 @@ class Counting:
         profile, limits = next(iter(ways.items()))
         if limits.onscreen and any(len(each) and each.onscreen is None for each in (a, b)):
             raise UsageError("--onscreen needs labels and predictions that say what is in the picture")
-        scores = score_sides(a, b, part.clips, ways, self.classes)
-        return Counted(tuple(score.counts for score in scores), seen(profile, a, b, len(index), self.classes))
+        frames = np.array(part.frames, dtype=np.int64)
+        scores = score_sides(a, b, part.clips, ways, self.classes, frames=frames)
+        return Counted(tuple(score.counts for score in scores), seen(profile, a, b, frames, self.classes))
 
 
 def _side(some: Some, clips: Mapping[str, int]) -> Side:

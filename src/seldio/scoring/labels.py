@@ -24,6 +24,7 @@ from seldio.scores.seld.report import report
 from seldio.scores.seld.scoring import SeldScore
 from seldio.scores.seld.seen import Seen
 from seldio.scoring.counting import Counted, Counting, parts
+from seldio.scoring.lengths import lengths
 from seldio.scoring.options import SeldOptions
 from seldio.scoring.sides import FileSide, TableSide, side
 from seldio.text import listed, plural
@@ -73,17 +74,34 @@ def score_labels(
         classes = vocabulary(options.classes or profile.vocabulary)
         ways = _ways(profile, limits)
         work = Counting(tuple((way.name, thresholds) for way, thresholds in ways.items()), len(classes))
-        some = parts(truth, given, clips)
+        some = parts(truth, given, clips, _lengths(truth, clips, ways, options.recordings))
         counted = list(each(work, some, what="scoring", size=attrgetter("size"), key=attrgetter("stamp")))
     score, *others = _scores(counted, ways, clips, len(classes), options.average)
     case = Case(
-        profile, score, _seen(counted), [classes.label(n) for n in range(len(classes))], given.layout.name,
-        truth.layout.name, _remarks(truth, given), left_out, options.jackknife,
+        profile, limits, score, _seen(counted), [classes.label(n) for n in range(len(classes))], given.layout.name,
+        truth.layout.name, _remarks(truth, given), left_out, intervals=options.jackknife,
+        official_points=options.official_points, by_clip=options.by_clip, named=named is not None,
+        published=others[0] if others else None,
     )  # fmt: skip
-    return report(
-        os.fspath(predictions), case, limits, jackknife=options.jackknife, official_points=options.official_points,
-        by_clip=options.by_clip, published=others[0] if others else None,
-    )  # fmt: skip
+    return report(os.fspath(predictions), case)
+
+
+def _lengths(
+    truth: FileSide | TableSide, clips: Sequence[str], ways: Iterable[Profile], recordings: str | None
+) -> dict[str, int]:
+    """Label frames of the recordings, as far as they are known and a profile looks at them.
+
+    Raises:
+        UsageError: recordings are named, and none does.
+    """
+    if any(not way.official for way in ways):
+        return lengths(truth, clips, recordings)
+    if recordings is not None:
+        raise UsageError(
+            f"--recordings changes nothing in {next(iter(ways)).name}, whose program goes by the labels; "
+            "use corrected, or dcase2023, which has it beside"
+        )
+    return {}
 
 
 def _truth(source: Source, told: Format | None, profile: Profile | None) -> FileSide | TableSide:

@@ -26,6 +26,8 @@ class SeldOptions:
         jackknife: with 95 % confidence intervals.
         official_points: with the point values that the official jackknife prints.
         by_clip: with the scores of each clip.
+        recordings: the recordings that were labelled, which tell where a clip ends; where they are beside the
+            labels in a data set tree they are found.
         allow_missing: score the clips that have a prediction and a reference where others lack one.
     """
 
@@ -39,6 +41,7 @@ class SeldOptions:
     jackknife: bool = False
     official_points: bool = False
     by_clip: bool = False
+    recordings: str | None = None
     allow_missing: bool = False
 
     def limits(self, profile: Profile) -> Limits:

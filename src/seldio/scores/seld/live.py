@@ -43,7 +43,7 @@ class SeldAccumulator:
         self._classes = len(vocabulary(self.profile.vocabulary))
         self._clips: dict[str, Counts] = {}
 
-    def update(self, clip: str, reference: Rows, prediction: Rows) -> None:
+    def update(self, clip: str, reference: Rows, prediction: Rows, frames: int | None = None) -> None:
         """Count a clip; one that was counted before is counted anew.
 
         Args:
@@ -52,6 +52,7 @@ class SeldAccumulator:
                 (+90 is left and up) or ``x``, ``y``, ``z``, and ``distance`` in metres, ``source`` and
                 ``onscreen`` where the profile asks for them.
             prediction: likewise.
+            frames: label frames of the recording, if they are known; only ``corrected`` looks at them.
 
         Raises:
             UsageError: a column is missing.
@@ -64,6 +65,7 @@ class SeldAccumulator:
             classes=self._classes,
             average=self.average,
             limits=self._limits,
+            frames={} if frames is None else {clip: frames},
         )
         self._clips[clip] = scored.counts
 

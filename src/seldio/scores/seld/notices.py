@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from seldio.scores.result import Notice
-from seldio.scores.seld.measures import FOLDED
+from seldio.scores.seld import segments
+from seldio.scores.seld.limits import Limits
+from seldio.scores.seld.measures import CARTESIAN, FOLDED
 from seldio.scores.seld.profiles import Profile
 from seldio.scores.seld.scoring import SeldScore
 from seldio.scores.seld.seen import Rows, Seen
@@ -19,6 +22,7 @@ class Case:
 
     Args:
         profile: of the score.
+        limits: thresholds used.
         score: itself.
         seen: what is notable about the rows.
         labels: name of each class.
@@ -27,9 +31,14 @@ class Case:
         chosen: sentences about layouts that the content did not decide.
         left_out: clips that were not counted, for want of a prediction and for want of a reference.
         intervals: whether confidence intervals are shown.
+        official_points: whether the point values of the official jackknife are shown.
+        by_clip: whether the scores of each clip are shown.
+        named: whether the user named the profile.
+        published: the score by the published definition, to show the difference to.
     """
 
     profile: Profile
+    limits: Limits
     score: SeldScore
     seen: Seen
     labels: Sequence[str]
@@ -38,6 +47,10 @@ class Case:
     chosen: tuple[str, ...] = ()
     left_out: tuple[int, int] = (0, 0)
     intervals: bool = False
+    official_points: bool = False
+    by_clip: bool = False
+    named: bool = False
+    published: SeldScore | None = None
 
     @property
     def official(self) -> bool:
@@ -49,11 +62,20 @@ class Case:
         """The rows of both sides, and what to call one."""
         return (self.seen.reference, "reference row"), (self.seen.prediction, "predicted row")
 
+    @property
+    def macro(self) -> bool:
+        """Whether the score is a mean over all classes of the vocabulary, as the official programs make it."""
+        return self.official and self.score.average == "macro"
+
+    def labelled(self, classes: Sequence[bool] | Any) -> list[str]:
+        """The names of the chosen classes."""
+        return [label for label, chosen in zip(self.labels, classes, strict=True) if chosen]
+
 
 def notices(case: Case) -> tuple[Notice, ...]:
-    """All that apply, the grave ones first."""
+    """All that apply: what is to be read before the numbers, then the grave ones."""
     found = [notice for check in _CHECKS for notice in check(case)]
-    return tuple(sorted(found, key=lambda notice: not notice.grave))
+    return tuple(sorted(found, key=lambda notice: (not notice.first, not notice.grave)))
 
 
 def _misread(case: Case) -> Iterator[Notice]:
@@ -69,9 +91,19 @@ def _chosen(case: Case) -> Iterator[Notice]:
 
 
 def _swapped(case: Case) -> Iterator[Notice]:
-    if case.reference_layout.endswith(("-output", "-submission")):
-        text = f"the reference is {case.reference_layout}, what systems write: make sure that the two are not swapped"
-        yield Notice("reference-is-output", text, grave=True)
+    """The reference looks like an output; if the prediction looks like labels too, there is little doubt."""
+    if not case.reference_layout.endswith(_OUTPUTS):
+        return
+    text = f"the reference is {case.reference_layout}, what systems write: make sure that the two are not swapped"
+    if not case.layout.endswith(_OUTPUTS):
+        text = (
+            f"the reference is {case.reference_layout}, what systems write, and the prediction {case.layout}, a layout "
+            "of labels: the two are probably swapped. The reference goes behind --reference"
+        )
+    yield Notice("reference-is-output", text, grave=True, first=True)
+
+
+_OUTPUTS = ("-output", "-submission")
 
 
 def _one_clip(case: Case) -> Iterator[Notice]:
@@ -85,8 +117,14 @@ def _unused(case: Case) -> Iterator[Notice]:
     if case.profile.measure is not FOLDED and any(not rows.elevations for rows in sides):
         text = "labels without elevation (stereo) are scored as if all were 0; dcase2025 is the profile for them"
         yield Notice("no-elevation", text, grave=True)
-    elif "distance" not in case.profile.needs and len(sides) == 2 and all(rows.distances for rows in sides):
-        yield Notice("distance-unused", "both sides have distances, which only dcase2024 and dcase2025 look at")
+    elif (
+        "distance" not in case.profile.needs
+        and len(sides) == 2
+        and all(rows.distances > rows.touching for rows in sides)
+    ):
+        # outputs of 2023 have a distance that is always 0
+        text = f"both sides have distances, which {case.profile.name} does not look at: --profile dcase2024 scores them"
+        yield Notice("distance-unused", text, grave=not case.named)
 
 
 def _folded(case: Case) -> Iterator[Notice]:
@@ -128,20 +166,51 @@ def _empty_references(case: Case) -> Iterator[Notice]:
 
 
 def _horizon(case: Case) -> Iterator[Notice]:
-    if not case.official:
-        return
     for rows, noun in case.sides:
-        if rows.beyond:
-            only = _HORIZONS[case.profile.horizon]
-            text = f"{plural(rows.beyond, noun)} not scored: the program counts frames only {only}"
-            yield Notice("last-frame", text)
+        if not rows.beyond:
+            continue
+        only = _HORIZONS[case.profile.horizon]
+        who = "the program counts" if case.official else f"{case.profile.name} counts"
+        count = plural(rows.beyond, noun)
+        if rows is case.seen.prediction and rows.beyond > _FEW * rows.all:
+            share = f"{rows.beyond:,} of {plural(rows.all, noun)} ({rows.beyond / rows.all:.0%})"
+            yield Notice(
+                "last-frame",
+                f"{share} not scored: {who} frames only {only}. Systems whose output is padded to one length write "
+                "such rows: cut the output at the end of the recording",
+                grave=True,
+            )
+        else:
+            yield Notice("last-frame", f"{count} not scored: {who} frames only {only}")
 
 
+#: The share of predicted rows behind the end that is no longer a matter of the last second.
+_FEW = 0.03
 _HORIZONS = {
     "last-second": "up to the second of the last labelled frame, and not that frame where it is a multiple of 10",
     "before-last": "before the last labelled one, which is never scored",
+    "recording": "up to the end of the recording, or the second of the last labelled frame where that is not known",
     600: "below 600 (60 s)",
 }
+
+
+def _recorded(case: Case) -> Iterator[Notice]:
+    """Up to where the published definition counts."""
+    if case.official and case.published is None:
+        return
+    clips, known = len(case.score.clips), case.seen.recorded
+    labels = "up to the second of the last labelled frame"
+    if known == clips:
+        text = "up to the end of each recording"
+    elif known:
+        text = f"up to the end of the recording in {plural(known, 'clip')}, {labels} in the other {clips - known:,}"
+    else:
+        text = f"{labels}, as no recording tells where its clip ends (--recordings names them)"
+    yield Notice("recording-end", f"corrected counts {text}")
+    if case.seen.unlabelled and known < clips and case.seen.alarms and not case.official:
+        rows = plural(case.seen.alarms, "prediction")
+        text = f"{plural(case.seen.unlabelled, 'clip')} without labels: the {rows} there count wherever they are"
+        yield Notice("empty-reference", f"{text}, unless the length of the recording is known")
 
 
 def _outside(case: Case) -> Iterator[Notice]:
@@ -155,14 +224,107 @@ def _outside(case: Case) -> Iterator[Notice]:
 
 
 def _absent(case: Case) -> Iterator[Notice]:
-    if case.score.average != "macro" or not case.official:
+    if not case.macro:
         return
-    rows = case.score.counts.references.sum(axis=0)
-    absent = [label for label, count in zip(case.labels, rows, strict=True) if not count]
+    absent = case.labelled(case.score.counts.references.sum(axis=0) == 0)
     if absent:
         text = f"no reference of {listed(absent, 5)}: in the mean over classes each counts with F 0 and LR 0"
-        le = ", LE 180" if "LE" in {column.name for column in case.profile.columns} else ""
-        yield Notice("absent-classes", text + le, grave=True)
+        yield Notice("absent-classes", text + (", LE 180" if case.profile.has("LE") else ""), grave=True)
+
+
+def _unmatched(case: Case) -> Iterator[Notice]:
+    """Classes with references none of which is matched: their error is made up, or left out."""
+    if not case.macro:
+        return
+    counts = case.score.counts.total()
+    lost = case.labelled(((counts.references > 0) & (counts.matched == 0))[0])
+    values = case.score.values()
+    if not lost or values.by_class is None:
+        return
+    if not case.profile.has("LE"):
+        text = f"no prediction of {listed(lost, 5)} is matched: errors are means over the other classes"
+        yield Notice("unmatched-classes", text)
+        return
+    number = [column.name for column in case.profile.columns].index("LE")
+    errors = values.by_class[0, number][counts.matched[0] > 0]
+    without = f", {errors.mean():.1f}° over the classes with a match" if len(errors) else ""
+    text = f"no prediction of {listed(lost, 5)} is matched: LE 180 counts for {'it' if len(lost) == 1 else 'each'}"
+    yield Notice("unmatched-classes", f"{text} in the mean (LE {values.overall[0, number]:.1f}°{without})", grave=True)
+
+
+def _present(case: Case) -> Iterator[Notice]:
+    """Parts of the data are scored over the classes that they have."""
+    rooms = len(case.score.rooms) > 1
+    if not case.macro or not (rooms or case.by_clip) or (case.score.counts.references > 0).all():
+        return
+    parts = " and ".join(name for name, shown in (("clip", case.by_clip), ("room", rooms)) if shown)
+    text = f"by {parts}: means over the classes that have references there; false alarms of other classes show in ER"
+    yield Notice("present-classes", text if case.profile.has("ER") else text.partition(";")[0])
+
+
+def _pooled(case: Case) -> Iterator[Notice]:
+    if case.macro and case.profile.has("ER"):
+        yield Notice("pooled-er", "ER is over all classes together, in the macro average too, and never by class")
+
+
+def _touching(case: Case) -> Iterator[Notice]:
+    rows = case.seen.reference.touching
+    if rows and case.profile.has("RelDistE"):
+        and_seld = " and SELD" if case.profile.has("SELD") else ""
+        text = f"{plural(rows, 'reference row')} with a distance of 0: the relative error divides by it, so that RDE"
+        yield Notice("zero-distance", f"{text}{and_seld} can be any number, up to 1e16", grave=True)
+
+
+def _pointless(case: Case) -> Iterator[Notice]:
+    for rows, noun in case.sides:
+        if rows.pointless:
+            text = f"{plural(rows.pointless, noun)} with the vector (0, 0, 0), which has no direction"
+            yield Notice(
+                "zero-vector", f"{text}: scored as azimuth 0, elevation 0, as the official program does", grave=True
+            )
+
+
+def _repeated(case: Case) -> Iterator[Notice]:
+    counts = (
+        (case.seen.reference, "reference row", "a source of its own" if case.official else ""),
+        (case.seen.prediction, "predicted row", "a prediction of its own, one too many"),
+    )
+    for rows, noun, what in counts:
+        if rows.repeated and what:
+            text = f"{plural(rows.repeated, noun)} with the frame, class, source and direction of another: "
+            each = "it counts" if rows.repeated == 1 else "each counts"
+            yield Notice("duplicate-rows", f"{text}{each} as {what}", grave=rows.repeated > _FEW * rows.all)
+
+
+def _segments(case: Case) -> Iterator[Notice]:
+    """Where the counts of a segment are not those of the definition."""
+    counts = case.score.counts
+    shared, apart = int(counts.shared.sum()), int(counts.apart.sum())
+    if shared:
+        text = f"{plural(shared, 'match', 'matches')} more than predictions: one that turns from one reference to "
+        text += "another within a second counts for each of them, and their order in the file decides which"
+        yield Notice("shared-prediction", text, grave=shared > _MANY * float(counts.matched.sum()))
+    if apart:
+        text = f"references and predictions of a class in one second but in no common frame, {plural(apart, 'time')}"
+        yield Notice("no-common-frame", f"{text}: the program counts the predictions as missed, not the references")
+
+
+#: The share of matches above which it matters that predictions are shared.
+_MANY = 0.1
+
+
+def _edge(case: Case) -> Iterator[Notice]:
+    """Errors at the threshold; folded azimuths are whole numbers, which compare exactly."""
+    edge = int(case.score.counts.edge.sum())
+    if not edge or not case.official or case.profile.measure is FOLDED:
+        return
+    what = "mean error" if case.profile.tally is segments.tally else "error"
+    verdict = "the last bit of the program's arithmetic decides whether that is near"
+    if case.profile.measure is CARTESIAN:
+        verdict = "counted as too far, since the program's unit vectors are a little shorter than 1"
+    yield Notice(
+        "at-threshold", f"{plural(edge, 'match', 'matches')} whose {what} is exactly {case.limits.angle:g}°: {verdict}"
+    )
 
 
 def _row_order(case: Case) -> Iterator[Notice]:
@@ -174,21 +336,30 @@ def _row_order(case: Case) -> Iterator[Notice]:
         )
 
 
-def _zero_matches(case: Case) -> Iterator[Notice]:
-    if not case.intervals or "LE" not in {column.name for column in case.profile.columns}:
+def _lone(case: Case) -> Iterator[Notice]:
+    """Classes whose scores jump where one clip is left out."""
+    if not case.intervals or not case.macro:
         return
-    once = (case.score.counts.matched > 0).sum(axis=0) == 1
-    named = [label for label, one in zip(case.labels, once, strict=True) if one]
-    if named and case.score.average == "macro" and case.official:
-        yield Notice(
-            "sentinel-interval",
-            f"all matches of {listed(named, 5)} are in one clip: without it LE is set to 180, which "
-            "widens and shifts the interval of LE and SELD",
-            grave=True,
+    named = case.labelled((case.score.counts.matched > 0).sum(axis=0) == 1)
+    if not named:
+        return
+    if case.profile.has("LE"):
+        text = (
+            "without it F and LR are 0 and LE is set to 180, which widens and shifts the intervals of F, LE, LR, SELD"
         )
+    else:
+        recall = " and LR are" if case.profile.has("LR") else " is"
+        text = f"without it F{recall} 0 and no error is defined, so that intervals are of means over other classes"
+    yield Notice("sentinel-interval", f"all matches of {listed(named, 5)} are in one clip: {text}", grave=True)
+
+
+def _jackknife(case: Case) -> Iterator[Notice]:
+    if case.intervals and case.profile.jackknife:
+        yield Notice("official-jackknife", case.profile.jackknife)
 
 
 _CHECKS: tuple[Callable[[Case], Iterator[Notice]], ...] = (
-    _chosen, _misread, _swapped, _unused, _folded, _one_clip, _left_out, _empty_references, _horizon, _outside,
-    _absent, _row_order, _zero_matches,
+    _chosen, _misread, _swapped, _unused, _folded, _one_clip, _left_out, _empty_references, _touching, _pointless,
+    _horizon, _recorded, _outside, _absent, _unmatched, _present, _pooled, _repeated, _segments, _edge, _row_order,
+    _lone, _jackknife,
 )  # fmt: skip

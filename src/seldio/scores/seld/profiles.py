@@ -46,7 +46,8 @@ class Profile:
         columns: the scores, in their order.
         averages: the first is the default.
         limits: the default ones.
-        horizon: which frames count: up to the last labelled one as the program has it, a fixed number, or all.
+        horizon: which frames count: up to the last labelled one as the program has it, a fixed number, or up to the
+            end of the recording, for which the second of the last labelled frame stands where nobody knows it.
         vocabulary: of the classes.
         missing: whether a clip without prediction counts as one where nothing was found.
         misread: by layout of the prediction, what the program makes of it.
@@ -54,6 +55,7 @@ class Profile:
         metre: units of distance in a metre.
         tracks: how many sources of a class a frame can have; 0 for any number.
         years: of the challenge whose outputs it is for.
+        jackknife: what is wrong with the program's own.
         aliases: further names.
     """
 
@@ -67,7 +69,7 @@ class Profile:
     columns: tuple[Column, ...]
     averages: tuple[Average, ...] = ("macro", "micro")
     limits: Limits = DEFAULT
-    horizon: Literal["before-last", "last-second", "all"] | int = "last-second"
+    horizon: Literal["before-last", "last-second", "recording"] | int = "last-second"
     vocabulary: str = "starss"
     missing: bool = False
     misread: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -75,12 +77,13 @@ class Profile:
     metre: float = 1.0
     tracks: int = 0
     years: tuple[int, ...] = ()
+    jackknife: str = ""
     aliases: tuple[str, ...] = ()
 
     @property
     def official(self) -> bool:
         """Whether its scores stand for those of a program."""
-        return self.horizon != "all"
+        return self.horizon != "recording"
 
     @property
     def ordered(self) -> bool:
@@ -113,6 +116,11 @@ _MISREAD_2024 = {
     "dcase2023-submission": "the official program finds no distance in four columns and ends with AssertionError",
     "starss22": "the official program finds no distance in five columns and ends with AssertionError",
 }
+_LAST_LEFT_OUT = (
+    "the official jackknife prints the scores without the last file of its folder in place of those over all files; "
+    "--official-points shows both"
+)
+_ENDS = "the program's own jackknife ends with ValueError: there are no official intervals to compare these with"
 
 PROFILES: tuple[Profile, ...] = (
     Profile(
@@ -127,6 +135,7 @@ PROFILES: tuple[Profile, ...] = (
         score=metrics.classic,
         columns=_CLASSIC,
         misread=_MISREAD_2023,
+        jackknife=_LAST_LEFT_OUT,
     ),
     Profile(
         name="dcase2024",
@@ -142,6 +151,7 @@ PROFILES: tuple[Profile, ...] = (
         horizon="before-last",
         needs=("distance",),
         misread=_MISREAD_2024,
+        jackknife=_LAST_LEFT_OUT,
     ),
     Profile(
         name="dcase2024-angles",
@@ -155,6 +165,7 @@ PROFILES: tuple[Profile, ...] = (
         columns=(ER, F, ANGLE, LR, SELD),
         horizon="before-last",
         misread={"dcase2024-submission": _MISREAD_2024["dcase2024-submission"]},
+        jackknife=_LAST_LEFT_OUT,
     ),
     Profile(
         name="dcase2024-segments",
@@ -166,6 +177,7 @@ PROFILES: tuple[Profile, ...] = (
         unit=segments.SECOND,
         score=metrics.classic,
         columns=_CLASSIC,
+        jackknife=_LAST_LEFT_OUT,
     ),
     Profile(
         name="dcase2025",
@@ -182,6 +194,7 @@ PROFILES: tuple[Profile, ...] = (
         horizon="before-last",
         needs=("distance",),
         metre=100.0,
+        jackknife=_ENDS,
     ),
     Profile(
         name="dcase2021",
@@ -207,7 +220,7 @@ PROFILES: tuple[Profile, ...] = (
         unit=segments.SECOND,
         score=corrected.score,
         columns=_CLASSIC,
-        horizon="all",
+        horizon="recording",
         missing=True,
     ),
 )  # fmt: skip

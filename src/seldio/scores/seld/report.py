@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
 
 from seldio.scores.result import Cell, Column, Interval, ScoreReport, Table
-from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.notices import Case, notices
 from seldio.scores.seld.scoring import SeldScore
 from seldio.scores.seld.sides import Floats
@@ -16,40 +14,24 @@ from seldio.text import plural
 
 _REFERENCES = Column("references", "references", "", 0, None, "references counted, in segments or frames")
 _CLIPS = Column("clips", "clips", "", 0, None, "clips that the row is over")
-_ROOM = re.compile(r"room(\d+)")
 
 
-def report(
-    system: str,
-    case: Case,
-    limits: Limits,
-    *,
-    jackknife: bool = False,
-    official_points: bool = False,
-    by_clip: bool = False,
-    published: SeldScore | None = None,
-) -> ScoreReport:
+def report(system: str, case: Case) -> ScoreReport:
     """All tables of a score.
 
     Args:
         system: the name of what was scored.
-        case: the score and what it was made of.
-        limits: thresholds used.
-        jackknife: with 95 % confidence intervals.
-        official_points: also the point values that the official jackknife prints: those without its last clip.
-        by_clip: with a table of the scores of each clip.
-        published: the score by the published definition, to show the difference to.
+        case: the score, what it was made of and what is to be shown.
     """
-    score = case.score
-    tables = [_overall(system, score, jackknife, official_points)]
-    if published is not None:
-        tables.append(_definition(score, published))
+    score, limits = case.score, case.limits
+    tables = [_overall(system, score, case.intervals, case.official_points)]
+    if case.published is not None:
+        tables.append(_definition(score, case.published))
     if score.average == "macro":
-        tables.append(_classes(score, case.labels, jackknife))
-    rooms = _rooms(score.clips)
-    if len(rooms) > 1:
-        tables.append(_rooms_table(score, rooms))
-    if by_clip:
+        tables.append(_classes(score, case.labels, case.intervals))
+    if len(score.rooms) > 1:
+        tables.append(_rooms(score))
+    if case.by_clip:
         tables.append(_clips(score))
     settings = {
         "average": score.average,
@@ -106,25 +88,16 @@ def _classes(score: SeldScore, labels: Sequence[str], jackknife: bool) -> Table:
     return Table("classes", "by class", (_name("class"), _REFERENCES, *columns), tuple(rows))
 
 
-def _rooms_table(score: SeldScore, rooms: dict[str, list[int]]) -> Table:
-    rows = tuple((room, len(clips), *_cells(score.values(clips).overall[0])) for room, clips in rooms.items())
+def _rooms(score: SeldScore) -> Table:
+    rows = tuple((room, len(clips), *_cells(score.there(clips)[0])) for room, clips in score.rooms.items())
     return Table("rooms", "by room", (_name("room"), _CLIPS, *score.profile.columns), rows)
 
 
 def _clips(score: SeldScore) -> Table:
-    each = score.each().overall
+    each = score.each_there()
     references = score.counts.references.sum(axis=1).astype(int).tolist()
     rows = tuple((clip, references[number], *_cells(each[number])) for number, clip in enumerate(score.clips))
     return Table("clips", "by clip", (_name("clip"), _REFERENCES, *score.profile.columns), rows)
-
-
-def _rooms(clips: Sequence[str]) -> dict[str, list[int]]:
-    """The clips of each room, by number; the official program looks at the first digit only."""
-    rooms: dict[int, list[int]] = {}
-    for number, clip in enumerate(clips):
-        if match := _ROOM.search(clip):
-            rooms.setdefault(int(match.group(1)), []).append(number)
-    return {f"room {room}": rooms[room] for room in sorted(rooms)}
 
 
 def _name(name: str) -> Column:

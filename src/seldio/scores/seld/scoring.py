@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,10 +14,12 @@ from seldio.scores.seld.counts import Counts, per_clip
 from seldio.scores.seld.frames import ten_tracks
 from seldio.scores.seld.jackknife import intervals
 from seldio.scores.seld.limits import Limits
-from seldio.scores.seld.metrics import Average, Values
+from seldio.scores.seld.metrics import Average, Values, nanmean
 from seldio.scores.seld.paired import paired
 from seldio.scores.seld.profiles import Profile
 from seldio.scores.seld.sides import Floats, Ints, Side, side
+
+_ROOM = re.compile(r"room(\d+)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,15 +38,42 @@ class SeldScore:
     clips: tuple[str, ...]
     counts: Counts
 
+    @property
+    def rooms(self) -> dict[str, list[int]]:
+        """The clips of each room by number; the official program looks at the first digit only."""
+        rooms: dict[int, list[int]] = {}
+        for number, clip in enumerate(self.clips):
+            if match := _ROOM.search(clip):
+                rooms.setdefault(int(match.group(1)), []).append(number)
+        return {f"room {room}": rooms[room] for room in sorted(rooms)}
+
     def values(self, clips: Sequence[int] | slice = slice(None)) -> Values:
         """The scores over some clips, as one set; NaN over no clips."""
         counts = self.counts.take(clips)
         values = self.profile.score(counts.total(), self.average)
         return values if len(counts) else values.undefined()
 
-    def each(self) -> Values:
-        """The scores of each clip by itself."""
-        return self.profile.score(self.counts, self.average)
+    def there(self, clips: Sequence[int]) -> Floats:
+        """The overall scores over some clips, where means are over the classes that these have; shape [1, scores]."""
+        return self._there(self.counts.take(clips).total())
+
+    def each_there(self) -> Floats:
+        """The same of each clip by itself, shape [clips, scores]."""
+        return self._there(self.counts)
+
+    def _there(self, counts: Counts) -> Floats:
+        """Scores with means over the classes that have references; NaN where none has.
+
+        A mean over all classes is lower the fewer of them a clip has, which says nothing about the clip.
+        """
+        values = self.profile.score(counts, self.average)
+        none = counts.references.sum(axis=1) == 0
+        overall = values.overall.copy()
+        if values.by_class is not None and self.profile.official:
+            there = counts.references > 0
+            overall = nanmean(np.where(there[:, None, :], values.by_class, np.nan), 2)
+        overall[none] = np.nan
+        return overall
 
     def jackknife(self) -> tuple[Values, Values]:
         """The lower and upper ends of the 95 % confidence intervals, shapes as in :meth:`values`."""
@@ -68,6 +98,7 @@ def score_tables(
     classes: int,
     average: Average | None = None,
     limits: Limits | None = None,
+    frames: Mapping[str, int] | None = None,
 ) -> SeldScore:
     """Score the rows about *clips*.
 
@@ -79,13 +110,15 @@ def score_tables(
         classes: how many the vocabulary has.
         average: by class (macro) or over all (micro); the profile's first by default.
         limits: thresholds; those of the profile by default.
+        frames: label frames of recordings, where they are known; only ``corrected`` looks at them.
 
     Raises:
         UsageError: a side lacks a field that the profile needs.
     """
+    known = np.array([(frames or {}).get(clip, 0) for clip in clips], dtype=np.int64)
     index = {clip: number for number, clip in enumerate(clips)}
     sides = side(reference, index), side(prediction, index)
-    return score_sides(*sides, clips, {profile: limits or profile.limits}, classes, average)[0]
+    return score_sides(*sides, clips, {profile: limits or profile.limits}, classes, average, known)[0]
 
 
 def score_sides(
@@ -95,6 +128,7 @@ def score_sides(
     limits: Mapping[Profile, Limits],
     classes: int,
     average: Average | None = None,
+    frames: Ints | None = None,
 ) -> list[SeldScore]:
     """Scores by several profiles that measure angles alike: rows are paired once for all of them.
 
@@ -105,6 +139,7 @@ def score_sides(
         limits: thresholds of each profile.
         classes: how many the vocabulary has.
         average: as in :func:`score_tables`.
+        frames: label frames of each recording, 0 where it is not known; not at all by default.
 
     Raises:
         UsageError: a side lacks a field that a profile needs.
@@ -112,7 +147,8 @@ def score_sides(
     first = next(iter(limits))
     assert all(profile.measure is first.measure for profile in limits)
     a, b = (_fit(given, first, name) for given, name in ((reference, "the reference"), (prediction, "the prediction")))
-    units = {profile: -(-horizons(profile, a, b, len(clips)) // profile.unit) for profile in limits}
+    frames = np.zeros(len(clips), dtype=np.int64) if frames is None else frames
+    units = {profile: -(-horizons(profile, a, b, frames) // profile.unit) for profile in limits}
     step = max(profile.unit for profile in limits)
     lengths = np.max([-(-units[profile] * profile.unit // step) * step for profile in limits], axis=0)
     parts: dict[Profile, list[Counts]] = {profile: [] for profile in limits}
@@ -152,13 +188,17 @@ def _scaled(distance: Floats, metre: float) -> Floats:
     return np.where(written / metre == distance, written, scaled)
 
 
-def horizons(profile: Profile, reference: Side, prediction: Side, clips: int) -> Ints:
-    """The label frames of each clip that count."""
+def horizons(profile: Profile, reference: Side, prediction: Side, frames: Ints) -> Ints:
+    """The label frames of each clip that count; *frames* are those of the recordings, 0 where they are not known."""
+    clips = len(frames)
     if isinstance(profile.horizon, int):
         return np.full(clips, profile.horizon, dtype=np.int64)
     last = _last(reference, clips)
-    if profile.horizon == "all":
-        return np.maximum(last, _last(prediction, clips)) + 1
+    if profile.horizon == "recording":
+        labelled = -(-(last + 1) // profile.unit) * profile.unit
+        # nothing tells how long a clip without labels is
+        unknown = np.where(last < 0, _last(prediction, clips) + 1, labelled)
+        return np.where(frames > 0, np.maximum(frames, last + 1), unknown)
     return np.maximum(last, 0)
 
 

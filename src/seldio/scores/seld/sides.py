@@ -30,6 +30,7 @@ class Side:
         distance: metres; None where no row has one, NaN where it is unknown.
         onscreen: whether the source is in the picture; None where no row says so.
         source: number of the source; None where no row has one.
+        pointless: whether the vector is (0, 0, 0), which has no direction; None where none is.
     """
 
     clip: Ints
@@ -40,6 +41,7 @@ class Side:
     distance: Floats | None = None
     onscreen: NDArray[np.bool_] | None = None
     source: Ints | None = None
+    pointless: NDArray[np.bool_] | None = None
 
     def take(self, rows: Any) -> Side:
         """The rows chosen by a mask, a slice or indices."""
@@ -79,6 +81,7 @@ def side(table: pa.Table, clips: Mapping[str, int]) -> Side:
         _floats(table, "distance"),
         None if "onscreen" not in table.column_names else pc.fill_null(table["onscreen"], False).to_numpy(),
         None if "source" not in table.column_names else _ints(pc.fill_null(table["source"], -1)),
+        _pointless(table),
     )
     return whole if (index >= 0).all() else whole.take(index >= 0)
 
@@ -119,6 +122,13 @@ def _directions(table: pa.Table) -> tuple[Floats, Floats | None]:
     if np.isnan(azimuth).any() or (elevation is not None and np.isnan(elevation).any()):
         raise UsageError("scores need a direction in every row")
     return azimuth, elevation
+
+
+def _pointless(table: pa.Table) -> NDArray[np.bool_] | None:
+    """Which vectors are (0, 0, 0); None where none is."""
+    axes = [_floats(table, axis) for axis in "xyz"]
+    none = np.logical_and.reduce([axis == 0 for axis in axes if axis is not None])
+    return none if all(axis is not None for axis in axes) and none.any() else None
 
 
 def _from_axes(

@@ -1,0 +1,316 @@
+"""What a score of labels says about itself: padded outputs, made-up errors, rows that count twice."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import soundfile
+from typer.testing import CliRunner
+
+import seldio
+from seldio.cli import app
+from seldio.scores.result import Notice, ScoreReport
+
+#: Frame, class, source, azimuth, elevation and distance in centimetres.
+Label = tuple[int, int, int, int, int, int]
+LENGTH = 100
+
+
+def line(*cells: float) -> str:
+    return ",".join(f"{cell:g}" for cell in cells) + "\n"
+
+
+def label(frames: Iterable[int], class_id: int, azimuth: int, source: int = 0, distance: int = 100) -> list[Label]:
+    return [(frame, class_id, source, azimuth, 0, distance) for frame in frames]
+
+
+def labels(folder: Path, **clips: list[Label]) -> Path:
+    return _written(folder, {clip: "".join(line(*row) for row in sorted(rows)) for clip, rows in clips.items()})
+
+
+def outputs(folder: Path, metres: bool = False, **clips: list[Label]) -> Path:
+    """Outputs of a system, 2023 or with the distances of 2024."""
+    texts = {}
+    for clip, rows in clips.items():
+        found = []
+        for frame, class_id, _, azimuth, _, distance in sorted(rows):
+            x, y = (round(function(math.radians(azimuth)), 9) for function in (math.cos, math.sin))
+            found.append(f"{frame},{class_id},0,{x},{y},0.0,{distance / 100 if metres else 0}\n")
+        texts[clip] = "".join(found)
+    return _written(folder, texts)
+
+
+def _written(folder: Path, texts: dict[str, str]) -> Path:
+    folder.mkdir(parents=True)
+    for clip, text in texts.items():
+        (folder / f"{clip}.csv").write_text(text)
+    return folder
+
+
+def said(done: ScoreReport) -> dict[str, Notice]:
+    return {notice.name: notice for notice in done.notices}
+
+
+def row(done: ScoreReport, table: str, name: str) -> dict[str, Any]:
+    found = next(each for each in done.tables if each.name == table)
+    cells = next(cells for cells in found.rows if cells[0] == name)
+    return dict(zip((column.name for column in found.columns), cells, strict=True))
+
+
+# --- rows behind the end -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def padded(tmp_path: Path) -> tuple[Path, Path]:
+    """A good system whose output goes on to frame 399 where the labels end at 96."""
+    truth = label(range(1, 97), 0, 30)
+    return outputs(tmp_path / "out", a=label(range(400), 0, 30)), labels(tmp_path / "ref", a=truth)
+
+
+def test_padded_rows_are_said_and_not_held_against_the_system(padded: tuple[Path, Path]) -> None:
+    done = seldio.score(*padded)
+    notice = said(done)["last-frame"]
+    assert notice.grave
+    assert "300 of 400 predicted rows (75%) not scored" in notice.text
+    assert "cut the output at the end of the recording" in notice.text
+    assert done.overall["ER"] == 0
+    assert row(done, "definition", "corrected")["ER"] == 0
+    assert "second of the last labelled frame" in said(done)["recording-end"].text
+    published = seldio.score(*padded, profile="corrected")
+    assert published.overall["ER"] == 0
+    assert "300 of 400 predicted rows" in said(published)["last-frame"].text
+    assert "--recordings" in said(published)["recording-end"].text
+
+
+def test_a_few_rows_behind_the_end_are_not_grave(tmp_path: Path) -> None:
+    given = outputs(tmp_path / "out", a=label(range(102), 0, 30))
+    done = seldio.score(given, labels(tmp_path / "ref", a=label(range(1, 97), 0, 30)))
+    assert not said(done)["last-frame"].grave
+
+
+def recording(path: Path, seconds: float) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    soundfile.write(path, np.zeros((int(seconds * 8000), 1)), 8000)
+
+
+def test_corrected_counts_up_to_the_end_of_the_recording(padded: tuple[Path, Path], tmp_path: Path) -> None:
+    given, truth = padded
+    recording(tmp_path / "sound" / "a.wav", 19.95)
+    done = seldio.score(given, truth, recordings=str(tmp_path / "sound"))
+    assert row(done, "definition", "corrected")["ER"] == pytest.approx(10 / 10)  # ten seconds of false alarms
+    assert "end of each recording" in said(done)["recording-end"].text
+    with pytest.raises(seldio.UsageError, match="--recordings changes nothing in dcase2024"):
+        seldio.score(given, truth, profile="dcase2024", recordings=str(tmp_path / "sound"))
+    (tmp_path / "sound" / "a.wav").rename(tmp_path / "sound" / "b.wav")
+    with pytest.raises(seldio.UsageError, match="no recording of a clip"):
+        seldio.score(given, truth, recordings=str(tmp_path / "sound"))
+
+
+def test_recordings_in_the_tree_of_the_labels_are_found(tmp_path: Path) -> None:
+    truth = {clip: label(range(1, 97), 0, 30) for clip in ("a", "b")}
+    given = {clip: label(range(400), 0, 30) for clip in ("a", "b")}
+    labels(tmp_path / "metadata_dev" / "dev-test-tau", **truth)
+    recording(tmp_path / "foa_dev" / "dev-test-tau" / "a.wav", 20.0)
+    (tmp_path / "mic_dev" / "dev-test-tau").mkdir(parents=True)
+    (tmp_path / "mic_dev" / "dev-test-tau" / "b.wav").write_bytes(b"no sound")
+    done = seldio.score(outputs(tmp_path / "out", **given), tmp_path / "metadata_dev", profile="corrected")
+    assert done.overall["ER"] == pytest.approx((10 + 0) / 20)
+    assert "the recording in 1 clip" in said(done)["recording-end"].text
+    assert "in the other 1" in said(done)["recording-end"].text
+
+
+def test_a_clip_without_labels_has_no_end(tmp_path: Path) -> None:
+    truth = labels(tmp_path / "ref", a=label(range(1, 97), 0, 30), b=[])
+    given = outputs(tmp_path / "out", a=label(range(1, 97), 0, 30), b=label(range(30), 0, 30))
+    done = seldio.score(given, truth, profile="corrected", reference_format="starss23")
+    assert done.overall["ER"] == pytest.approx(3 / 10)
+    assert "1 clip without labels: the 30 predictions there count" in said(done)["empty-reference"].text
+
+
+def test_an_accumulator_knows_the_length_of_a_recording() -> None:
+    truth, given = ({"frame": np.arange(n), "class_id": np.zeros(n, int), "azimuth": np.zeros(n),
+                     "elevation": np.zeros(n)} for n in (100, 400))  # fmt: skip
+    from seldio.scores.seld.live import SeldAccumulator
+
+    live = SeldAccumulator("corrected")
+    live.update("a", truth, given)
+    assert live.compute()["ER"] == 0
+    live.update("a", truth, given, frames=200)
+    assert live.compute()["ER"] == pytest.approx(1)
+
+
+# --- what the official programs make up --------------------------------------------------------------
+
+
+def test_a_class_without_a_match(tmp_path: Path) -> None:
+    truth = label(range(1, 100), 0, 30) + label(range(1, 100), 1, 90)
+    done = seldio.score(
+        outputs(tmp_path / "out", True, a=label(range(1, 100), 0, 40)), labels(tmp_path / "ref", a=truth)
+    )
+    notice = said(done)["unmatched-classes"]
+    assert notice.grave
+    assert "no prediction of Male speech, man speaking is matched: LE 180 counts for it" in notice.text
+    assert "(LE 166.9°, 10.0° over the classes with a match)" in notice.text
+    newer = seldio.score(tmp_path / "out", tmp_path / "ref", profile="dcase2024")
+    assert "errors are means over the other classes" in said(newer)["unmatched-classes"].text
+    micro = seldio.score(tmp_path / "out", tmp_path / "ref", average="micro")
+    assert not {"unmatched-classes", "absent-classes", "pooled-er", "present-classes"} & said(micro).keys()
+
+
+def test_a_distance_of_nothing(tmp_path: Path) -> None:
+    truth = label(range(1, 100), 0, 30) + label(range(50, 52), 1, 90, distance=0)
+    given = label(range(1, 100), 0, 30) + label(range(50, 52), 1, 90, distance=100)
+    done = seldio.score(
+        outputs(tmp_path / "out", True, a=given), labels(tmp_path / "ref", a=truth), profile="dcase2024"
+    )
+    assert float(str(done.overall["RelDistE"])) > 1e10
+    notice = said(done)["zero-distance"]
+    assert notice.grave
+    assert "2 reference rows with a distance of 0" in notice.text
+    assert "RDE and SELD" in notice.text
+
+
+def test_one_prediction_between_two_references(tmp_path: Path) -> None:
+    truth = label(range(1, 100), 0, 0, 0) + label(range(1, 100), 0, 90, 1)
+    given = [row for frame in range(1, 100) for row in label([frame], 0, 90 * (frame % 2))]
+    done = seldio.score(outputs(tmp_path / "out", a=given), labels(tmp_path / "ref", a=truth))
+    notice = said(done)["shared-prediction"]
+    assert notice.grave
+    assert "10 matches more than predictions" in notice.text
+    alone = seldio.score(tmp_path / "ref", tmp_path / "ref")
+    assert "shared-prediction" not in said(alone)
+
+
+def test_no_common_frame(tmp_path: Path) -> None:
+    given = outputs(tmp_path / "out", a=label(range(5, 10), 0, 0) + label(range(20, 30), 0, 0))
+    truth = labels(tmp_path / "ref", a=label(range(1, 5), 0, 0) + label(range(20, 31), 0, 0))
+    assert "in no common frame, 1 time:" in said(seldio.score(given, truth))["no-common-frame"].text
+
+
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [("dcase2023", "the last bit of the program's arithmetic"), ("dcase2024-angles", "counted as too far")],
+)
+def test_exactly_at_the_threshold(tmp_path: Path, profile: str, words: str) -> None:
+    given = outputs(tmp_path / "out", a=label(range(1, 21), 0, 50))
+    done = seldio.score(given, labels(tmp_path / "ref", a=label(range(1, 21), 0, 30)), profile=profile)
+    text = said(done)["at-threshold"].text
+    assert words in text
+    assert "exactly 20°" in text
+    assert text.startswith("2 matches" if profile == "dcase2023" else "19 matches")
+    wider = seldio.score(given, tmp_path / "ref", profile=profile, angle=21)
+    assert "at-threshold" not in said(wider)
+
+
+def test_vectors_without_a_direction(tmp_path: Path) -> None:
+    given = _written(tmp_path / "out", {"a": "".join(f"{frame},0,0,0.0,0.0,0.0,0\n" for frame in (3, 4))
+                                        + "5,0,0,1.0,0.0,0.0,0\n"})  # fmt: skip
+    truth = labels(tmp_path / "ref", a=label(range(1, 21), 0, 30))
+    notice = said(seldio.score(given, truth, format="dcase2023-output"))["zero-vector"]
+    assert notice.grave
+    assert "2 predicted rows with the vector (0, 0, 0)" in notice.text
+    assert "azimuth 0, elevation 0" in notice.text
+
+
+def test_rows_that_are_there_twice(tmp_path: Path) -> None:
+    truth = label(range(1, 100), 0, 30) + label([7, 8], 0, 30) + label([9], 0, 30, source=1)
+    given = label(range(1, 100), 0, 30) + label([7], 0, 30)
+    done = seldio.score(outputs(tmp_path / "out", a=given), labels(tmp_path / "ref", a=truth))
+    texts = [notice.text for notice in done.notices if notice.name == "duplicate-rows"]
+    assert [text.partition(" with")[0] for text in texts] == ["2 reference rows", "1 predicted row"]
+    assert "each counts as a source of its own" in texts[0]
+
+
+def test_the_error_rate_is_pooled(tmp_path: Path) -> None:
+    given = outputs(tmp_path / "out", True, a=label(range(1, 100), 0, 30))
+    truth = labels(tmp_path / "ref", a=label(range(1, 100), 0, 30))
+    assert "never by class" in said(seldio.score(given, truth))["pooled-er"].text
+    assert "pooled-er" not in said(seldio.score(given, truth, profile="corrected"))
+
+
+STEREO = "frame,class,source,azimuth,distance,onscreen\n"
+
+
+def test_jackknives_of_the_programs(tmp_path: Path) -> None:
+    clips = {clip: label(range(1, 40), 0, 30) for clip in ("a", "b")} | {"c": label(range(1, 40), 1, 30)}
+    given, truth = outputs(tmp_path / "out", True, **clips), labels(tmp_path / "ref", **clips)
+    assert "official-jackknife" not in said(seldio.score(given, truth))
+    done = said(seldio.score(given, truth, jackknife=True))
+    assert "--official-points" in done["official-jackknife"].text
+    assert "without it F and LR are 0 and LE is set to 180" in done["sentinel-interval"].text
+    assert "intervals of F, LE, LR, SELD" in done["sentinel-interval"].text
+    newer = said(seldio.score(given, truth, profile="dcase2024", jackknife=True))
+    assert "F and LR are 0 and no error is defined" in newer["sentinel-interval"].text
+    stereo = {clip: STEREO + "".join(f"{frame},0,0,30,100,0\n" for frame in range(40)) for clip in ("a", "b")}
+    folder = _written(tmp_path / "stereo", stereo)
+    ends = said(seldio.score(folder, folder, jackknife=True))["official-jackknife"]
+    assert "ends with ValueError" in ends.text
+
+
+# --- by clip and by room -----------------------------------------------------------------------------
+
+
+def test_parts_are_scored_over_the_classes_that_they_have(tmp_path: Path) -> None:
+    rooms = {
+        "fold4_room1_mix001": label(range(1, 100), 0, 30) + label(range(1, 100), 1, 90),
+        "fold4_room2_mix001": label(range(1, 100), 2, 0),
+        "fold4_room2_mix002": [],
+    }
+    given = dict(rooms, fold4_room1_mix001=label(range(1, 100), 0, 40))
+    given["fold4_room2_mix001"] = rooms["fold4_room2_mix001"] + label(range(1, 100), 5, 0)
+    truth = labels(tmp_path / "ref", **rooms)
+    done = seldio.score(outputs(tmp_path / "out", **given), truth, by_clip=True, reference_format="starss23")
+    first, second = (row(done, "clips", clip) for clip in list(rooms)[:2])
+    assert (first["F"], first["LR"], first["ER"]) == pytest.approx((0.5, 0.5, 0.5))
+    assert first["LE"] == pytest.approx((10 + 180) / 2)
+    assert (second["F"], second["LE"]) == pytest.approx((1, 0), abs=1e-6)
+    assert second["ER"] == pytest.approx(1)  # false alarms of another class
+    assert math.isnan(row(done, "clips", "fold4_room2_mix002")["ER"])
+    assert row(done, "rooms", "room 2")["F"] == pytest.approx(1)
+    assert "by clip and room" in said(done)["present-classes"].text
+    assert done.overall["F"] == pytest.approx((1 + 0 + 1) / 13)  # as the official program has it
+    micro = seldio.score(tmp_path / "out", truth, by_clip=True, average="micro", reference_format="starss23")
+    assert row(micro, "clips", "fold4_room1_mix001")["F"] == pytest.approx(1 / 1.5)
+
+
+# --- sides and distances -----------------------------------------------------------------------------
+
+
+def test_swapped_sides_are_said_before_the_tables(tmp_path: Path) -> None:
+    rows = label(range(1, 100), 0, 30)
+    given, truth = outputs(tmp_path / "out", a=rows), labels(tmp_path / "ref", a=rows)
+    done = seldio.score(truth, given, reference_format="dcase2023-output", format="starss23")
+    notice = done.notices[0]
+    assert (notice.name, notice.first, notice.grave) == ("reference-is-output", True, True)
+    assert "probably swapped" in notice.text
+    common = ["score", str(truth), "-r", str(given), "--reference-format", "dcase2023-output", "-f", "starss23"]
+    for output in ("text", "markdown", "html"):
+        shown = CliRunner().invoke(app, [*common, "--output", output]).stdout
+        assert shown.count("reference-is-output") == 1
+        assert shown.index("reference-is-output") < shown.index("beside the published definition"), output
+        both = CliRunner().invoke(app, [*common, str(truth), "--output", output]).stdout
+        assert both.count("reference-is-output") == 2, output
+        assert both.index("reference-is-output") < both.index("SELD"), output
+    kept = json.loads(CliRunner().invoke(app, [*common, "--json"]).stdout)["reports"][0]["notices"]
+    assert [each["first"] for each in kept][:2] == [True, False]
+    careful = said(seldio.score(given, given, reference_format="dcase2023-output"))["reference-is-output"]
+    assert "make sure that the two are not swapped" in careful.text
+
+
+def test_distances_on_both_sides_suggest_the_profile_for_them(tmp_path: Path) -> None:
+    rows = label(range(1, 100), 0, 30)
+    truth = labels(tmp_path / "ref", a=rows)
+    given = outputs(tmp_path / "out", True, a=rows)
+    notice = said(seldio.score(given, truth))["distance-unused"]
+    assert "--profile dcase2024" in notice.text
+    assert notice.grave
+    assert not said(seldio.score(given, truth, profile="dcase2023"))["distance-unused"].grave
+    assert "distance-unused" not in said(seldio.score(given, truth, profile="dcase2024"))
+    older = outputs(tmp_path / "older", a=rows)  # whose distances are all 0
+    assert "distance-unused" not in said(seldio.score(older, truth, format="dcase2023-output"))
