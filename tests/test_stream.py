@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import subprocess
 import sys
 import types
 from itertools import islice
@@ -195,7 +197,7 @@ def test_torch_is_asked_where_it_is_imported_and_not_imported_otherwise(monkeypa
     with pytest.raises(UsageError, match="import torch"):
         stream.torch()
     registered: list[type] = []
-    worker = types.SimpleNamespace(num_workers=3, id=1)
+    worker = types.SimpleNamespace(num_workers=3, id=1, dataset=stream)
     iterable = types.SimpleNamespace(register=registered.append)
     data: Any = types.SimpleNamespace(get_worker_info=lambda: worker, IterableDataset=iterable)
     ranks: Any = types.SimpleNamespace(
@@ -210,9 +212,151 @@ def test_torch_is_asked_where_it_is_imported_and_not_imported_otherwise(monkeypa
     assert {Stream} == set(registered)
 
 
-def test_importing_seldio_imports_no_framework() -> None:
-    import subprocess
+@pytest.mark.parametrize("module", ["datasets.packaged_modules.generator.generator", "accelerate.data_loader"])
+def test_a_stream_is_not_split_twice(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What splits by itself reads the stream in a frame of its own."""
+    reader: dict[str, Any] = {"__name__": module}
+    exec("def read(stream):\n    yield from stream", reader)
+    read = reader["read"]
 
+    assert [0, 1, 2, 3] == list(read(Stream(range(4))))
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "1")
+    with pytest.raises(
+        UsageError, match=r"^(datasets|accelerate) reads this stream .*again \(shard 1 of 2\).*split=False"
+    ):
+        list(read(Stream(range(4))))
+    assert [0, 1, 2, 3] == list(read(Stream(range(4), split=False)))
+    assert [1, 3] == list(read(Stream(range(4), split=True)))
+    assert [0, 2] == list(read(Stream(range(4)).shard(2, 0)))
+    assert [1, 3] == list(Stream(range(4)))  # nobody else reads it
+
+
+def test_workers_of_a_loader_of_something_else_do_not_split_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Mine:
+        """A data set that reads a stream."""
+
+    class TheirChain:
+        __module__ = "torch.utils.data.dataset"
+
+    def worker_of(dataset: object, count: int = 2) -> None:
+        info = types.SimpleNamespace(num_workers=count, id=0, dataset=dataset)
+        data: Any = types.SimpleNamespace(get_worker_info=lambda: info)
+        monkeypatch.setitem(sys.modules, "torch.utils.data", data)
+
+    stream = Stream(range(4))
+    for dataset in (stream, stream.batch(2), TheirChain()):
+        worker_of(dataset)
+        assert [0, 2] == list(stream)
+    worker_of(Mine())
+    with pytest.raises(UsageError, match=r"^test_stream\.Mine reads this stream"):
+        list(stream)
+    with pytest.raises(UsageError, match=r"^test_stream\.Mine reads this stream"):
+        list(stream.shard(2, 1))
+    assert [0, 1, 2, 3] == list(Stream(range(4), split=False))
+    assert [0, 2] == list(Stream(range(4), split=True))
+    worker_of(Mine(), 1)
+    assert [0, 1, 2, 3] == list(stream)
+
+
+def test_shards_of_windows_are_not_split_any_further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    windows = seldio.open(starss_tree.write(tmp_path)).windows(seconds=0.2, target="rows")
+    starts = [(window["clip"], window["start"]) for window in windows]
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "1")
+
+    stream = windows.stream(shards=[7, 0, 3])
+
+    assert [starts[7], starts[0], starts[3]] == [(window["clip"], window["start"]) for window in stream]
+    assert 2 == len(next(iter(stream.batch(2, pad=0)))["target_mask"])
+    assert [starts[0]] == [(one["clip"], one["start"]) for one in windows.stream(shards=[7, 0, 3], split=True)]
+    assert f"Stream(3 of {windows!r}, split=False)" == repr(stream)
+
+
+@given(LENGTHS, SEEDS, COUNTS, COUNTS, st.sampled_from(["drop", "repeat"]), st.integers(1, 3), st.data())
+def test_even_ranks_have_the_same_number_of_batches(
+    length: int, seed: int | None, world: int, workers: int, even: Any, size: int, draw: st.DataObject
+) -> None:
+    """Also of a pass that is gone on with."""
+    stream = Stream(range(length), seed=seed, even=even)
+    taken = draw.draw(st.integers(0, length))
+    iterator = iter(stream)
+    before = [next(iterator) for _ in range(taken)]
+    state = stream.state_dict()
+    ranks = []
+    for rank in range(world):
+        shares = []
+        for worker in range(workers):
+            part = stream.batch(size)
+            part.load_state_dict(state)
+            with pytest.MonkeyPatch.context() as patch:
+                for name, value in {
+                    "WORLD_SIZE": world,
+                    "RANK": rank,
+                    "NUM_WORKERS": workers,
+                    "WORKER": worker,
+                }.items():
+                    patch.setenv(name, str(value))
+                shares.append([batch.tolist() for batch in part])
+        ranks.append(shares)
+
+    assert 1 == len({tuple(map(len, shares)) for shares in ranks})
+    found = [number for shares in ranks for share in shares for batch in share for number in batch]
+    rest = set(range(length)) - set(before)
+    over = len(rest) % world
+    if even == "drop":
+        assert len(rest) - over == len(found) == len(set(found) & rest)
+    else:
+        assert rest <= set(found)
+        assert len(found) == len(rest) + (world - over if over else 0)
+
+
+def test_even_is_drop_or_repeat() -> None:
+    odd: Any = "pad"
+    with pytest.raises(UsageError, match="even='pad': choose 'drop' or 'repeat'"):
+        Stream(range(3), even=odd)
+
+
+@pytest.mark.parametrize(
+    "start", ["spawn", pytest.param("fork", marks=pytest.mark.skipif(os.name == "nt", reason="Windows has no fork"))]
+)
+def test_workers_that_stay_hear_of_a_new_epoch(start: str, tmp_path: Path) -> None:
+    code = f"""
+import multiprocessing
+from seldio.dataset import Stream
+
+def work(stream, passes, orders):
+    while passes.get():
+        orders.put(list(stream))
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context({start!r})
+    passes, orders = context.SimpleQueue(), context.SimpleQueue()
+    stream = Stream(range(30), seed=1)
+    other = stream.map(abs)
+    worker = context.Process(target=work, args=(stream, passes, orders))
+    worker.start()
+    found, expected = [], []
+    for epoch in (0, 0, 1, 2, 1):
+        stream.set_epoch(epoch)
+        passes.put(True)
+        found.append(orders.get())
+        alone = Stream(range(30), seed=1)
+        alone.set_epoch(epoch)
+        expected.append(list(alone))
+    passes.put(False)
+    worker.join()
+    print(found == expected, len(set(map(tuple, found))), list(other) == expected[0])
+"""
+    (tmp_path / "code.py").write_text(code)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "code.py"], capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert "True 3 True" == done.stdout.strip(), done.stderr
+
+
+def test_importing_seldio_imports_no_framework() -> None:
     code = "import seldio, sys; seldio.open; from seldio.dataset import Stream; list(Stream(range(3)).batch(2)); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"torch", "tensorflow", "jax", "grain", "ray", "datasets"} & set(loaded)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+
+from seldio.errors import UsageError
 
 Keys = list[tuple[str, int]]
 _MISSING = "is not installed: make test-frameworks installs it"
@@ -67,7 +70,8 @@ def test_workers_of_grain(grain: Any, windows: Any, keys: Keys) -> None:
 def datasets(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path))
-    return pytest.importorskip("datasets", reason=f"datasets {_MISSING}")
+    pytest.importorskip("datasets.distributed", reason=f"datasets {_MISSING}")
+    return sys.modules["datasets"]
 
 
 def test_datasets_takes_the_tables(datasets: Any, dataset: Any) -> None:
@@ -83,10 +87,56 @@ def test_datasets_goes_through_a_stream(datasets: Any, windows: Any, keys: Keys)
     assert keys == [_key(window) for window in found]
 
 
+def _read(found: Any, workers: int) -> Keys:
+    data = pytest.importorskip("torch.utils.data", reason=f"torch {_MISSING}")
+    return [_key(window) for window in data.DataLoader(found, batch_size=None, num_workers=workers)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("workers", [0, 2])
+def test_workers_share_what_datasets_takes_as_shards(datasets: Any, windows: Any, keys: Keys, workers: int) -> None:
+    found = datasets.IterableDataset.from_generator(windows.stream, gen_kwargs={"shards": list(range(len(windows)))})
+
+    assert sorted(keys) == sorted(_read(found, workers))
+    mixed = _read(found.shuffle(seed=3, buffer_size=1), workers)
+    assert sorted(keys) == sorted(mixed) != mixed
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("shards", [20, 21])
+def test_nodes_share_what_datasets_takes_as_shards(
+    datasets: Any, windows: Any, keys: Keys, workers: int, shards: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = list(range(min(shards, len(windows))))
+    found = datasets.IterableDataset.from_generator(windows.stream, gen_kwargs={"shards": numbers})
+    taken = []
+    for rank in range(2):
+        monkeypatch.setenv("RANK", str(rank))
+        monkeypatch.setenv("WORLD_SIZE", "2")
+        taken += _read(datasets.distributed.split_dataset_by_node(found, rank, 2), workers)
+
+    assert sorted(keys[:shards]) == sorted(taken)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_stream_is_not_split_once_more_by_datasets(
+    datasets: Any, windows: Any, keys: Keys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = datasets.IterableDataset.from_generator(windows.stream)
+    with pytest.raises(UsageError, match=r"datasets\.IterableDataset reads this stream"):
+        _read(found, 2)
+    assert keys == _read(datasets.IterableDataset.from_generator(windows.stream, gen_kwargs={"split": False}), 2)
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(UsageError, match=r"^datasets reads this stream"):
+        _read(datasets.distributed.split_dataset_by_node(found, 0, 2), 0)
+
+
 # --- tf.data ---------------------------------------------------------------------------------------
 
 
-def test_tensorflow_goes_through_a_stream(windows: Any, keys: Keys) -> None:
+def test_tensorflow_goes_through_a_stream(windows: Any, keys: Keys, monkeypatch: pytest.MonkeyPatch) -> None:
     tf = pytest.importorskip("tensorflow", reason=f"tensorflow {_MISSING}")
     signature = {name: tf.TensorSpec(*part) for name, part in windows.signature.items()}
 
@@ -94,6 +144,10 @@ def test_tensorflow_goes_through_a_stream(windows: Any, keys: Keys) -> None:
     batches = list(found.batch(4).as_numpy_iterator())
 
     assert keys == [_key(window) for window in found.as_numpy_iterator()]
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(tf.errors.OpError, match=r"tf\.data reads this stream"):
+        list(found.as_numpy_iterator())
     assert np.array_equal(np.stack([w["target"] for w in windows]), np.concatenate([b["target"] for b in batches]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,9 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: make test-frameworks installs it")
 data = pytest.importorskip("torch.utils.data")
 
+import seldio  # noqa: E402 - behind the skip
 from seldio.dataset import Stream  # noqa: E402 - behind the skip
+from seldio.errors import UsageError  # noqa: E402 - behind the skip
 
 #: What torch says about itself and about machines with few cores.
 pytestmark = [
@@ -77,6 +80,56 @@ def test_workers_may_be_started_anew(windows: Any, keys: Keys) -> None:
     loader = data.DataLoader(windows.stream(), batch_size=10, num_workers=1, multiprocessing_context="spawn")
 
     assert keys == _all(loader)
+
+
+@pytest.mark.parametrize(("kind", "start"), [("zip", "fork"), ("gztar", "fork"), ("zip", "spawn")])
+def test_workers_read_an_archive(root: Path, tmp_path: Path, keys: Keys, kind: str, start: str) -> None:
+    place = shutil.make_archive(str(tmp_path / "starss23"), kind, root)
+    windows = seldio.windows(place, seconds=0.2, target="multi-accdoa", distance=True)
+    next(iter(data.DataLoader(windows)))  # it is open here
+
+    loader = data.DataLoader(windows.stream(), batch_size=1, num_workers=2, multiprocessing_context=start)
+    assert sorted(keys) == sorted(_all(loader))
+
+
+@pytest.mark.parametrize(("start", "stateful"), [("fork", False), ("fork", True), ("spawn", False)])
+def test_workers_that_stay_have_a_new_order_each_epoch(windows: Any, start: str, stateful: bool) -> None:
+    kind = pytest.importorskip("torchdata.stateful_dataloader").StatefulDataLoader if stateful else data.DataLoader
+    stream = windows.stream(seed=4)
+    loader = kind(stream, batch_size=4, num_workers=2, persistent_workers=True, multiprocessing_context=start)
+
+    orders = []
+    for epoch in (0, 1, 2, 1):
+        stream.set_epoch(epoch)
+        orders.append(_all(loader))
+        again = windows.stream(seed=4)
+        again.set_epoch(epoch)
+        assert orders[-1] == _all(data.DataLoader(again, batch_size=4, num_workers=2))
+    assert 3 == len(set(map(tuple, orders)))
+
+
+def test_a_data_set_that_reads_a_stream_says_who_splits(windows: Any, keys: Keys) -> None:
+    class Mine(data.IterableDataset):  # type: ignore[misc, name-defined]
+        def __init__(self, stream: Any) -> None:
+            self.stream = stream
+
+        def __iter__(self) -> Any:
+            return iter(self.stream)
+
+    with pytest.raises(UsageError, match=r"test_torch\.Mine reads this stream"):
+        _all(data.DataLoader(Mine(windows.stream()), num_workers=2))
+    assert sorted(keys) == sorted(_all(data.DataLoader(Mine(windows.stream(split=True)), num_workers=2)))
+    assert sorted(2 * keys) == sorted(_all(data.DataLoader(Mine(windows.stream(split=False)), num_workers=2)))
+
+
+def test_even_ranks_have_the_same_number_of_batches(windows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    for even, batches in ((None, [4, 3, 3, 3]), ("drop", [3] * 4), ("repeat", [4] * 4)):
+        found = []
+        for rank in range(4):
+            monkeypatch.setenv("RANK", str(rank))
+            found.append(len(list(data.DataLoader(windows.stream(even=even), batch_size=2, num_workers=2))))
+        assert batches == found
 
 
 def test_ranks_and_workers_together_take_each_window_once(

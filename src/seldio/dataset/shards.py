@@ -6,7 +6,8 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from multiprocessing import context, sharedctypes
+from typing import Any, Literal, TypeGuard, get_args
 
 import numpy as np
 
@@ -15,6 +16,14 @@ from seldio.errors import UsageError
 #: Shards are counted from 0: how many there are, and which one this is.
 Shard = tuple[int, int]
 WHOLE: Shard = (1, 0)
+#: What happens to the elements at the end of a pass of which not every rank gets one.
+Even = Literal["drop", "repeat"]
+#: Modules that read a stream and share out what it gives, by themselves or where they are asked to.
+_SPLITTERS = {
+    "datasets.packaged_modules.generator.generator": "datasets",
+    "tensorflow.python.data.ops.from_generator_op": "tf.data",
+    "accelerate.data_loader": "accelerate",
+}
 
 _MASK = 2**64 - 1
 
@@ -40,14 +49,83 @@ def checked(shard: object, what: str) -> Shard:
     return found
 
 
-def here(given: Shard | None) -> Shard:
-    """The shard of this process: of its rank, as given, from the environment or from torch, and of its worker.
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Who takes what in a pass.
+
+    Args:
+        rank: the shard of this rank.
+        worker: the shard of that of this process.
+    """
+
+    rank: Shard = WHOLE
+    worker: Shard = WHOLE
+
+    @property
+    def shard(self) -> Shard:
+        """The shard of this process."""
+        return within(self.rank, self.worker)
+
+    def count(self, length: int, even: Even | None) -> int:
+        """How many elements all ranks together take of *length*, so that each takes as many where they are *even*."""
+        over = length % self.rank[0]
+        return length if not over or even is None else length - over + (self.rank[0] if even == "repeat" else 0)
+
+
+def here(given: Shard | None, split: bool | None, kind: type) -> Split:
+    """What this process takes: of its rank, as given, from the environment or from torch, and of its worker.
 
     The environment is RANK and WORLD_SIZE, WORKER and NUM_WORKERS. Torch is asked only where it is already imported.
+
+    Args:
+        given: the shard of this rank, if it was given.
+        split: whether to split; None: unless what reads the stream may do that too.
+        kind: the class of streams.
+
+    Raises:
+        UsageError: nobody said who splits.
     """
+    if split is False:
+        return Split(given or WHOLE)
     rank = given or _from_environment("WORLD_SIZE", "RANK") or _torch_rank() or WHOLE
     worker = (None if given else _from_environment("NUM_WORKERS", "WORKER")) or _torch_worker() or WHOLE
-    return within(rank, worker)
+    found = Split(rank, worker)
+    if split is None and (other := _other_splitter(found, given, kind)) is not None:
+        raise UsageError(
+            f"{other} reads this stream and may split it between ranks or workers; the stream would split it again "
+            f"(shard {found.shard[1]} of {found.shard[0]}), and elements would be lost. Choose split=False if {other} "
+            "splits, or split=True if only the stream should. For datasets, pass the numbers of the windows as shards: "
+            'IterableDataset.from_generator(windows.stream, gen_kwargs={"shards": list(range(len(windows)))})'
+        )
+    return found
+
+
+def _other_splitter(found: Split, given: Shard | None, kind: type) -> str | None:
+    """What may split a stream of *kind* once more, in other words than the stream's own loader; None if nothing."""
+    data: Any = sys.modules.get("torch.utils.data")
+    worker = data.get_worker_info() if data is not None and found.worker[0] > 1 else None
+    owner = type(getattr(worker, "dataset", None))
+    if worker is not None and not issubclass(owner, kind) and not owner.__module__.startswith(("torch.", "builtins")):
+        return f"{owner.__module__.partition('.')[0]}.{owner.__name__}"
+    if found.worker[0] == 1 and (given is not None or found.rank[0] == 1):
+        return None
+    frame = sys._getframe()  # what reads a stream is below it on the stack
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if (name := _SPLITTERS.get(str(frame.f_globals.get("__name__")))) is not None:
+            return name
+    return None
+
+
+def checked_even(even: object) -> Even | None:
+    """*even* as it may be.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    if even is not None and even not in get_args(Even):
+        raise UsageError(f"even={even!r}: choose {' or '.join(map(repr, get_args(Even)))}, or None")
+    return even  # type: ignore[return-value]
 
 
 def _from_environment(count: str, index: str) -> Shard | None:
@@ -97,12 +175,13 @@ class Rest:
     def __len__(self) -> int:
         return len(self.left) + self.length - self.cursor
 
-    def places(self, shard: Shard) -> Iterator[int]:
-        """The places that are the shard's, in order."""
-        count, index = shard
-        yield from self.left[index::count]
-        behind = index - len(self.left)
-        yield from range(self.cursor + (behind if behind >= 0 else behind % count), self.length, count)
+    def places(self, shard: Shard, count: int) -> Iterator[int]:
+        """The places that are the shard's, in order, of the first *count*; behind the end the pass begins anew."""
+        for number in range(shard[1], count, shard[0]):
+            if number < len(self.left):
+                yield self.left[number]
+            else:
+                yield (self.cursor + number - len(self.left)) % self.length
 
     def after(self, taken: int) -> Rest:
         """What is left when *taken* more have been taken from the front."""
@@ -167,3 +246,41 @@ def rest_of(state: Mapping[str, Any], length: int) -> Rest:
     if not known or not all(is_count(place) and place < int(str(cursor)) for place in left):
         raise UsageError(f"a state with cursor {cursor!r} and {left!r} left does not fit a stream of {length:,}")
     return Rest(length, int(str(cursor)), tuple(left))
+
+
+class SharedEpoch:
+    """The epoch of a stream, in memory that it shares with its copies in worker processes.
+
+    Workers that stay for several passes have a copy of the stream, whose owner chooses the epochs. Copies made
+    otherwise have an epoch of their own.
+    """
+
+    def __init__(self, epoch: int = 0) -> None:
+        self._times, self._cells = 0, _shared_numbers(0, epoch)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if context.get_spawning_popen() is not None:
+            return vars(self)
+        return {"_epoch": self._cells[1]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state if "_cells" in state else vars(SharedEpoch(state["_epoch"])))
+
+    def set(self, epoch: int) -> None:
+        """Choose the epoch here and in the workers."""
+        self._cells[1] = epoch
+        self._times = self._cells[0] = self._cells[0] + 1
+
+    def news(self) -> int | None:
+        """The epoch that another process has chosen since this was last called; None if none has."""
+        if self._times == self._cells[0]:
+            return None
+        self._times = self._cells[0]
+        return int(self._cells[1])
+
+
+def _shared_numbers(*numbers: int) -> Any:
+    try:
+        return sharedctypes.RawArray("q", list(numbers))
+    except OSError:  # nowhere to put it; then workers keep their first epoch
+        return list(numbers)

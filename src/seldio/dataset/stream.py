@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 
 from seldio.dataset import shards
 from seldio.dataset.batches import Pad, collate, ragged_axes
-from seldio.dataset.shards import Rest, Shard
+from seldio.dataset.shards import Even, Rest, Shard, SharedEpoch, Split
 from seldio.errors import UsageError
 
 #: How many elements have been taken when a value is given, and the value.
@@ -21,7 +21,9 @@ class Stream:
 
     Ranks and workers share the elements: the k-th of n takes every n-th, from the arguments of :meth:`shard`, else
     from the environment (RANK and WORLD_SIZE, WORKER and NUM_WORKERS), else from torch, if that is already imported.
-    Workers of a torch loader always share what their process has.
+    Workers of a torch loader always share what their process has. Where something that splits by itself reads the
+    stream (a generator of ``datasets`` or tf.data, a data set of another class in a torch loader), to split here as
+    well would lose elements: then *split* has to say who does it.
 
     Each iteration is a new pass from the beginning, except the first one after :meth:`load_state_dict`, which goes on
     where the state was taken.
@@ -29,14 +31,24 @@ class Stream:
     Args:
         source: has ``len()`` and is indexed by numbers, such as :class:`seldio.dataset.Windows`.
         seed: of the order; None for the order of the source.
+        split: share the elements between ranks and workers: True always, False never (beside :meth:`shard`), None
+            unless what reads the stream may do so.
+        even: give all ranks the same number of elements, and so of batches, as training in step needs it, where their
+            number is no multiple of the ranks: ``drop`` the last elements of a pass, or ``repeat`` its first ones.
+
+    Raises:
+        UsageError: *even* is something else.
     """
 
-    def __init__(self, source: Sequence[Any], *, seed: int | None = None) -> None:
+    def __init__(
+        self, source: Sequence[Any], *, seed: int | None = None, split: bool | None = None, even: Even | None = None
+    ) -> None:
         self._source, self._seed, self._epoch = source, seed, 0
         self._shard: Shard | None = None
+        self._splits, self._even = split, shards.checked_even(even)
         self._stages: tuple[_Stage, ...] = ()
-        self._rest, self._taken, self._split = Rest(len(source)), 0, shards.WHOLE
-        self._resumed = False
+        self._rest, self._taken, self._split = Rest(len(source)), 0, Split()
+        self._resumed, self._shared = False, SharedEpoch()
         shards.register(type(self))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -47,21 +59,26 @@ class Stream:
         parts = [repr(self._source)]
         parts += [] if self._seed is None else [f"seed={self._seed}"]
         parts += [] if self._shard is None else [f"shard={self._shard[1]} of {self._shard[0]}"]
+        parts += [] if self._splits is None else [f"split={self._splits}"]
+        parts += [] if self._even is None else [f"even={self._even!r}"]
         return f"Stream({', '.join([*parts, *map(repr, self._stages)])})"
 
     def __iter__(self) -> Iterator[Any]:
         shards.register(type(self))
+        if (epoch := self._shared.news()) is not None:
+            self._begin(epoch)
         if not self._resumed:
             self._rest = Rest(len(self._source))
-        self._resumed, self._taken, self._split = False, 0, shards.here(self._shard)
+        self._split = shards.here(self._shard, self._splits, Stream)
+        self._resumed, self._taken = False, 0
         counted = self._elements(self._rest, self._split)
         for stage in self._stages:
             counted = stage.over(counted)
         return self._noting(counted)
 
-    def _elements(self, rest: Rest, split: Shard) -> _Counted:
+    def _elements(self, rest: Rest, split: Split) -> _Counted:
         order = None if self._seed is None else shards.permutation(rest.length, self._seed, self._epoch)
-        for taken, place in enumerate(rest.places(split), 1):
+        for taken, place in enumerate(rest.places(split.shard, split.count(len(rest), self._even)), 1):
             yield taken, self._source[place if order is None else int(order[place])]
 
     def _noting(self, counted: _Counted) -> Iterator[Any]:
@@ -109,11 +126,18 @@ class Stream:
 
     def _with(self, **changes: Any) -> Self:
         other = copy.copy(self)
-        vars(other).update(changes)
+        vars(other).update(_shared=SharedEpoch(self._epoch), **changes)
         return other
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the order of the following passes; another epoch than that of a loaded state begins anew."""
+        """Choose the order of the following passes, here and in workers that have been started with this stream.
+
+        Another epoch than that of a loaded state begins anew.
+        """
+        self._begin(epoch)
+        self._shared.set(epoch)
+
+    def _begin(self, epoch: int) -> None:
         if epoch != self._epoch:
             self._epoch, self._resumed, self._rest, self._taken = epoch, False, Rest(len(self._source)), 0
 
@@ -123,10 +147,10 @@ class Stream:
         The cursor counts the elements of all shards, each as far as this one, so that the state also fits another
         number of them; :meth:`merge` puts together states of shards that came differently far.
         """
-        rest = self._rest.after(self._taken * self._split[0])
+        rest = self._rest.after(self._taken * self._split.shard[0])
         return {
             "version": _VERSION, "length": rest.length, "seed": self._seed, "epoch": self._epoch,
-            "cursor": rest.cursor, "left": list(rest.left), "shard": list(self._split),
+            "cursor": rest.cursor, "left": list(rest.left), "shard": list(self._split.shard),
         }  # fmt: skip
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -143,7 +167,7 @@ class Stream:
                 )
         if not shards.is_count(epoch := state.get("epoch")):
             raise UsageError(f"the state has epoch {epoch!r}")
-        self._rest, self._taken, self._split = shards.rest_of(state, len(self._source)), 0, shards.WHOLE
+        self._rest, self._taken, self._split = shards.rest_of(state, len(self._source)), 0, Split()
         self._epoch, self._resumed = epoch, True
 
     @staticmethod
@@ -171,6 +195,32 @@ class Stream:
         if not shards.register(type(self)):
             raise UsageError("torch is not imported: import torch.utils.data first")
         return self
+
+
+class Part(Sequence[Any]):
+    """Some elements of a source.
+
+    Args:
+        source: what they are of.
+        numbers: which, in their order.
+    """
+
+    def __init__(self, source: Sequence[Any], numbers: Sequence[int]) -> None:
+        self._source, self._numbers = source, numbers
+
+    @property
+    def signature(self) -> Any:
+        """Shape and numpy type of each part of an element, if the source tells them."""
+        return getattr(self._source, "signature", {})
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._source[self._numbers[index]]
+
+    def __repr__(self) -> str:
+        return f"{len(self)} of {self._source!r}"
 
 
 class _Stage(Protocol):

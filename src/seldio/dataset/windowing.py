@@ -24,6 +24,7 @@ from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
     from seldio.dataset.opened import Dataset
+    from seldio.dataset.shards import Even
     from seldio.dataset.stream import Stream
     from seldio.media.video import Video
 
@@ -155,11 +156,32 @@ class Windows(Sequence[Element]):
 
     _getitems = __getitems__  # Grain's name for it
 
-    def stream(self, *, seed: int | None = None) -> Stream:
-        """A stream of the elements, in order or shuffled with *seed*."""
-        from seldio.dataset.stream import Stream
+    def stream(
+        self,
+        *,
+        shards: Sequence[int] | None = None,
+        seed: int | None = None,
+        split: bool | None = None,
+        even: Even | None = None,
+    ) -> Stream:
+        """A stream of the elements, in order or shuffled with *seed*: see :class:`seldio.dataset.Stream`.
 
-        return Stream(self, seed=seed)
+        Args:
+            shards: numbers of the only elements to go through, for what shares them out itself, such as ``datasets``
+                with ``gen_kwargs={"shards": list(range(len(windows)))}``; they are not split any further, unless
+                *split* is True.
+            seed: of the order; None for the order of the elements.
+            split: share the elements between ranks and workers.
+            even: give all ranks the same number of elements: ``drop`` or ``repeat`` some.
+
+        Raises:
+            UsageError: *even* is something else.
+        """
+        from seldio.dataset.stream import Part, Stream
+
+        if shards is None:
+            return Stream(self, seed=seed, split=split, even=even)
+        return Stream(Part(self, shards), seed=seed, split=bool(split), even=even)
 
     @property
     def signature(self) -> dict[str, tuple[tuple[int | None, ...], str]]:
