@@ -370,6 +370,11 @@ GOOD = {
     "a last label frame that is not full": {FOA: sound(noise(1.01)), LABELS: b"10,1,0,-50,30,200\n"},
     "extensible": {FOA: sound(format="WAVEX")},
     "RF64": {FOA: sound(format="RF64")},
+    "every type, whole": {
+        "a.ogg": sound(noise(7.0), format="OGG", subtype="VORBIS"), "b.opus": sound(noise(seed=1), format="OGG", subtype="OPUS"),
+        "c.aiff": sound(noise(seed=2), format="AIFF"), "d.w64": sound(noise(seed=3), format="W64"),
+    },
+    "an Ogg file with a tag behind it": {"a.ogg": sound(format="OGG", subtype="VORBIS") + b"TAG" + bytes(125)},
     "a loose folder of mixed rates": {"a.wav": sound(rate=8_000), "b.flac": sound(format="FLAC", rate=48_000)},
     "stereo of 2025": {
         "stereo_dev/dev-train-tau/fold3_room4_mix001_deg000_start0000.wav": sound(noise(5.0, 2)),
@@ -384,6 +389,14 @@ def test_recordings_as_they_should_be(what: str, tmp_path: Path) -> None:
     assert told(tree(tmp_path, GOOD[what])) == []
 
 
+def shortened(data: bytes) -> bytes:
+    return data[: int(0.65 * len(data))]
+
+
+def between_pages(data: bytes) -> bytes:
+    return data[: data.rindex(b"OggS")]
+
+
 WHOLE = sound(noise(2.0))
 OPEN = WHOLE[:40] + b"\xff\xff\xff\xff" + WHOLE[44:]
 BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
@@ -394,6 +407,17 @@ BAD: dict[str, tuple[str, str, dict[str, bytes]]] = {
     "no samples": ("AUD101", "mix001.wav holds no samples", {FOA: sound(noise(0.0))}),
     "never finished": ("AUD101", "never finished, and 384,000 bytes", {FOA: WHOLE[:40] + bytes(4) + WHOLE[44:]}),
     "cut off": ("AUD102", "ends at 1.000 s: 192,000 bytes of sound are missing", {FOA: WHOLE[: 44 + 192_000]}),
+    "cut off, AIFF": ("AUD102", "1,000 bytes", {"a.aiff": sound(format="AIFF")[:-1_000]}),
+    "cut off, W64": ("AUD102", "1,000 bytes", {"a.w64": sound(format="W64")[:-1_000]}),
+    "cut off, Vorbis": (
+        "AUD102", "its last Ogg page is missing", {"a.ogg": shortened(sound(noise(7.0), format="OGG", subtype="VORBIS"))},
+    ),
+    "cut off, Opus": (
+        "AUD102", "its last Ogg page is missing", {"a.opus": shortened(sound(noise(7.0), format="OGG", subtype="OPUS"))},
+    ),
+    "cut off between pages": (
+        "AUD102", "its last Ogg page is missing", {"a.ogg": between_pages(sound(noise(7.0), format="OGG", subtype="VORBIS"))},
+    ),
     "cut off, RF64": ("AUD102", "1,000 bytes", {FOA: sound(format="RF64")[:-1_000]}),
     "FLAC": ("AUD103", "the content is FLAC, the name says .wav", {FOA: sound(format="FLAC")}),
     "48 kHz": ("AUD104", "has 48,000 Hz, and STARSS23 has 24,000 Hz", {FOA: sound(rate=48_000)}),
@@ -530,6 +554,13 @@ def put(channel: Any, value: Any, part: slice = slice(None)) -> Callable[[Any], 
     return change
 
 
+def quiet(decibels: float, burst: float = 0.0) -> Any:
+    """Noise in four channels with a short event."""
+    made = 10 ** (decibels / 20) * np.random.default_rng(5).standard_normal((48_000, 4))
+    made[20_000:20_480] += burst * noise(0.02)
+    return made
+
+
 SOUNDS: dict[str, tuple[list[str], str, bytes]] = {
     "noise": ([], "", sound()),
     "long noise": ([], "", sound(noise(2.5 * BLOCK / 24_000))),
@@ -538,6 +569,25 @@ SOUNDS: dict[str, tuple[list[str], str, bytes]] = {
     "all silent": (["AUD201"], "all channels are silent", sound(np.zeros((100, 4)))),
     "a silent channel": (["AUD201"], "channel 3 is silent", sound(changed(put(2, 0.0)))),
     "two silent channels": (["AUD201"], "channels 1, 3 are silent", sound(changed(put([0, 2], 0.25)))),
+    "a channel of dither": (
+        ["AUD201"], "channel 3 has nothing but noise at -73 dB, the loudest channel -11 dB",
+        sound(changed(put(2, lambda data: 10 ** (-73 / 20) * np.random.default_rng(5).standard_normal(len(data))))),
+    ),
+    "two dead channels, one with an offset": (
+        ["AUD201"], "channels 1, 3 have nothing but noise",
+        sound(changed(put([0, 2], lambda data: 2e-4 * np.random.default_rng(5).standard_normal((len(data), 2)) + [0, 5e-3]))),
+    ),
+    "a channel of dither in a quiet recording": (
+        ["AUD201"], "channel 3 has nothing but noise at -73 dB, the loudest channel -51 dB",
+        sound(changed(put(2, lambda data: 10 ** (-33 / 20) * np.random.default_rng(5).standard_normal(len(data)))) / 100),
+    ),
+    "nothing but dither": (
+        ["AUD201"], "all channels have nothing but noise at -73 dB",
+        sound(10 ** (-73 / 20) * np.random.default_rng(5).standard_normal((24_000, 4))),
+    ),
+    "quiet, with an event": ([], "", sound(quiet(-72, 0.02))),
+    "a quiet room": ([], "", sound(quiet(-66))),
+    "Z 25 dB below the rest": ([], "", sound(quiet(-75, 0.01) * [1, 1, 0.05, 1])),
     "a square wave": (
         ["AUD202"], "125 flat tops at full scale in channel 2",
         sound(changed(put(1, np.sign(np.sin((np.arange(30_000) + 0.5) / 240 * np.pi)), slice(None)), 1.25)),

@@ -15,7 +15,9 @@ import soundfile
 
 from seldio import timeline
 from seldio.errors import SeldioError
+from seldio.media.ends import is_open, missing_bytes
 from seldio.media.riff import WavHeader, read_header
+from seldio.text import plural
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -64,9 +66,10 @@ class Probe:
         rate: frames a second.
         channels: how many.
         subtype: libsndfile's name of the sample format (``PCM_16``, ``FLOAT``, …).
-        missing: bytes of sound that the header of a WAV file promises and that are not there.
+        missing: bytes of sound that the header promises and that are not there (WAV, AIFF, W64, AU).
         container: libsndfile's name of the file format (``WAV``, ``WAVEX``, ``RF64``, ``FLAC``, …).
         header: of a WAV file.
+        open_end: whether an Ogg file has no last page.
     """
 
     frames: int
@@ -76,6 +79,14 @@ class Probe:
     missing: int = 0
     container: str = ""
     header: WavHeader | None = None
+    open_end: bool = False
+
+    @property
+    def cut_off(self) -> str:
+        """What of it is missing, in words; empty where nothing is."""
+        if self.missing:
+            return f"{plural(self.missing, 'byte')} of sound {'is' if self.missing == 1 else 'are'} missing"
+        return "its last Ogg page is missing, and all that came before that" if self.open_end else ""
 
     @property
     def seconds(self) -> float:
@@ -107,9 +118,9 @@ def probe(stream: BinaryIO) -> Probe:
         raise NotAudio("the header says 0 frames a second")  # libsndfile speaks of its own insides
     with _speaking():
         info = soundfile.info(stream)
-    missing = header.missing if header is not None else 0
+    missing = header.missing if header is not None else missing_bytes(stream)
     frames, rate, channels = int(info.frames), int(info.samplerate), int(info.channels)
-    return Probe(frames, rate, channels, str(info.subtype), missing, str(info.format), header)
+    return Probe(frames, rate, channels, str(info.subtype), missing, str(info.format), header, is_open(stream))
 
 
 class _Beginning(io.BytesIO):

@@ -15,6 +15,13 @@ from seldio.media.windows import Recording
 
 #: Samples at full scale in a row that make a flat top.
 _FLAT = 3
+#: A channel is dead below this level (dB of full scale) if another one is louder by so many dB: what the microphones
+#: of one array hear differs by less, and so do W, Y, Z, X in a room;
+_QUIET, _BELOW = -60.0, 30.0
+#: by less than that, if no peak of it is so many dB above its level, as in noise without any event.
+_BELOW_STEADY, _STEADY = 20.0, 20.0
+#: All channels are dead below this level if nothing in them reaches this peak: noise of 16 bits, and no sound.
+_NOTHING, _NO_PEAK = -70.0, -55.0
 
 
 @dataclasses.dataclass
@@ -26,6 +33,7 @@ class Sound:
         lowest: smallest sample of each channel (samples that are no numbers left out).
         highest: largest one.
         total: sum of each channel.
+        squares: sum of the squares of each channel.
         flat: times that a channel stays at full scale for three samples or more.
         loud: samples of each channel beyond full scale, which floats allow.
         broken: samples that are no numbers, or infinite.
@@ -39,6 +47,7 @@ class Sound:
     lowest: Any
     highest: Any
     total: Any
+    squares: Any
     flat: Any
     loud: Any
     broken: Any
@@ -57,6 +66,26 @@ class Sound:
         """The mean of each channel, full scale being 1."""
         return self.total / max(1, self.frames)
 
+    @property
+    def levels(self) -> Any:
+        """Of each channel the root of the mean square, without its offset, in dB of full scale; -inf for silence."""
+        return _decibels(np.sqrt(np.maximum(0.0, self.squares / max(1, self.frames) - self.offsets**2)))
+
+    @property
+    def peaks(self) -> Any:
+        """The largest absolute sample of each channel, in dB of full scale; -inf for silence."""
+        return _decibels(np.maximum(0.0, np.maximum(self.highest, -self.lowest)))
+
+    @property
+    def dead(self) -> list[int]:
+        """Channels in which nothing sounds above noise: by their level, alone or against the loudest channel."""
+        levels, peaks = self.levels, self.peaks
+        below = levels.max(initial=-np.inf) - np.maximum(levels, -1e3)
+        steady = peaks < levels + _STEADY
+        quiet = (levels < _QUIET) & ((below > _BELOW) | (steady & (below > _BELOW_STEADY)))
+        nothing = ((levels < _NOTHING) & (peaks < _NO_PEAK)).all()
+        return np.flatnonzero((quiet | nothing) & (self.broken == 0)).tolist()
+
 
 def listen(recording: Recording) -> Sound:
     """Read all of *recording* once, in blocks.
@@ -69,7 +98,8 @@ def listen(recording: Recording) -> Sound:
     pairs = list(combinations(range(channels), 2))
     flat, loud, broken = np.zeros((3, channels), np.int64)
     lowest, highest = np.full(channels, np.inf), np.full(channels, -np.inf)
-    sound = Sound(0, lowest, highest, np.zeros(channels), flat, loud, broken, pairs, list(pairs))
+    total, squares = np.zeros((2, channels))
+    sound = Sound(0, lowest, highest, total, squares, flat, loud, broken, pairs, list(pairs))
     digest = hashlib.blake2b(f"{recording.rate} {channels}".encode(), digest_size=16)
     before = np.zeros((channels, _FLAT), np.float32)
     try:
@@ -90,7 +120,8 @@ def _add(sound: Sound, block: Any, before: Any, full: np.float32) -> None:
     sound.broken += (~fine).sum(axis=1)
     sound.lowest = np.minimum(sound.lowest, clean.min(axis=1))
     sound.highest = np.maximum(sound.highest, clean.max(axis=1))
-    sound.total += clean.sum(axis=1, dtype=np.float64)
+    sound.total = sound.total + clean.sum(axis=1, dtype=np.float64)
+    sound.squares = sound.squares + np.square(clean, dtype=np.float64).sum(axis=1)
     for channel in np.flatnonzero((clean.max(axis=1) >= full) | (clean.min(axis=1) <= -full)).tolist():
         wave = np.concatenate((before[channel], clean[channel]))
         sound.flat[channel] += _flat_tops(wave >= full) + _flat_tops(wave <= -full)
@@ -103,3 +134,8 @@ def _flat_tops(full: Any) -> int:
     """How many times three in a row are reached, not by the first three, which were counted before."""
     third = full[2:] & full[1:-1] & full[:-2]
     return int(np.count_nonzero(third[1:] & ~third[:-1]))
+
+
+def _decibels(amplitude: Any) -> Any:
+    with np.errstate(divide="ignore"):
+        return 20 * np.log10(amplitude)

@@ -64,10 +64,11 @@ def _beginning(one: Heard) -> str:
 
 @rule("AUD102", ERROR)
 def recording_cut_off(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """A WAV file with less sound than its header promises.
+    """A recording with less sound than its header promises, or an Ogg file without its last page.
 
     Downloads and copies break off. libsndfile and FFmpeg read such a file in silence, as if it ended there;
-    the labels of the rest then train a model on nothing, or stop the baseline.
+    the labels of the rest then train a model on nothing, or stop the baseline. (FLAC and MP3 show it only while
+    they are decoded: AUD206.)
 
     Example:
         a header for 7,200,000 frames, and 1,310,720 of them in the file
@@ -75,11 +76,11 @@ def recording_cut_off(audio: TreeAudio, found: Found) -> Iterator[Finding]:
     Fix:
         Fetch or unpack the recording again.
 
-    Reference: RIFF, the size of the data chunk; EBU Tech 3306 for RF64.
+    Reference: RIFF, the size of the data chunk; EBU Tech 3306 for RF64; RFC 3533, the flag "end of stream" of Ogg.
     """
     for one, probe in audio.heard:
-        if probe.missing:
-            message = f"{one.file} ends at {probe.seconds:.3f} s: {probe.missing:,} bytes of sound are missing"
+        if probe.cut_off:
+            message = f"{one.file} ends at {probe.seconds:.3f} s: {probe.cut_off}"
             yield found(one.path, message, "fetch or unpack it again")
 
 

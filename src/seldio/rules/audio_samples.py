@@ -50,20 +50,29 @@ def _of(listened: Listened, channels: list[int]) -> str:
 def silent_channel(one: Listened, found: Found) -> Iterator[Finding]:
     """A recording, or a channel of it, in which nothing sounds.
 
-    All samples are alike, from the first to the last. No microphone does that: a channel was lost, or a file
-    was made and never filled.
+    All samples are alike, from the first to the last, or there is nothing but the noise of a converter or of
+    dither: a level below -60 dB of full scale while another channel is 30 dB louder (20 dB, where no peak is 20 dB
+    above the level), or all channels below -70 dB with no peak above -55 dB. No microphone of an array does that: a
+    channel was lost, or a file was made and never filled.
 
     Example:
-        four channels, and the third holds nothing but zeros
+        four channels at -30 dB, and the third has -73 dB
 
     Fix:
         Take the original.
 
-    Reference: none; a quiet room has noise.
+    Reference: none; a quiet room is louder than 16 bits are deep.
     """
-    if one.sound.frames > 1 and (silent := one.sound.silent):
+    silent = one.sound.silent
+    if one.sound.frames > 1 and silent:
         verb = "is" if len(silent) == 1 else "are"
         yield found(one.entry.path, f"{one.name}: {_of(one, silent)} {verb} silent", "take the original")
+    if one.sound.frames > 1 and (dead := [channel for channel in one.sound.dead if channel not in silent]):
+        verb = "has" if len(dead) == 1 else "have"
+        levels = one.sound.levels
+        loudest = f", the loudest channel {levels.max():.0f} dB" if len(dead) + len(silent) < one.channels else ""
+        message = f"{one.name}: {_of(one, dead)} {verb} nothing but noise at {levels[dead].max():.0f} dB{loudest}"
+        yield found(one.entry.path, message, "take the original")
 
 
 @rule("AUD202", WARNING)

@@ -71,7 +71,7 @@ class Heard:
     @property
     def whole(self) -> bool:
         """Whether it has sound, and all that its header promises."""
-        return self.probe is not None and self.probe.frames > 0 and not self.probe.missing
+        return self.probe is not None and self.probe.frames > 0 and not self.probe.cut_off
 
 
 class TreeAudio:

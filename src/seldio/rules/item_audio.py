@@ -81,8 +81,8 @@ def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
     Reference: RIFF, the size of the data chunk; libsndfile and FFmpeg read what is there without a word.
     """
     for one, probe in audio.heard:
-        if probe.missing:
-            message = f"{_shown(one)} ends at {probe.seconds:.3f} s: {probe.missing:,} bytes of sound are missing"
+        if probe.cut_off:
+            message = f"{_shown(one)} ends at {probe.seconds:.3f} s: {probe.cut_off}"
             yield found(one, message, "download it again")
 
 
@@ -169,7 +169,7 @@ def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench, answer_meta; the last label frame of 0.1 s need not be full.
     """
-    whole = {one.path: probe for one, probe in audio.heard if not probe.missing}
+    whole = {one.path: probe for one, probe in audio.heard if not probe.cut_off}
     for number, row in enumerate(audio.reading.rows):
         name = plain(row.audio[0]) if len(row.audio) == 1 else ""
         if not isinstance(row, Item) or name not in whole:

@@ -132,7 +132,7 @@ class TreeVideo:
 
     def _sound(self, names: Iterable[str | None]) -> float | None:
         probes = [probed(self._entries[name])[0] for name in names if name is not None and name in self._entries]
-        return max((probe.seconds for probe in probes if probe is not None and not probe.missing), default=None)
+        return max((probe.seconds for probe in probes if probe is not None and not probe.cut_off), default=None)
 
 
 def is_video(name: str) -> bool:
