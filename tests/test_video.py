@@ -21,7 +21,7 @@ import pytest
 import soundfile
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from videos import NTSC, bars, make, number
+from videos import NTSC, bars, begun_at, make, number, recording
 
 from seldio import timeline
 from seldio.errors import DataError, UsageError
@@ -97,7 +97,7 @@ def test_pictures_are_those_of_a_full_decode(kind: str) -> None:
         assert len(there) >= 14
         assert [number(picture) for _, picture in video.frames_at(there)] == wanted
         assert [number(picture) for _, picture in video.frames_at(there[::-5], size=(96, 48))] == wanted[::-5]
-        assert video.decodable() == len(whole)
+        assert video.survey().there == len(whole)
 
 
 def test_whole_pictures_are_equal_to_the_last_value() -> None:
@@ -343,7 +343,7 @@ def test_damage_ends_in_an_error_that_says_so(kind: str, spots: list[tuple[float
         data[int(place * len(data))] = value
     stream = io.BytesIO(bytes(data[: int(end * len(data))]))
     with contextlib.suppress(NotVideo), Video(stream) as video:  # nothing else comes out
-        assert 0 <= video.decodable() <= video.frames
+        assert 0 <= video.survey().there <= video.frames
         for _, picture in video.frames_at(range(0, 20, 4), size=(36, 18), missing="skip"):
             assert picture.shape == (18, 36, 3)
 
@@ -414,6 +414,16 @@ BAD: dict[str, tuple[Callable[[Path], bytes], dict[str, Any], str]] = {
     "VID106": (lambda _: panorama(), {"last": 15}, r"6 label frames without a picture \(10 … 15\)"),
     "VID107": (lambda _: panorama(first=5), {"seconds": 1.1}, r"picture 0 is shown at 0.166 s, .*it starts at 0.16"),
     "VID108": (lambda _: make(30, size=PANORAMA, container="avi", **QUICK), {"end": "avi"}, "no presentation time"),
+    "VID109": (
+        lambda _: make(30, size=PANORAMA, sound=(0.5, 2), **QUICK),
+        {},
+        "pictures from 0.000 to 1.001 s, and the sound",
+    ),
+    "VID111": (
+        lambda _: begun_at(make(60, size=PANORAMA, gop=40, **QUICK), 1.001),
+        {},
+        r"30 of 60 pictures are hidden by an edit list, 30 are shown from 0.000 to 1.001 s",
+    ),
     "VID116": (lambda _: panorama(), {"last": 11}, r"2 label frames without a picture \(10 … 11\)"),
 }
 
@@ -496,6 +506,61 @@ def test_a_deep_check_decodes_everything(tmp_path: Path) -> None:
 
     assert found.code == "VID201"
     assert "of 60 pictures of a.mp4 cannot be decoded" in found.message
+
+
+def test_a_video_that_was_cut_without_encoding_is_whole(tmp_path: Path) -> None:
+    """An edit list hides the pictures before the cut: they are there to decode the others."""
+    whole = make(240, gop=60, sound=(8.0, 2))
+    data = begun_at(whole, 4.5)
+    (tmp_path / "a.mp4").write_bytes(data)
+
+    (found,) = deeply(tmp_path)
+    assert (found.code, found.severity.value) == ("VID111", "info")
+    with Video(io.BytesIO(data)) as video, Video(io.BytesIO(whole)) as original:
+        assert video.scan.hidden > 0
+        assert video.frames == video.scan.promised == 105, "of 240, 134.9 come before"
+        for frame, picture in video.frames_at([0, 7, 30]):
+            moment = timeline.centre(frame, Fraction(1, 10)) + Fraction(9, 2)
+            expected = min(range(240), key=lambda at: abs(at / NTSC - moment))
+            assert abs(number(picture) - expected) <= 1
+        assert (original.scan.hidden, original.frames) == (0, 240)
+    short = data[: int(0.8 * data.rindex(b"moov"))] + data[data.rindex(b"moov") - 4 :]
+    (tmp_path / "a.mp4").write_bytes(short)
+    assert {"VID101", "VID102"} & {one.code for one in deeply(tmp_path)}, "what is cut off is still told"
+
+
+def test_black_and_frozen_pictures_are_told_and_short_ones_are_not(tmp_path: Path) -> None:
+    rate = Fraction(5)
+    numbers = [*range(1, 11), *[-1] * 15, *range(26, 30), *[30] * 60, *range(90, 99), *[-1] * 9, *[7] * 45]
+    (tmp_path / "a.mp4").write_bytes(make(len(numbers), rate, pictures=numbers, **QUICK))
+    found = {one.code: one.message for one in deeply(tmp_path)}
+
+    assert found == {
+        "VID202": "a.mp4 is black from 2.0 to 5.0 s",
+        "VID203": "a.mp4 stands still from 5.8 to 17.8 s",
+    }
+    with Video(io.BytesIO(make(60, rate, pictures=[-1] * 60, **QUICK))) as video:
+        found_all = video.survey()
+        assert (found_all.there, found_all.black, found_all.frozen) == (60, ((0.0, 12.0),), ())
+
+
+def test_the_length_of_sound_inside(tmp_path: Path) -> None:
+    clip(tmp_path, make(30, size=PANORAMA, sound=(1.2, 2), **QUICK))
+    assert about(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["a.mp4", "foa/a.mp4", "video_dev/dev-train-tau/fold3_room4_mix001.mp4"])
+def test_sound_in_a_container_of_videos_is_no_broken_video(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(recording(1.0, 4))
+    (found,) = about(path if name == "a.mp4" else tmp_path)
+
+    if name.startswith("video_dev"):
+        assert (found.code, found.severity.value) == ("VID101", "error")
+    else:
+        assert (found.code, found.severity.value) == ("VID110", "info")
+    assert "only sound (AAC, 4 channels at 24,000 Hz" in found.message
 
 
 def test_the_shared_corpus_ends_in_findings(shared: Path) -> None:

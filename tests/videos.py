@@ -41,6 +41,8 @@ def make(
     size: tuple[int, int] = (192, 96),
     rotation: int | None = None,
     muxing: dict[str, str] | None = None,
+    pictures: Sequence[int] | None = None,
+    sound: tuple[float, int] | None = None,
     into: Path | None = None,
     **options: str,
 ) -> bytes:
@@ -53,6 +55,8 @@ def make(
         between: the most B pictures in a row.
         rotation: degrees, counter-clockwise, by which players turn it.
         muxing: options of the container.
+        pictures: the number that each picture carries; its own by default, -1 for a black picture.
+        sound: seconds and channels of a sound inside of it (AAC).
         into: a file to make it in; those of the muxer that read what was written need one.
         **options: of the encoder.
     """
@@ -65,10 +69,58 @@ def make(
         stream.codec_context.time_base = base
         if rotation is not None:
             stream.set_display_rotation(rotation)
+        heard: Any = file.add_stream("aac", rate=24_000) if sound is not None else None
+        if heard is not None and sound is not None:
+            heard.layout = _LAYOUTS[sound[1]]
         gray = np.full((height // 2, width), 128, np.uint8)
         for at in range(frames):
-            frame = av.VideoFrame.from_ndarray(np.concatenate([bars(at, width, height), gray]), format="yuv420p")
+            shown = at if pictures is None else pictures[at]
+            luma = np.full((height, width), 16, np.uint8) if shown < 0 else bars(shown, width, height)
+            frame = av.VideoFrame.from_ndarray(np.concatenate([luma, gray]), format="yuv420p")
             frame.pts, frame.time_base = at if stamps is None else stamps[at], base
             file.mux(stream.encode(frame))
         file.mux(stream.encode())
+        if heard is not None and sound is not None:
+            file.mux(_encoded(heard, *sound))
     return out.getvalue() if into is None else into.read_bytes()
+
+
+_LAYOUTS = {1: "mono", 2: "stereo", 4: "4.0"}
+
+
+def _encoded(stream: Any, seconds: float, channels: int) -> list[Any]:
+    """Packets of noise."""
+    wave = np.random.default_rng(1).normal(0, 0.1, (channels, round(24_000 * seconds))).astype(np.float32)
+    frame = av.AudioFrame.from_ndarray(wave, format="fltp", layout=_LAYOUTS[channels])
+    frame.rate, frame.pts, frame.time_base = 24_000, 0, Fraction(1, 24_000)
+    return [*stream.encode(frame), *stream.encode(None)]
+
+
+def recording(seconds: float = 1.0, channels: int = 4, container: str = "mp4") -> bytes:
+    """A file with AAC and without pictures."""
+    out = io.BytesIO()
+    with av.open(out, "w", format=container) as file:
+        stream: Any = file.add_stream("aac", rate=24_000)
+        stream.layout = _LAYOUTS[channels]
+        file.mux(_encoded(stream, seconds, channels))
+    return out.getvalue()
+
+
+def begun_at(data: bytes, seconds: float) -> bytes:
+    """An MP4 file from *seconds* on without encoding it anew, as ``ffmpeg -ss … -c copy`` makes it.
+
+    It begins with the key picture before; an edit list hides what comes before *seconds*.
+    """
+    out = io.BytesIO()
+    with av.open(io.BytesIO(data)) as given, av.open(out, "w", format="mp4") as file:
+        streams = {stream.index: file.add_stream_from_template(stream) for stream in given.streams}
+        picture = given.streams.video[0]
+        given.seek(round(seconds / picture.time_base), stream=picture)
+        for packet in given.demux():
+            if packet.dts is None or packet.pts is None:
+                continue
+            offset = round(seconds / packet.time_base)
+            packet.pts, packet.dts = packet.pts - offset, packet.dts - offset
+            packet.stream = streams[packet.stream.index]
+            file.mux(packet)
+    return out.getvalue()

@@ -24,11 +24,12 @@ from seldio import timeline
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.media.video_decode import Decoder
-from seldio.media.video_open import MOST_PIXELS, NotVideo, opened, speaking
+from seldio.media.video_open import MOST_PIXELS, NotVideo, SoundOnly, opened, speaking
 from seldio.media.video_scan import Ints, Scan, scan
+from seldio.media.video_survey import Survey, survey
 from seldio.text import plural, printable
 
-__all__ = ["NotVideo", "Picture", "Video"]
+__all__ = ["NotVideo", "Picture", "SoundOnly", "Video"]
 
 #: Height, width and the colours red, green, blue; whole numbers from 0 to 255.
 Picture = np.ndarray[Any, np.dtype[np.uint8]]
@@ -150,10 +151,10 @@ class Video:
         width, height = options.get("size") or self.size
         return np.stack(found) if found else np.zeros((0, height, width, 3), np.uint8)
 
-    def decodable(self) -> int:
-        """How many pictures come out of the decoder; decodes all of it and keeps nothing."""
+    def survey(self) -> Survey:
+        """How many pictures come out of the decoder, and where they are black or all the same; decodes all of it."""
         with Decoder(self._opened, self.scan, frozenset(range(self.frames)), self._threads) as decoder:
-            return len(set(decoder.rest()))
+            return survey(decoder.rest(), self.scan)
 
     def _opened(self) -> AbstractContextManager[tuple[InputContainer, VideoStream]]:
         return opened(self._stream, self._lock)

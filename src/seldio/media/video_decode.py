@@ -73,11 +73,11 @@ class Decoder:
         self._last = number, frame
         return frame
 
-    def rest(self) -> Iterator[int]:
-        """The numbers of all pictures from here on that come out of the decoder."""
-        for number, _ in self._frames:
+    def rest(self) -> Iterator[tuple[int, VideoFrame]]:
+        """All pictures from here on that come out of the decoder, with their numbers."""
+        for number, frame in self._frames:
             self._next = number + 1
-            yield number
+            yield number, frame
 
     def _restart(self) -> None:
         self._stack.close()

@@ -17,7 +17,7 @@ from av.container import InputContainer
 from av.video.stream import VideoStream
 
 from seldio.errors import DataError
-from seldio.text import printable
+from seldio.text import plural, printable
 
 #: FFmpeg's names of the containers that may be read.
 CONTAINERS = ("mov", "matroska", "avi", "mpegts", "mpeg", "flv", "ogg", "asf", "ivf", "h264", "hevc", "m4v")
@@ -35,6 +35,10 @@ _OPTIONS = {
 
 class NotVideo(DataError):
     """A file that cannot be read as video."""
+
+
+class SoundOnly(NotVideo):
+    """A file of a type for videos that holds sound and no pictures."""
 
 
 class SharedStream:
@@ -129,7 +133,7 @@ def _main(container: InputContainer) -> VideoStream:
     except IndexError:  # streams that appear only while reading
         found = None
     if not isinstance(found, VideoStream) or found.disposition & av.stream.Disposition.attached_pic:
-        raise NotVideo("it has no video stream")
+        raise _without_pictures(container)
     context = found.codec_context
     if context is None:
         raise NotVideo("its video is of a kind that cannot be decoded")
@@ -139,3 +143,13 @@ def _main(container: InputContainer) -> VideoStream:
         raise NotVideo(f"its pictures have {context.width:,} × {context.height:,} pixels, over {MOST_PIXELS:,}")
     context.options = {"max_pixels": str(MOST_PIXELS)}
     return found
+
+
+def _without_pictures(container: InputContainer) -> NotVideo:
+    """Why there is nothing to see; a recording without pictures is a recording."""
+    heard = next(iter(container.streams.audio), None)
+    if heard is None:
+        return NotVideo("it has no video stream")
+    seconds = f", {container.duration / av.time_base:.3f} s" if container.duration else ""
+    kind = f"{heard.codec_context.name.upper()}, {plural(heard.channels, 'channel')} at {heard.rate:,} Hz{seconds}"
+    return SoundOnly(f"it has no video stream, only sound ({kind})")

@@ -44,7 +44,9 @@ class Scan:
         raw: FFmpeg's time stamp of each picture, or nothing where pictures can only be counted.
         keys: for each picture the one from which decoding has to begin; nothing where seeking is not safe.
         fault: why reading stopped before the end, if it did.
-        promised: pictures that the header counts, 0 where it does not.
+        promised: pictures that the header counts, 0 where it does not; those that an edit list hides left out.
+        hidden: pictures that an edit list hides: they are decoded for those that follow, and not shown.
+        sound: seconds from which to which the sound inside the container lasts; None where there is none.
     """
 
     times: Ints
@@ -56,6 +58,8 @@ class Scan:
     keys: Ints
     fault: str = ""
     promised: int = 0
+    hidden: int = 0
+    sound: tuple[float, float] | None = None
 
     def __len__(self) -> int:
         return len(self.times)
@@ -117,23 +121,50 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
     """
     rate = _rate(stream)
     packets: list[Told] = []
-    fault = ""
+    sound = next(iter(container.streams.audio), None)
+    heard: tuple[int, int] | None = None
+    hidden, fault = 0, ""
     try:
-        for packet in container.demux(stream):
-            if packet.size and not packet.is_discard:
+        for packet in container.demux([stream, sound] if sound is not None else [stream]):
+            if not packet.size:
+                continue
+            if packet.stream is sound:
+                heard = _heard(packet, heard)
+            elif packet.is_discard:
+                hidden += 1
+            else:
                 packets.append(_told(packet))
-                if len(packets) > MOST_FRAMES:
-                    raise NotVideo(f"it has over {MOST_FRAMES:,} pictures")
+            if max(len(packets), hidden) > MOST_FRAMES:
+                raise NotVideo(f"it has over {MOST_FRAMES:,} pictures")
     except FAILURES as error:
         fault = reason(error)
     if not packets:
         raise NotVideo(f"it has no pictures{': ' if fault else ''}{fault}")
     with speaking():
-        promised = len(stream.index_entries) if container.format.name.startswith("mov") else 0
-    return dataclasses.replace(_scan(container, stream, packets, rate), fault=fault, promised=promised)
+        promised = _promised(stream) if container.format.name.startswith("mov") else 0
+    span = None
+    if heard is not None and sound is not None and sound.time_base is not None:
+        base = Fraction(sound.time_base)
+        zero = _zero(container, base)
+        span = float((heard[0] - zero) * base), float((heard[1] - zero) * base)
+    found = _scan(container, stream, packets, rate)
+    return dataclasses.replace(found, fault=fault, promised=promised, hidden=hidden, sound=span)
 
 
-def _told(packet: Packet[VideoStream]) -> Told:
+def _promised(stream: VideoStream) -> int:
+    """Pictures that the index of an MP4 file lists to be shown."""
+    return sum(not entry.is_discard for entry in stream.index_entries)
+
+
+def _heard(packet: Packet[Any], heard: tuple[int, int] | None) -> tuple[int, int] | None:
+    """From when to when there is sound, with one more packet of it; hidden ones and those without stamps are none."""
+    if packet.pts is None or packet.is_discard or abs(packet.pts) > _MOST_TICKS:
+        return heard
+    start, end = packet.pts, packet.pts + (packet.duration or 0)
+    return (start, end) if heard is None else (min(heard[0], start), max(heard[1], end))
+
+
+def _told(packet: Packet[Any]) -> Told:
     return packet.pts, packet.dts, packet.is_keyframe, packet.duration or 0
 
 

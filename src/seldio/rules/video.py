@@ -6,8 +6,9 @@ wait for it. A recording without any video is LAY105, and LAY115 for the twelve 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
+from typing import NamedTuple
 
 from seldio.engines import each
 from seldio.findings import Finding, Sink
@@ -16,7 +17,7 @@ from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
 from seldio.rules.collection import Collection, Found, finder
 from seldio.rules.tree_files import MANY, folders, wrong_alike
 from seldio.rules.tree_gaps import spot
-from seldio.rules.video_tree import PRESCRIBED, Facts, Film, TreeVideo, decodable
+from seldio.rules.video_tree import PRESCRIBED, Decoded, Facts, Film, TreeVideo, decoded
 from seldio.text import listed, plural, printable
 from seldio.timeline import centre
 
@@ -31,8 +32,8 @@ def video_unreadable(video: TreeVideo, found: Found) -> Iterator[Finding]:
     """A video that cannot be read, or has no pictures.
 
     Web pages and texts saved under the name of a video, downloads without their end (an MP4 file often keeps its
-    index there), sound without pictures. A text that names other files is never followed, whatever its
-    suffix. (In a folder, files of 0 bytes are LAY113.)
+    index there), sound without pictures in a folder for videos (VID110 elsewhere). A text that names other files is
+    never followed, whatever its suffix. (In a folder, files of 0 bytes are LAY113.)
 
     Example:
         video_dev/dev-train-tau/fold3_room4_mix001.mp4, which begins with <!DOCTYPE html>
@@ -43,8 +44,13 @@ def video_unreadable(video: TreeVideo, found: Found) -> Iterator[Finding]:
     Reference: FFmpeg follows lists of files (ffconcat, HLS) of any name; seldio does not let it.
     """
     for one in video.all:
-        if one.facts is None:
+        if one.facts is None and not _is_sound(one):
             yield found(one.path, f"{one.file} cannot be read as video: {printable(one.fault)}", "fetch it again")
+
+
+def _is_sound(one: Film) -> bool:
+    """Whether it is a recording in a container that may hold videos, and not in a folder for these."""
+    return one.only_sound and (one.place.top is None or one.place.top.field != "video")
 
 
 @rule("VID102", ERROR)
@@ -52,7 +58,7 @@ def video_cut_off(video: TreeVideo, found: Found) -> Iterator[Finding]:
     """A video with fewer pictures than its header counts.
 
     Downloads break off. Players and loaders show what is there, without a word, and all later label frames
-    get no picture, or the last one.
+    get no picture, or the last one. Pictures that an edit list hides are not missing: that is VID111.
 
     Example:
         9,000 pictures in the index, and the file ends after 3,120
@@ -242,8 +248,80 @@ def video_without_clock(video: TreeVideo, found: Found) -> Iterator[Finding]:
             yield found(one.path, message, "compare its length with the recording's")
 
 
+@rule("VID109", WARNING)
+def sound_inside_length(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    """The sound inside of a video begins or ends more than 0.30 s before or after its pictures.
+
+    One of the two was cut, replaced by that of another recording, or runs at another rate; what is seen and heard
+    together in a player belongs apart. Recordings beside the video are VID105.
+
+    Example:
+        fold3_room4_mix001.mp4 has pictures up to 60.0 s, and sound up to 41.2 s
+
+    Fix:
+        Take it as published, or put pictures and sound together again from their sources.
+
+    Reference: others have measured up to 0.30 s on the 156 videos of STARSS23.
+    """
+    for one, facts in video.whole:
+        if facts.heard is not None:
+            start, end = facts.heard
+            if max(abs(start - facts.start), abs(end - facts.end)) > USUAL + 1e-6:
+                message = (
+                    f"{one.file} has pictures from {facts.start:.3f} to {facts.end:.3f} s, and the sound inside of it "
+                    f"lasts from {start:.3f} to {end:.3f} s"
+                )
+                yield found(one.path, message, "take it as published, or put both together again")
+
+
+@rule("VID110", INFO)
+def sound_without_pictures(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    """A recording in a container that may hold videos, such as AAC in ``.mp4``.
+
+    It is not a broken video. But libsndfile does not read it, and nor do the baselines: its samples are not
+    checked. Lossy codecs also change the differences between channels, by which directions are heard.
+
+    Example:
+        fold3_room4_mix001.mp4 with four channels of AAC and no pictures
+
+    Fix:
+        Take the original recording, or write it as WAV or FLAC.
+
+    Reference: libsndfile, which soundfile, torchaudio and librosa read audio with.
+    """
+    for one in video.all:
+        if _is_sound(one):
+            message = f"{one.file} is a recording: {printable(one.fault)}; its samples are not checked"
+            yield found(one.path, message, "write it as WAV or FLAC to have it checked")
+
+
+@rule("VID111", INFO)
+def pictures_hidden(video: TreeVideo, found: Found) -> Iterator[Finding]:
+    """Pictures that an edit list hides, as ``ffmpeg -ss … -c copy`` leaves them at the beginning.
+
+    The file is complete: players, FFmpeg and seldio begin at the moment that was asked for. Programs that do not
+    know edit lists show the hidden pictures too, or count them, and everything is late by as many.
+
+    Example:
+        101 of 902 pictures come before the beginning of the clip
+
+    Fix:
+        Nothing, if all your programs agree on the length; otherwise encode it anew.
+
+    Reference: ISO/IEC 14496-12, 8.6.6, the edit list box.
+    """
+    for one, facts in video.seen:
+        if facts.hidden:
+            total = plural(facts.hidden + facts.frames, "picture")
+            message = (
+                f"{one.file}: {facts.hidden:,} of {total} are hidden by an edit list, {facts.frames:,} are shown "
+                f"from {facts.start:.3f} to {facts.end:.3f} s"
+            )
+            yield found(one.path, message, "programs that ignore edit lists are late by as many pictures")
+
+
 @rule("VID201", ERROR)
-def picture_damaged(video: TreeVideo, found: Found) -> Iterator[Finding]:
+def picture_damaged(films: list[Seen], found: Found) -> Iterator[Finding]:
     """Pictures that cannot be decoded.
 
     Bytes were damaged on the way. Decoders leave such pictures out, and whoever counts pictures is off by so
@@ -257,25 +335,74 @@ def picture_damaged(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: loaders through OpenCV end such a video there, or show the picture before.
     """
-    entries = [one.entry for one, _ in video.seen]
-    decoded = each(decodable, entries, what="decoding videos", size=attrgetter("size"), key=attrgetter("stamp"))
-    for (one, facts), (there, why) in zip(video.seen, decoded, strict=True):
-        gone = facts.frames - there
+    for one, facts, seen in films:
+        gone = facts.frames - seen.pictures
         if gone > 0:
-            told = f" ({printable(why)})" if why else ""
+            told = f" ({printable(seen.fault)})" if seen.fault else ""
             message = f"{gone:,} of {plural(facts.frames, 'picture')} of {one.file} cannot be decoded{told}"
             yield found(one.path, message, "fetch it again")
 
 
+@rule("VID202", WARNING)
+def pictures_black(films: list[Seen], found: Found) -> Iterator[Finding]:
+    """Pictures that are black for two seconds or more.
+
+    The camera was off or covered, or an edit has filled a gap. Labels and sound go on, and a model that looks
+    learns nothing there. A picture is black if 98 % of it are darker than an eighth of white. Looked for in a
+    deep check only.
+
+    Example:
+        fold3_room4_mix001.mp4 is black from 12.0 to 20.5 s
+
+    Fix:
+        Take it as published, or leave that part out where pictures are used.
+
+    Reference: FFmpeg's blackdetect has the same measure and the same two seconds.
+    """
+    for one, _, seen in films:
+        if seen.black:
+            yield found(one.path, f"{one.file} is black {_spans(seen.black)}", "take it as published")
+
+
+@rule("VID203", WARNING)
+def pictures_frozen(films: list[Seen], found: Found) -> Iterator[Finding]:
+    """Pictures that do not change for ten seconds or more.
+
+    The camera or an encoder hung, and the last picture was written again and again. In a real recording there is
+    noise in every picture, and somebody moves. Looked for in a deep check only; two pictures are the same if no
+    pixel differs by more than 6 of 255, which is what encoding again makes of them.
+
+    Example:
+        fold3_room4_mix001.mp4 stands still from 30.1 to 59.9 s
+
+    Fix:
+        Take it as published, or leave that part out where pictures are used.
+
+    Reference: FFmpeg's freezedetect looks for the same.
+    """
+    for one, _, seen in films:
+        if seen.frozen:
+            yield found(one.path, f"{one.file} stands still {_spans(seen.frozen)}", "take it as published")
+
+
 PACKET_RULES: tuple[Rule, ...] = (
     video_unreadable, video_cut_off, video_size, video_rate, video_length, labels_without_picture,
-    last_labels_without_picture, video_clock, video_without_clock,
+    last_labels_without_picture, video_clock, video_without_clock, sound_inside_length, sound_without_pictures,
+    pictures_hidden,
 )  # fmt: skip
-DEEP_RULES: tuple[Rule, ...] = (picture_damaged,)
+DEEP_RULES: tuple[Rule, ...] = (picture_damaged, pictures_black, pictures_frozen)
 RULES: tuple[Rule, ...] = (*PACKET_RULES, *DEEP_RULES)
 
 
 # --- what rules share --------------------------------------------------------------------------------------
+
+
+def _spans(spans: Sequence[tuple[float, float]]) -> str:
+    """Where something is so, in seconds, the longest first; and how long in all, where there are several."""
+    longest = sorted(spans, key=lambda span: span[0] - span[1])
+    named = listed([f"from {start:.1f} to {end:.1f} s" for start, end in longest], 3)
+    total = sum(end - start for start, end in spans)
+    return named if len(spans) == 1 else f"{named} ({total:.1f} s in all)"
 
 
 def _size(size: tuple[int, int]) -> str:
@@ -332,8 +459,25 @@ def check_videos(collection: Collection, tree: Tree, sink: Sink, *, deep: bool =
         How many videos were looked at.
     """
     video = TreeVideo(collection, tree)
-    for one in (RULES if deep else PACKET_RULES) if video.all else ():
-        assert one.check is not None
-        for finding in one.check(video, finder(one)):
-            sink(finding)
+    _run(PACKET_RULES if video.all else (), video, sink)
+    if deep:
+        seen = list(video.seen)
+        entries = [one.entry for one, _ in seen]
+        looks = each(decoded, entries, what="decoding videos", size=attrgetter("size"), key=attrgetter("stamp"))
+        _run(DEEP_RULES, [Seen(one, facts, look) for (one, facts), look in zip(seen, looks, strict=True)], sink)
     return len(video.all)
+
+
+class Seen(NamedTuple):
+    """A video with its packets and its pictures."""
+
+    film: Film
+    facts: Facts
+    pictures: Decoded
+
+
+def _run(rules: Iterable[Rule], what: TreeVideo | list[Seen], sink: Sink) -> None:
+    for one in rules:
+        assert one.check is not None
+        for finding in one.check(what, finder(one)):
+            sink(finding)

@@ -41,6 +41,8 @@ class Facts:
         off: seconds by which the picture that is farthest from rate and number is shown later than they say.
         worst: the number of that picture.
         fault: why reading stopped, if it did.
+        hidden: how many pictures an edit list hides.
+        heard: seconds from which to which the sound inside of it lasts; None where there is none.
         bare: label frames with labels and without a picture, ascending.
         hop: seconds between label frames.
     """
@@ -55,6 +57,8 @@ class Facts:
     off: float
     worst: int
     fault: str
+    hidden: int
+    heard: tuple[float, float] | None
     bare: tuple[int, ...]
     hop: Fraction
 
@@ -73,6 +77,7 @@ class Film:
         place: where it stands.
         facts: what it is; None where it cannot be read.
         fault: why it cannot.
+        only_sound: whether that is because it has sound and no pictures.
         sound: seconds of the longest whole recording of the same clip; None if there is none.
     """
 
@@ -80,6 +85,7 @@ class Film:
     place: Place
     facts: Facts | None
     fault: str
+    only_sound: bool
     sound: float | None
 
     @property
@@ -114,8 +120,8 @@ class TreeVideo:
             others.append((place, sound))
         seen = each(_looked_at, looks, batch=8, what="reading the packets of videos", key=attrgetter("stamp"))
         self.all = [
-            Film(look.entry, place, facts, fault, sound)
-            for look, (place, sound), (facts, fault) in zip(looks, others, seen, strict=True)
+            Film(look.entry, place, facts, fault, only_sound, sound)
+            for look, (place, sound), (facts, fault, only_sound) in zip(looks, others, seen, strict=True)
         ]
 
     @property
@@ -168,8 +174,8 @@ class _Look(NamedTuple):
         return self.entry.stamp, self.frames.tobytes(), self.hop
 
 
-def _looked_at(look: _Look) -> tuple[Facts | None, str]:
-    from seldio.media.video import Video
+def _looked_at(look: _Look) -> tuple[Facts | None, str, bool]:
+    from seldio.media.video import SoundOnly, Video
 
     entry, frames, hop = look
     try:
@@ -180,18 +186,35 @@ def _looked_at(look: _Look) -> tuple[Facts | None, str]:
             worst = int(np.argmax(far > far.max() - 1e-6))  # the first of equals
             return Facts(
                 video.size, scan.rate, len(scan), scan.promised, float(scan.start), float(scan.end), scan.stamped,
-                float(ahead[worst]), worst, scan.fault, tuple(bare.tolist()), hop,
-            ), ""  # fmt: skip
+                float(ahead[worst]), worst, scan.fault, scan.hidden, scan.sound, tuple(bare.tolist()), hop,
+            ), "", False  # fmt: skip
     except SeldioError as error:
-        return None, str(error)
+        return None, str(error), isinstance(error, SoundOnly)
 
 
-def decodable(entry: Entry) -> tuple[int, str]:
-    """How many pictures of a video come out of the decoder, and what it says; decodes all of it."""
+class Decoded(NamedTuple):
+    """What came out of the decoder.
+
+    Args:
+        pictures: how many.
+        fault: why there are no more, if it says so.
+        black: seconds from which to which pictures are black.
+        frozen: the same of pictures that do not change.
+    """
+
+    pictures: int
+    fault: str = ""
+    black: tuple[tuple[float, float], ...] = ()
+    frozen: tuple[tuple[float, float], ...] = ()
+
+
+def decoded(entry: Entry) -> Decoded:
+    """What the pictures of a video look like; decodes all of it."""
     from seldio.media.video import Video
 
     try:
         with entry.open() as stream, Video(stream) as video:
-            return video.decodable(), ""
+            found = video.survey()
+            return Decoded(found.there, "", found.black, found.frozen)
     except SeldioError as error:
-        return 0, str(error)
+        return Decoded(0, str(error))
