@@ -531,7 +531,7 @@ def test_a_video_that_was_cut_without_encoding_is_whole(tmp_path: Path) -> None:
 
 def test_black_and_frozen_pictures_are_told_and_short_ones_are_not(tmp_path: Path) -> None:
     rate = Fraction(5)
-    numbers = [*range(1, 11), *[-1] * 15, *range(26, 30), *[30] * 60, *range(90, 99), *[-1] * 9, *[7] * 45]
+    numbers = [*range(1, 11), *[-1] * 15, *range(26, 30), *[30] * 60, *range(90, 99), *[-1] * 9, *[7] * 8]
     (tmp_path / "a.mp4").write_bytes(make(len(numbers), rate, pictures=numbers, **QUICK))
     found = {one.code: one.message for one in deeply(tmp_path)}
 
@@ -542,6 +542,11 @@ def test_black_and_frozen_pictures_are_told_and_short_ones_are_not(tmp_path: Pat
     with Video(io.BytesIO(make(60, rate, pictures=[-1] * 60, **QUICK))) as video:
         found_all = video.survey()
         assert (found_all.there, found_all.black, found_all.frozen) == (60, ((0.0, 12.0),), ())
+    drawn = [at // 20 for at in range(100)] + [9] * 60
+    with Video(io.BytesIO(make(160, rate, pictures=drawn, **QUICK))) as video:
+        assert video.survey().frozen == (), "a drawn scene stands still whenever nothing moves"
+    with Video(io.BytesIO(make(60, rate, pictures=[9] * 60, codec="mpeg4"))) as video:
+        assert video.survey().frozen == ((0.0, 12.0),), "all of it"
 
 
 def test_the_length_of_sound_inside(tmp_path: Path) -> None:

@@ -24,6 +24,9 @@ _DARK, _SHARE = 32, 0.98
 _SAME = 6
 #: Seconds from which on it is told: fades are shorter, and somebody always moves.
 BLACK, FROZEN = 2.0, 10.0
+#: Share of the rest of a video that may stand still for shorter. Where more does, pictures are drawn: such scenes stand
+#: still whenever nothing moves, and in those of cameras there is noise.
+_DRAWN = 0.2
 #: Formats of pixels whose first plane is the brightness, a byte each.
 _PLANES = ("yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "nv12", "gray")
 
@@ -46,7 +49,7 @@ class Survey:
 def survey(pictures: Iterable[tuple[int, VideoFrame]], scan: Scan) -> Survey:
     """Look at all *pictures*, each with its number, in their order; nothing is kept."""
     luma = _Luma()
-    black, frozen = _Runs(BLACK, scan), _Runs(FROZEN, scan)
+    black, still = _Runs(scan), _Runs(scan)
     there, first = 0, np.zeros((0, 0), np.uint8)
     for number, frame in pictures:
         there += 1
@@ -54,9 +57,20 @@ def survey(pictures: Iterable[tuple[int, VideoFrame]], scan: Scan) -> Survey:
         dark = bool(np.mean(shown <= _DARK) >= _SHARE)
         black.add(number, dark, goes_on=dark)
         same = shown.shape == first.shape and _differ(shown, first) <= _SAME
-        frozen.add(number, not dark, goes_on=same and not dark)
+        still.add(number, not dark, goes_on=same and not dark)
         first = first if same else shown.copy()
-    return Survey(there, black.done(), frozen.done())
+    return Survey(there, _long(black.done(), BLACK), _frozen(still.done(), float(scan.end - scan.start)))
+
+
+def _long(spans: list[Span], least: float) -> tuple[Span, ...]:
+    return tuple(span for span in spans if span[1] - span[0] >= least)
+
+
+def _frozen(spans: list[Span], seconds: float) -> tuple[Span, ...]:
+    """The long ones, if the rest of the video is not drawn."""
+    found = _long(spans, FROZEN)
+    inside, every = (sum(end - start for start, end in those) for those in (found, spans))
+    return found if every - inside <= _DRAWN * (seconds - inside) else ()
 
 
 def _differ(one: Luma, other: Luma) -> int:
@@ -64,30 +78,30 @@ def _differ(one: Luma, other: Luma) -> int:
 
 
 class _Runs:
-    """Runs of pictures that last long enough."""
+    """Runs of two pictures or more."""
 
-    def __init__(self, least: float, scan: Scan) -> None:
-        self._least, self._scan = least, scan
-        self._start: float | None = None
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+        self._start, self._count = 0, 0
         self._found: list[Span] = []
 
     def add(self, number: int, possible: bool, *, goes_on: bool) -> None:
         """The next picture: whether one like it may begin a run, and whether it goes on with the last one."""
-        time = float(self._scan.time(number))
         if not goes_on:
-            self._end(time)
-        if possible and self._start is None:
-            self._start = time
+            self._end(float(self._scan.time(number)))
+        if possible:
+            self._start = self._start if self._count else number
+            self._count += 1
 
-    def done(self) -> tuple[Span, ...]:
-        """All of them."""
+    def done(self) -> list[Span]:
+        """All of them, in seconds."""
         self._end(float(self._scan.end))
-        return tuple(self._found)
+        return self._found
 
     def _end(self, time: float) -> None:
-        if self._start is not None and time - self._start >= self._least:
-            self._found.append((self._start, time))
-        self._start = None
+        if self._count > 1:
+            self._found.append((float(self._scan.time(self._start)), time))
+        self._count = 0
 
 
 class _Luma:

@@ -369,8 +369,9 @@ def pictures_frozen(films: list[Seen], found: Found) -> Iterator[Finding]:
     """Pictures that do not change for ten seconds or more.
 
     The camera or an encoder hung, and the last picture was written again and again. In a real recording there is
-    noise in every picture, and somebody moves. Looked for in a deep check only; two pictures are the same if no
-    pixel differs by more than 6 of 255, which is what encoding again makes of them.
+    noise in every picture, and somebody moves. Two pictures are the same if no pixel differs by more than 6 of 255,
+    which is what encoding again makes of them. Nothing is said of videos that often stand still for shorter: such
+    scenes are drawn. Looked for in a deep check only.
 
     Example:
         fold3_room4_mix001.mp4 stands still from 30.1 to 59.9 s
