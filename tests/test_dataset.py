@@ -526,3 +526,20 @@ def test_scenes_of_synth_are_data_sets(tmp_path: Path) -> None:
     dataset = seldio.open(tmp_path)
     assert sorted(name for name, _ in synth.CLIPS) == sorted(dataset.events)
     assert sum(table.num_rows for table in tables) == dataset.events.table().num_rows
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_labels_of_one_clip_make_a_folder_like_those_of_two(root: Path, tmp_path: Path, count: int) -> None:
+    places = sorted((root / "metadata_dev").rglob("*.csv"))[:count]
+    for place in places:
+        (tmp_path / "labels").mkdir(exist_ok=True)
+        shutil.copy(place, tmp_path / "labels")
+    table = seldio.read(tmp_path / "labels")
+
+    written = seldio.write(table, tmp_path / "sub", "starss23")
+
+    assert [str(tmp_path / "sub" / place.name) for place in sorted(places, key=lambda place: place.name)] == sorted(
+        written
+    )
+    if count == 1:
+        assert (str(tmp_path / "own.csv"),) == seldio.write(table, tmp_path / "own.csv", "starss23")

@@ -188,6 +188,8 @@ def test_without_a_folder_it_is_said_how_to_go_on_next_time() -> None:
         raise KeyboardInterrupt
     with pytest.raises(KeyboardInterrupt, match=r"^it told itself$"), running(1):
         raise KeyboardInterrupt("it told itself")
+    with pytest.raises(KeyboardInterrupt, match=r"^stopped; nothing is half written$"), running(1, resumable=False):
+        raise KeyboardInterrupt
 
 
 def test_damaged_parts_are_worked_on_again(calls: Path, tmp_path: Path) -> None:

@@ -235,6 +235,7 @@ class Clock:
 STOPS = {
     "commit": (["--as", "files"], r"stopped; 2 of 8 files were sent to anna/sounds: the same command sends the others$"),
     "look": (["--as", "files"], r"stopped; nothing was sent: the same command starts again$"),
+    "early": (["--as", "files"], r"^seldio: stopped; nothing is half written$"),
     "export": (["--as", "parquet"], r"stopped; nothing was sent: the same command starts again; with --staging FOLDER"),
     "staged": (["--as", "parquet"], r"stopped; 0 of \d files are written in .*staging/parquet: the same command goes on"),
 }  # fmt: skip
@@ -256,7 +257,11 @@ def test_ctrl_c_in_a_push_says_how_to_go_on(
     options, said = STOPS[where]
     options = [*options, *(["--staging", str(tmp_path / "staging")] if where == "staged" else [])]
     with monkeypatch.context() as patch:
-        place = {"commit": "seldio.hub.pushing._commit", "look": "seldio.hub.publishing.look"}.get(where)
+        place = {
+            "commit": "seldio.hub.pushing._commit",
+            "look": "seldio.hub.publishing.look",
+            "early": "seldio.hub.publishing.checked_name",
+        }.get(where)
         patch.setattr(place or "seldio.storage.work.written", once if where == "commit" else stop)
         code, text = cli("push", str(tree), "--repo", REPO, *options)
     assert code == 130
@@ -966,6 +971,15 @@ def test_the_card_is_complete_and_accepted(hub: Hub, tree: Path, monkeypatch: py
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
     hf.DatasetCard(text).validate()
     assert hf.DatasetCard(text).data.license == "cc-by-4.0"
+
+
+def test_sizes_are_those_of_clips_or_questions(hub: Hub, tmp_path: Path) -> None:
+    """Not those of the rows of label files, of which a clip has hundreds."""
+    for number in range(3):
+        rows = "".join(f"{frame},1,0,-50,30\n" for frame in range(600))
+        (tmp_path / f"mix{number:03}.csv").write_text(rows)
+
+    assert ["n<1K"] == front(push(tmp_path, REPO, about=About("mit", ("en",))).card)["size_categories"]
 
 
 def test_what_people_wrote_is_kept(hub: Hub, tree: Path) -> None:

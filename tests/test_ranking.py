@@ -187,6 +187,11 @@ def test_columns_by_name(tmp_path: Path) -> None:
         ('{"version": 1, "reports": [{}]}', "report 1: there is no list tables"),
         ("[1]", "record 1"),
         ("[", r"scores\.csv:1"),
+        ("system,F\rx,", "row|line|cell"),
+        ("sys\rtem,F\nx,1\n", "no header of this layout|lacks system"),
+        ("system," + "F" * 200_000 + "\nx,\n", "no column with numbers"),
+        ("x" * 200_000, "no header of this layout"),
+        ('"system\r",F\nx,1\n', "no header of this layout|lacks system"),
     ],
 )
 def test_bad_files(tmp_path: Path, text: str, message: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -55,11 +56,11 @@ def write(
     allow_loss: Collection[str] = (),
     fill: Mapping[str, Any] = NOTHING,
 ) -> tuple[str, ...]:
-    """Write an event table: one file for one clip, a folder for several, or one Parquet file.
+    """Write an event table: a folder with a file for each clip, one file, or one Parquet file.
 
     Args:
         table: an event table; :func:`read` gives one, :func:`seldio.from_events` makes one.
-        path: the file or folder.
+        path: the folder; of one clip a file if it has a suffix, such as ``mix001.csv``.
         format: the layout to write.
         allow_loss: fields whose loss is accepted; ``all`` for every one.
         fill: values for fields that the layout needs and the table lacks, by field.
@@ -74,7 +75,8 @@ def write(
     """
     target = get(format)
     done = conversion.convert(table, get("parquet"), target, allow_loss=allow_loss, fill=fill)
-    single = len(origin_of(done.table).files) == 1
+    named = re.search(r"\.[a-z]\w*$", os.fspath(path), re.IGNORECASE)
+    single = len(origin_of(done.table).files) == 1 and named is not None
     return write_tables([done.table], target, os.fspath(path), Input("the table", [], single, 0, 0, []))
 
 

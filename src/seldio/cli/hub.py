@@ -61,7 +61,7 @@ def push(
     if json or not sys.stderr.isatty():
         quiet()
     about = hub.About(license, tuple(language), title, _text_of(citation))
-    with running(workers, engine):
+    with running(workers, engine, resumable=False):
         done = hub.push(
             source, repo, kind=kind.value, private=private, dry_run=dry_run, staging=staging, revision=revision,
             message=message, include=include, about=about,

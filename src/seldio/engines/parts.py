@@ -72,7 +72,11 @@ _running: ContextVar[_Running | None] = ContextVar("running", default=None)
 
 @contextmanager
 def running(
-    workers: int | None = None, engine: str = "local", resume: str | os.PathLike[str] | None = None
+    workers: int | None = None,
+    engine: str = "local",
+    resume: str | os.PathLike[str] | None = None,
+    *,
+    resumable: bool = True,
 ) -> Iterator[None]:
     """Let what is called inside of the block work in several processes or on a cluster. Results stay the same.
 
@@ -82,6 +86,7 @@ def running(
         engine: *local* for processes of this machine, *ray* for a Ray cluster (see :mod:`seldio.engines.cluster`).
         resume: a folder in which finished parts are kept: the same work with the same folder goes on from there,
             and what has changed since is done again. It is made if it is not there.
+        resumable: whether who runs this can name such a folder, as a stop then says.
 
     Raises:
         UsageError: a number of workers that cannot be, an unknown engine, a folder that holds something else, or Ray
@@ -100,7 +105,7 @@ def running(
         yield
         well = True
     except KeyboardInterrupt as stop:
-        raise KeyboardInterrupt(str(stop) or f"stopped; {_how_to_go_on(ledger)}") from None
+        raise KeyboardInterrupt(str(stop) or f"stopped; {_how_to_go_on(ledger, resumable)}") from None
     finally:
         _running.reset(token)
         if now.engine is not None:
@@ -109,9 +114,10 @@ def running(
         ledger.finish()
 
 
-def _how_to_go_on(ledger: Ledger | None) -> str:
+def _how_to_go_on(ledger: Ledger | None, resumable: bool) -> str:
     if ledger is None:
-        return "nothing is half written; with --resume FOLDER the same command would go on where it stopped"
+        way = "; with --resume FOLDER the same command would go on where it stopped"
+        return f"nothing is half written{way if resumable else ''}"
     return f"{ledger.told()}: the same command goes on from there"
 
 

@@ -112,14 +112,14 @@ def _values(
     tags = ["audio"] * bool(labels or items or "wav" in kinds) + ["video"] * ("mp4" in kinds)
     tags += ["spatial-audio", "sound-event-localization-and-detection"] * bool(labels)
     tags += ["audio-question-answering"] * bool(items) + ["seldio"]
-    rows = sum(group["rows"] for group in (*labels, *items)) or len(manifest.files)
+    clips, questions = sum(group["clips"] for group in labels), sum(group["rows"] for group in items)
     return {
         "language": list(about.languages) or sorted({code for item in items for code in item.get("languages", {})}),
         "license": about.license,
         "pretty_name": about.title or repo.partition("/")[2],
         "tags": tags,
         "task_categories": tasks,
-        "size_categories": [size_category(rows)],
+        "size_categories": [size_category(clips or questions or len(manifest.files))],
         "configs": configs(parts),
         "dataset_info": _dataset_info(parts),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import os
 import re
@@ -14,6 +13,7 @@ from seldio.files import open_source, read_entries
 from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.csv_table import read_table
+from seldio.formats.csv_text import rows
 from seldio.scores import score_json
 from seldio.scores.result import Cell, Column, Interval, ScoreReport
 from seldio.scores.score_csv import LONG, unguarded
@@ -159,15 +159,14 @@ def _from_json(data: bytes, path: str) -> Scores:
 
 
 def _from_csv(data: bytes, path: str) -> Scores:
-    first = data.split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
-    head = next(csv.reader([first]), [])
-    name = next((name for name in _NAMES if name in head), _NAMES[0])
+    head = next((row for row in rows(data.decode("utf-8", "replace")) if not row.blank), None)
+    name = next((name for name in _NAMES if head is not None and name in head.values), _NAMES[0])
     table = read_table(data, path, raise_errors, (name,))
     assert table is not None  # the sink raises
-    rows = [dict(zip(table.header, row, strict=True)) for row in table.cells]
+    found = [dict(zip(table.header, row, strict=True)) for row in table.cells]
     if table.header == LONG:
-        return _from_long(rows, path)
-    return _from_rows([dict(_with_intervals(row)) for row in rows], path, "row")
+        return _from_long(found, path)
+    return _from_rows([dict(_with_intervals(row)) for row in found], path, "row")
 
 
 def _with_intervals(row: Mapping[str, str | None]) -> Iterator[tuple[str, object]]:
