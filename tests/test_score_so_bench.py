@@ -17,7 +17,7 @@ from seldio.errors import DataError, SeldioError, UsageError
 from seldio.questions import generate
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.judge.replies import Reply
-from seldio.scores.so_bench import bearing_angles, bearings, counts, moments, motions, quantities
+from seldio.scores.so_bench import bearing_angles, bearings, counts, distances, moments, motions
 from seldio.scores.so_bench.evaluate import Truth, evaluate, interval_iou
 from seldio.scores.so_bench.extract import extract
 from seldio.scores.so_bench.fallback import official_fallback
@@ -225,7 +225,7 @@ def test_angles(text, azimuth, elevation):
     ],
 )  # fmt: skip
 def test_distances(text, value):
-    assert value == quantities.metres(plainly(text))
+    assert value == distances.metres(plainly(text))
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from itertools import product
 
 import pytest
 
-from seldio.scores.so_bench import bearing_angles, bearings, counts, moments, motions, quantities
+from seldio.scores.so_bench import bearing_angles, bearings, counts, distances, moments, motions
 from seldio.scores.so_bench.tidy import plainly
 
 READERS = {
     "azimuth": (bearing_angles.azimuth, "{} degrees"),
     "elevation": (bearing_angles.elevation, "{} degrees"),
-    "distance": (quantities.metres, "{} m"),
+    "distance": (distances.metres, "{} m"),
     "onset": (moments.onset, "{} s"),
     "count": (counts.count, "{} sources"),
 }
@@ -123,7 +123,7 @@ def test_elevations(text: str, value: float | None) -> None:
     ],
 )  # fmt: skip
 def test_distances(text: str, value: float | None) -> None:
-    assert quantities.metres(plainly(text)) == value
+    assert distances.metres(plainly(text)) == value
 
 
 @pytest.mark.parametrize(

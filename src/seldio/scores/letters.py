@@ -1,16 +1,21 @@
-"""The letter of an option in a model's free answer, by a grammar that would rather find none than a wrong one.
+r"""The letter of an option in a model's free answer, by a grammar that would rather find none than a wrong one.
 
-A *letter* stands alone: no letter or digit touches it. It is *closed* where the line ends behind it, or a sign
-that closes a label (``B)``, ``B:``, ``B.`` and a space). The first rule that applies decides:
+Thoughts between ``<think>`` marks are left out, and of LaTeX the last ``\boxed{…}`` counts. A *letter* stands alone: no
+letter or digit touches it. It is *closed* where the line ends behind it, or a sign that closes a label (``B)``,
+``B:``, ``B.`` and a space). The first rule that applies decides:
 
 1. *alone*: but for white space and punctuation, the answer is one letter: ``B``, ``(b)``, ``**B**``, `` «B». ``
-2. *answer word*: behind the last ОТВЕТ or ANSWER stands a letter that is closed; words such as ``is``, ``это``,
-   ``вариант`` or ``option`` may stand between. Capitals that are no English word (all but A and I) need not be closed.
-3. *first*: the answer begins with a closed letter, and no other letter has the sign of a label behind it.
-4. *named*: behind ``option``, ``вариант``, ``литера`` and the like stands one letter, everywhere the same.
+2. *corrected*: the answer takes a letter back and gives another one: ``D... нет, C``, ``not D but C``.
+3. *answer word*: behind the last ОТВЕТ or ANSWER stands a letter that is closed; words such as ``is``, ``это``,
+   ``вариант`` or ``option`` may stand between. Capitals that are no English word (all but A and I) need not be
+   closed, none behind ``option`` and its like, and none before a bracket.
+4. *first*: the answer begins with a closed letter, and no other letter has the sign of a label behind it.
+5. *named*: behind ``option``, ``вариант``, ``I choose`` and the like, or before ``is correct``, stands one letter,
+   everywhere the same.
 
-Where two letters stand side by side (``B или C``) there is none. Cyrillic letters are found like Latin ones: А, В,
-С and Е are then read by their look, which is counted apart, as is Б, which looks like no option.
+Where two letters stand side by side (``B или C``), or a letter is denied (``B is wrong``), there is none.
+Cyrillic letters are found like Latin ones: А, В, С and Е are then read by their look, which is counted apart, as is
+Б, which looks like no option.
 """
 
 from __future__ import annotations
@@ -19,6 +24,8 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
+from seldio.scores.final_words import final_words
+
 #: Cyrillic letters that look like those of options.
 CYRILLIC = dict(zip("АВСЕавсе", "ABCEABCE", strict=True))
 #: The Russian alphabet beside the Latin one, for those who count options by it.
@@ -26,17 +33,36 @@ RUSSIAN = dict(zip("АБВГДЕабвгде", "ABCDEFABCDEF", strict=True))
 
 _ANY = "[A-Za-zАБВГДЕСабвгдес]"
 _ALONE = rf"(?<![^\W_]){_ANY}(?![^\W_])"
-_CLOSED = rf"{_ALONE}(?=[^\w\s]*[)\]}}:»—–]|(?:[^\w\s]|_)+(?:\s|\Z)|[ \t]+[-—–:=](?:\s|\Z)|[ \t]*(?:[\r\n]|\Z))"
+_CLOSED = (
+    rf"{_ALONE}(?=[^\w\s]*[)\]}}:»—–]|(?:[^\w\s]|_)+(?:\s|\Z)|[ \t]+[-—–:=](?:\s|\Z)|[ \t]+\((?!\w\))"
+    r"|[ \t]*(?:[\r\n]|\Z))"
+)
 _LETTER = rf"({_CLOSED}|(?<![^\W_])[B-HJ-Z](?=\s))"
-_NOUN = r"(?:букв(?:а|ой)|литер(?:а|ой)|вариант(?:ом)?|option|letter|choice)"
-_BETWEEN = rf"(?:[\W_]+(?i:{_NOUN}|is|это|ответа|верный|правильный|correct|the))*[\W_]+"
+_NOUN = r"(?:букв(?:а|ой|у)|литер(?:а|ой|у)|вариант(?:ом)?(?:\s+ответа)?|option|letter|choice)"
+_LINK = r"(?:is|это|ответа|верный|правильный|correct|the|option|answer|\\boxed)"
+_BETWEEN = rf"(?:[\W_]+(?i:{_LINK}))*[\W_]+"
+_CHOOSE = r"(?:i\s+(?:would\s+)?(?:choose|pick|select)|выб(?:ираю|рал|рала|ор)|it(?:'s|’s|\s+is)|это)"
+#: Right behind a noun a capital is the letter of an option, whatever follows.
+_AFTER_NOUN = rf"(?i:{_NOUN})(?:{_BETWEEN}{_LETTER}|\s+[(\[«\"*]*({_ALONE.replace(_ANY, '[A-ZАБВГДЕС]')}))"
 
 _WHOLE = re.compile(rf"[\W_]*({_ANY})[\W_]*")
-_ANSWERED = re.compile(rf"(?<![^\W_])(?i:ответ|answer){_BETWEEN}{_LETTER}")
+_ANSWERED = re.compile(rf"(?<![^\W_])(?i:ответ|answer){_BETWEEN}(?:{_AFTER_NOUN}|{_LETTER})")
 _FIRST = re.compile(rf"[\W_]*({_CLOSED})")
 _LABEL = re.compile(rf"({_ALONE})(?=[).:\]])")
-_NAMED = re.compile(rf"(?<![^\W_])(?i:{_NOUN})[\W_]+{_LETTER}")
-_ANOTHER = re.compile(rf"[\W_]*(?:(?i:или|либо|or|и|and)[\W_]+)?({_CLOSED})")
+_NAMED = re.compile(rf"(?<![^\W_])(?:{_AFTER_NOUN}|(?i:{_CHOOSE})[\W_]+{_LETTER})")
+_STATED = re.compile(rf"({_ALONE})\s+(?i:is\s+(?:the\s+)?(?:correct|right|best)|верн|правильн)")
+_ANOTHER = re.compile(rf"[\W_]*(?:(?i:или|либо|or|и|and)[\W_]+(?:(?i:{_NOUN})[\W_]+)?)?({_CLOSED})")
+_NOT = r"(?i:не|not|isn't|isn’t|neither|nor)"
+#: A letter that is taken back for another one, which ends the answer or its sentence.
+_BACK = r"(?i:нет|no|wait|точнее|вернее|actually|rather|скорее)"
+_CORRECTED = re.compile(
+    rf"{_ALONE}[\W_]+(?:{_BACK}[\W_]+)+({_CLOSED})|(?<![^\W_])(?:{_NOT}[\W_]+{_ALONE}[\W_]+(?:(?i:и|and)[\W_]+)?)+"
+    rf"(?i:а|но|but)[\W_]+({_CLOSED})"
+)
+_DENIED_BEFORE = re.compile(rf"(?<![^\W_]){_NOT}[\W_]+(?:(?i:{_NOUN}|the)[\W_]+)*\Z")
+_DENIED_BEHIND = re.compile(
+    r"[\W_]*(?:(?i:is|it's|это)[\W_]+)?(?:(?i:not|no|false|incorrect|wrong|unlikely|нет|не|неверн\w*|неправильн\w*))(?![^\W_])"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +71,7 @@ class Letter:
 
     Args:
         written: as it stands in the answer.
-        rule: which rule found it: ``alone``, ``answer word``, ``first`` or ``named``.
+        rule: which rule found it: ``alone``, ``corrected``, ``answer word``, ``first`` or ``named``.
     """
 
     written: str
@@ -74,26 +100,35 @@ class Letter:
 
 def letter_of(text: str) -> Letter | None:
     """The letter that an answer gives; None where it gives none, or more than one."""
+    text = final_words(text)
     if alone := _WHOLE.fullmatch(text):
         return Letter(alone[1], "alone")
-    answers = list(_ANSWERED.finditer(text))
-    if answers:
+    if corrected := list(_CORRECTED.finditer(text)):
+        return _single(text, corrected[-1], "corrected")
+    if answers := list(_ANSWERED.finditer(text)):
         return _single(text, answers[-1], "answer word")
     if first := _FIRST.match(text):
         labels = {_folded(found) for found in _LABEL.findall(text)}
         return _single(text, first, "first") if labels <= {_folded(first[1])} else None
-    named = list(_NAMED.finditer(text))
-    if len({_folded(match[1]) for match in named}) == 1:
+    named = [*_NAMED.finditer(text), *_STATED.finditer(text)]
+    if len({_folded(_letter(match)) for match in named}) == 1:
         return _single(text, named[0], "named")
     return None
 
 
+def _letter(match: re.Match[str]) -> str:
+    return str(next(group for group in match.groups() if group))
+
+
 def _single(text: str, match: re.Match[str], rule: str) -> Letter | None:
-    """The letter of a match, unless another one stands right behind it."""
-    behind = _ANOTHER.match(text, match.end(1))
-    if behind is not None and _folded(behind[1]) != _folded(match[1]):
+    """The letter of a match, unless it is denied, or another one stands right behind it."""
+    letter = _letter(match)
+    start, end = match.span(match.groups().index(letter) + 1)
+    behind = _ANOTHER.match(text, end)
+    if behind is not None and _folded(behind[1]) != _folded(letter):
         return None
-    return Letter(match[1], rule)
+    denied = _DENIED_BEFORE.search(text, max(0, start - 40), start) or _DENIED_BEHIND.match(text, end)
+    return None if denied and rule != "corrected" else Letter(letter, rule)
 
 
 def _folded(letter: str) -> str:

@@ -50,6 +50,7 @@ _RULES = (
 )
 _FORMS = {
     "alone": "a letter alone",
+    "corrected": "a letter taken back for another",
     "answer word": "a letter behind the answer word",
     "first": "a letter, then text",
     "named": "a letter behind “option”",

@@ -7,20 +7,14 @@ from itertools import pairwise
 from typing import Literal
 
 from seldio.scores.so_bench.bearings import directions
-from seldio.scores.so_bench.quantities import Quantity, of_kind, only
+from seldio.scores.so_bench.fields import AFTER, owners, pointed, words_at
+from seldio.scores.so_bench.quantities import Quantity, joined, only, quantities
 
-_NAMED = re.compile(r"(?P<azimuth>\b(?:azimuth(?:al)?|az|horizontal(?:ly)?)\b)"
-                    r"|(?P<elevation>\b(?:elevation|elev|el|vertical(?:ly)?)\b)")  # fmt: skip
+Field = Literal["azimuth", "elevation"]
 #: Directions that are counted from elsewhere, or the other way round.
 _COMPASS = re.compile(r"\b(?:north|south|east|west)|o'clock|π|\bpi\b")
-#: Between the ends of a range, or two values of which one may be right.
-_OR = re.compile(r"\s*(?:-|~|to|or|through|up to)\s*")
-#: A word right behind an angle that says where it points; an angle "of the back" is counted from elsewhere.
-_AFTER = re.compile(
-    r"\s*(?:to|on|towards?)?\s*(?:the|your|its)?\s*"
-    r"(?:(?P<left>left|counter-?\s?clockwise|anti-?\s?clockwise)|(?P<right>right|clockwise)"
-    r"|(?P<up>above|up|upwards?|higher)|(?P<down>below|down|downwards?|lower|beneath|under))\b"
-)
+#: Before a sign that may be a dash: *azimuth - 30*.
+_DASH = re.compile(r"[a-z]\s*-\s+\Z")
 #: Where angles are counted from, unless a text says otherwise.
 _CENTRE = (
     r"(?:(?:dead|exact|straight|direct)\s+)?(?:front|cent(?:er|re)|ahead|forward|straight|listen|you|me\b|us\b|mic|array|head|observer"
@@ -32,12 +26,6 @@ _ABOVE_IT = re.compile(rf"\s+(?:the|a|an|that|your)\s+(?!{_CENTRE})[a-z]")
 #: Behind an angle that is counted from somewhere else, or from the front to a side that is told later.
 _OFF = re.compile(r"\s*(?:away\s+)?(?:from|off|past|beyond|short of)\b")
 _OFF_CENTRE = re.compile(rf"\s*(?:away\s+)?(?:from|off)[\s-]+(?:the\s+|your\s+)?{_CENTRE}")
-#: The same right before it.
-_BEFORE = re.compile(
-    r"\b(?:(?P<left>left)|(?P<right>right)|(?P<up>up|upwards?|above)|(?P<down>down|downwards?|below))"
-    r"(?: (?:the |your )?(?:horizon|horizontal|ear level|listener))?"
-    r"[\s(]*(?:by|at|of|about|around|approximately|roughly|~|an angle of|\s)*\Z"
-)
 
 
 def azimuth(text: str) -> float | None:
@@ -50,20 +38,31 @@ def elevation(text: str) -> float | None:
     return _angle(text, "elevation")
 
 
-def names_only(text: str, other: Literal["azimuth", "elevation"]) -> bool:
+def names_only(text: str, other: Field) -> bool:
     """Whether all angles of a plain text are said to be the *other* one."""
-    found = of_kind(text, "degrees")
-    return bool(found) and all(_owner(text, each, found) == other for each in found)
+    found = _angles(text)
+    return bool(found) and all(owner == other for _, owner in found)
 
 
-def _angle(text: str, wanted: Literal["azimuth", "elevation"]) -> float | None:
-    found = of_kind(text, "degrees")
-    if _COMPASS.search(text) or any(_OR.fullmatch(text, one.end, two.start) for one, two in pairwise(found)):
+def _angles(text: str) -> list[tuple[Quantity, str]]:
+    """The angles but for bounds, or numbers without unit where there is none, and the field that each is said to be."""
+    numbers = quantities(text)
+    found = list(zip(numbers, owners(text, numbers), strict=True))
+    found = [each for each in found if each[0].kind == "degrees"] or [
+        each for each in found if not each[0].kind and not each[0].counts and each[1] != "distance"
+    ]
+    return [each for each in found if not each[0].bound]
+
+
+def _angle(text: str, wanted: Field) -> float | None:
+    found = _angles(text)
+    pairs = pairwise(each for each, _ in found)
+    if _COMPASS.search(text) or any(joined(text, one, two) for one, two in pairs):
         return None
-    owners = [_owner(text, each, found) for each in found]
-    chosen = [each for each, owner in zip(found, owners, strict=True) if owner == wanted]
-    chosen = chosen or [each for each, owner in zip(found, owners, strict=True) if not owner]
-    if any(each.doubtful or _counted_from_elsewhere(text, each) for each in chosen):
+    chosen = [each for each, owner in found if owner == wanted] or [each for each, owner in found if not owner]
+    if any(
+        each.doubtful or _counted_from_elsewhere(text, each) or _DASH.search(text, 0, each.start) for each in chosen
+    ):
         return None
     positive, negative = ("left", "right") if wanted == "azimuth" else ("up", "down")
     values = [_signed(text, each, positive, negative) for each in chosen]
@@ -77,38 +76,17 @@ def _counted_from_elsewhere(text: str, each: Quantity) -> bool:
     """Whether an angle is one from something else than the front or the horizon: *30 degrees left of the bell*."""
     if _OFF.match(text, each.end):
         return not (_OFF_CENTRE.match(text, each.end) and directions(text[each.end :].replace("front", "")))
-    word = _AFTER.match(text, each.end)
+    word = AFTER.match(text, each.end)
     if word is None:
         return False
     return bool(
-        _ELSEWHERE.match(text, word.end()) or (_pointed(word) == "elevation" and _ABOVE_IT.match(text, word.end()))
+        _ELSEWHERE.match(text, word.end()) or (pointed(word) == "elevation" and _ABOVE_IT.match(text, word.end()))
     )
-
-
-def _words_at(text: str, each: Quantity) -> re.Match[str] | None:
-    """The word that says where an angle points, right behind or before it."""
-    return _AFTER.match(text, each.end) or _BEFORE.search(text, max(0, each.start - 60), each.start)
-
-
-def _owner(text: str, each: Quantity, found: list[Quantity]) -> str:
-    """Whether an angle is an azimuth or an elevation; empty where nothing says so."""
-    if after := _AFTER.match(text, each.end):
-        return _pointed(after)
-    names = [(str(match.lastgroup), match.start()) for match in _NAMED.finditer(text)]
-    if names and names[0][1] > found[0].start:  # "30° azimuth, 10° elevation"
-        return next((name for name, place in names if place > each.start), "")
-    before = _words_at(text, each)
-    named = next((name for name, place in reversed(names) if place < each.start), "")
-    return named or (_pointed(before) if before else "")
-
-
-def _pointed(word: re.Match[str]) -> str:
-    return "elevation" if word["up"] or word["down"] else "azimuth"
 
 
 def _signed(text: str, each: Quantity, positive: str, negative: str) -> float | None:
     """The value of an angle with the sign that its words give it; None where sign and words contradict."""
-    word = _words_at(text, each)
+    word = words_at(text, each)
     groups = word.groupdict() if word else {}
     if groups.get(negative):
         return -abs(each.value) if not each.signed or each.value < 0 else None
@@ -135,4 +113,4 @@ def _contradicted(text: str, value: float, chosen: list[Quantity], wanted: str) 
 
 
 def _stated(text: str, chosen: list[Quantity]) -> bool:
-    return all(_AFTER.match(text, each.end) for each in chosen)
+    return all(AFTER.match(text, each.end) for each in chosen)

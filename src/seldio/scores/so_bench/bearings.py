@@ -43,6 +43,45 @@ def denied(text: str, place: int) -> bool:
     return bool(_NEGATED.search(text, max(0, place - 60), place))
 
 
+#: What takes back a whole answer, wherever it stands: *a dog is unlikely*, *2 m? No.*, *dog: false*.
+_RETRACTED = re.compile(
+    r"(?<!\A)\b(?:false|wrong|incorrect|impossible)\b|[:=(]\s*[\"']?no\b"
+    r"|\b(?:i doubt|doubtful|unlikely|improbable|hardly|fail(?:s|ed) to|rul(?:ed|ing|e) out|far from being)\b"
+    r"|\?\s*(?:no\b(?!,? doubt)|nope\b|not really|never\b|i (?:do not|don't|doubt))"
+)
+#: Around a name in its clause: it is not heard.
+UNHEARD = re.compile(
+    r"\b(?:absen(?:t|ce)|lack(?:s|ing)?|missing|silent|unlike|inaudible|nowhere)\b|[=:]\s*[\"']?(?:0|false|none)\b"
+)
+_NOT_BEHIND = re.compile(r"\b(?:not|never|cannot)\b|n't\b")
+_CLAUSE_END = re.compile(r"[;,!?]|\.(?!\d)|\Z")
+_ASKED = re.compile(r"\?\s*+(?!yes\b|yeah\b|correct\b|true\b)")
+#: Before a name that is given up for the one before it.
+_GIVEN_UP = re.compile(r"(?:[,(]\s*(?:and |but )?not|\brather than|\binstead of)\s+(?:an?\s+|the\s+)?\Z")
+
+
+def retracted(text: str) -> bool:
+    """Whether a plain text takes back what it says: *unlikely*, *I doubt it*, *? No.*, *: false*."""
+    return bool(_RETRACTED.search(text))
+
+
+def unheard(text: str, start: int, end: int) -> bool:
+    """Whether the clause around a name says that it is not heard, or only asks."""
+    stop = _CLAUSE_END.search(text, end)
+    assert stop is not None
+    begin = max(
+        (match.end() for match in _CLAUSE_END.finditer(text, max(0, start - 80), start) if match.group()),
+        default=max(0, start - 80),
+    )
+    inside = UNHEARD.search(text, begin, stop.start()) or _NOT_BEHIND.search(text, end, stop.start())
+    return bool(inside) or bool(_ASKED.match(text, stop.start()))
+
+
+def given_up(text: str, place: int) -> bool:
+    """Whether what stands at *place* is denied for what stands before it: *a dog, not a guitar*."""
+    return bool(_GIVEN_UP.search(text, max(0, place - 30), place))
+
+
 def directions(text: str) -> frozenset[str] | None:
     """The directions that a plain text names, of left, right, front, back, above, below.
 

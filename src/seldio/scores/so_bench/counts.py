@@ -16,8 +16,10 @@ _COUNTED = re.compile(
 #: Behind a number that counts nothing in particular.
 _BARE = re.compile(r"\s*(?:[^\w\s]|\Z|(?:in total|total|at|in all|different|distinct)\b)")
 _AND_MORE = re.compile(r"\s*(?:,|and|plus|with|as well)\s")
-#: Before a number that is a name: *source 2*.
-_LABEL = re.compile(r"\b(?:source|sound|track|speaker|event|channel|voice|object) #?\Z")
+#: Before a second number that may be meant as well.
+_OR_SO = re.compile(r"\b(?:possibly|maybe|perhaps|or)\s+\Z")
+#: A number of all that there is.
+_TOTAL = re.compile(r"\s*(?:sources?\s+|sounds?\s+)?(?:in total|total|altogether|overall)\b")
 _NONE = re.compile(
     r"\b(?:no|zero|without any)\s+(?:[a-z-]+\s+){0,2}?(?:sources?|sounds?|events?)\b|\A(?:none|nothing)\W*\Z"
 )
@@ -27,15 +29,18 @@ _SINGLE = re.compile(r"\b(?:a|only a|just a)?\s*single\s+(?:[a-z-]+\s+){0,2}?(?:
 def count(text: str) -> int | None:
     """The one number of sources in a plain text."""
     found = [each for each in quantities(text) if not each.kind]
-    if any(each.bound or each.signed or each.doubtful or _LABEL.search(text, 0, each.start) for each in found):
+    if any(each.bound or each.signed or each.doubtful for each in found):
         return None
     if any(_one_of_both(text, one, two) for one, two in pairwise(found)):
         return None
+    if any(_OR_SO.search(text, 0, each.start) for each in found[1:]):
+        return None
+    found = [each for each in found if _TOTAL.match(text, each.end)] or found
     counted = [(each, match) for each in found if (match := _COUNTED.match(text, each.end))]
     if any(OR_MORE.match(text, match.end()) or (match["some"] and _AND_MORE.match(text, match.end()))
            for _, match in counted):  # fmt: skip
         return None
-    if len(counted) > 1 and directions(text) != frozenset():
+    if len(found) > 1 and counted and directions(text) != frozenset():
         return None  # so many here, so many there
     values = [each.value for each, _ in counted] or [each.value for each in found]
     if not counted and not all(_BARE.match(text, each.end) for each in found):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
-from seldio.scores.so_bench import bearing_angles, bearings, counts, moments, motions, quantities
+from seldio.scores.so_bench import bearing_angles, bearings, counts, distances, moments, motions
 from seldio.scores.so_bench.compare import compared, left_right
 from seldio.scores.so_bench.judgement import READ, Judgement, Request, judgement
 from seldio.scores.so_bench.names import Mention, Names, listed_names, source_and_direction
@@ -33,7 +33,8 @@ def extract(request: Request, names: Names) -> Judgement | None:
         return judgement(notes=_SILENT)
     if len(request.prediction) > _LONGEST and len(final_words(request.prediction)) > _LONGEST:
         return None
-    return _READERS[request.task](request, plainly(request.prediction), names)
+    text = plainly(request.prediction)
+    return None if bearings.retracted(text) else _READERS[request.task](request, text, names)
 
 
 # --- numbers ---------------------------------------------------------------------------------------
@@ -52,7 +53,7 @@ def _elevation(_request: Request, text: str, _names: Names) -> Judgement | None:
 
 
 def _distance(_request: Request, text: str, _names: Names) -> Judgement | None:
-    value = quantities.metres(text)
+    value = distances.metres(text)
     return None if value is None else judgement({"distance_m": value}, notes=READ)
 
 
@@ -106,12 +107,18 @@ def _beside_another(text: str, mention: Mention) -> bool:
                                                        text[: mention.start]))  # fmt: skip
 
 
+def _unsure(text: str, mention: Mention) -> bool:
+    """Whether a name is denied, or said not to be heard."""
+    return bearings.denied(text, mention.start) or bearings.unheard(text, mention.start, mention.end)
+
+
 def _named(request: Request, text: str, names: Names, true: str) -> tuple[list[Mention], str] | None:
     """The names in the answer but for those of the question, and how they compare to the right one."""
     meant = names.named(true)
     asked = {mention.name for mention in names.find(plainly(request.question))} - {meant}
     said = [mention for mention in names.find(text) if mention.name not in asked]
-    if any(bearings.denied(text, mention.start) or _beside_another(text, mention) for mention in said):
+    said = [mention for mention in said if not bearings.given_up(text, mention.start)]
+    if any(_unsure(text, mention) or _beside_another(text, mention) for mention in said):
         return None
     level = _level({mention.name for mention in said}, {meant}, names)
     return (said, level) if level else None
@@ -126,7 +133,7 @@ def _detect_source(request: Request, text: str, names: Names) -> Judgement | Non
     true = {names.named(name) for name in listed_names(request.canonical_answer or request.answer)}
     said = names.find(text)
     spans = moments.intervals(text)
-    if len(spans) > len(said) or any(bearings.denied(text, mention.start) for mention in said):
+    if len(spans) > len(said) or any(_unsure(text, mention) for mention in said):
         return None  # an interval without a name that is known, or a name that is not meant
     level = _level({mention.name for mention in said}, true, names)
     if level is None or (not spans and any(_beside_another(_without(text, said), mention) for mention in said)):
@@ -183,6 +190,8 @@ def _relation(request: Request, text: str, names: Names) -> Judgement | None:
 
 
 def _motion(request: Request, text: str, _names: Names) -> Judgement | None:
+    if bearings.UNHEARD.search(text):
+        return None
     true = motions.motion(plainly(request.canonical_answer or request.answer))
     said = motions.motion(text)
     if said is None or true is None:

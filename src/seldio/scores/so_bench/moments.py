@@ -15,6 +15,7 @@ _TO = re.compile(
     re.ASCII,
 )
 _STRONG = re.compile(r"\s*(?:-+>?|→|~|to|until|till|through|up to|\.\.+)")
+_UNTIL = re.compile(rf"\s*(?:until|till)\s*{ABOUT}")
 _BETWEEN = re.compile(rf"\bbetween\s+{ABOUT}\Z")
 _BRACKET = re.compile(r"[\[(]\s*\Z")
 _FROM = re.compile(r"\bfrom\b[^\d.;,]*\Z")
@@ -22,7 +23,7 @@ _FROM = re.compile(r"\bfrom\b[^\d.;,]*\Z")
 _ROLE = re.compile(
     r"\b(?:(?P<start>start|begin|onset|from\b|appear|set|commenc|enter)"
     r"|(?P<end>(?<!near the )(?<!towards the )(?<!toward the )end|stop|offset|until|ceas|finish|fade|disappear"
-    rf"|to\s+{ABOUT}\Z)|(?P<length>last(?:s|ed|ing)?\b|duration|length|for\s+{ABOUT}\Z))"
+    rf"|(?:to|by)\s+{ABOUT}\Z)|(?P<length>last(?:s|ed|ing)?\b|duration|length|for\s+{ABOUT}\Z))"
 )
 _LONG = re.compile(r"[\s-]*(?:long|in (?:length|duration)|duration|clip|recording|audio)")
 #: Before a range in which one end of an interval, or its length, lies; and before a time without the sound.
@@ -118,11 +119,16 @@ def _leads(text: str, found: list[Quantity]) -> list[str]:
 def _uncertain(text: str, found: list[Quantity], pairs: list[tuple[Quantity, Quantity]]) -> bool:
     """Whether a pair is the range of one end, or another moment may be meant as well."""
     firsts, seconds = {one.start for one, _ in pairs}, {two.start for _, two in pairs}
+    if any(
+        one.start in seconds and two.start not in firsts and _joined(text, one, two) for one, two in pairwise(found)
+    ):
+        return True  # "from 3 to 4 s until 6 s"
+    lasting = {one.start for one, two in pairs if _UNTIL.fullmatch(text, one.end, two.start)}
     for place, (each, lead) in enumerate(zip(found, _leads(text, found), strict=True)):
         if place and each.start not in seconds and pairs and _ANOTHER.search(lead):
             return True
         start, end = _START.search(lead), _END.search(lead)
-        if each.start in firsts and (bool(start) != bool(end) or _SILENT.search(lead)):
+        if each.start in firsts - lasting and (bool(start) != bool(end) or _SILENT.search(lead)):
             return True
     return False
 
@@ -140,6 +146,8 @@ def _told(text: str, found: list[Quantity]) -> Span | None:
     told: dict[str, list[float]] = {"start": [], "end": [], "length": []}
     for place, each in enumerate(found):
         role = _role(text, place, found)
+        if not role and place == 0 and len(found) > 1 and _role(text, 1, found) == "length":
+            role = "start"  # "3 s, lasting 2 s"
         if not role:
             return None
         told[role].append(each.value)

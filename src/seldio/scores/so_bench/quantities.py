@@ -21,6 +21,7 @@ _UNITS: dict[str, tuple[Kind, float]] = {
     **dict.fromkeys(("millimeters", "millimetres", "mm"), ("metres", 0.001)),
     **dict.fromkeys(("kilometers", "kilometres", "km"), ("metres", 1000.0)),
     **dict.fromkeys(("feet", "foot", "ft"), ("metres", 0.3048)),
+    **dict.fromkeys(("miles", "mile"), ("metres", 1609.344)),
     **dict.fromkeys(("inches", "inch"), ("metres", 0.0254)),
     **dict.fromkeys(("yards", "yard", "yd"), ("metres", 0.9144)),
     **dict.fromkeys(("seconds", "second", "secs", "sec", "s"), ("seconds", 1.0)),
@@ -31,14 +32,14 @@ _UNITS: dict[str, tuple[Kind, float]] = {
 }  # fmt: skip
 _SPELLINGS = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reverse=True))
 _QUANTITY = re.compile(
-    r"(?<![a-z\d./π])(?P<number>(?:(?<![\w.)\]°%'\"])[-+])?(?:\d++(?:\.\d++)?+|\.\d++)(?:e[-+]?\d++)?+)(?!\s*/\s*\d|\s?[a-z°]*/\d)"
-    rf"(?:\s*-?\s*(?P<unit>{_SPELLINGS})(?![a-z/]))?"
+    r"(?<![a-z\d/π^])(?<![^.]\.)(?P<number>(?:(?<![\w.)\]°%'\"])[-+])?(?:\d++(?:\.\d++)?+|\.\d++)(?:e[-+]?\d++)?+)(?!\s*/\s*\d|\s?[a-z°]*/\d)"
+    rf"(?:\s*-?\s*(?P<unit>{_SPELLINGS})(?![a-z/\d^]))?"
 )
-_TOLERANCE = re.compile(r"±\s*[\d.]+\s*(?:°|deg(?:ree)?s?|m|s)?")
+_TOLERANCE = re.compile(rf"(?:±|\bgive or take)\s*[\d.]+(?:\s*(?:{_SPELLINGS})(?![a-z/]))?")
 #: Words before a number that say it is not exact.
 ABOUT = r"(?:(?:about|around|approximately|roughly|nearly|almost|exactly|possibly|maybe|perhaps|even|some|at|~)\s*)*"
 #: Between two numbers of one unit, or of which one may be right.
-JOINER = re.compile(rf"\s*(?:-|to|and|until|till|through|or|,)\s*{ABOUT}")
+JOINER = re.compile(rf"\s*(?:-|~|to|and|until|till|through|or|,)\s*{ABOUT}")
 #: Before or behind a number that is a bound, not a value.
 _BOUND = re.compile(
     r"(?:<|(?<!-)>|≤|≥|\b(?:less|more|farther|further|closer|greater|fewer|larger|smaller|nearer|later|earlier"
@@ -53,7 +54,8 @@ OR_MORE = re.compile(
 #: Before a number that measures something else.
 _OTHER = re.compile(
     r"\b(?:(?:error|margin|tolerance|uncertainty|accuracy|resolution|spread|width|height|size|difference|gap|cone|arc"
-    r"|sector|factor) of(?: an?)?|the (?:very )?(?:first|last|final|initial|opening|next|other)|every|each|twice)"
+    r"|sector|factor) of(?: an?)?|the (?:very )?(?:first|last|final|initial|opening|next|other)|every|each|twice|times"
+    r"|x)"
     rf"\s+{ABOUT}\Z"
 )
 #: Where distances are counted from, and directions from which sounds come.
@@ -70,18 +72,44 @@ _COMPARED = (
 _BESIDE: dict[Kind, re.Pattern[str]] = {
     "": re.compile(_COMPARED),
     "other": re.compile(_COMPARED),
-    "degrees": re.compile(
-        rf"{_COMPARED}|[\s-]*(?:wide|apart|spread|sector|cone|arc|range|field|window|error|margin|resolution)\b"
-    ),
+    "degrees": re.compile(_COMPARED),
     "metres": re.compile(
-        rf"{_COMPARED}|[\s-]*(?:wide|tall|high|deep|long|across|thick|apart|square|radius"
-        rf"|in (?:height|width|length|size|diameter|radius))\b|\s*(?:away\s+|distant\s+)?from\s+(?!{_HERE})"
+        rf"{_COMPARED}|\s*(?:away\s+|distant\s+)?(?:from|(?:to\s+the\s+)?(?:left|right)\s+of|behind|beyond|past|above|below"
+        rf"|in\s+front\s+of)\s+(?!{_HERE})[a-z]"
     ),
     "seconds": re.compile(
         rf"{_COMPARED}|\s*(?:after|following)\s+(?!(?:the\s+)?(?:start|beginning|audio|recording|clip|file|which|that)\b)"
         r"|\s*(?:before|prior to)\s+(?!(?:it\s+)?(?:end|stop|fad|finish|ceas|disappear))|\s*from (?:the )?(?:end|now)\b"
     ),
 }
+#: Behind the size of something.
+_SIZE = re.compile(
+    r"[\s-]*(?:wide|tall|high|deep|across|thick|apart|spread|sector|cone|arc|range|field|window|error|margin|resolution"
+    r"|square|radius|in (?:height|width|size|diameter|radius))\b"
+)
+_LONG_METRES = re.compile(r"[\s-]*(?:long|in length)\b")
+#: Before a number that is a name: *source 2*.
+_LABEL = re.compile(
+    r"\b(?:source|sound|track|speaker|event|channel|voice|object|frame|room|sample|step|mic(?:rophone)?|clip|fold"
+    r"|mix) #?\Z"
+)
+#: Before what a number is divided by.
+_OVER = re.compile(r"\d\s*/\s*\Z")
+_SECOND = re.compile(r"\bseconds? \Z")
+#: Behind a number without unit that counts nothing: anything but a word, or one of these.
+_NO_THING = re.compile(
+    r"\s*+(?![a-z])|\s+(?:(?:and|or|to|but|not|nor|from|at|in|on|of|for|with|by|as|so|if|than|into|until|till|through|up|down"
+    r"|left|right|above|below|over|under|behind|ahead|away|front|back|toward|towards|clockwise|counter|anti|counterclockwise"
+    r"|anticlockwise|horizontal|horizontally|vertical|vertically|azimuth|elevation|az|el|elev|distance|dist|total|respectively|is|are"
+    r"|was|were|be|being|because|since|while|when|where|which|that|then|after|before|the|a|an|it|its|i|this|there|here|slightly"
+    r"|approximately|about|around|roughly|maybe|perhaps|possibly|mark|start|starts|end|ends|onset|offset|begin|begins|out)\b)"
+)
+#: Between a value and another one that is not meant, and the other way round.
+_PREPOSITION = r"(?:(?:at|to|from|about|around|of|the|between)\s+)*"
+_NOT_THAT = re.compile(rf"[^.;\d]{{0,40}}?[\s,(](?:and |but )?(?:not|rather than|instead of)\s+{_PREPOSITION}")
+_BUT_THIS = re.compile(rf"[^.;\d]{{0,30}}?[\s,]but\s+(?:rather |actually |instead )?(?:it(?:'s| is) )?{_PREPOSITION}")
+#: Between two parts of one value: *6 ft 2 in*, *1 minute and 5 seconds*.
+_PARTS = re.compile(r"\s*(?:and\s+)?")
 
 
 class Quantity(NamedTuple):
@@ -94,7 +122,8 @@ class Quantity(NamedTuple):
         end: behind its unit.
         bound: whether it is said to be a limit, as in *less than 2 m*.
         signed: whether a sign stands before it.
-        doubtful: whether it is denied, or measures or is counted from something else: *not 2 m*, *2 m from the bell*.
+        doubtful: whether it is denied, or compared to or counted from something else: *not 2 m*, *2 m from the bell*.
+        counts: whether it counts things: *3 steps*.
     """
 
     value: float
@@ -104,39 +133,110 @@ class Quantity(NamedTuple):
     bound: bool
     signed: bool
     doubtful: bool
+    counts: bool = False
 
 
 def quantities(text: str) -> list[Quantity]:
-    """All numbers of a plain text; one without unit takes that of the next where the two are joined (*2 to 3 m*)."""
-    if "±" in text:
+    """All numbers of a plain text that are no names, sizes or tolerances, and none that is given up for another one.
+
+    One without unit takes that of the next where the two are joined (*2 to 3 m*); parts become one (*6 ft 2 inches*).
+    """
+    if "±" in text or "give or take" in text:
         text = _TOLERANCE.sub(lambda found: " " * len(found.group()), text)
-    found: list[Quantity] = []
+    found: list[tuple[Quantity, float]] = []
     for match in _QUANTITY.finditer(text):
-        number, unit = match["number"], match["unit"]
-        kind, scale = _UNITS[unit] if unit else ("", 1.0)
-        value = float(number) if scale == 1.0 else float(f"{float(number) * scale:.12g}")
-        found.append(Quantity(value, kind, *match.span(), _bound(text, *match.span()), number[0] in "+-",
-                              _doubtful(text, *match.span(), kind)))  # fmt: skip
+        one, scale = _quantity(text, match, found[-1][0].end if found else 0)
+        before, larger = found[-1] if found else (one, 0.0)
+        if (
+            scale < larger and one.kind == before.kind and one.value < larger
+            and _PARTS.fullmatch(text, before.end, one.start)
+        ):  # fmt: skip
+            found[-1] = before._replace(value=_tidy(before.value + one.value), end=one.end), scale
+            continue
+        if before.kind and not one.kind and not text[before.end : one.start].strip() and found:  # "2 metres 30"
+            found[-1] = before._replace(doubtful=True), larger
+        found.append((one, scale))
     for place in range(len(found) - 2, -1, -1):
-        this, after = found[place], found[place + 1]
+        (this, _), (after, scale) = found[place], found[place + 1]
         if not this.kind and after.kind and JOINER.fullmatch(text, this.end, after.start):
-            found[place] = this._replace(kind=after.kind)
-    return found
+            found[place] = this._replace(kind=after.kind, value=_tidy(this.value * scale)), scale
+    for place in range(1, len(found)):
+        (this, scale), (after, _) = found[place - 1], found[place]
+        bare = not after.kind and not after.counts
+        if bare and this.kind not in ("", "other") and joined(text, this, after):
+            found[place] = after._replace(kind=this.kind, value=_tidy(after.value * scale)), scale
+    return _meant(text, [one for one, _ in found])
 
 
-def _bound(text: str, start: int, end: int) -> bool:
-    return bool(_BOUND.search(text, max(0, start - 40), start) or OR_MORE.match(text, end))
+def _quantity(text: str, match: re.Match[str], behind: int) -> tuple[Quantity, float]:
+    """A number with its unit, and the scale of that."""
+    number, unit, (start, end) = match["number"], match["unit"], match.span()
+    kind, scale = _UNITS[unit] if unit else ("", 1.0)
+    if not unit and (second := _SECOND.search(text, behind, start)):
+        kind, start = "seconds", second.start()
+    if _is_other(text, start, end, kind):
+        kind = "other"
+    lead = max(0, start - 40)
+    bound = bool(_BOUND.search(text, lead, start) or OR_MORE.match(text, end))
+    doubtful = bool(_BESIDE[kind].match(text, end)) or denied(text, start)
+    counts = not unit and kind == "" and not _NO_THING.match(text, end)
+    value = float(number) if scale == 1.0 else _tidy(float(number) * scale)
+    return Quantity(value, kind, start, end, bound, number[0] in "+-", doubtful, counts), scale
 
 
-def _doubtful(text: str, start: int, end: int, kind: Kind) -> bool:
-    other = _OTHER.search(text, max(0, start - 40), start) or _BESIDE[kind].match(text, end)
-    return bool(other) or denied(text, start)
+def _is_other(text: str, start: int, end: int, kind: Kind) -> bool:
+    """Whether a number is a size, a tolerance, one of several, a name or the number of a point in a list."""
+    lead = max(0, start - 40)
+    if _OTHER.search(text, lead, start) or _OVER.search(text, lead, start) or _SIZE.match(text, end):
+        return True
+    if kind:
+        return kind == "metres" and bool(_LONG_METRES.match(text, end))
+    point = text.startswith(")", end) and text.rfind("(", 0, start) <= text.rfind(")", 0, start)
+    return point or bool(_LABEL.search(text, lead, start))
+
+
+def _tidy(value: float) -> float:
+    return float(f"{value:.12g}")
+
+
+def _meant(text: str, found: list[Quantity]) -> list[Quantity]:
+    """*found* without values that are denied for one beside them: *not 3 m but 2 m*, *2 m, not 3 to 4 m*."""
+    kept: list[Quantity] = []
+    dropped: Quantity | None = None
+    for place, each in enumerate(found):
+        if dropped is not None and joined(text, dropped, each):
+            dropped = each
+            continue
+        after = found[place + 1] if place + 1 < len(found) else None
+        opposed = denied(text, each.start) and (
+            (kept and kept[-1].kind == each.kind and _NOT_THAT.fullmatch(text, kept[-1].end, each.start))
+            or (after is not None and after.kind == each.kind and _BUT_THIS.fullmatch(text, each.end, after.start))
+        )
+        dropped = each if opposed else None
+        if not opposed:
+            kept.append(each)
+    return kept
+
+
+_RANGE = re.compile(
+    rf"\s*(?:-|~|to|or|nor|until|till|through|up to|,\s*(?:or\s+)?(?:maybe|possibly|perhaps))\s*{ABOUT}{_PREPOSITION}"
+)
+_BETWEEN = re.compile(rf"\bbetween\s+{ABOUT}\Z")
+
+
+def joined(text: str, one: Quantity, two: Quantity) -> bool:
+    """Whether two numbers in a row are a range or a choice: *1 to 2 m*, *1 or 2 m*, *between 1 and 2 m*."""
+    if _RANGE.fullmatch(text, one.end, two.start):
+        return True
+    return bool(_BETWEEN.search(text, 0, one.start) and JOINER.fullmatch(text, one.end, two.start))
 
 
 def of_kind(text: str, kind: Kind) -> list[Quantity]:
     """The numbers of a kind in a plain text but for bounds; where there is none of the kind, those without any unit."""
     found = quantities(text)
-    found = [each for each in found if each.kind == kind] or [each for each in found if not each.kind]
+    found = [each for each in found if each.kind == kind] or [
+        each for each in found if not each.kind and not each.counts
+    ]
     return [each for each in found if not each.bound]
 
 
@@ -144,22 +244,3 @@ def only(values: Iterable[T]) -> T | None:
     """The value, where all are the same; None where there is none or a choice."""
     different = set(values)
     return different.pop() if len(different) == 1 else None
-
-
-#: Behind a distance along one direction, of which there may be others: *3 m to the left and 3 m ahead*.
-_ALONG = re.compile(
-    r"\s*(?:to|on|in|towards?)?\s*(?:the\s+|your\s+)?(?:left|right|front|back|behind|above|below|up|down|ahead|forwards?)\b"
-)
-
-
-def metres(text: str) -> float | None:
-    """The one distance in a plain text, metres; a second unit beside it (*2 m, about 6.6 feet*) is no second one."""
-    found = of_kind(text, "metres")
-    if not found or any(each.value < 0 or each.doubtful for each in found):
-        return None
-    if len(found) > 1 and any(_ALONG.match(text, each.end) for each in found):
-        return None
-    first = found[0].value
-    close = all(abs(each.value - first) <= 0.05 * first for each in found)
-    converted = {each.value for each in found} if not close else {first}
-    return only(converted)

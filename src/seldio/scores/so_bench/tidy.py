@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+from seldio.scores.final_words import final_words
+
 _FINAL = re.compile(r".*\b(?:final answer|answer)(?: is)?\s*:\s*(?=\S)", re.DOTALL)
-_BOXED = re.compile(r".*\\boxed\{([^{}]*)\}.*", re.DOTALL)
 #: Signs that compatibility forms would make another number of (½), and the many dashes and quotes.
 _SIGNS = str.maketrans(
     {
@@ -15,7 +15,7 @@ _SIGNS = str.maketrans(
         "—": " ; ", "‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "≈": "~", "\N{MULTIPLICATION SIGN}": "x",
     }
 )  # fmt: skip
-_LATEX = re.compile(r"\^?\{?\\(?:circ|degree)\b\}?|\\(?:text|mathrm)\{([^{}]*)\}")
+_DEGREE = re.compile(r"\^?\{?\\(?:circ|degree)\b\}?")
 _LAYOUT = str.maketrans({"*": None, "`": None, "$": None, "_": " ", "#": None})
 
 _UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
@@ -31,7 +31,9 @@ _WORDS = re.compile(
 _ANY_WORD = re.compile(rf"\b(?:{'|'.join((*_TENS, *_ONES))}|half|hundred)")
 _MEASURE = r"(?:m|cm|s|sec|ms)\b|°|deg|met(?:er|re)s?\b|second|feet|foot|minute"
 #: "one" is a number before a unit or a kind of thing that is counted, or after a word that announces it.
-_ONE_BEFORE = re.compile(rf"\s+(?:{_MEASURE}|(?:[\w-]+\s+){{0,3}}?(?:sources?|sounds?|events?|speakers?|voices?)\b)")
+_ONE_BEFORE = re.compile(
+    rf"\s+(?:{_MEASURE}|(?:to|or|and)\s+(?:\d|{_SMALL}\b)|(?:[\w-]+\s+){{0,3}}?(?:sources?|sounds?|events?|speakers?|voices?)\b)"
+)
 _ONE_AFTER = re.compile(r"(?:\A|\b(?:only|just|exactly|is|are|number|count|total)|[:=])\s*\Z")
 _HALF = re.compile(rf"(?<!and )\b(?:(?:a\s+)?half\s+(?:of\s+)?an?|a\s+half)\s+(?={_MEASURE})")
 _A_METRE = re.compile(r"\ban?\s+(?=met(?:er|re)\b)")
@@ -40,21 +42,30 @@ _MINUS = re.compile(r"\b(?:minus|negative)\s+(?=[\d.])")
 _PLUS = re.compile(r"\b(?:plus|positive)\s+(?=[\d.]+\s*(?:°|deg))")
 _THOUSANDS = re.compile(r"(?<![\d.,\[(])\d{1,3}(?:,\d{3})+(?![\d,])")
 _COMMA = re.compile(rf"(?<![\d.,\[(])(\d+),(\d{{1,2}})(?=\s*(?:{_MEASURE}))")
-_SPELLINGS = ((_EITHER_SIGN, "±"), (_A_METRE, "1 "), (_MINUS, "-"), (_PLUS, "+"), (_COMMA, r"\1.\2"))
+#: A minus with a blank behind it, where nothing before it makes it a dash or the middle of a range.
+_SPACED_MINUS = re.compile(
+    r"(\A|[:=(\[,]|\b(?:is|are|at|of|to|from|and|or|by|about|around|roughly|approximately|exactly))\s*-\s+(?=[\d.])"
+)
+_MIXED = re.compile(r"\b(\d+)\s+1/2\b")
+_AND_A_HALF = re.compile(r"\b(\d+)(\s+(?:[a-z]+))\s+and\s+a\s+half\b")
+_FOOT = re.compile(r"(?<=\d)\s*'\s*(?=\d)")
+_INCH = re.compile(r"(\d\s*(?:ft|feet|foot)\s*(?:and\s+)?[\d.]+)\s*(?:in\b|\"|'')")
+#: Which end of an interval a time is, behind it.
+_NOTE = re.compile(r"\s*\((?:start|begin|onset|end|stop|offset)(?:ning|ing|s)?\)")
+_BULLET = re.compile(r"^\s*[-*•]\s+", re.MULTILINE)
+_SPELLINGS = (
+    (_EITHER_SIGN, "±"), (_A_METRE, "1 "), (_MINUS, "-"), (_SPACED_MINUS, r"\1 -"), (_PLUS, "+"), (_COMMA, r"\1.\2"),
+    (_MIXED, r"\1.5"), (_AND_A_HALF, r"\1.5\2"), (_FOOT, " ft "), (_INCH, r"\1 inches"), (_NOTE, ""),
+)  # fmt: skip
 _CLOCK = re.compile(
     r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,2}):(\d{2}(?:\.\d+)?)(?![\d:])(?:\s*(?:min(?:ute)?s?|s(?:ec\w*)?)\b)?"
 )
-_MINUTES = re.compile(r"(\d+)\s*min(?:ute)?s?\s*(?:and\s*)?(\d+(?:\.\d+)?)\s*s(?:ec(?:ond)?s?)?\b")
 
 
 def said(text: str) -> str:
     """What *text* says in the end, in lower case: thoughts left out, only what follows a last ``Answer:``."""
-    text = text.lower()
-    if "<think" in text:
-        text = _THOUGHT.sub(" ", text)
-    if boxed := _BOXED.match(text) if "boxed" in text else None:
-        text = boxed.group(1)
-    elif final := _FINAL.match(text) if "answer" in text else None:
+    text = final_words(text.lower())
+    if final := _FINAL.match(text) if "answer" in text else None:
         text = text[final.end() :]
     return text.strip()
 
@@ -67,7 +78,9 @@ def plainly(text: str) -> str:
     """
     text = said(text)
     if "\\" in text:
-        text = _LATEX.sub(lambda found: found.group(1) or "°", text)
+        text = _DEGREE.sub("°", text)
+    if len(_BULLET.findall(text)) > 1:  # a list, no minus
+        text = _BULLET.sub("", text)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_SIGNS))
     text = " ".join(text.translate(_LAYOUT).split())
@@ -76,7 +89,7 @@ def plainly(text: str) -> str:
     for pattern, replacement in _SPELLINGS:
         text = pattern.sub(replacement, text)
     text = _THOUSANDS.sub(lambda found: found.group().replace(",", ""), text)
-    return _MINUTES.sub(_seconds, _CLOCK.sub(_seconds, text)) if ":" in text or "min" in text else text
+    return _CLOCK.sub(_seconds, text) if ":" in text else text
 
 
 def _number(found: re.Match[str]) -> str:
