@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,88 @@ def test_odd_texts_come_back(tmp_path: Path, name: str) -> None:
 
 
 @settings(max_examples=60)
+def _pandas(records: list[dict[str, Any]]) -> str:
+    return json.dumps(records, separators=(",", ":")).replace("/", "\\/")
+
+
+def _turned(records: list[dict[str, Any]]) -> str:
+    """The keys of every second record in another order."""
+    turned = [dict(reversed(each.items())) if n % 2 else each for n, each in enumerate(records)]
+    return json.dumps(turned, indent=1)
+
+
+#: How programs write lists of records.
+WRITERS = {
+    "json.dump": json.dumps, "json.dump of text": lambda records: json.dumps(records, ensure_ascii=False),
+    "indented": lambda records: json.dumps(records, indent=2) + "\n", "pandas": _pandas, "turned": _turned,
+    "compact": lambda records: json.dumps(records, separators=(",", ":")),
+    "in a container": lambda records: json.dumps({"version": 1, "data": records}),
+    "a line each": lambda records: "[\n" + ",\n".join(map(json.dumps, records)) + "\n]\n",
+    "blank before the comma": lambda records: "[ " + " , ".join(map(json.dumps, records)) + " ]",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_footer_does_not_grow_with_the_records(tmp_path: Path, name: str) -> None:
+    """Whatever wrote the list, its layout is told once, and the bytes come back."""
+    sizes = []
+    for count in (20, 400):
+        records = [MC | {"id": f"m{n}", "audio_id": f"./a/é{n}.wav", "answer": "ab"[n % 2]} for n in range(count)]
+        source = tmp_path / f"{count}.json"
+        source.write_text(WRITERS[name](records), "utf-8")
+        table = convert(source, tmp_path / f"{count}.parquet", "parquet")
+        assert source.read_bytes() == convert(table, tmp_path / "back.json", "mmau").read_bytes()
+        sizes.append(len(pq.read_schema(table).metadata[b"seldio.items"]))
+    each = (sizes[1] - sizes[0]) / 380
+    assert each < (30 if name == "turned" else 0.1), "bytes of each record"
+
+
+def test_an_official_file_becomes_smaller(shared: Path, tmp_path: Path) -> None:
+    """Its records have their keys in five orders."""
+    source = shared / "data/mmau/mmau-test-mini.json"
+    table = convert(source, tmp_path / "x.parquet", "parquet")
+    assert table.stat().st_size < source.stat().st_size / 2
+    assert pq.read_metadata(table).metadata is not None
+
+
+def test_what_a_footer_has_no_room_for_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seldio.formats.item_parquet.FOOTER_BYTES", 4000)
+    records = [MC | {"id": f"m{n}", "score": 1.5} for n in range(50)]
+    source, table = tmp_path / "x.json", tmp_path / "x.parquet"
+    source.write_text(json.dumps(records).replace("1.5", "1.50"), "utf-8")
+    done = RUN.invoke(app, ["convert", str(source), "--to", "parquet", "-o", str(table)])
+    assert 0 == done.exit_code, done.output
+    assert re.search(r"how 50 records of this file are written .* takes 0\.0 MB, more than the footer", done.output)
+    assert "--to mmau will not give the same bytes" in done.output
+    assert len(pq.read_schema(table).metadata[b"seldio.items"]) < 4000
+    back = convert(table, tmp_path / "back.json", "mmau")
+    assert records == json.loads(back.read_bytes())
+
+
+def test_equal_records_keep_their_order_of_writings(tmp_path: Path) -> None:
+    one, other = json.dumps(MC), json.dumps(dict(reversed(MC.items())))
+    source = tmp_path / "x.jsonl"
+    source.write_text("\n".join([one, other, one, one.replace(", ", ",  "), other, one]), "utf-8")
+    table = convert(source, tmp_path / "x.parquet", "parquet")
+    assert source.read_bytes() == convert(table, tmp_path / "back.jsonl", "mmau").read_bytes()
+
+
+def test_footers_of_earlier_versions_are_read(tmp_path: Path) -> None:
+    """They hold the whole text of each record that its layout would write in another way."""
+    ours, theirs = json.dumps(MC), json.dumps(MC).replace(", ", ",   ")
+    source = tmp_path / "x.jsonl"
+    source.write_text(ours + "\n", "utf-8")
+    known = recognise(source.read_bytes(), "x.jsonl")
+    assert known is not None
+    reading = known.read(source.read_bytes(), "x.jsonl", raise_errors)
+    assert reading is not None
+    layout = {key: value for key, value in reading.origin["layout"].items() if key != "slashes"}
+    origin: dict[str, object] = {"format": "mmau", "origin": {"layout": layout, "as_written": {ours: [theirs]}}}
+    rows = reading.rows
+    (tmp_path / "x.parquet").write_bytes(ITEMS.write(rows, origin))
+    assert theirs + "\n" == convert(tmp_path / "x.parquet", tmp_path / "back.jsonl", "mmau").read_text("utf-8")
+
+
 @given(st.lists(items, max_size=4), st.lists(predictions, max_size=4))
 def test_rows_come_back(questions: list[Item], outputs: list[Prediction]) -> None:
     for format, rows in ((ITEMS, questions), (PREDICTIONS, outputs)):
@@ -261,6 +344,9 @@ def test_wrong_tables(name: str) -> None:
 
 
 METADATA: list[object] = [
+    {"holds": "items", "format": "so-bench", "origin": {"as_written": {"x": [7]}, "orders": [["qa_id"]]}},
+    {"holds": "items", "format": "so-bench", "origin": {"as_written": {"x": [True]}, "orders": [["qa_id"]]}},
+    {"holds": "items", "format": "so-bench", "origin": {"orders": [[1]]}},
     "{", [], {"holds": "items", "format": "so-bench", "origin": []}, {"holds": "items", "format": "nothing"},
     {"holds": "items", "format": "so-bench", "origin": {"layout": {"joint": 5}}},
     {"holds": "items", "format": "so-bench", "origin": {"as_written": {"x": 5}}},

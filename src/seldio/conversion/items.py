@@ -145,13 +145,14 @@ def convert_items(
         fields = "; ".join(f"{field} is missing in {count}" for field, count in lacking.items())
         raise UsageError(f"{target.name} cannot be made of {reading.format.name}: {fields}")
     try:
-        data = target.write(reading.rows, target.origin_of(reading))
+        origin = target.origin_of(reading, notes.append)
+        data = target.write(reading.rows, origin)
     except LossError as error:  # of the format itself: no permission helps
         fields = "; ".join(f"{field}: {what}" for field, what in error.losses.items())
         raise UsageError(f"{target.name} cannot be made of {reading.format.name}: {fields}") from error
     lost = reading.lost
     if not same and item_formats.recognise(data, f"out{target.suffix}") is None:
-        data = target.write(target.marked(reading.rows), target.origin_of(reading))
+        data = target.write(target.marked(reading.rows), origin)
     if not same:
         lost = lost | losses(reading.rows, target) | altered(reading.rows, data, target)
     allowed(lost, target, allow_loss)

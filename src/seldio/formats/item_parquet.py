@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -24,6 +24,7 @@ from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.json_layout import is_sound
 from seldio.formats.parquet import MAGIC, Wrong, guarded
 from seldio.formats.parquet_records import json_lines, recordings, records, skeleton
 from seldio.schema.flaws import flaws, row_of
@@ -31,6 +32,9 @@ from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, t
 from seldio.text import clipped, listed, plural
 
 _KEY = b"seldio.items"
+#: Most bytes that a footer holds of how the source is written. Whoever opens the file reads them, and pyarrow writes
+#: them twice, the second time in base 64.
+FOOTER_BYTES = 4 << 20
 #: What a writer may raise that is given an origin of other types than its own.
 _UNSOUND = (TypeError, ValueError, LookupError, AttributeError)
 _LOSS = "the recordings inside the table; their paths are kept"
@@ -155,8 +159,7 @@ class ItemParquet(ItemFormat):
         kept = origin.get("origin", {})
         if home is None or home.holds != self.holds or not isinstance(kept, dict):
             return False
-        texts = kept.get("as_written", {})
-        if not isinstance(texts, dict) or not all(_is_texts(value) for value in texts.values()):
+        if not is_sound(kept):
             return False
         try:
             home.write(rows[:2], kept)
@@ -202,11 +205,28 @@ class ItemParquet(ItemFormat):
         pq.write_table(table.replace_schema_metadata({_KEY: kept}), stream, write_page_checksum=True)
         return stream.getvalue()
 
-    def origin_of(self, reading: ItemReading) -> dict[str, object] | None:
-        """See :meth:`ItemFormat.origin_of`; that of any text is kept."""
+    def origin_of(self, reading: ItemReading, tell: Callable[[str], None]) -> dict[str, object] | None:
+        """See :meth:`ItemFormat.origin_of`; that of any text is kept, as far as a footer has room for it."""
         if isinstance(reading.format, ItemParquet):
             return reading.origin
-        return {"format": reading.format.name, "origin": reading.origin}
+        kept, size = dict(reading.origin), _size(reading.origin)
+        single = kept.get("as_written")
+        if size > FOOTER_BYTES and isinstance(single, dict):
+            kept = {key: value for key, value in kept.items() if key not in ("as_written", "orders")}
+            what = f"how {plural(sum(map(len, single.values())), 'record')} of this file are written"
+        elif size > FOOTER_BYTES:
+            what = "how this file is written"
+        if size > FOOTER_BYTES:
+            kept = kept if _size(kept) <= FOOTER_BYTES else {}
+            tell(f"{what} (blanks, order of keys, digits of numbers) takes {size / 1e6:,.1f} MB, more than the footer "
+                 f"of a Parquet file should hold, and is left out: no value is lost, but --to {reading.format.name} "
+                 "will not give the same bytes")  # fmt: skip
+        return {"format": reading.format.name, "origin": kept}
+
+
+def _size(origin: Mapping[str, object]) -> int:
+    """Bytes that an origin takes in a footer."""
+    return len(json.dumps(origin))
 
 
 def _nothing(finding: Finding) -> None:
@@ -223,10 +243,6 @@ def _kept(schema: pa.Schema) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return {"holds": None}
     return value if isinstance(value, dict) else {"holds": None}
-
-
-def _is_texts(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)
 
 
 def _shown(value: object) -> str:

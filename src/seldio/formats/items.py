@@ -97,8 +97,17 @@ class ItemFormat(ABC):
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """The bytes of a file with *rows*; with the *origin* of a reading of this format, byte for byte its like."""
 
-    def origin_of(self, reading: ItemReading) -> dict[str, object] | None:
-        """The origin that the writer wants of *reading*: of a file of this format, or kept in a table of one."""
+    def origin_of(
+        self,
+        reading: ItemReading,
+        tell: Callable[[str], None],  # noqa: ARG002 - a text has room for all of its origin
+    ) -> dict[str, object] | None:
+        """The origin that the writer wants of *reading*: of a file of this format, or kept in a table of one.
+
+        Args:
+            reading: what was read.
+            tell: takes a sentence on what cannot be kept of it.
+        """
         if reading.format.name == self.name:
             return reading.origin
         kept = reading.origin.get("origin")

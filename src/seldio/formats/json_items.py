@@ -15,7 +15,7 @@ from typing import Any
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
-from seldio.formats.json_layout import AsWritten, Layout, layout_of, restored
+from seldio.formats.json_layout import AsWritten, Layout, layout_of, written
 from seldio.formats.json_records import Places, Pointer, Record, Records, peek, place_of
 from seldio.schema.flaws import Flaw, flaws, row_of
 from seldio.schema.qa import AnswerMeta, Item, Prediction, plain_value
@@ -103,8 +103,7 @@ class JsonItems(ItemFormat):
         layout = layout_of(origin.get("layout"), self.layout)
         if layout.single and len(rows) != 1:
             layout = self.layout
-        texts = (layout.record(self.record(row)) for row in rows)
-        return layout.file(list(restored(texts, origin.get("as_written")))).encode()
+        return layout.file(list(written(layout, map(self.record, rows), origin))).encode()
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row as a record of this format, keys in its order; what is unknown is left out."""
@@ -261,7 +260,7 @@ class _Reader:
         if self.layout is None:
             frame = self.records.layout
             self.layout = frame.styled(record.text.removeprefix(frame.lead).strip(" \t\r\n"), self.records.data)
-        self.as_written.add(self.layout.record(self.format.record(row)), record.text)
+        self.as_written.add(self.layout, self.format.record(row), record.text, record.value)
         self.places.add(record)
         keys = frozenset(record.value)
         self.kept.append(self._keys.setdefault(keys, keys))
@@ -269,7 +268,7 @@ class _Reader:
     def origin(self) -> dict[str, object]:
         """What the writer wants back."""
         layout = dataclasses.asdict(self.layout or self.records.layout)
-        return {"layout": layout, "as_written": self.as_written.texts}
+        return {"layout": layout, "as_written": self.as_written.kept, "orders": self.as_written.orders}
 
     def locate(self, row: int, field: str | None, number: int | None) -> Place:
         """See :class:`ItemReading`."""

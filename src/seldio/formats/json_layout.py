@@ -1,12 +1,13 @@
 """How the text of a file of JSON records is laid out, so that writing it back gives the same bytes.
 
-A file is a head, records with a joint between them, and a tail. What a layout cannot say of a record (its
-own order of keys, ``18`` for ``18.0``, odd spaces) is kept as the record's text in :class:`AsWritten`.
+A file is a head, records with a joint between them, and a tail. What a layout cannot say of a record is kept in
+:class:`AsWritten`: an order of keys of its own, or else (``18`` for ``18.0``, odd spaces) its text.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import re
 from collections import Counter
@@ -34,6 +35,7 @@ class Layout:
         ascii: whether other characters are escaped.
         order: of the keys of a record; others stand behind.
         eol: the line end inside records with an indent.
+        slashes: whether they are escaped too, as pandas does.
     """
 
     head: str = ""
@@ -45,6 +47,7 @@ class Layout:
     ascii: bool = False
     order: tuple[str, ...] = ()
     eol: str = "\n"
+    slashes: bool = False
 
     def styled(self, text: str, data: bytes) -> Layout:
         """This layout with the style of the file's first record."""
@@ -52,7 +55,8 @@ class Layout:
         value = json.loads(text)
         found = _INDENT.match(text)
         indent, eol = (_unit(self.lead, found[2]), found[1]) if found else (None, "\n")
-        style = dataclasses.replace(self, ascii=escaped, order=tuple(value), indent=indent, eol=eol)
+        slashes = "\\/" in text
+        style = dataclasses.replace(self, ascii=escaped, order=tuple(value), indent=indent, eol=eol, slashes=slashes)
         styles = (dataclasses.replace(style, separators=pair) for pair in _SEPARATORS if not indent or pair[0] == ",")
         default = dataclasses.replace(style, separators=(",", ": ") if indent else (", ", ": "))
         return next((style for style in styles if style.record(value) == style.lead + text), default)
@@ -65,10 +69,11 @@ class Layout:
         """
         first = {key: record[key] for key in self.order if key in record}
         whole = {**first, **record} if first else record
-        if self.indent is None and not self.ascii:
+        if self.indent is None and not self.ascii and not self.slashes:
             return self.lead + dumps(whole, separators=self.separators)
         dumps(whole)  # says what JSON cannot hold
         text = json.dumps(whole, indent=self.indent, separators=self.separators, ensure_ascii=self.ascii)
+        text = text.replace("/", "\\/") if self.slashes else text
         base = self.lead.rpartition("\n")[2]
         return self.lead + text.replace("\n", self.eol + base)
 
@@ -99,32 +104,91 @@ def layout_of(given: object, default: Layout) -> Layout:
     return dataclasses.replace(default, **known)
 
 
+#: How one record is written: as the layout does it (None), with its keys in an order of its own (the number of that
+#: order), or as a text.
+How = str | int | None
+
+
 class AsWritten:
-    """The texts of records that a layout writes in another way, by what it would write.
+    """How records are written that a layout writes in another way, by a hash of what it would write.
 
     Equal records are told apart by their order.
     """
 
     def __init__(self) -> None:
-        #: the texts of the file, by the text that the layout gives
-        self.texts: dict[str, list[str]] = {}
+        self.kept: dict[str, list[How]] = {}
+        self._orders: dict[tuple[str, ...], int] = {}
         self._seen: Counter[int] = Counter()
 
-    def add(self, ours: str, theirs: str) -> None:
-        """Take note of a record that the layout writes as *ours* and the file as *theirs*."""
-        if ours in self.texts:
-            self.texts[ours].append(theirs)
-        elif ours != theirs:
-            self.texts[ours] = [ours] * self._seen[hash(ours)] + [theirs]
-        self._seen[hash(ours)] += 1
+    @property
+    def orders(self) -> list[tuple[str, ...]]:
+        """The orders of keys that records have in place of the layout's."""
+        return list(self._orders)
+
+    def add(self, layout: Layout, value: Mapping[str, Any], theirs: str, keys: Iterable[str]) -> None:
+        """Take note of a record.
+
+        Args:
+            layout: of the file.
+            value: the record as the format writes it.
+            theirs: its text in the file.
+            keys: those of the record in the file, in their order.
+        """
+        ours = layout.record(value)
+        place = hash(ours)
+        if ours != theirs:
+            known = self.kept.setdefault(_digest(ours), [None] * self._seen[place])
+            known.append(self._how(layout, value, theirs, tuple(keys)))
+        elif self.kept and (others := self.kept.get(_digest(ours))) is not None:
+            others.append(None)
+        self._seen[place] += 1
+
+    def _how(self, layout: Layout, value: Mapping[str, Any], theirs: str, keys: tuple[str, ...]) -> How:
+        if keys != layout.order and dataclasses.replace(layout, order=keys).record(value) == theirs:
+            return self._orders.setdefault(keys, len(self._orders))
+        return theirs
 
 
-def restored(texts: Iterable[str], given: object) -> Iterator[str]:
-    """*texts*, as the file had them that the ``as_written`` of an origin came from."""
-    kept: Mapping[str, list[str]] = given if isinstance(given, Mapping) else {}
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=9).hexdigest()
+
+
+def is_sound(origin: Mapping[str, Any]) -> bool:
+    """Whether :func:`written` can follow what an origin says of single records."""
+    kept, orders = origin.get("as_written", {}), origin.get("orders", [])
+    whole = isinstance(orders, list) and all(isinstance(order, list) and _are_texts(order) for order in orders)
+    return whole and isinstance(kept, dict) and all(_is_kept(value, len(orders)) for value in kept.values())
+
+
+def _are_texts(values: list[Any]) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def _is_kept(value: object, orders: int) -> bool:
+    if not isinstance(value, list) or not value:
+        return False
+    return all(how is None or isinstance(how, str) or (type(how) is int and 0 <= how < orders) for how in value)
+
+
+def written(layout: Layout, records: Iterable[Mapping[str, Any]], origin: Mapping[str, Any]) -> Iterator[str]:
+    """The texts of *records*, as the file had them that *origin* came from.
+
+    Args:
+        layout: of the file.
+        records: as the format writes them.
+        origin: with ``as_written`` and ``orders``; files of earlier versions name records by their texts.
+    """
+    given = origin.get("as_written")
+    kept: Mapping[str, list[How]] = given if isinstance(given, Mapping) else {}
+    orders = [dataclasses.replace(layout, order=tuple(order)) for order in origin.get("orders", ())]
     used: Counter[str] = Counter()
-    for text in texts:
-        theirs = kept.get(text)
-        yield text if not theirs else theirs[min(used[text], len(theirs) - 1)]
-        if theirs:
-            used[text] += 1
+    for record in records:
+        text = layout.record(record)
+        if not kept:
+            yield text
+            continue
+        key = text if text in kept else _digest(text)
+        theirs = kept.get(key)
+        how = theirs[min(used[key], len(theirs) - 1)] if theirs else None
+        used[key] += 1
+        yield text if how is None else how if isinstance(how, str) else orders[how].record(record)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from seldio.findings import Finding, Severity, Sink
@@ -83,12 +84,21 @@ class Records:
         extents = [document.extent((*pointer, number)) for number in range(len(values))]
         end = extents[-1][1] if extents else opening + 1
         lead = text[opening + 1 : extents[0][0]] if extents else ""
-        self.layout = Layout(text[: opening + 1], lead, ",", text[end:])
-        cuts = [text.index(",", stop) for _, stop in extents[:-1]] + [end]
+        gaps = [text[stop:start] for (_, stop), (start, _) in pairwise(extents)]
+        joint = _joint(lead, gaps)
+        self.layout = Layout(text[: opening + 1], lead, joint, text[end:])
         begin = opening + 1
-        for number, (value, cut) in enumerate(zip(values, cuts, strict=bool(values))):
+        for number, value in enumerate(values):
+            last = number == len(gaps)
+            cut = end if last else extents[number][1] + gaps[number].index(joint)
             yield Record(value, text[begin:cut], document, (*pointer, number))
-            begin = cut + 1
+            begin = cut + len(joint)
+
+
+def _joint(lead: str, gaps: Sequence[str]) -> str:
+    """What stands between all records: a comma, with the blanks that belong to no record, as in ``[{…}, {…}]``."""
+    joint = gaps[0].removesuffix(lead) if gaps and gaps[0].endswith(lead) else ","
+    return joint if all(joint in gap for gap in gaps) else ","
 
 
 def place_of(document: JsonDocument, pointer: Pointer, least: int) -> Place:
