@@ -198,7 +198,7 @@ def test_layouts_are_told_from_all_files_together(tmp_path: Path) -> None:
     (tmp_path / "mix8.csv").write_bytes(b"")
     with open_source(tmp_path, raise_errors) as source:
         (shard,) = shards.shards(source)
-    assert ["starss23"] == [name for _, name in shard.tables()]
+    assert ["starss23"] == [layout.name for _, layout in shard.read()]
 
 
 @given(st.lists(st.binary(max_size=30).map(lambda row: row.replace(b"\n", b"")), max_size=40), st.integers(2, 300))
@@ -234,7 +234,7 @@ def test_directions_out_of_range_have_no_right_answer(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("".join(f"{frame},3,0,{azimuth},0,200\n" for frame, azimuth in
                                             enumerate([10] * 30 + [200] * 3)))  # fmt: skip
     with pytest.raises(DataError, match=r"azimuth 200 of a at label frame 30 .*3 rows like it"):
-        convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, Request())
+        convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, Request(force=True))
 
 
 def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

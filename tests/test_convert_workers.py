@@ -149,6 +149,7 @@ def test_whatever_is_said_of_the_whole_is_said_of_shards(
         "fill": dict.fromkeys(fields, 1)
         if data.draw(st.booleans())
         else dict.fromkeys([*target.needs, *fields][-1:], 0),
+        "force": True,  # rows are any; what is wrong with them is found in other numbers of files together
     }
     whole = outcome(place / "in", place / "whole", target.name, **options)
     with pytest.MonkeyPatch.context() as patch:
@@ -159,7 +160,15 @@ def test_whatever_is_said_of_the_whole_is_said_of_shards(
         assert isinstance(parts[0], tuple)
         assert parts[0][0] is DataError
         return
-    assert whole == parts
+    assert _unforced(whole) == _unforced(parts)
+
+
+def _unforced(outcome: tuple[object, dict[str, bytes]]) -> tuple[object, dict[str, bytes]]:
+    """The outcome without the errors that were forced."""
+    done, files = outcome
+    if isinstance(done, dict):
+        done = {**done, "findings": [finding for finding in done["findings"] if finding.code[:3] != "LAB"]}
+    return done, files
 
 
 @pytest.mark.parametrize(
@@ -168,7 +177,7 @@ def test_whatever_is_said_of_the_whole_is_said_of_shards(
         ("dcase2023-output", ["0,1,0,1.0,0.0,0.0,0\n", "5,1,0,0.0,1.0,0.0,2.5\n", "", "7,1,0,1.0,0.0,0.0,0\n"], {}),
         ("so-dataset", ["0,1,0,10,20,-1\r\n", "0,2,0,10,20,35\r\n"], {}),
         ("dcase2019", ["sound_event_recording,start_time,end_time,ele,azi,dist\nknock,0.0,0.5,0,10,1\n",
-                       "sound_event_recording,start_time,end_time,ele,azi,dist\nbird,0.1,0.7,0,-170,2\n"], {}),
+                       "sound_event_recording,start_time,end_time,ele,azi,dist\ncough,0.1,0.7,0,-170,2\n"], {}),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("to", ["parquet", "dcase2026", "dcase2024-output", "seld-studio"])
@@ -321,7 +330,7 @@ def test_an_alias_keeps_its_class_list(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"0,1,0,0.5,0.5,0.1\n")
     with open_source(tmp_path, raise_errors) as source:
         (shard,) = shards.shards(source, get("dcase2022-output"))
-    ((table, _),) = shard.tables()
+    ((table, _),) = shard.read()
     assert "starss" == origin_of(table).vocabulary != get("dcase2020-output").vocabulary
 
 

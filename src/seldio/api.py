@@ -15,6 +15,7 @@ from seldio.conversion import tables as conversion
 from seldio.conversion.inputs import Input, read_single
 from seldio.conversion.losses import NOTHING
 from seldio.conversion.outputs import write_tables
+from seldio.conversion.vetting import vet_table
 from seldio.errors import UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["convert", "read", "score", "write"]
 
 
-def read(path: str | os.PathLike[str], *, format: str | None = None) -> pa.Table:
+def read(path: str | os.PathLike[str], *, format: str | None = None, force: bool = False) -> pa.Table:
     """Read the labels of a file, folder, archive or standard input (``-``) into one event table.
 
     Args:
         path: what to read.
         format: the layout; found from the content if not given.
+        force: give rows in which there are errors too, such as angles in radians or classes that do not exist.
 
     Returns:
         One row for each active source in each label frame, with the columns that the files carry (see
@@ -45,7 +47,9 @@ def read(path: str | os.PathLike[str], *, format: str | None = None) -> pa.Table
         UsageError: nothing has that name, or the files have several layouts.
         SeldioError: the disk fails.
     """
-    return read_single(path, format)[0]
+    found = read_single(path, format)
+    found.faults.settle(force)
+    return found.table
 
 
 def write(
@@ -55,6 +59,7 @@ def write(
     *,
     allow_loss: Collection[str] = (),
     fill: Mapping[str, Any] = NOTHING,
+    force: bool = False,
 ) -> tuple[str, ...]:
     """Write an event table: a folder with a file for each clip, one file, or one Parquet file.
 
@@ -64,16 +69,19 @@ def write(
         format: the layout to write.
         allow_loss: fields whose loss is accepted; ``all`` for every one.
         fill: values for fields that the layout needs and the table lacks, by field.
+        force: write rows in which there are errors too, such as angles in radians or classes that do not exist.
 
     Returns:
         The paths written.
 
     Raises:
+        InvalidData: something in the table is wrong; the line is the number of the row, from 1.
         LossError: the layout cannot carry a field that the table has.
         UsageError: the layout needs a field that the table lacks.
         SeldioError: the disk fails.
     """
     target = get(format)
+    vet_table(table).settle(force)
     done = conversion.convert(table, get("parquet"), target, allow_loss=allow_loss, fill=fill)
     named = re.search(r"\.[a-z]\w*$", os.fspath(path), re.IGNORECASE)
     single = len(origin_of(done.table).files) == 1 and named is not None

@@ -56,11 +56,16 @@ class DataError(SeldioError):
 
 
 class InvalidData(DataError):
-    """A finding of severity *error* met while loading; :attr:`finding` says what and where."""
+    """A finding of severity *error* met while loading; :attr:`finding` says what and where.
 
-    def __init__(self, finding: Finding) -> None:
+    Args:
+        finding: the first one.
+        more: what there is to say beside it.
+    """
+
+    def __init__(self, finding: Finding, more: str = "") -> None:
         self.finding = finding
-        super().__init__(str(finding))
+        super().__init__(f"{finding}{more}")
 
 
 class LossError(DataError):

@@ -37,6 +37,7 @@ def command(
     format: str | None = typer.Option(None, "--format", "-f", help="The layout of SOURCE; found if not given."),
     allow_loss: str = typer.Option("", help="Fields whose loss is accepted, comma separated; all for every one."),
     fill: list[str] = typer.Option([], help="FIELD=VALUE for a field that the target needs and SOURCE lacks."),
+    force: bool = typer.Option(False, "--force", help="Convert labels in which seldio validate finds errors too."),
     json: bool = typer.Option(False, "--json", help="Print what was done as json (to standard error with -o -)."),
     seed: int = typer.Option(0, help=f"{_ASK}: another seed asks in other words."),
     tasks: str | None = typer.Option(None, help=f"{_ASK}: only these tasks, comma separated."),
@@ -82,6 +83,7 @@ def command(
         seed=seed, tasks=[name.strip() for name in tasks.split(",")] if tasks else None, window=window, hop=hop,
         margins=margins_of(dict(_pair(item, "--margin", "azimuth=10") for item in margin)), split=split,
         per_task=per_task, balance=balance, total=total, audio=audio,
+        force=force,
     )  # fmt: skip
     name = format if format is not None else (told.name if told is not None else None)
     filled = dict(_pair(item, "--fill", "distance=0") for item in fill)

@@ -65,6 +65,7 @@ def command(
     format: str | None = typer.Option(None, "--format", "-f", help="The layout of the predictions."),
     reference_format: str | None = typer.Option(None, help="The layout of the reference, likewise."),
     allow_missing: bool = typer.Option(False, "--allow-missing", help="Score what is there, and say what is not."),
+    force: bool = typer.Option(False, "--force", help="Score labels in which seldio validate finds errors too."),
     output: Output = _OUTPUT,
     json: bool = typer.Option(False, "--json", help="The same as --output json."),
     out: Path | None = typer.Option(None, "-o", help="Write the scores to this file."),
@@ -99,7 +100,7 @@ def command(
     given: dict[str, Any] = {
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
         "classes": classes, "jackknife": jackknife, "official_points": official_points, "by_clip": by_clip,
-        "recordings": recordings,
+        "recordings": recordings, "force": force,
         "join": join, "offline": offline, "judgements": judgements, "thresholds": dict(map(_threshold, threshold)),
         "judge": _judge(judge, judge_url, judge_cache, judge_concurrency, judge_rpm, judge_price, dry_run),
     }  # fmt: skip

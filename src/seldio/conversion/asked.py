@@ -31,6 +31,7 @@ class Request:
         balance: the proportions of SO-Bench, and even answers.
         total: so many in all; see :func:`seldio.questions.mix.targets`.
         audio: whether the sound of the clips is cut out and written beside the items.
+        force: whether labels in which there are errors are asked about too.
     """
 
     seed: int = 0
@@ -43,6 +44,7 @@ class Request:
     balance: bool = False
     total: int | None = None
     audio: bool = False
+    force: bool = False
 
     @property
     def selects(self) -> bool:

@@ -68,7 +68,8 @@ def ask(source: Source, out: Place | BinaryIO, target: ItemFormat, *, format: st
         raise UsageError("--audio takes labels on disk beside their recordings, and -o with a folder or file to write")
     place = _place(out, target, request.split)
     direct = isinstance(target, JsonItems) and not request.audio
-    work = Work(request.options(), target.name == RUSSIAN, target.name if direct else ITEMS.name, request.selects)
+    text = target.name if direct else ITEMS.name
+    work = Work(request.options(), target.name == RUSSIAN, text, request.selects, request.force)
     module = maker(work.russian)
     found = shards(source, get(format) if format is not None else None)
     if not found:
@@ -77,6 +78,7 @@ def ask(source: Source, out: Place | BinaryIO, target: ItemFormat, *, format: st
         tally = Tally()
         made = each(work, found, what="asking about labels", size=attrgetter("size"), key=attrgetter("stamp"))
         batches = [_put(batch, spool, tally) for batch in made]
+        forced = tally.faults.settle(request.force)
         kept, masks = _choice(batches, tally.asked, request, module)
         texts, remarks = _texts(spool, batches, masks), _unsaid(target)
         if isinstance(place, Path) and request.audio:
@@ -85,7 +87,7 @@ def ask(source: Source, out: Place | BinaryIO, target: ItemFormat, *, format: st
             texts = _cut(each(cutting, texts, what="cutting sound"), remarks)
         with _keeping(place, request), single_file(place, [source.path, *_local(found)]) as (stream, written):
             _write(stream, texts, target)
-    return _asked(found, tally, target, written, kept, module, tuple(remarks))
+    return _asked(found, tally, target, written, kept, module, (*remarks, *map(str, forced)))
 
 
 def check_target(target: ItemFormat) -> None:

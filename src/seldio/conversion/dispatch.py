@@ -47,7 +47,7 @@ def convert_any(
 
         return convert_stored(path, out, to, format)
     if item_formats.named(to) is None and to != item_formats.PARQUET:
-        return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill)
+        return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=request.force)
     given = item_formats.named(format) if format is not None else None
     with open_source(path, raise_errors) as source:
         several = source.kind in ("folder", "zip", "tar")
@@ -57,7 +57,7 @@ def convert_any(
         target = item_formats.meant(to, held)
         again: Place | Source = source if os.fspath(path) == "-" else path
         if target is None:
-            return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill)
+            return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill, force=request.force)
         if held is not None:
             if several and unclear:
                 _one_kind(source, held.name)

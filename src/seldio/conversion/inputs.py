@@ -7,9 +7,11 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 
+from seldio.conversion.vetting import Faults, joined, vet
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source, open_source
 from seldio.findings import Finding, Severity, Sink, raise_errors
@@ -34,6 +36,7 @@ class Input:
         files: files read.
         skipped: files that are no labels.
         local: real paths of the files read, or of the archive they are in.
+        faults: errors in their rows.
     """
 
     path: str
@@ -42,6 +45,7 @@ class Input:
     files: int
     skipped: int
     local: list[str]
+    faults: Faults = dataclasses.field(default_factory=Faults)
 
 
 def read_tables(
@@ -72,10 +76,24 @@ def reopened(place: str | os.PathLike[str] | Source, sink: Sink) -> Iterator[Sou
         yield source
 
 
-def read_single(
-    path: str | os.PathLike[str], format: Format | str | None = None, sink: Sink = raise_errors
-) -> tuple[pa.Table, Format, bool]:
-    """The event table of a source that has one layout, that layout, and whether it is a single label file.
+class Single(NamedTuple):
+    """What a source of one layout holds.
+
+    Args:
+        table: the rows.
+        format: the layout.
+        alone: whether it is a single label file.
+        faults: errors in the rows.
+    """
+
+    table: pa.Table
+    format: Format
+    alone: bool
+    faults: Faults
+
+
+def read_single(path: str | os.PathLike[str], format: Format | str | None = None, sink: Sink = raise_errors) -> Single:
+    """The event table of a source that has one layout, with what is to be known of it.
 
     Raises:
         UsageError: the source holds no labels, or several layouts; and all that :func:`read_tables` raises.
@@ -86,7 +104,7 @@ def read_single(
         raise UsageError(
             f"{printable(os.fspath(path))} holds {held}: name one folder of one layout, or the layout of all"
         )
-    return *found.tables[0], found.single
+    return Single(*found.tables[0], found.single, found.faults)
 
 
 def read_input(
@@ -100,7 +118,8 @@ def read_input(
         files = label_files([TextFile(entry.path, name, clip, entry.read()) for entry, name, clip in entries],
                             every=alone or told is not None)  # fmt: skip
         local = [str(entry.local) for entry, _, _ in entries if entry.local is not None]
-    readings = [item.reading for item in read_files(files, asking(sink), told)]
+    recognised = read_files(files, asking(sink), told)
+    readings = [item.reading for item in recognised]
     return Input(
         path=source.path,
         tables=_joined(readings),
@@ -108,6 +127,7 @@ def read_input(
         files=len(files),
         skipped=len(source.entries) - len(files),
         local=local or [source.path],
+        faults=joined(vet(item.reading, item.told) for item in recognised),
     )
 
 

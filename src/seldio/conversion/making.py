@@ -12,6 +12,7 @@ import numpy as np
 
 from seldio import questions
 from seldio.conversion.shards import Shard
+from seldio.conversion.vetting import Faults
 from seldio.formats import item_formats
 from seldio.formats.json_items import JsonItems
 from seldio.questions import mix
@@ -27,6 +28,7 @@ class Tally:
     skipped: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
     layouts: dict[str, None] = dataclasses.field(default_factory=dict)
     recordings: int = 0
+    faults: Faults = dataclasses.field(default_factory=Faults)
 
     def add(self, other: Tally) -> None:
         """Count *other* too."""
@@ -34,6 +36,7 @@ class Tally:
         self.skipped += other.skipped
         self.layouts |= other.layouts
         self.recordings += other.recordings
+        self.faults.add(other.faults)
 
 
 class Batch(NamedTuple):
@@ -53,15 +56,19 @@ class Work:
     russian: bool
     text: str
     keyed: bool
+    force: bool
 
     def __call__(self, shard: Shard) -> Batch:
         """Ask about the labels of *shard*."""
         made, text = maker(self.russian), cast("JsonItems", item_formats.get(self.text))
-        tally = Tally()
+        tables, faults = shard.vetted()
+        if faults.first and not self.force:
+            tables = []  # nothing is asked in the end
+        tally = Tally(faults=faults)
         texts: list[bytes] = []
         keys: list[tuple[int, int, int]] = []
-        for table, layout in shard.tables():
-            tally.layouts[layout] = None
+        for table, layout in tables:
+            tally.layouts[layout.name] = None
             tally.recordings += len(origin_of(table).files)
             for item in made.stream(table, skipped=tally.skipped, **self.options):
                 texts.append(encoded(item, text))

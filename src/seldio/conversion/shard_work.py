@@ -6,7 +6,7 @@ A shard is looked at first and converted when all of them are found well.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,9 +19,10 @@ from seldio.conversion.inputs import strict
 from seldio.conversion.measuring import complete, measured
 from seldio.conversion.outputs import clip_tables
 from seldio.conversion.shards import Shard
+from seldio.conversion.vetting import Faults
 from seldio.errors import DataError
 from seldio.files import write_bytes
-from seldio.findings import Finding, Sink
+from seldio.findings import Finding
 from seldio.formats import Format
 from seldio.formats.label_csv import Dialect
 from seldio.schema.events import COLUMNS, ClipFile, origin_of
@@ -55,10 +56,11 @@ class Seen(NamedTuple):
 
 
 class Looked(NamedTuple):
-    """What a shard holds, and remarks about its files."""
+    """What a shard holds, remarks about its files, and errors in their rows."""
 
     seen: tuple[Seen, ...]
     findings: tuple[Finding, ...]
+    faults: Faults
 
 
 class Written(NamedTuple):
@@ -95,8 +97,9 @@ class Looking:
             InvalidData: something in the labels is wrong.
         """
         findings: list[Finding] = []
-        seen = [self._seen(table, source) for table, source in _tables(shard, self.known, strict(findings))]
-        return Looked(tuple(seen), tuple(findings))
+        tables, faults = shard.vetted(strict(findings))
+        seen = [self._seen(table, source) for table, source in _completed(tables, self.known)]
+        return Looked(tuple(seen), tuple(findings), faults)
 
     def _seen(self, table: pa.Table, source: Format) -> Seen:
         fill, rows, files = dict(self.fill), 0, origin_of(table).files
@@ -141,7 +144,7 @@ class Writing:
     def __call__(self, shard: Shard) -> Written:
         """The files that *shard* became, each whole."""
         written = []
-        for table, source in _tables(shard, self.known, strict([])):
+        for table, source in _completed(shard.read(), self.known):
             done = carried(filled(table, self.target, dict(self.fill)), source, self.target)
             for file, rows in clip_tables(done):
                 path = Path(self.out, file.name)
@@ -180,7 +183,7 @@ class Packing:
 
     def __call__(self, shard: Shard) -> Packed:
         """The rows of *shard*, which has one layout."""
-        ((table, source),) = _tables(shard, self.known, strict([]))
+        ((table, source),) = _completed(shard.read(), self.known)
         done = carried(filled(table, self.target, dict(self.fill)), source, self.target)
         stream = pa.BufferOutputStream()
         with pa.ipc.new_stream(stream, done.schema) as writer:
@@ -194,10 +197,10 @@ class Packing:
 CONSTANT = {"distance": 0.0, "hemisphere": False}
 
 
-def _tables(shard: Shard, known: Known, sink: Sink) -> Iterator[tuple[pa.Table, Format]]:
-    """The tables of *shard* with their formats, as parts of the tables of all shards."""
+def _completed(tables: Iterable[tuple[pa.Table, Format]], known: Known) -> Iterator[tuple[pa.Table, Format]]:
+    """The tables of a shard with their formats, as parts of the tables of all shards."""
     columns = dict(known)
-    for table, source in shard.read(sink):
+    for table, source in tables:
         for field in columns.get(source.name, ()):
             if field not in table.column_names:
                 constant = isinstance(source, Dialect) and field in CONSTANT

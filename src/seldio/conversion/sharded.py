@@ -11,13 +11,13 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
 
-from seldio.conversion.carry import filled
 from seldio.conversion.facts import Facts
 from seldio.conversion.losses import Plan, planned
 from seldio.conversion.outputs import folder_place, several, table_place
 from seldio.conversion.shard_work import CONSTANT, Known, Looking, Packed, Packing, Seen, Writing, still_there
 from seldio.conversion.shards import Shard
 from seldio.conversion.tables import merged, refuse
+from seldio.conversion.vetting import Faults
 from seldio.engines import each
 from seldio.errors import DataError
 from seldio.files import Source, atomic_write
@@ -75,7 +75,7 @@ class Done(NamedTuple):
 
 def convert_shards(
     source: Source, found: Sequence[Shard], out: str | BinaryIO, target: Format, *, allow_loss: Collection[str],
-    fill: Mapping[str, Any], findings: list[Finding],
+    fill: Mapping[str, Any], findings: list[Finding], force: bool = False,
 ) -> Done:  # fmt: skip
     """Convert the label files of *found*, all of them or none, wherever :func:`seldio.engines.running` says.
 
@@ -87,6 +87,7 @@ def convert_shards(
         allow_loss: fields whose loss is accepted.
         fill: values for fields that are unknown, by field.
         findings: takes remarks about the files.
+        force: whether labels with errors are converted.
 
     Raises:
         InvalidData: something in the labels is wrong.
@@ -95,12 +96,11 @@ def convert_shards(
         UsageError: the request makes no sense, or would overwrite its own source.
         SeldioError: the disk fails.
     """
-    filled(_EMPTY, target, fill)  # what cannot be filled is said before much is read
     given, before = tuple(fill.items()), len(findings)
-    layouts = _looked(Looking(target, given), found, findings)
+    layouts = _looked(Looking(target, given), found, findings, force)
     if any(layout.partly & set(CONSTANT) and isinstance(layout.format, Dialect) for layout in layouts):
         del findings[before:]
-        layouts = _looked(Looking(target, given, _known(layouts)), found, findings)
+        layouts = _looked(Looking(target, given, _known(layouts)), found, findings, force)
     plan = merged([planned(layout.facts, layout.format, target, fill) for layout in layouts])
     refuse(plan, target, allow_loss)
     for layout in layouts:
@@ -119,26 +119,26 @@ def convert_shards(
     return Done(layouts, plan, written)
 
 
-_EMPTY = pa.schema(list(COLUMNS.items())).empty_table()
-
-
 def _parts(found: Sequence[Shard]) -> Iterable[Shard]:
     """The shards as they can go elsewhere; what has to be read for that is read when its turn comes."""
     on_disk = all(entry.on_disk for shard in found for entry, _, _ in shard.files)
     return list(found) if on_disk else map(Shard.portable, found)
 
 
-def _looked(work: Looking, found: Sequence[Shard], findings: list[Finding]) -> list[Layout]:
+def _looked(work: Looking, found: Sequence[Shard], findings: list[Finding], force: bool) -> list[Layout]:
     """The layouts of all shards, in the order in which they are met."""
     layouts: dict[str, Layout] = {}
     unplanned: list[str] = []
+    faults = Faults()
     done = each(work, _parts(found), what="reading labels", size=attrgetter("size"), key=attrgetter("stamp"))
     for looked in done:
         findings += looked.findings
+        faults.add(looked.faults)
         for seen in looked.seen:
             format = dataclasses.replace(get(seen.layout), vocabulary=seen.vocabulary)
             layouts.setdefault(seen.layout, Layout(format)).add(seen)
             unplanned += [] if seen.unplanned is None else [seen.unplanned]
+    findings += faults.settle(force)
     if unplanned:
         raise DataError(unplanned[0])
     return list(layouts.values())

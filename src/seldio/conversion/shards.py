@@ -10,10 +10,11 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from seldio.conversion.inputs import asking, label_entries, label_files
+from seldio.conversion.vetting import Faults, joined, vet
 from seldio.engines import cut
 from seldio.files import Entry, Source
 from seldio.findings import Finding, Severity, Sink, raise_errors
-from seldio.formats import Format, TextFile, get
+from seldio.formats import Format, Reading, TextFile, get
 from seldio.formats.choice import Wanted
 from seldio.formats.recognise import files_by_layout, read_files
 from seldio.progress import over
@@ -29,41 +30,47 @@ File = tuple[Entry, str, str]
 class Shard(NamedTuple):
     """Some label files of one layout; the layout is None where the content does not tell it.
 
-    Each file is its entry, its name and its clip. The layout is a name or alias for :func:`seldio.formats.get`.
+    Each file is its entry, its name and its clip. The layout is a name or alias for :func:`seldio.formats.get`;
+    *told*: the user named it.
     """
 
     layout: str | None
     files: tuple[File, ...]
+    told: bool = False
 
     def portable(self) -> Shard:
         """The shard as it can go to another process."""
-        return Shard(self.layout, tuple((entry.portable(), name, clip) for entry, name, clip in self.files))
+        return self._replace(files=tuple((entry.portable(), name, clip) for entry, name, clip in self.files))
 
     @property
     def stamp(self) -> tuple[object, ...]:
         """What changes when one of its files does."""
-        return (self.layout, *((entry.stamp, name, clip) for entry, name, clip in self.files))
+        return (self.layout, self.told, *((entry.stamp, name, clip) for entry, name, clip in self.files))
 
     @property
     def size(self) -> int:
         """Bytes of all files."""
         return sum(max(entry.size, 0) for entry, _, _ in self.files)
 
-    def tables(self) -> list[tuple[pa.Table, str]]:
-        """The event tables of its files, each with the name of its layout; raises what :meth:`read` raises."""
-        return [(table, format.name) for table, format in self.read(raise_errors)]
+    def read(self, sink: Sink = raise_errors) -> list[tuple[pa.Table, Format]]:
+        """The event tables of its files, each with its layout; raises what :meth:`vetted` raises."""
+        return [(reading.table, reading.format) for reading in self._readings(sink)]
 
-    def read(self, sink: Sink) -> list[tuple[pa.Table, Format]]:
-        """The event tables of its files, each with its layout.
+    def vetted(self, sink: Sink = raise_errors) -> tuple[list[tuple[pa.Table, Format]], Faults]:
+        """The event tables of its files, each with its layout, and errors in their rows.
 
         Raises:
             InvalidData: a file is damaged; and what *sink* raises.
             UnknownFormat: the layout has to be named.
         """
+        readings = self._readings(sink)
+        faults = joined(vet(reading, self.told) for reading in readings)
+        return [(reading.table, reading.format) for reading in readings], faults
+
+    def _readings(self, sink: Sink) -> list[Reading]:
         told = get(self.layout) if self.layout is not None else None
         files = [TextFile(entry.path, name, clip, entry.read()) for entry, name, clip in self.files]
-        found = [item.reading for item in read_files(files, asking(sink), told)]
-        return [(reading.table, reading.format) for reading in found]
+        return [item.reading for item in read_files(files, asking(sink), told)]
 
 
 def shards(
@@ -108,7 +115,7 @@ def shards(
     if by_clip:
         groups = {layout: sorted(group, key=itemgetter(2)) for layout, group in groups.items()}
     return [
-        Shard(layout, tuple(those))
+        Shard(layout, tuple(those), told is not None)
         for layout, group in groups.items() for those in cut(group, SHARD, lambda file: sizes[file[0].path])
     ]  # fmt: skip
 

@@ -9,6 +9,9 @@ from io import IOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+import pyarrow as pa
+
+from seldio.conversion.carry import filled
 from seldio.conversion.inputs import label_entries, read_input, reopened, strict
 from seldio.conversion.losses import NOTHING, Plan, plan
 from seldio.conversion.outputs import write_stream, write_tables
@@ -21,9 +24,10 @@ from seldio.findings import Finding
 from seldio.formats import Format, get
 from seldio.formats.parquet import PARQUET
 from seldio.formats.recognise import SUFFIXES
-from seldio.schema.events import origin_of
+from seldio.schema.events import COLUMNS, origin_of
 from seldio.text import plural, printable
 
+_EMPTY = pa.schema(list(COLUMNS.items())).empty_table()
 #: Bytes of label files that are read and converted all at once; above, shard by shard.
 WHOLE = 1 << 24
 
@@ -41,7 +45,7 @@ class Conversion:
         rows: rows read and rows written.
         losses: fields that were lost, as allowed, with what of them.
         notes: what changed without a loss.
-        findings: warnings and remarks met while reading.
+        findings: warnings and remarks met while reading, and errors that were forced.
     """
 
     formats: tuple[str, ...]
@@ -63,6 +67,7 @@ def convert_source(
     format: Format | str | None = None,
     allow_loss: Collection[str] = (),
     fill: Mapping[str, Any] = NOTHING,
+    force: bool = False,
 ) -> Conversion:
     """Convert labels on disk to another format.
 
@@ -78,9 +83,10 @@ def convert_source(
         format: the layout of the source; found from its content if not given.
         allow_loss: fields whose loss is accepted; ``all`` for every one.
         fill: values for fields that are unknown, by field.
+        force: convert labels in which there are errors too, such as angles in radians or classes that do not exist.
 
     Raises:
-        InvalidData: something in the source is wrong, so that rows would be lost.
+        InvalidData: something in the source is wrong, so that rows would be lost or mean something else.
         LossError: the target cannot carry a field, and its loss is not allowed.
         UnknownFormat: the layout of the source has to be named.
         UsageError: the request makes no sense, or would overwrite its own source.
@@ -94,24 +100,28 @@ def convert_source(
     without = None
     if isinstance(where, str) and target.role != "table":
         without = _output_below(path.path if isinstance(path, Source) else path, where)
+    filled(_EMPTY, target, fill)  # what cannot be filled is said before anything is read
     with reopened(path, strict(findings)) as source:
         if found := _parts(source, told, without, findings):
-            done = convert_shards(source, found, where, target, allow_loss=allow_loss, fill=fill, findings=findings)
+            done = convert_shards(
+                source, found, where, target, allow_loss=allow_loss, fill=fill, findings=findings, force=force
+            )
             counts = sum(len(shard.files) for shard in found), sum(len(layout.files) for layout in done.layouts)
             rows = sum(layout.read for layout in done.layouts), sum(layout.rows for layout in done.layouts)
             formats = [layout.format for layout in done.layouts]
             return _summary(source, formats, target, done.plan, done.written, counts, rows, findings)
-        return _convert_whole(source, where, target, told, without, allow_loss, fill, findings)
+        return _convert_whole(source, where, target, told, without, allow_loss, fill, findings, force)
 
 
 def _convert_whole(
     opened: Source, out: str | BinaryIO, target: Format, told: Format | None, without: Path | None,
-    allow_loss: Collection[str], fill: Mapping[str, Any], findings: list[Finding],
+    allow_loss: Collection[str], fill: Mapping[str, Any], findings: list[Finding], force: bool,
 ) -> Conversion:  # fmt: skip
     """Convert what fits into memory."""
     source = read_input(opened, told, strict(findings), without)
     if not source.tables:
         raise UsageError(f"no label files ({', '.join(SUFFIXES)}) in {printable(source.path)}")
+    findings += source.faults.settle(force)
     plans = merged([plan(table, given, target, fill) for table, given in source.tables])
     refuse(plans, target, allow_loss)
     tables = [convert(table, given, target, allow_loss=[ALL], fill=fill).table for table, given in source.tables]

@@ -342,7 +342,7 @@ class ParquetFormat(Format):
         table = read_parquet(files[0].data, files[0].path, sink)
         if table is None:
             table = with_origin(pa.table({"clip": pa.array([], COLUMNS["clip"])}), Origin("", "starss"))
-        return Reading(self, table, _parts(files[0].path, table))
+        return reading_of(table, files[0].path)
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:  # noqa: ARG002
         """The whole table, whatever *file* says."""
@@ -364,6 +364,11 @@ def _parts(path: str, table: pa.Table) -> list[ParquetPart]:
     heard = {part.origin.clip for part in parts}
     silent = [file for file in files.values() if file.clip not in heard]
     return [*parts, *(ParquetPart(path, table, file, len(codes), 0) for file in silent)]
+
+
+def reading_of(table: pa.Table, path: str) -> Reading:
+    """An event table with the runs of rows of its clips, shown as *path* in findings."""
+    return Reading(PARQUET, table, _parts(path, table))
 
 
 PARQUET = ParquetFormat(

@@ -164,7 +164,7 @@ def _scores(source: Path, out: Path | None, wanted: Wanted) -> Made:
     else:
         from seldio.scoring import SeldOptions, score_labels
 
-        chosen = SeldOptions(jackknife=True, allow_missing=wanted.allow_missing)
+        chosen = SeldOptions(jackknife=True, allow_missing=wanted.allow_missing, force=True)  # a notice says so
         chosen = chosen if wanted.profile is None else dataclasses.replace(chosen, profile=wanted.profile)
         formats = {"format": wanted.predictions_format, "reference_format": wanted.format}
         reports = (score_labels(wanted.predictions, source, chosen, **formats),)
@@ -186,7 +186,7 @@ def _statistics(labels: Labels, out: Path | None, wanted: Wanted) -> Made:
     path = _named(out, name, "statistics")
     title = os.path.basename(labels.path.rstrip("/" + os.sep))
     save(statistics.draw(statistics.statistics(labels), title), path)
-    return Made(path, "statistics")
+    return Made(path, "statistics", labels.faults)
 
 
 def _clip(labels: Labels, out: Path | None, wanted: Wanted) -> Made:
@@ -195,26 +195,27 @@ def _clip(labels: Labels, out: Path | None, wanted: Wanted) -> Made:
 
     clip = chosen(labels, wanted.clip)
     reference = tracks(labels, clip)
-    predictions = _predictions(wanted, clip)
+    predictions, faults = _predictions(wanted, clip)
+    faults = (*labels.faults, *faults)
     kind = wanted.kind or "timeline"
     path = _named(out, clip, kind)
     if kind == _FILM:
-        return Made(path, kind, _film(labels, clip, reference, predictions or [], path, wanted))
+        return Made(path, kind, (*faults, *_film(labels, clip, reference, predictions or [], path, wanted)))
     draw = {"timeline": plots.timeline, "directions": plots.directions, "map": plots.directions_map}[kind]
     save(draw(reference, predictions, clip), path)
-    return Made(path, kind)
+    return Made(path, kind, faults)
 
 
-def _predictions(wanted: Wanted, clip: str) -> list[Track] | None:
-    """What a system heard in *clip*; a single file of one clip counts whatever its name is."""
+def _predictions(wanted: Wanted, clip: str) -> tuple[list[Track] | None, tuple[str, ...]]:
+    """What a system heard in *clip*, and errors in it; a single file of one clip counts whatever its name is."""
     from seldio.pictures.tracks import chosen, read_labels, tracks
 
     if wanted.predictions is None:
-        return None
+        return None, ()
     given = read_labels(wanted.predictions, wanted.predictions_format)
     alone = given.single and len(given.clips) == 1
     name = None if alone else clip if clip in given.clips else clip.rpartition("/")[2]
-    return tracks(given, chosen(given, name))
+    return tracks(given, chosen(given, name)), given.faults
 
 
 # --- films -------------------------------------------------------------------------------------------------

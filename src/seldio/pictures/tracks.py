@@ -42,6 +42,7 @@ class Labels:
         hop: seconds between frames.
         vocabulary: name of the class list.
         single: whether the source is a single file.
+        faults: errors in the rows, which are drawn all the same.
     """
 
     path: str
@@ -49,6 +50,7 @@ class Labels:
     hop: Fraction
     vocabulary: str
     single: bool = False
+    faults: tuple[str, ...] = ()
 
     @property
     def clips(self) -> list[str]:
@@ -101,7 +103,7 @@ def read_labels(path: Path, format: str | None = None) -> Labels:
         UsageError: there are none, or several layouts.
         SeldioError: the disk fails.
     """
-    table, given, single = read_single(path, format)
+    table, given, single, faults = read_single(path, format)
     layout = resolved(given, table)
     table, hop = with_directions(table), layout.hop
     if are_events(table):
@@ -109,7 +111,7 @@ def read_labels(path: Path, format: str | None = None) -> Labels:
     last = pc.max(table["frame"]).as_py() if "frame" in table.column_names and table.num_rows else 0
     if last * hop > LONGEST:
         raise DataError(f"frames of up to {float(last * hop):,.1f} s: no recording is longer than {LONGEST:,} s")
-    return Labels(os.fspath(path), table, hop, layout.vocabulary, single)
+    return Labels(os.fspath(path), table, hop, layout.vocabulary, single, tuple(map(str, faults.settle(force=True))))
 
 
 def chosen(labels: Labels, name: str | None) -> str:

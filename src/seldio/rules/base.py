@@ -216,7 +216,12 @@ class Labels:
         return field in self._explained and bool(self._explained[field][rows].any())
 
     def where(self, field: str, wrong: Bools) -> Iterator[int]:
-        """The rows where *wrong* holds and no misreading has explained *field*, as :meth:`firsts` gives them."""
+        """The rows where *wrong* holds, *field* is known and no misreading has explained it.
+
+        They come as :meth:`firsts` gives them.
+        """
+        if self.reading.table[field].null_count:
+            wrong = wrong & self.reading.table[field].is_valid().to_numpy()
         if field in self._explained:
             wrong = wrong & ~self._explained[field]
         return self.firsts(np.flatnonzero(wrong))

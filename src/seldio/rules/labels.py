@@ -61,7 +61,7 @@ def class_range(labels: Labels, found: Found) -> Iterator[Finding]:
     named = "class_name" in labels.reading.table.column_names
     if ids.min() >= 0 and ids.max() < len(classes):
         return
-    for row in labels.where("class_id", (ids < 0) | (ids >= len(classes))):
+    for row in labels.where("class_name" if named else "class_id", (ids < 0) | (ids >= len(classes))):
         if named:
             if labels.format.name != "seld-studio":
                 message = f"{labels.text(row, 'class_name')} is no class of {classes.name}"

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from seldio.conversion.vetting import Faults
 from seldio.engines import cut
 from seldio.errors import UsageError
 from seldio.scores.seld import profiles
@@ -50,10 +51,14 @@ class Part(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What was counted in a part: by each profile, by clip and class, and what is notable about the rows."""
+    """What was counted in a part: by each profile, by clip and class; what is notable about the rows, and wrong.
+
+    The errors are those of the reference, then of the prediction.
+    """
 
     counts: tuple[Counts, ...]
     seen: Seen
+    faults: tuple[Faults, Faults]
 
 
 def parts(
@@ -101,16 +106,17 @@ class Counting:
             UsageError: a side lacks a field that a profile needs.
         """
         index = {clip: number for number, clip in enumerate(part.clips)}
-        a, b = (_side(some, index) for some in (part.reference, part.prediction))
+        (a, wrong), (b, amiss) = (_side(some, index) for some in (part.reference, part.prediction))
         ways = {profiles.get(name): limits for name, limits in self.ways}
         profile, limits = next(iter(ways.items()))
         if limits.onscreen and any(len(each) and each.onscreen is None for each in (a, b)):
             raise UsageError("--onscreen needs labels and predictions that say what is in the picture")
         frames = np.array(part.frames, dtype=np.int64)
         scores = score_sides(a, b, part.clips, ways, self.classes, frames=frames)
-        return Counted(tuple(score.counts for score in scores), seen(profile, a, b, frames, self.classes))
+        notable = seen(profile, a, b, frames, self.classes)
+        return Counted(tuple(score.counts for score in scores), notable, (wrong, amiss))
 
 
-def _side(some: Some, clips: Mapping[str, int]) -> Side:
-    table = some.rows()
-    return NOTHING if table is None else side(table, clips)
+def _side(some: Some, clips: Mapping[str, int]) -> tuple[Side, Faults]:
+    table, faults = some.rows()
+    return NOTHING if table is None else side(table, clips), faults

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
+from seldio.conversion.vetting import joined
 from seldio.engines import each
 from seldio.errors import DataError, UnknownFormat, UsageError
 from seldio.files import Source, open_source
@@ -76,12 +77,13 @@ def score_labels(
         work = Counting(tuple((way.name, thresholds) for way, thresholds in ways.items()), len(classes))
         some = parts(truth, given, clips, _lengths(truth, clips, ways, options.recordings))
         counted = list(each(work, some, what="scoring", size=attrgetter("size"), key=attrgetter("stamp")))
+    forced = _settled(truth, given, counted, options.force)
     score, *others = _scores(counted, ways, clips, len(classes), options.average)
     case = Case(
         profile, limits, score, _seen(counted), [classes.label(n) for n in range(len(classes))], given.layout.name,
         truth.layout.name, _remarks(truth, given), left_out, intervals=options.jackknife,
         official_points=options.official_points, by_clip=options.by_clip, named=named is not None,
-        published=others[0] if others else None,
+        published=others[0] if others else None, forced=forced,
     )  # fmt: skip
     return report(os.fspath(predictions), case)
 
@@ -127,6 +129,22 @@ def _remarks(truth: FileSide | TableSide, given: FileSide | TableSide) -> tuple[
     return (
         *(f"the reference is {_reference_option(remark)}" for remark in truth.remarks),
         *(f"the prediction is {remark}" for remark in given.remarks),
+    )
+
+
+def _settled(
+    truth: FileSide | TableSide, given: FileSide | TableSide, counted: Sequence[Counted], force: bool
+) -> tuple[str, ...]:
+    """What is wrong in labels and predictions, and was forced.
+
+    Raises:
+        InvalidData: something is, and was not.
+    """
+    reference, prediction = zip(*(one.faults for one in counted), strict=True) if counted else ((), ())
+    return tuple(
+        str(finding)
+        for side, faults in ((truth, reference), (given, prediction))
+        for finding in joined([side.faults, *faults]).settle(force)
     )
 
 

@@ -29,6 +29,7 @@ class SeldOptions:
         recordings: the recordings that were labelled, which tell where a clip ends; where they are beside the
             labels in a data set tree they are found.
         allow_missing: score the clips that have a prediction and a reference where others lack one.
+        force: score labels and predictions in which there are errors too.
     """
 
     profile: str | None = None
@@ -43,6 +44,7 @@ class SeldOptions:
     by_clip: bool = False
     recordings: str | None = None
     allow_missing: bool = False
+    force: bool = False
 
     def limits(self, profile: Profile) -> Limits:
         """The thresholds of the profile, those of the options in their place.

@@ -15,6 +15,7 @@ from seldio.conversion.carry import resolved
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import read_input
 from seldio.conversion.shards import File, Shard, shards
+from seldio.conversion.vetting import Faults
 from seldio.errors import UsageError
 from seldio.files import Source
 from seldio.findings import Finding, raise_errors
@@ -44,16 +45,17 @@ class Some(NamedTuple):
             return Some(self.held.portable(), self.stamp)
         return Some(_packed(self.held), self.stamp) if isinstance(self.held, pa.Table) else self
 
-    def rows(self) -> pa.Table | None:
-        """Their rows, with frames of 100 ms; None where there is no file.
+    def rows(self) -> tuple[pa.Table | None, Faults]:
+        """Their rows, with frames of 100 ms, None where there is no file; and errors in files.
 
         Raises:
-            InvalidData: something in a file is wrong.
+            InvalidData: something in a file cannot be read.
         """
         if isinstance(self.held, Shard):
-            read = self.held.read(raise_errors) if self.held.files else []
-            return next((framed(table, layout) for table, layout in read), None)
-        return self.held if isinstance(self.held, pa.Table) else pa.ipc.open_stream(self.held).read_all()
+            read, faults = self.held.vetted() if self.held.files else ([], Faults())
+            return next((framed(table, layout) for table, layout in read), None), faults
+        table = self.held if isinstance(self.held, pa.Table) else pa.ipc.open_stream(self.held).read_all()
+        return table, Faults()  # the table has been looked at as a whole
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,13 +66,17 @@ class FileSide:
         layout: of all.
         files: by clip.
         told: a name or alias of the layout.
+        named: whether the user named it.
         remarks: sentences about the choice of the layout.
+        faults: none yet; errors are found where rows are read.
     """
 
     layout: Format
     files: Mapping[str, File]
     told: str
+    named: bool
     remarks: tuple[str, ...] = ()
+    faults: Faults = dataclasses.field(default_factory=Faults)
 
     @property
     def fields(self) -> set[str]:
@@ -84,13 +90,13 @@ class FileSide:
 
     def some(self, clips: Sequence[str]) -> Some:
         """What there is of *clips*."""
-        shard = Shard(self.told, tuple(self.files[clip] for clip in clips if clip in self.files))
+        shard = Shard(self.told, tuple(self.files[clip] for clip in clips if clip in self.files), self.named)
         return Some(shard, shard.stamp)
 
     def tables(self) -> Iterator[pa.Table]:
         """The rows of one clip after the other."""
         for clip in self.files:
-            if (table := self.some([clip]).rows()) is not None:
+            if (table := self.some([clip]).rows()[0]) is not None:
                 yield table
 
 
@@ -104,6 +110,7 @@ class TableSide:
         first: by clip, silent ones too, the row at which it begins and that behind its last one.
         stamp: what changes when the file does.
         remarks: none, as a table says what it is.
+        faults: errors in its rows.
     """
 
     layout: Format
@@ -111,6 +118,7 @@ class TableSide:
     first: Mapping[str, tuple[int, int]]
     stamp: tuple[object, ...]
     remarks: tuple[str, ...] = ()
+    faults: Faults = dataclasses.field(default_factory=Faults)
 
     @property
     def fields(self) -> set[str]:
@@ -161,12 +169,12 @@ def side(source: Source, told: Format | None, wanted: Wanted) -> FileSide | Tabl
     if layout.role == "table":
         return _table_side(source, told, tuple(shard.stamp for shard in found))
     files = {file[2]: file for shard in found for file in shard.files}
-    return FileSide(layout, dict(sorted(files.items())), layouts[0], tuple(dict.fromkeys(remarks)))
+    return FileSide(layout, dict(sorted(files.items())), layouts[0], told is not None, tuple(dict.fromkeys(remarks)))
 
 
 def _names(shard: Shard) -> list[str]:
     """The layout of a shard; where its files have to say why there is none, they are read."""
-    return [shard.layout] if shard.layout is not None else [layout.name for _, layout in shard.read(raise_errors)]
+    return [shard.layout] if shard.layout is not None else [layout.name for _, layout in shard.read()]
 
 
 def _table_side(source: Source, told: Format | None, stamp: tuple[object, ...]) -> TableSide:
@@ -175,7 +183,8 @@ def _table_side(source: Source, told: Format | None, stamp: tuple[object, ...]) 
     Raises:
         UsageError: there are several.
     """
-    (table, given), *others = read_input(source, told, raise_errors).tables
+    read = read_input(source, told, raise_errors)
+    (table, given), *others = read.tables
     if others:
         raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: name one of them")
     layout = resolved(given, table)
@@ -188,7 +197,7 @@ def _table_side(source: Source, told: Format | None, stamp: tuple[object, ...]) 
         order = np.argsort(clip, kind="stable")
         table, clip = table.take(pa.array(order)), clip[order]
     ends = np.searchsorted(clip, np.arange(len(names) + 1)).tolist()
-    return TableSide(layout, table, dict(zip(names, pairwise(ends), strict=True)), stamp)
+    return TableSide(layout, table, dict(zip(names, pairwise(ends), strict=True)), stamp, faults=read.faults)
 
 
 def framed(table: pa.Table, layout: Format) -> pa.Table:

@@ -35,6 +35,7 @@ class Case:
         by_clip: whether the scores of each clip are shown.
         named: whether the user named the profile.
         published: the score by the published definition, to show the difference to.
+        forced: errors in the data, which is scored all the same.
     """
 
     profile: Profile
@@ -51,6 +52,7 @@ class Case:
     by_clip: bool = False
     named: bool = False
     published: SeldScore | None = None
+    forced: tuple[str, ...] = ()
 
     @property
     def official(self) -> bool:
@@ -88,6 +90,11 @@ def _misread(case: Case) -> Iterator[Notice]:
 def _chosen(case: Case) -> Iterator[Notice]:
     for text in case.chosen:
         yield Notice("layout-chosen", text, grave=True)
+
+
+def _forced(case: Case) -> Iterator[Notice]:
+    for text in case.forced:
+        yield Notice("forced", f"scored with errors in the data: {text}", grave=True)
 
 
 def _swapped(case: Case) -> Iterator[Notice]:
@@ -359,7 +366,7 @@ def _jackknife(case: Case) -> Iterator[Notice]:
 
 
 _CHECKS: tuple[Callable[[Case], Iterator[Notice]], ...] = (
-    _chosen, _misread, _swapped, _unused, _folded, _one_clip, _left_out, _empty_references, _touching, _pointless,
-    _horizon, _recorded, _outside, _absent, _unmatched, _present, _pooled, _repeated, _segments, _edge, _row_order,
-    _lone, _jackknife,
+    _forced, _chosen, _misread, _swapped, _unused, _folded, _one_clip, _left_out, _empty_references, _touching,
+    _pointless, _horizon, _recorded, _outside, _absent, _unmatched, _present, _pooled, _repeated, _segments, _edge,
+    _row_order, _lone, _jackknife,
 )  # fmt: skip
