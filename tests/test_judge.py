@@ -377,12 +377,12 @@ def test_offline_mode_is_told(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> 
 LIES: dict[str, Callable[[str], str]] = {
     "words": lambda tag: "I think it is right.",
     "empty": lambda tag: "  ",
-    "fence": lambda tag: f'```json\n{{"request": "{tag}", "right": true, "score": 1}}\n```',
-    "words-behind": lambda tag: f'{{"request": "{tag}", "right": true, "score": 1}} I hope this helps!',
     "two": lambda tag: f'{{"request": "{tag}", "right": true, "score": 1}}' * 2,
-    "array": lambda tag: f'[{{"request": "{tag}", "right": true, "score": 1}}]',
     "key-missing": lambda tag: f'{{"request": "{tag}", "right": true}}',
-    "key-more": lambda tag: f'{{"request": "{tag}", "right": true, "score": 1, "note": ""}}',
+    "two-in-words": lambda tag: (
+        f'They wrote {{"right": true}}; I say {{"request": "{tag}", "right": true, "score": 1}}'
+    ),
+    "no-request": lambda tag: '{"right": true, "score": 1}',
     "type": lambda tag: f'{{"request": "{tag}", "right": "true", "score": 1}}',
     "boolean": lambda tag: f'{{"request": "{tag}", "right": true, "score": true}}',
     "float": lambda tag: f'{{"request": "{tag}", "right": true, "score": 1.0}}',
@@ -406,15 +406,57 @@ def test_malformed_replies_are_no_verdict(serve: Serve, lie: str, tmp_path: Path
     assert (1, 0, 2, 20) == (asked.tally.no_verdict, asked.tally.failed, asked.tally.calls, asked.tally.tokens_in)
     assert "1 without" in str(asked.tally)
     assert any(str(reply.error)[:40] in str(row[0]) for row in asked.tally.table().rows)
-    # asked once more, with the reason; and never a third time, not by the next run either
+    # asked once more, with the reason, and never a third time by this run; the next one asks again
     assert 2 == len(server.calls)
     assert ["system", "user", "assistant", "user"] == [each["role"] for each in server.calls[1].body["messages"]]
     assert "Your reply cannot be used" in server.calls[1].body["messages"][3]["content"]
     replies, _ = ask(server, cache=tmp_path / "c.sqlite")
-    assert (True, None, reply.text) == (replies[0].cached, replies[0].verdict, replies[0].text)
-    assert 2 == len(server.calls)
-    ask(server, cache=tmp_path / "c.sqlite", again=True)
+    assert (False, None) == (replies[0].cached, replies[0].verdict)
     assert 4 == len(server.calls)
+    server.script = good
+    assert ask(server, cache=tmp_path / "c.sqlite")[0][0].verdict is not None
+    assert 5 == len(server.calls)
+    assert ask(server, cache=tmp_path / "c.sqlite")[0][0].cached
+    assert 5 == len(server.calls)
+
+
+TOLERATED: dict[str, Callable[[str], str]] = {
+    "fence": lambda verdict: f"```json\n{verdict}\n```",
+    "bare fence": lambda verdict: f"```\n{verdict}```",
+    "words around": lambda verdict: f"Here is my verdict:\n\n{verdict}\n\nI hope this helps!",
+    "list": lambda verdict: f"[{verdict}]",
+    "key more": lambda verdict: verdict.replace("{", '{"confidence": 0.9, "why": {"a": []}, ', 1),
+    "key more inside": lambda verdict: verdict.replace('"inner": {', '"inner": {"c": 7, '),
+    "notes missing": lambda verdict: verdict.replace(', "notes": "n"', ""),
+    "null missing": lambda verdict: verdict.replace(', "b": null', ""),
+}
+INNER = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": ["string", "null"]}},
+         "required": ["a", "b"], "additionalProperties": False}  # fmt: skip
+NOTED = ReplySchema("noted", {"inner": INNER, "notes": {"type": "string", "default": ""}})
+
+
+@pytest.mark.parametrize("way", TOLERATED)
+def test_what_official_programs_take_is_a_verdict(serve: Serve, way: str) -> None:
+    request = make("q", "test", "Is it right?", {"answer": "x"}, NOTED)
+
+    def script(call: Call) -> Http:
+        verdict = f'{{"request": "{call.tag}", "inner": {{"a": 1, "b": null}}, "notes": "n"}}'
+        return completion(TOLERATED[way](verdict))
+
+    server = serve(script)
+    with judge(server) as asked:
+        (reply,) = asked.ask([request])
+    assert {"inner": {"a": 1, "b": None}, "notes": "" if way == "notes missing" else "n"} == reply.verdict
+    assert 1 == len(server.calls)  # nothing is paid for twice
+
+
+def test_asking_again_replaces_what_is_cached(serve: Serve, tmp_path: Path) -> None:
+    server = serve(lambda call: good(call, score=call.number % 3))
+    scores = [
+        ask(server, cache=tmp_path / "c.sqlite", again=again)[0][0].verdict["score"]  # type: ignore[index]
+        for again in (False, False, True, False)
+    ]
+    assert [0, 0, 1, 1] == scores
 
 
 def test_an_explanation_helps(serve: Serve) -> None:
@@ -537,7 +579,7 @@ def test_nothing_is_paid_for_twice(serve: Serve, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"model": "other"}, {"temperature": 0.1}, {"max_tokens": 5}, {"server": "elsewhere"}, {"json_mode": False}],
+    [{"model": "other"}, {"temperature": 0.1}],
 )
 def test_the_key_knows_the_judge(serve: Serve, tmp_path: Path, change: dict[str, Any]) -> None:
     server = serve(good)
@@ -564,10 +606,31 @@ def test_the_key_knows_the_request() -> None:
     assert make("1", "t", "i", {"a": "b"}, SCHEMA).key() == make("2", "t", "i", {"a": "b"}, SCHEMA).key()
 
 
-def test_a_model_may_move(serve: Serve, tmp_path: Path) -> None:
-    ask(serve(good), cache=tmp_path / "c.sqlite", server="our cluster")
-    replies, _ = ask(serve(good), cache=tmp_path / "c.sqlite", server="our cluster")
+@pytest.mark.parametrize("change", [{}, {"max_tokens": 5}, {"json_mode": False}, {"timeout": 7}, {"retries": 0}])
+def test_a_verdict_stays_where_the_server_or_a_limit_is_another(
+    serve: Serve, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    ask(serve(good), cache=tmp_path / "c.sqlite")
+    replies, _ = ask(serve(good), cache=tmp_path / "c.sqlite", **change)  # on another port
     assert replies[0].cached
+
+
+def test_a_dry_run_leaves_the_cache_as_it_is(serve: Serve, tmp_path: Path) -> None:
+    path, server = tmp_path / "sub" / "c.sqlite", serve(good)
+    path.parent.mkdir()
+    with judge(server, cache=path, dry_run=True) as asked:
+        assert 0 == asked.plan(requests(3)).cached
+    assert [] == list(path.parent.iterdir())
+    with judge(server, cache=path) as writing:  # another run is under way, nothing is merged yet
+        writing.ask(requests(2))
+        before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+        with judge(server, cache=path, dry_run=True) as asked:
+            assert 2 == asked.plan(requests(3)).cached
+        assert before == {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
+    with judge(server, cache=path, dry_run=True) as asked:
+        assert 2 == asked.plan(requests(3)).cached
+    assert before == {file.name: file.read_bytes() for file in path.parent.iterdir()}
 
 
 def test_two_processes_share_a_cache(tmp_path: Path) -> None:
@@ -714,7 +777,11 @@ def test_cost_and_plan(serve: Serve, tmp_path: Path) -> None:
         assert [] == server.calls
         asked.ask(requests(3))
         assert asked.tally.cost == pytest.approx((30 * 2 + 15 * 8) / 1e6)
-        assert ("cost", asked.tally.cost) in asked.tally.table().rows
+        assert ("cost (USD)", asked.tally.cost) in asked.tally.table().rows
+        assert str(asked.tally).endswith(f"cost {asked.tally.cost:.4f} USD")
+        assert str(asked.plan(requests(4))).endswith(" USD")
+        assert str(dataclasses.replace(plan, cost=1.5, currency="EUR")).endswith("cost at most 1.5000 EUR")
+        assert str(dataclasses.replace(plan, cost=None)).endswith("cost unknown without a price")
         assert "4 requests, 3 of them in the cache: 1 call, about" in str(asked.plan(requests(4)))
 
 
@@ -722,6 +789,11 @@ def test_cost_and_plan(serve: Serve, tmp_path: Path) -> None:
 def test_prices_that_make_no_sense(prices: tuple[Any, Any]) -> None:
     with pytest.raises(UsageError, match="prices are two numbers"):
         Price(*prices)
+
+
+def test_a_currency_is_a_code() -> None:
+    with pytest.raises(UsageError, match="the currency eur is no code of three capitals"):
+        Price(1, 1, "eur")
 
 
 def test_the_token_is_never_shown_or_kept(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from typer.testing import CliRunner
@@ -220,10 +220,11 @@ class _Judge(BaseHTTPRequestHandler):
     """A judge that never comes to a verdict."""
 
     asked = 0
+    bodies: ClassVar[list[dict[str, Any]]] = []
 
     def do_POST(self) -> None:
         type(self).asked += 1
-        self.rfile.read(int(self.headers["Content-Length"]))
+        self.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
         reply = {"choices": [{"message": {"role": "assistant", "content": "this is no verdict"}, "index": 0}],
                  "usage": {"prompt_tokens": 10, "completion_tokens": 5}, "model": "loopback"}  # fmt: skip
         data = json.dumps(reply).encode()
@@ -282,7 +283,20 @@ def test_so_bench_offline_and_with_a_judge(tmp_path: Path, server: str) -> None:
     planned = run(given, "-r", reference, *judge, "--dry-run")
     assert planned.exit_code == 0, planned.stderr
     assert "1 request" in planned.stdout
+    assert "cost unknown without a price" in planned.stdout
     assert _Judge.asked == 0
+    priced = (*judge, "--dry-run", "--judge-cache", tmp_path / "none.sqlite", "--judge-price")
+    assert run(given, "-r", reference, *priced, "1,2").stdout.rstrip().endswith("USD")
+    assert run(given, "-r", reference, *priced, "1,2,eur").stdout.rstrip().endswith("EUR")
+    assert "the currency EURO is no code" in run(given, "-r", reference, *priced, "1,2,euro").stderr
+    assert not (tmp_path / "none.sqlite").exists()
+    limits = ("--judge-timeout", "5", "--judge-retries", "0", "--judge-max-tokens", "77", "--judge-temperature", "0.5")
+    assert run(given, "-r", reference, *judge, *limits, "--no-judge-json", "--judge-again").exit_code == 0
+    sent = _Judge.bodies[-1]
+    assert (sent["max_tokens"], sent["temperature"], "response_format" in sent) == (77, 0.5, False)
+    for wrong in (("--judge-timeout", "0"), ("--judge-retries", "-1"), ("--judge-temperature", "9")):
+        assert run(given, "-r", reference, *judge, *wrong).exit_code == 2
+    assert "need --judge MODEL" in run(given, "-r", reference, "--judge-retries", "1").stderr
     cache = tmp_path / "judge.sqlite"
     done = run(given, "-r", reference, *judge, "--judge-cache", cache, "--judge-price", "1,2", "--json")
     assert done.exit_code == 0, done.stderr
@@ -290,10 +304,10 @@ def test_so_bench_offline_and_with_a_judge(tmp_path: Path, server: str) -> None:
     counts = {row["what"]: row["count"] for row in took["rows"]}
     assert counts["asked"] == 1
     assert counts["no_verdict"] == 1
-    assert counts["cost"] > 0
+    assert counts["cost (USD)"] > 0
     before = _Judge.asked
     assert run(given, "-r", reference, *judge, "--judge-cache", cache).exit_code == 0
-    assert _Judge.asked == before
+    assert _Judge.asked > before  # what was no verdict is asked again
     assert "--judge MODEL --judge-url URL" in run(given, "-r", reference, "--judge", "m").stderr
     assert "two numbers" in run(given, "-r", reference, *judge, "--judge-price", "1").stderr
 

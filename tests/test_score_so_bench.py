@@ -723,10 +723,23 @@ def test_the_prompt_holds_everything_and_keeps_the_prediction_apart():
         assert all(part in sent.user for part in ("Q?", "Say yes!"))
         truth = [part in sent.user for part in ("The answer.", "short one", '{"azimuth_deg": 3.5}')]
         blind = task in BLIND  # what it has not seen it cannot read into the text
-        assert truth == [not blind] * 3
+        timeless = task in ("spatial_temporal", "detect_source")
+        assert truth == [not blind, not blind, not blind and not timeless]
         assert "Say yes!" not in sent.system
         asked[sent.system.split("This task: ")[1].split("\n")[0]] = task
     assert len(asked) >= 11  # an instruction of its own for each kind of task
+
+
+@pytest.mark.parametrize("task", ["spatial_temporal", "detect_source"])
+def test_a_judge_that_reads_times_is_not_shown_them(task):
+    answer = "The dog from the front-left is active from 3.2s to 5.75 seconds."
+    short = "dog from front-left." if task == "spatial_temporal" else "dog from 3.2s to 5.75s"
+    asked = Request(
+        "1", task, "What is active at 4.0s?", answer, short, {"time_span": [3.2, 5.75]}, "a hound, 3 to 5 s"
+    )
+    sent = to_judge(asked)
+    assert all(part in sent.user for part in ("dog from", "front-left", "4.0s", "a hound, 3 to 5 s"))
+    assert not any(part in sent.user for part in ("3.2", "5.75", "time_span"))
 
 
 def test_a_server_judges():

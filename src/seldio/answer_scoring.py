@@ -36,7 +36,14 @@ class JudgeOptions:
         cache: SQLite file of replies.
         concurrency: calls at a time.
         max_rpm: calls per minute.
-        price: dollars for a million tokens in, and out.
+        price: for a million tokens in, and out.
+        currency: of the price.
+        again: ask again, whatever the cache holds.
+        timeout: seconds without a byte from the server.
+        retries: further tries of a call that failed.
+        max_tokens: of a reply.
+        temperature: of the model.
+        json_mode: ask the server for JSON; some servers refuse that.
         dry_run: ask nothing; say what asking would take.
     """
 
@@ -46,6 +53,13 @@ class JudgeOptions:
     concurrency: int = 8
     max_rpm: float | None = None
     price: tuple[float, float] | None = None
+    currency: str = "USD"
+    again: bool = False
+    timeout: float = 120.0
+    retries: int = 4
+    max_tokens: int = 1024
+    temperature: float = 0.0
+    json_mode: bool = True
     dry_run: bool = False
 
 
@@ -228,7 +242,7 @@ def _so_bench(case: _Case) -> ScoreReport:
         judge = _imported(options) if options.judgements else prompt.through(server) if server is not None else None
         found, rows = score(case.items or [], case.predictions, profile, judge=judge, join=options.join,
                             offline=options.offline, system=case.system)  # fmt: skip
-    told = () if options.judgements else notices.asked_blind(rows, prompt.BLIND)
+    told = () if options.judgements else notices.asked_blind(rows, (*prompt.BLIND, "spatial_temporal"))
     return _with_tally(dataclasses.replace(found, notices=(*found.notices, *told)), server)
 
 
@@ -320,10 +334,11 @@ def _judge(options: AnswerOptions) -> Iterator[Judge | _Planner | None]:
     from seldio.scores.judge import Judge, Price
 
     wanted = options.judge
-    price = Price(*wanted.price) if wanted.price is not None else None
+    price = Price(*wanted.price, currency=wanted.currency) if wanted.price is not None else None
     with Judge(
         wanted.model, wanted.url, cache=wanted.cache, concurrency=wanted.concurrency, max_rpm=wanted.max_rpm,
-        price=price,
+        timeout=wanted.timeout, retries=wanted.retries, temperature=wanted.temperature, max_tokens=wanted.max_tokens,
+        again=wanted.again, json_mode=wanted.json_mode, price=price, dry_run=wanted.dry_run,
     ) as judge:  # fmt: skip
         yield _Planner(judge) if wanted.dry_run else judge
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import sys
 from pathlib import Path
@@ -54,6 +55,12 @@ _OFFLINE: Any = typer.Option(
 _THRESHOLD: Any = typer.Option(
     [], help="SO-Bench: azimuth, elevation, distance, onset or wer=NUMBER.", rich_help_panel=_ANSWERS
 )
+_PRICE: Any = typer.Option(
+    None, help="Per million tokens: IN,OUT in US dollars, or IN,OUT,CODE as in 0.15,0.6,EUR.", rich_help_panel=_JUDGE
+)
+_JSON_MODE: Any = typer.Option(
+    True, "--judge-json/--no-judge-json", help="Ask the server for JSON; some refuse.", rich_help_panel=_JUDGE
+)
 _PROFILES: Any = typer.Option(False, "--profiles", is_eager=True, callback=_list, help="List the ways of scoring.")
 
 
@@ -88,7 +95,13 @@ def command(
     judge_cache: str | None = typer.Option(None, help="SQLite file of its replies.", rich_help_panel=_JUDGE),
     judge_concurrency: int = typer.Option(8, help="Calls at a time.", rich_help_panel=_JUDGE),
     judge_rpm: float | None = typer.Option(None, help="Calls a minute.", rich_help_panel=_JUDGE),
-    judge_price: str | None = typer.Option(None, help="Per million tokens: IN,OUT.", rich_help_panel=_JUDGE),
+    judge_price: str | None = _PRICE,
+    judge_again: bool = typer.Option(False, "--judge-again", help="Ask again, cached or not.", rich_help_panel=_JUDGE),
+    judge_timeout: float = typer.Option(120.0, help="Seconds to wait for the server.", rich_help_panel=_JUDGE),
+    judge_retries: int = typer.Option(4, help="Further tries of a failed call.", rich_help_panel=_JUDGE),
+    judge_max_tokens: int = typer.Option(1024, help="Of a reply.", rich_help_panel=_JUDGE),
+    judge_temperature: float = typer.Option(0.0, help="Of the model.", rich_help_panel=_JUDGE),
+    judge_json: bool = _JSON_MODE,
     judgements: str | None = typer.Option(None, help="Judgements made elsewhere: JSON lines.", rich_help_panel=_JUDGE),
     dry_run: bool = typer.Option(False, "--dry-run", help="Say what judging would take.", rich_help_panel=_JUDGE),
     workers: int | None = WORKERS,
@@ -102,7 +115,11 @@ def command(
         "classes": classes, "jackknife": jackknife, "official_points": official_points, "by_clip": by_clip,
         "recordings": recordings, "force": force,
         "join": join, "offline": offline, "judgements": judgements, "thresholds": dict(map(_threshold, threshold)),
-        "judge": _judge(judge, judge_url, judge_cache, judge_concurrency, judge_rpm, judge_price, dry_run),
+        "judge": _judge(
+            judge, judge_url, cache=judge_cache, concurrency=judge_concurrency, max_rpm=judge_rpm, price=judge_price,
+            again=judge_again, timeout=judge_timeout, retries=judge_retries, max_tokens=judge_max_tokens,
+            temperature=judge_temperature, json_mode=judge_json, dry_run=dry_run,
+        ),
     }  # fmt: skip
     options = {name: value for name, value in given.items() if _said(value)}
     options |= {"allow_missing": allow_missing, "profile": profile}
@@ -159,10 +176,7 @@ def _threshold(item: str) -> tuple[str, float]:
         raise UsageError(f"--threshold {item}: write NAME=NUMBER, as in distance=0.5") from None
 
 
-def _judge(
-    model: str | None, url: str | None, cache: str | None, concurrency: int, rpm: float | None, price: str | None,
-    dry_run: bool,
-) -> Any:  # fmt: skip
+def _judge(model: str | None, url: str | None, *, price: str | None, **given: Any) -> Any:
     """The judge that the options name; None where they name none.
 
     Raises:
@@ -170,20 +184,26 @@ def _judge(
     """
     from seldio.answer_scoring import JudgeOptions
 
+    usual = {field.name: field.default for field in dataclasses.fields(JudgeOptions)}
     if model is None and url is None:
-        if dry_run or cache or price:
+        if price is not None or any(value != usual[name] for name, value in given.items()):
             raise UsageError("--dry-run and the options of a judge need --judge MODEL and --judge-url URL")
         return None
     if model is None or url is None:
         raise UsageError("a judge is a model on a server: --judge MODEL --judge-url URL")
-    prices = None
-    if price is not None:
-        try:
-            sent, received = (float(part) for part in price.split(","))
-        except ValueError:
-            raise UsageError(f"--judge-price {price}: two numbers, as in 0.15,0.6") from None
-        prices = (sent, received)
-    return JudgeOptions(model, url, cache, concurrency, rpm, prices, dry_run)
+    return JudgeOptions(model, url, **given, **(_price(price) if price is not None else {}))
+
+
+def _price(text: str) -> dict[str, Any]:
+    """The prices of tokens, and their currency where one is named."""
+    sent, received, *currency = [*(part.strip() for part in text.split(",")), "", ""][: max(2, text.count(",") + 1)]
+    try:
+        price = float(sent), float(received)
+    except ValueError:
+        price = None
+    if price is None or len(currency) > 1:
+        raise UsageError(f"--judge-price {text}: two numbers and perhaps a currency, as in 0.15,0.6 or 0.15,0.6,EUR")
+    return {"price": price} | ({"currency": currency[0].upper()} if currency else {})
 
 
 def _planned(

@@ -47,7 +47,7 @@ Give one or two sentences of explanation before each decision."""
 
 def schema(vocabulary: Vocabulary) -> ReplySchema:
     """The reply to a JASCO request."""
-    why = {"type": "string"}
+    why = {"type": "string", "default": ""}
     return ReplySchema(
         f"jasco-{vocabulary.lower()}",
         {

@@ -45,9 +45,8 @@ class Judge:
         retries: further tries of a call that failed.
         temperature: of the model.
         max_tokens: of a reply.
-        again: ask again where the cache holds a reply without a verdict.
-        server: what stands for the server in the keys of the cache, for a model that moves between addresses;
-            *base_url* by default.
+        again: ask again, whatever the cache holds.
+        dry_run: only :meth:`plan` is used: nothing is written, not even a cache.
         json_mode: ask the server for JSON; to be switched off for servers that refuse it.
         price: of tokens.
         sleep: in place of real waiting.
@@ -75,7 +74,7 @@ class Judge:
         temperature: float = 0.0,
         max_tokens: int = 1024,
         again: bool = False,
-        server: str | None = None,
+        dry_run: bool = False,
         json_mode: bool = True,
         price: Price | None = None,
         sleep: Callable[[float], object] | None = None,
@@ -87,11 +86,11 @@ class Judge:
         self._token = token or token_for(self.base_url)
         self._timeout, self._retries, self._concurrency = timeout, retries, concurrency
         self._again, self._json_mode = again, json_mode
-        self._settings = (model, server or self.base_url, float(temperature), max_tokens, json_mode)
+        self._settings = (model, float(temperature))  # what a verdict depends on; neither address nor limits
         self._stop = threading.Event()
         self._pace = Pace(max_rpm, sleep or self._stop.wait, clock)
         self._client: Client | None = None
-        self.cache = Cache(cache)
+        self.cache = Cache(cache, copy=dry_run)
         self.tally = Tally(price or Price())
 
     def __enter__(self) -> Self:
@@ -115,14 +114,15 @@ class Judge:
         tokens_in, tokens_out = math.ceil(size / _BYTES_PER_TOKEN), len(todo) * self.max_tokens
         cached = sum(key in known for key in keys)
         return Plan(
-            len(keys), cached, len(todo), tokens_in, tokens_out, self.tally.price.of(tokens_in, tokens_out)
+            len(keys), cached, len(todo), tokens_in, tokens_out, self.tally.price.of(tokens_in, tokens_out),
+            self.tally.price.currency,
         )  # fmt: skip
 
     def ask(self, requests: Sequence[Request]) -> list[Reply]:
         """A reply to each of *requests*, in their order.
 
         Requests that are word for word the same are sent once. A reply that does not fit the schema is sent back
-        once with an explanation; if that does not help, there is no verdict.
+        once with an explanation; if that does not help, there is no verdict, and the next run asks again.
 
         Raises:
             SeldioError: the server refuses all requests, or has stopped answering; the cache fails.
@@ -148,11 +148,11 @@ class Judge:
 
     def _look_up(self, requests: Sequence[Request]) -> tuple[list[str], dict[str, Entry]]:
         keys = [request.key(*self._settings) for request in requests]
-        known = self.cache.find(dict.fromkeys(keys))
         if self._again:
-            firsts = dict(zip(keys, requests, strict=True))
-            known = {key: entry for key, entry in known.items() if _reply(firsts[key], entry).verdict is not None}
-        return keys, known
+            return keys, {}
+        firsts = dict(zip(keys, requests, strict=True))
+        known = self.cache.find(firsts)
+        return keys, {key: entry for key, entry in known.items() if _reply(firsts[key], entry).verdict is not None}
 
     def _send(self, todo: dict[str, Request]) -> dict[str, Outcome]:
         """Ask all of *todo*; replies are in the cache as soon as they are here."""

@@ -7,7 +7,9 @@ with today's rules. Calls that failed are not kept.
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import NamedTuple
@@ -38,17 +40,23 @@ class Entry(NamedTuple):
 class Cache:
     """A cache file, made where there is none; None for one in memory. For one thread, and any number of processes.
 
+    Args:
+        path: the file.
+        copy: look at a copy of the file, if there is one, and leave the file and its folder as they are.
+
     Raises:
         UsageError: its folder does not exist.
         SeldioError: the file is damaged, of something else, or cannot be written.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, *, copy: bool = False) -> None:
         self.path = None if path is None else os.fspath(path)
         if self.path is not None and not os.path.isdir(os.path.dirname(os.path.abspath(self.path))):  # noqa: PTH100, PTH112, PTH120
             raise UsageError(f"cannot make the judge's cache {printable(self.path)}: its folder does not exist")
+        self._copy = tempfile.TemporaryDirectory(prefix="seldio-") if copy and self.path is not None else None
+        opened = self.path or ":memory:" if self._copy is None else _copied(str(self.path), self._copy.name)
         with self._told():
-            self._base = sqlite3.connect(self.path or ":memory:", timeout=_BUSY, isolation_level=None)
+            self._base = sqlite3.connect(opened, timeout=_BUSY, isolation_level=None)
             try:
                 self._prepare()
             except BaseException:
@@ -135,3 +143,17 @@ class Cache:
     def close(self) -> None:
         """Close the file."""
         self._base.close()
+        if self._copy is not None:
+            self._copy.cleanup()
+
+
+def _copied(path: str, folder: str) -> str:
+    """A copy of the SQLite file at *path*, with what is not merged into it yet; where there is none, a new file."""
+    copy = os.path.join(folder, "cache.sqlite")  # noqa: PTH118
+    for end in ("", "-wal"):
+        if os.path.isfile(path + end):  # noqa: PTH113
+            try:
+                shutil.copyfile(path + end, copy + end)
+            except OSError as error:
+                raise SeldioError(f"cannot read the judge's cache {printable(path)}: {error.strerror}") from error
+    return copy

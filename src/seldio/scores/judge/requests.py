@@ -32,7 +32,7 @@ _CLOSE = 'Judge these texts. Reply with the JSON object only; its "request" is "
 
 @dataclasses.dataclass(frozen=True)
 class ReplySchema:
-    """The keys of a reply; all of them are required, and there are no others.
+    """The keys of a reply that a judge is asked for; one with a default may be absent from what it sends.
 
     Args:
         name: short, for reports.

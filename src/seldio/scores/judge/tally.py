@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Iterable
 
@@ -14,19 +15,27 @@ from seldio.text import clipped, plural
 
 @dataclasses.dataclass(frozen=True)
 class Price:
-    """Money per million tokens, in the currency of the one who asks; None where it is not known.
+    """Money per million tokens; None where it is not known.
+
+    Args:
+        tokens_in: for those that are sent.
+        tokens_out: for those that are received.
+        currency: its ISO 4217 code.
 
     Raises:
-        UsageError: a price is negative or no number, or only one is given.
+        UsageError: a price is negative or no number, only one is given, or the currency is no code.
     """
 
     tokens_in: float | None = None
     tokens_out: float | None = None
+    currency: str = "USD"
 
     def __post_init__(self) -> None:
         given = [price for price in (self.tokens_in, self.tokens_out) if price is not None]
         if len(given) == 1 or not all(0 <= price < float("inf") for price in given):
             raise UsageError("prices are two numbers from 0 on: per million tokens sent, and per million received")
+        if re.fullmatch("[A-Z]{3}", self.currency) is None:
+            raise UsageError(f"the currency {clipped(self.currency, 20)} is no code of three capitals, as USD or EUR")
 
     def of(self, tokens_in: int, tokens_out: int) -> float | None:
         """What so many tokens cost."""
@@ -97,7 +106,7 @@ class Tally:
             )
         ]  # fmt: skip
         if self.cost is not None:
-            rows.append(("cost", self.cost))
+            rows.append((f"cost ({self.price.currency})", self.cost))
         rows += [(f"replied by {clipped(name)}", number) for name, number in sorted(self.models.items())]
         rows += [(f"no verdict or reply: {clipped(why, 120)}", number) for why, number in self.errors.most_common(5)]
         columns = (Column("what", "what"), Column("count", "count", digits=4))
@@ -117,7 +126,7 @@ class Tally:
         if self.uncounted:
             parts.append(f"tokens of {plural(self.uncounted, 'call')} not counted by the server")
         if self.cost is not None:
-            parts.append(f"cost {self.cost:.4f}")
+            parts.append(f"cost {self.cost:.4f} {self.price.currency}")
         return ", ".join(parts)
 
 
@@ -132,6 +141,7 @@ class Plan:
         tokens_in: estimated: a token for each four bytes of UTF-8.
         tokens_out: at most.
         cost: at most, by the estimate; None without prices.
+        currency: of the cost.
     """
 
     requests: int
@@ -140,9 +150,11 @@ class Plan:
     tokens_in: int
     tokens_out: int
     cost: float | None
+    currency: str = "USD"
 
     def __str__(self) -> str:
-        money = "" if self.cost is None else f", at most {self.cost:.4f}"
+        unknown = ", cost unknown without a price"
+        money = unknown if self.cost is None else f", cost at most {self.cost:.4f} {self.currency}"
         return (
             f"{plural(self.requests, 'request')}, {self.cached:,} of them in the cache: {plural(self.calls, 'call')}, "
             f"about {self.tokens_in:,} tokens in, at most {self.tokens_out:,} out{money}"

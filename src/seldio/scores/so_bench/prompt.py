@@ -8,6 +8,7 @@ interchangeable. The texts of a question and its prediction go behind the fence 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -61,9 +62,9 @@ _ASKS: dict[str, str] = {
     "count_sources": "Read the number of sources into count.",
     "classify_motion": "Read the motion into motion_label and decide motion_match.",
     "spatial_temporal": "Read the sound, its direction and its interval; decide the source fields and "
-    "direction_match. Every part of the reference's direction must be there.",
+    "direction_match. Every part of the reference's direction must be there. The reference does not show its times.",
     "detect_source": "List the sounds in sources, and the interval in time_span where there is one sound only; "
-    "decide the source fields by the names alone.",
+    "decide the source fields by the names alone. The reference does not show its times.",
     **dict.fromkeys((task for task in SOURCE_TASKS if task != "detect_source"),
                     "Read the sound that is given as the answer into primary_source; decide the source fields."),
     **dict.fromkeys(RELATION_TASKS, "Read the relation of the two sounds; decide relation_match."),
@@ -99,7 +100,7 @@ REPLY_SCHEMA: dict[str, Any] = _object(
     {
         "prediction": _object({field: _schema_of(field) for field in PREDICTION_FIELDS}),
         "semantic": _object({field: _schema_of(field) for field in SEMANTIC_FIELDS}),
-        "notes": {"type": "string"},
+        "notes": {"type": "string", "default": ""},
     }
 )
 
@@ -112,11 +113,14 @@ BLIND = (
     "onset_from_location",
     "count_sources",
 )
+#: Tasks of which names are compared and times are read: the judge is shown the reference without its times.
+TIMELESS = ("spatial_temporal", "detect_source")
+_TIME = re.compile(r"\d+(?:[.,]\d+)?(?=\s*(?:s|sec(?:ond)?s?)\b)", re.IGNORECASE)
 _REPLY = requests.ReplySchema("so-bench", REPLY_SCHEMA["properties"])
 
 
 def to_judge(request: Request) -> requests.Request:
-    """The request as it is sent to a judge; of a task with a number for an answer without the right one."""
+    """The request as it is sent to a judge, without the numbers that it reads out of the answer itself."""
     ask = _ASKS.get(request.task, "Decide in relation_match whether the answer says what the reference says.")
     truth = {key: value for key, value in request.meta.items() if value is not None}
     texts = {
@@ -127,6 +131,9 @@ def to_judge(request: Request) -> requests.Request:
         "candidate answer": request.prediction,
     }
     shown = {"question", "candidate answer"} if request.task in BLIND else {*texts}
+    if request.task in TIMELESS:
+        shown.discard("reference, numbers")
+        texts |= {name: _TIME.sub("…", texts[name]) for name in ("reference", "reference, short")}
     kept = {name: text for name, text in texts.items() if name in shown and (text or name == "candidate answer")}
     return requests.make(request.id, request.task, f"{_INSTRUCTIONS}\n\nThis task: {ask}", kept, _REPLY)
 
