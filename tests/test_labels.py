@@ -381,7 +381,7 @@ def test_what_is_reported_of_labels(data: str, expected: list[str], rows: int) -
     ("data", "expected"),
     [
         (b"\xff\xfe0\x00", "SYN102"),
-        (b"0\x00,\x001\x00", "SYN104"),
+        (b"0\x00,\x001\x00", "SYN102"),
         (b"\xef\xbb\xbf0,1,0,5,5\r1,1,\xe9", "SYN101"),
         (b"0,1,0,5,5\r\n\x00\x00", "SYN104"),
     ],

@@ -15,7 +15,8 @@ from collections.abc import Callable, Collection, Iterator
 import numpy as np
 
 from seldio import angles
-from seldio.formats import cells
+from seldio.formats import cells, shapes
+from seldio.formats.detect import shape_of
 from seldio.formats.diagnosis import delimiter_of, with_commas
 from seldio.formats.grammar import cell_pattern
 from seldio.formats.label_csv import Dialect
@@ -41,7 +42,9 @@ class Fixed:
 
     def diff(self) -> Iterator[str]:
         """A unified diff, safe to print; line ends other than LF are shown."""
-        old, new = (_LINE.findall(data.decode()) for data in (self.before, self.after))
+        old, new = (_LINE.findall(_decoded(data)) for data in (self.before, self.after))
+        if old == new and self.before != self.after:
+            yield from (f"--- {printable(self.path)}", f"+++ {printable(self.path)}", r"\ UTF-16 becomes UTF-8")
         for line in difflib.unified_diff(old, new, self.path, self.path, n=1, lineterm="\n"):
             text = line.rstrip("\r\n")
             yield printable(text) + {"\r\n": "␍␊", "\r": "␍"}.get(line[len(text) :], "")
@@ -84,7 +87,7 @@ def fix(path: str, data: bytes, dialect: Dialect, codes: Collection[str], unsafe
     """Repair a file of *dialect* in which rules *codes* found something."""
     todo = fixable(codes, unsafe)
     try:
-        text = data.decode()
+        text = _decoded(data) if "SYN102" in todo else data.decode()
     except UnicodeDecodeError:  # no fix for that, and none without it
         return Fixed(path, data, data, ())
     mark = _MARK if text.startswith(_MARK) else ""
@@ -94,8 +97,16 @@ def fix(path: str, data: bytes, dialect: Dialect, codes: Collection[str], unsafe
     return Fixed(path, data, after, tuple(todo) if after != data else ())
 
 
+def _decoded(data: bytes) -> str:
+    """The text of a file in UTF-16 or UTF-8."""
+    text = cells.from_utf16(data)
+    return data.decode() if text is None else text
+
+
 def _fixed(lines: list[Line], dialect: Dialect, todo: list[str]) -> list[Line]:
     newline = next((line.end for line in lines if line.end), dialect.newline)
+    if set(shapes.CODES) & set(todo):
+        lines = _unshaped(lines, dialect)
     if "SYN108" in todo:
         lines = _without_torn(lines, dialect)
     if "SYN110" in todo:
@@ -112,6 +123,13 @@ def _fixed(lines: list[Line], dialect: Dialect, todo: list[str]) -> list[Line]:
     if _LINE_ENDS & set(todo):
         lines = [Line(line.text, dialect.newline) for line in lines]
     return lines if final or not lines else [*lines[:-1], Line(lines[-1].text, "")]
+
+
+def _unshaped(lines: list[Line], dialect: Dialect) -> list[Line]:
+    """Rows in the shape of the layout."""
+    whole = [line.text for line in lines if line.text.strip() and (line.end or len(lines) == 1)]
+    shape = shape_of(whole, dialect)
+    return lines if shape is None or not shape.fixable else [Line(shape.line(line.text), line.end) for line in lines]
 
 
 # --- lines -----------------------------------------------------------------------------------------
@@ -272,6 +290,7 @@ _ROWS: dict[str, Callable[[Row, Dialect], Row]] = {
     "SYN123": _repaired("SYN123"),
     "SYN132": _repaired("SYN132"),
     "SYN137": _repaired("SYN137"),
+    "SYN138": _repaired("SYN138"),
     "LAB103": _on("azimuth", _wrapped),
     "LAB205": _rounded,
     "LAB301": _both(_on("azimuth", _degrees), _on("elevation", _degrees)),
@@ -279,4 +298,6 @@ _ROWS: dict[str, Callable[[Row, Dialect], Row]] = {
     "LAB304": _swapped,
     "LAB305": _on("class_id", lambda value, _: value - 1),
     "LAB308": _on("distance", _scaled),
+    "LAB314": _on("elevation", lambda value, _: 90 - value),
+    "LAB318": _on("distance", lambda value, dialect: value * (dialect.metre or 1) / 1000),
 }

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from seldio.files import write_bytes
 from seldio.fixes import Fixed, fix
+from seldio.formats import Format, TextFile
+from seldio.formats.detect import MARGIN, detect, means_the_same
 from seldio.formats.label_csv import Dialect
 from seldio.text import plural
 from seldio.validation import Examined
@@ -19,18 +22,46 @@ Check = Callable[[Mapping[str, bytes]], list[Examined]]
 
 
 def repairs(examined: Sequence[Examined], unsafe: bool, check: Check) -> list[Fixed]:
-    """What a repair changes in each file; writes nothing."""
+    """What a repair changes in each file; writes nothing.
+
+    A change after which a file would be read as another layout is not made.
+    """
     changes: dict[str, Fixed] = {}
+    refused: set[str] = set()
     for _ in range(ROUNDS):
-        fixed = list(_round(examined, unsafe))
+        fixed = [one for one in _round(examined, unsafe) if one.path not in refused]
         if not fixed:
             break
-        for new in fixed:
-            old = changes.get(new.path, Fixed(new.path, new.before, b"", ()))
-            codes = tuple(dict.fromkeys((*old.codes, *new.codes)))
-            changes[new.path] = dataclasses.replace(new, before=old.before, codes=codes)
-        examined = check({path: change.after for path, change in changes.items()})
+        tried = changes | {new.path: _after(changes.get(new.path), new) for new in fixed}
+        then = check({path: change.after for path, change in tried.items()})
+        moved = _moved(examined, then)
+        if not moved:
+            changes, examined = tried, then
+            continue
+        mine = moved & {new.path for new in fixed}
+        refused |= mine or {new.path for new in fixed}  # or one change moves its neighbours: none of them is made
     return list(changes.values())
+
+
+def _after(old: Fixed | None, new: Fixed) -> Fixed:
+    """Two changes of a file, one after the other, as one."""
+    if old is None:
+        return new
+    return dataclasses.replace(new, before=old.before, codes=tuple(dict.fromkeys((*old.codes, *new.codes))))
+
+
+def _moved(before: Sequence[Examined], after: Sequence[Examined]) -> set[str]:
+    """The files that had a layout, and do not have one that means the same by its columns any more."""
+    old, new = _layouts(before), _layouts(after)
+    return {
+        path for path, format in old.items()
+        if path not in new or not (format == new[path] or means_the_same(format, new[path]))
+    }  # fmt: skip
+
+
+def _layouts(examined: Sequence[Examined]) -> dict[str, Format]:
+    readings = (recognised.reading for one in examined for recognised in one.recognised)
+    return {part.file.path: reading.format for reading in readings for part in reading.parts}
 
 
 def _round(examined: Sequence[Examined], unsafe: bool) -> Iterator[Fixed]:
@@ -38,16 +69,48 @@ def _round(examined: Sequence[Examined], unsafe: bool) -> Iterator[Fixed]:
     codes: dict[str, set[str]] = {}
     for one in examined:
         for finding in one.report.findings:
-            codes.setdefault(finding.path, set()).add(finding.code)
+            if finding.fixable:
+                codes.setdefault(finding.path, set()).add(finding.code)
     for one in examined:
         for recognised in one.recognised:
             format, parts = recognised.reading.format, recognised.reading.parts
             if not isinstance(format, Dialect):
                 continue
             for file in (part.file for part in parts if part.file.path in one.local):
-                fixed = fix(file.path, file.data, format, codes.get(file.path, set()), unsafe)
-                if fixed.codes:
+                found = codes.get(file.path, set())
+                if not recognised.told and "SYN112" in found and not _certain(file, format):
+                    found = found - {"SYN112"}
+                fixed = _fixed(file, format, found, unsafe) if found else None
+                if fixed is not None and fixed.codes:
                     yield fixed
+
+
+def _certain(file: TextFile, format: Dialect) -> bool:
+    """Whether a file without a header can be nothing but *format*: the header says so for good."""
+    found = detect([file])
+    rest = [one for one in found.possible if not means_the_same(one.format, format)]
+    return found.format == format and all(one.points < found.candidates[0].points - 2 * MARGIN for one in rest)
+
+
+def _fixed(file: TextFile, format: Dialect, codes: set[str], unsafe: bool) -> Fixed | None:
+    """A file repaired; None where what is safe would change a value that can be read."""
+    stored = file.stored if file.stored is not None else file.data
+    safe = fix(file.path, stored, format, codes)
+    if safe.codes and not _keeps(file, dataclasses.replace(file, data=safe.after, stored=None), format):
+        return None
+    return fix(file.path, stored, format, codes, unsafe) if unsafe else safe
+
+
+def _keeps(before: TextFile, after: TextFile, format: Dialect) -> bool:
+    """Whether all rows that can be read before can be read after, with the same values."""
+    old, new = (format.read([file], lambda _: None).table.drop_columns("clip") for file in (before, after))
+    if not set(old.column_names) <= set(new.column_names):
+        return old.num_rows == 0
+    new = new.select(old.column_names)
+    if old.equals(new):
+        return True
+    rows = [Counter(zip(*(column.to_pylist() for column in table.columns), strict=True)) for table in (old, new)]
+    return bool(rows[0] <= rows[1])
 
 
 def repair(examined: Sequence[Examined], unsafe: bool, check: Check) -> tuple[str, list[Examined]]:

@@ -67,7 +67,7 @@ def open_packed(plain: Entry, kind: Kind, packed: Packed, sink: Sink, limits: Li
         stack.enter_context(closing(packed))
         with guard(path), packed.stream() as stream:
             found, unpack = _recognised(stream)
-        if found == "file":
+        if found == "file" or (found == "zip" and plain.name.lower().endswith(".csv")):  # a workbook, renamed
             return Source(path, kind, (plain,) if kind == "stdin" else checked([plain], sink))
         if unpack and found == "gzip":
             name = re.sub(r"\.(gz|bz2|xz)$", "", plain.name, flags=re.IGNORECASE)

@@ -30,12 +30,14 @@ class TextFile:
         name: path below the source's root, with suffix.
         clip: the clip it describes.
         data: its bytes.
+        stored: its bytes on disk, where those are text in another encoding and *data* is the same in UTF-8.
     """
 
     path: str
     name: str
     clip: str
     data: bytes
+    stored: bytes | None = None
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -17,8 +17,18 @@ _CONTROL = re.compile(
     "\ufff9-\ufffb\U000e0000-\U000e007f]"
 )
 _FORMULA = re.compile(r"[=@].*|[+-](?!(?:nan|inf\w*)\Z)[A-Za-z(@=].*", re.IGNORECASE)
+_ANGLES = ("azimuth", "elevation")
 _NOWHERE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+#: How files begin that are no text at all, and what they are.
+_BINARY = {
+    b"PK\x03\x04": "an Excel workbook or another zip", b"\xd0\xcf\x11\xe0": "an old Excel workbook",
+    b"\x1f\x8b": "packed with gzip", b"%PDF-": "a PDF", b"\x89HDF\r\n": "HDF5", b"\x93NUMPY": "an array of numpy",
+    b"SQLite format 3\0": "an SQLite database", b"PAR1": "Parquet",
+}  # fmt: skip
+#: Minus signs and dashes that word processors and spreadsheets put in place of a minus.
+_DASHES = "\u2212\u2010\u2011\u2012\u2013\u2014\ufe63\uff0d"
+_TYPESET = str.maketrans(dict.fromkeys(_DASHES, "-") | dict.fromkeys("°º˚"))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -54,12 +64,33 @@ def wordy(cell: str) -> bool:
     return re.fullmatch(r"[A-Za-z_][\w ()\[\]#%/.-]*", cell.strip()) is not None
 
 
+def plainly(text: str) -> str:
+    """A number with a plain minus and without a degree sign; what is ASCII stays as it is."""
+    return text if text.isascii() else text.translate(_TYPESET).strip()
+
+
+def from_utf16(data: bytes) -> str | None:
+    """The text of a file in UTF-16, with or without its mark; None where it is not, or does not decode."""
+    names = ["utf-16"] if data.startswith(_UTF16) else []
+    if not names and data[:2].count(0) == 1 and len(data) % 2 == 0 and data.count(0) == len(data) // 2:
+        names = ["utf-16-be" if data[0] == 0 else "utf-16-le"]  # every second byte is 0: ASCII throughout
+    try:
+        text = data.decode(names[0]) if names else None
+    except UnicodeDecodeError:
+        return None
+    return text if text is None or "\0" not in text else None
+
+
 def encoding_problem(path: str, data: bytes) -> Finding | None:
     """Why the file is not text in UTF-8; None where it is."""
     if data.isascii() and b"\0" not in data:  # nearly every file; much cheaper than decoding it
         return None
-    if data.startswith(_UTF16):
-        return Finding("SYN102", ERROR, "the file is UTF-16, not UTF-8", path, 1, 1,
+    if kind := next((kind for magic, kind in _BINARY.items() if data.startswith(magic)), None):
+        return Finding("SYN115", ERROR, f"this is no text: by its first bytes it is {kind}", path, 1, 1,
+                       hint="export the table as CSV (UTF-8); another name does not change what a file is")  # fmt: skip
+    if data.startswith(_UTF16) or from_utf16(data) is not None:
+        marked = "" if data.startswith(_UTF16) else ", without its mark"
+        return Finding("SYN102", ERROR, f"the file is UTF-16{marked}, not UTF-8", path, 1, 1,
                        hint="save it as UTF-8 (in a spreadsheet: as CSV, not as Unicode text)")  # fmt: skip
     if (position := data.find(b"\0")) >= 0:
         line, column, excerpt = _at(data, position)
@@ -162,6 +193,12 @@ def _number(text: str, kind: str, field: str, shown: str, expected: str) -> Prob
         digits = len(text.lstrip("+-").partition(".")[0])
         return Problem("SYN134", f"{field} has {digits:,} digits: {clipped(text, 20)}", text,
                        "no frame, class or angle needs more than nine")  # fmt: skip
+    plain = plainly(text)
+    if plain != text and _fits(kind, plain) and (field in _ANGLES or not set(text) & set("°º˚")):
+        sign = "a degree sign" if set(text) & set("°º˚") else "a dash in place of the minus"
+        return Problem("SYN138", f"{field} is written with {sign}: {shown}", text,
+                       "write numbers with the characters 0-9, - and . alone",
+                       repaired=plain, fixable=True)  # fmt: skip
     plain = text.removeprefix("+")
     if plain != text and _fits(kind, plain):
         return Problem("SYN137", f"{field} is written with a plus sign: {shown}", text,

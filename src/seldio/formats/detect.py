@@ -17,10 +17,12 @@ from typing import Any
 import numpy as np
 
 from seldio import timeline
+from seldio.formats import cells, shapes
 from seldio.formats.base import Format, TextFile
 from seldio.formats.dialects import DIALECTS
-from seldio.formats.evidence import Column, Sample, look
+from seldio.formats.evidence import SAMPLE, Column, Sample, Taken, summed, taken
 from seldio.formats.label_csv import Dialect
+from seldio.formats.shapes import Shape
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
@@ -31,6 +33,8 @@ ENOUGH = 30
 FEW = 5
 #: Share of rows that may hold what no row can, before that speaks of another layout.
 _FEW_STRAYS = 0.005
+#: Vectors longer than this are no directions with an activity for their length.
+LONGEST = 3.0
 #: Points at which a candidate is out of the question.
 OUT = -100.0
 
@@ -79,19 +83,81 @@ class Detection:
 
 def detect(files: Sequence[TextFile]) -> Detection:
     """Tell the format of label files that belong together (one folder, one layout)."""
-    sample = look(files)
+    lines = taken(files)
+    sample = summed(lines)
     if not sample.rows and not sample.header:
         return Detection(None, (), (), True, sample)
+    if _may_be_shaped(sample):
+        for shape in shapes.possible([file.cells for file in lines]):
+            if (found := _ranked(summed(lines, shape))).possible:
+                return found
+    found = _ranked(sample)
+    return found if found.possible or not sample.rows else _behind(lines) or found
+
+
+def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
+    """What is between the lines of a whole file and *dialect*; None where it is nothing that has a name.
+
+    Decimals with a comma may be joined in several ways: the one that makes the likeliest rows is it, and is certain
+    where it leads every other one.
+    """
+    first = lines[0].split(",") if lines else []
+    titled = len(first) > 1 and not any(map(cells.numeric, first))
+    rows = [line.split(",") for line in lines[titled:]]
+    found = list(shapes.between(first if titled else [], rows, dialect))
+    if not found or found[0].code != "SYN125":
+        return found[0] if found else None
+    file = Taken("", (), tuple(",".join(row) for row in rows[:: max(1, len(rows) // SAMPLE)]), False)
+    if _ranked(summed([file])).possible:  # another layout has as many columns
+        return None
+    ranked = sorted(((judge(dialect, summed([file], shape)).points, n) for n, shape in enumerate(found)), reverse=True)
+    certain = len(rows) >= FEW and (len(found) == 1 or ranked[0][0] >= ranked[1][0] + MARGIN)
+    return dataclasses.replace(found[ranked[0][1]], fixable=certain)
+
+
+def _may_be_shaped(sample: Sample) -> bool:
+    """Whether there may be a comma behind every row or an index before it; a look at the sample, as nearly none has."""
+    first, second, *_, last = sample.columns if len(sample.columns) > 2 else (None, None, None)
+    if first is None or second is None or last is None:
+        return False
+    empty = not len(last.values) and not last.words
+    return empty or sample.indexed or (first.whole and len(np.unique(second.values)) >= shapes.ENOUGH)
+
+
+def _behind(lines: Sequence[Taken]) -> Detection | None:
+    """The layout behind rows in another shape; with no format where there are several."""
+    tried = shapes.doubtful([file.cells for file in lines], DIALECTS)
+    found = [one for shape, those in tried if (one := _ranked(summed(lines, shape), those)).possible]
+    if not found:
+        return None
+    best, *others = sorted(found, key=lambda one: -one.possible[0].points)
+    near = [one for one in others if one.possible[0].points > best.possible[0].points - MARGIN]
+    if all(_agree(one, best) for one in near):
+        return best
+    candidates = dict.fromkeys((best.possible[0], *(one.possible[0] for one in near)))
+    return dataclasses.replace(best, format=None, candidates=tuple(candidates))
+
+
+def _agree(one: Detection, other: Detection) -> bool:
+    """Whether two ways to see rows lead to the same values."""
+    same = means_the_same(one.possible[0].format, other.possible[0].format)
+    return same and [c.values.tolist() for c in one.sample.columns] == [c.values.tolist() for c in other.sample.columns]
+
+
+def _ranked(sample: Sample, dialects: Sequence[Dialect] = DIALECTS) -> Detection:
+    """What a sample seems to be, of these layouts."""
     if sample.indexed:
         return Detection(None, (), (), False, sample)
-    ranked = sorted((judge(dialect, sample) for dialect in DIALECTS), key=lambda c: -c.points)
+    ranked = sorted((judge(dialect, sample) for dialect in dialects), key=lambda c: -c.points)
     possible = tuple(candidate for candidate in ranked if candidate.points > OUT / 2)
     if not possible:
         return Detection(None, (), (), False, sample)
     best = possible[0]
     others = [c for c in possible[1:] if not means_the_same(c.format, best.format)]
+    # angles in radians have decimals where whole degrees are due: that does not speak for another layout
+    reach = 4 * MARGIN if _like_radians(best.format, sample) else MARGIN
     alike = tuple(
-        c.format for c in possible[1:] if means_the_same(c.format, best.format) and c.points > best.points - MARGIN
+        c.format for c in possible[1:] if means_the_same(c.format, best.format) and c.points > best.points - reach
     )
     lead = best.points - others[0].points + 1e-9 if others else 2 * MARGIN
     close = tuple(c for c in possible if c.points > best.points - MARGIN)
@@ -100,6 +166,25 @@ def detect(files: Sequence[TextFile]) -> Detection:
     if others and lead < (4 if sample.rows < FEW else 2) * MARGIN:
         alike += (others[0].format,)
     return Detection(best.format, possible, alike, False, sample, possible)
+
+
+def _like_radians(dialect: Dialect, sample: Sample) -> bool:
+    """Whether azimuths and elevations could be radians."""
+    places = [dialect.index(field) for field in ("azimuth", "elevation")] if dialect.index("x") is None else []
+    seen = [sample.columns[at] for at in places if at is not None and at < len(sample.columns)]
+    near = [len(c.values) and np.abs(c.values).max() <= limit for c, limit in zip(seen, (3.15, 1.58), strict=False)]
+    return len(seen) == 2 and all(near) and not all(c.whole for c in seen)
+
+
+def closest(sample: Sample) -> str:
+    """The layout with as many columns that comes closest where none fits, and what speaks against it; or nothing."""
+    near = [dialect for dialect in DIALECTS if len(dialect.columns) == sample.width]
+    marks = [(dialect, list(_marks(dialect, sample))) for dialect in near]
+    if not marks:
+        return ""
+    dialect, best = max(marks, key=lambda one: sum(points for points, _ in one[1]))
+    against = next((text for points, text in best if points <= OUT), "")
+    return f"{dialect.name} comes closest, but {against}" if against else ""
 
 
 def means_the_same(one: Format, other: Format) -> bool:
@@ -261,9 +346,9 @@ def _distance(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
         yield -2 * _share(seen), f"{where} is always 0"
 
 
-def _axis(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
-    if dialect.header is None and np.abs(seen.values).max() > 3:
-        yield _strays(np.abs(seen.values) > 3), f"{where} holds {_range(seen)}: no unit vectors"
+def _axis(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    if np.abs(seen.values).max() > LONGEST:
+        yield _strays(np.abs(seen.values) > LONGEST), f"{where} holds {_range(seen)}: no unit vectors"
 
 
 def _onscreen(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
@@ -287,16 +372,16 @@ _FIELDS: dict[str, Callable[[Dialect, Column, str], Iterator[Mark]]] = {
 
 def _norm_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
     at = dialect.index("x")
-    if at is None or dialect.header is not None or len(sample.columns) < at + 3:
+    if at is None or len(sample.columns) < at + 3:
         return
     axes = [column.values for column in sample.columns[at : at + 3]]
     if len({len(axis) for axis in axes}) == 1 and len(axes[0]):
         norm = np.sqrt(sum(axis * axis for axis in axes))
         where = f"columns {at + 1} to {at + 3}"
-        if norm.max() < 3:
+        if norm.max() < LONGEST:
             yield 2, f"{where} are vectors of norm {norm.min():.2f} to {norm.max():.2f}"
         else:
-            yield _strays(norm >= 3), f"{where} have norms up to {_number(norm.max())}: no unit vectors"
+            yield _strays(norm >= LONGEST), f"{where} have norms up to {_number(norm.max())}: no unit vectors"
 
 
 def _grid_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:

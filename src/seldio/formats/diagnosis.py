@@ -126,7 +126,7 @@ class _Cleaner:
         start = self.blanks(0, 1)
         delimiter = self.delimiter(start)
         self.text = with_commas(self.shown, delimiter)
-        begin = self.header(start)
+        begin = self.header(start) if not self.reshaped(start) else None
         readable = begin is not None and self.same_width(begin)
         if begin is None or not readable:
             return Cleaned(newline=newline, final_newline=self.final_newline)
@@ -216,6 +216,23 @@ class _Cleaner:
             self.report_at(start, "SYN120", ERROR, message, number, column, 1, fixable=True,
                            hint="write 1,2.5,3: commas between cells, points in numbers")  # fmt: skip
         return sign
+
+    def reshaped(self, start: int) -> bool:
+        """Whether all rows are those of the layout in another shape, which is one finding and no more."""
+        first = self.line_at(self.text, start).split(",")
+        titled = len(first) > 1 and not any(map(cells.numeric, first))
+        second = self.text.find(b"\n", start) + 1 if titled else start
+        row = self.line_at(self.text, second).split(",") if second < len(self.text) else []
+        if len(row) == self.width and "." not in row[0] and not cells.wordy(row[1].strip(' "')):
+            return False  # nearly every file
+        from seldio.formats.detect import shape_of  # the table of dialects needs this module first
+
+        lines = [line.decode() for _, line in _lines(self.text, start, self.final_newline) if line.strip()]
+        shape = shape_of(lines, self.dialect)
+        if shape is not None:
+            number = self.text.count(b"\n", 0, second) + 1
+            self.report_at(second, shape.code, ERROR, shape.message, number, hint=shape.hint, fixable=shape.fixable)
+        return shape is not None
 
     def header(self, start: int) -> int | None:
         """Where the rows begin; None where the header makes them meaningless."""

@@ -14,6 +14,7 @@ import numpy as np
 from seldio.formats import cells
 from seldio.formats.base import TextFile
 from seldio.formats.diagnosis import delimiter_of, physical_lines
+from seldio.formats.shapes import INDEX_NAMES, Row, Rows, Shape
 
 #: Lines looked at in all files together, taken from their heads and tails.
 SAMPLE = 4000
@@ -22,8 +23,6 @@ WIDEST = 16
 _HEAD = 1 << 16
 #: Bytes that hardly any row has.
 _ROW = 64
-#: What stands above the row index that pandas writes, and above one that was read and written again.
-_INDEX = ("", "unnamed: 0")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +56,7 @@ class Sample:
         names: paths of the files, as shown.
         crlf: whether lines end with CR LF.
         widths: the numbers of cells that rows have.
+        shape: what is between the rows as they are and these, if anything.
     """
 
     width: int
@@ -66,32 +66,70 @@ class Sample:
     names: tuple[str, ...]
     crlf: bool
     widths: frozenset[int]
+    shape: Shape | None = None
 
     @property
     def indexed(self) -> bool:
         """Whether the first column is a row index, as ``DataFrame.to_csv`` writes one: a column without a name."""
-        return bool(self.header) and self.header[0] in _INDEX
+        return bool(self.header) and self.header[0] in INDEX_NAMES
+
+    @property
+    def blank(self) -> bool:
+        """Whether every cell of every row is 0."""
+        return self.rows > 1 and all(len(c.values) == self.rows and not c.values.any() for c in self.columns)
+
+
+@dataclasses.dataclass(frozen=True)
+class Taken:
+    """Some lines of a file: the names of the first one, where it holds no number, and rows."""
+
+    path: str
+    header: tuple[str, ...]
+    rows: tuple[str, ...]
+    crlf: bool
+
+    @property
+    def cells(self) -> tuple[Row, Rows]:
+        """The header and the rows, cell by cell."""
+        return self.header, [_split(row) for row in self.rows]
+
+    def through(self, shape: Shape) -> Taken:
+        """The same lines as they are meant."""
+        header = tuple(shape.undo(self.header)) if self.header else ()
+        rows = tuple(",".join(shape.undo(_split(row))) for row in self.rows)
+        return dataclasses.replace(self, header=header, rows=rows)
 
 
 def look(files: Sequence[TextFile]) -> Sample:
     """A bounded sample of *files*: enough to tell formats apart, whatever their size."""
+    return summed(taken(files))
+
+
+def taken(files: Sequence[TextFile]) -> list[Taken]:
+    """Lines from the head and the tail of each file, none of those that have none."""
     share = max(6, SAMPLE // max(1, len(files)))
-    header: tuple[str, ...] = ()
-    rows: list[str] = []
+    found = []
     for file in files:
         lines = _lines(file.data, share)
-        if not lines:
-            continue
-        titles = _header(lines[0])
-        header = header or titles
-        rows += lines[1:] if titles else lines
+        titles = _header(lines[0]) if lines else ()
+        crlf = file.data.find(b"\r\n", 0, _HEAD) >= 0
+        found.append(Taken(file.path, titles, tuple(lines[1:] if titles else lines), crlf))
+    return found
+
+
+def summed(files: Sequence[Taken], shape: Shape | None = None) -> Sample:
+    """What lines of files say together, seen through *shape*."""
+    if shape is not None:
+        files = [file.through(shape) for file in files]
+    header = next((file.header for file in files if file.header), ())
+    rows = [row for file in files for row in file.rows]
     widths = [_width(row) for row in rows]
     counts = collections.Counter(widths)
     width = counts.most_common(1)[0][0] if rows else len(header)
     kept = [row for row, cells in zip(rows, widths, strict=True) if cells == width]
     columns = tuple(map(_column, islice(_transposed(kept, width), WIDEST)))
-    crlf = any(file.data.find(b"\r\n", 0, _HEAD) >= 0 for file in files)
-    return Sample(width, header, columns, len(kept), tuple(f.path for f in files), crlf, frozenset(counts))
+    crlf = any(file.crlf for file in files)
+    return Sample(width, header, columns, len(kept), tuple(f.path for f in files), crlf, frozenset(counts), shape)
 
 
 def signature(data: bytes) -> tuple[int, str, bool]:
@@ -121,7 +159,7 @@ def _lines(data: bytes, most: int) -> list[str]:
 
 def _header(line: str) -> tuple[str, ...]:
     names = tuple(cell.strip().strip('"') for cell in _split(line))
-    titles = names[1:] if names[0].lower() in _INDEX else names
+    titles = names[1:] if names[0].lower() in INDEX_NAMES else names
     wordy = not any(cells.numeric(name) for name in titles) and all(map(cells.wordy, titles)) and len(names) > 1
     # pandas numbers columns without a name from 0
     counted = len(names) > 2 and not names[0] and titles == tuple(map(str, range(len(titles))))
@@ -162,7 +200,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?
 def _column(texts: Sequence[str]) -> Column:
     if (plain := _plain(texts)) is not None:
         return plain
-    found = [cell.strip().strip('"') for cell in texts]
+    found = [cells.plainly(cell.strip().strip('"')) for cell in texts]
     numbers = [text for text in found if _NUMBER.fullmatch(text) and len(text) < 60]
     words = sum(cells.wordy(text) and text.lower() not in ("nan", "inf", "na", "none", "null") for text in found)
     decimals = any("." in text or "e" in text.lower() for text in numbers)

@@ -13,7 +13,7 @@ from seldio.findings import Finding, Severity, Sink
 from seldio.formats import FORMATS, Format, Reading, TextFile, cells, choice, tables
 from seldio.formats.choice import Wanted
 from seldio.formats.dcase_json import looks_like
-from seldio.formats.detect import Candidate, Detection, detect, means_the_same
+from seldio.formats.detect import Candidate, Detection, closest, detect, means_the_same
 from seldio.formats.diagnosis import physical_lines
 from seldio.formats.evidence import signature
 from seldio.formats.json_records import in_lines
@@ -21,6 +21,7 @@ from seldio.formats.json_text import parse, parse_lines
 from seldio.formats.label_csv import Dialect
 from seldio.formats.parquet import MAGIC
 from seldio.text import clipped, plural
+from seldio.vocabularies import vocabulary
 
 #: Names of label files end so; everything else in a folder is left alone.
 SUFFIXES = (".csv", ".json")
@@ -63,6 +64,7 @@ def read_files(files: Sequence[TextFile], sink: Sink, told: Format | None = None
     files of the same shape elsewhere; if those do not decide either, it is a finding and not read.
     """
     if told is not None:
+        files = [_in_utf8(file, sink) for file in files] if told.suffix == ".csv" else files
         groups = [[file] for file in files] if told.role == "table" else [list(files)]
         return [Recognised(told.read(group, sink), True, "") for group in groups if group]
     return [Recognised(format.read(members, sink), False, why) for format, members, why in files_by_layout(files, sink)]
@@ -78,6 +80,7 @@ def files_by_layout(
     Files that cannot be read, or whose layout the evidence does not decide, are findings and left out. Where it is
     known what the files are *wanted* for, that decides between layouts that the evidence leaves, and is told.
     """
+    files = [_in_utf8(file, sink) for file in files]
     groups = _groups(file for file in files if not (_unreadable(file, sink) or _foreign_json(file, sink)))
     found = {key: _detected(group) for key, group in groups.items()}
     wishes = {key: choice.wished(own, wanted) for key, own in found.items() if own is not None and wanted is not None}
@@ -187,6 +190,17 @@ def _format(name: str) -> Format:
     return next(format for format in FORMATS if format.name == name)
 
 
+def _in_utf8(file: TextFile, sink: Sink) -> TextFile:
+    """A file in UTF-16 as the same in UTF-8, with a finding; any other as it is."""
+    text = None if _is_parquet(file) else cells.from_utf16(file.data)
+    if text is None:
+        return file
+    problem = cells.encoding_problem(file.path, file.data)
+    assert problem is not None
+    sink(dataclasses.replace(problem, fixable=True))
+    return dataclasses.replace(file, data=text.encode(), stored=file.data)
+
+
 def _unreadable(file: TextFile, sink: Sink) -> bool:
     problem = None if _is_parquet(file) else cells.encoding_problem(file.path, file.data)
     if problem is not None:
@@ -242,13 +256,25 @@ def _report_undecided(
     more = f" ({plural(len(group) - 1, 'more file')} like it)" if len(group) > 1 else ""
     if detection is not None and detection.sample.indexed:
         message = f"the first column has no name: it is a row index, and no column of a layout{more}"
-        sink(Finding("SYN113", Severity.ERROR, message, group[0].path, 1, 1, hint="in pandas: "
+        sink(Finding("SYN114", Severity.ERROR, message, group[0].path, 1, 1, hint="in pandas: "
                      "to_csv(path, index=False), and header=False where the layout has no header"))  # fmt: skip
+        return
+    if detection is not None and (shape := detection.sample.shape) is not None:
+        names = " or ".join(dict.fromkeys(c.format.name for c in choice.offered(detection, wanted)[:4]))
+        hint = f"{shape.hint}; say the layout with --format ({names} would fit)"
+        sink(Finding(shape.code, Severity.ERROR, shape.message + more, group[0].path, 1, 1, hint=hint))
+        return
+    if detection is not None and detection.sample.blank:
+        for file in group:
+            sink(Finding("LAB315", Severity.ERROR, "every cell of all rows is 0", file.path, 1,
+                         hint="leave rows out in which nothing was detected"))  # fmt: skip
         return
     if detection is None or not detection.candidates:
         width = detection.sample.width if detection is not None else 0
         message = f"no known layout: rows of {plural(width, 'column')}{more}"
-        sink(Finding("SYN901", Severity.ERROR, message, group[0].path, 1, hint=_LAYOUTS))
+        near = closest(detection.sample) if detection is not None and not _another_table(group) else ""
+        hint = f"{near}; {_LAYOUTS}" if near else _LAYOUTS
+        sink(Finding("SYN901", Severity.ERROR, message, group[0].path, 1, hint=hint))
         return
     shown = choice.offered(detection, wanted)[:4]
     message = f"this may be {' or '.join(c.format.name for c in shown)}{more}"
@@ -264,13 +290,27 @@ def _report_alike(group: Sequence[TextFile], detection: Detection | None, format
     """SYN902: the layout is likely, and another one cannot be ruled out."""
     if detection is None or not isinstance(format, Dialect) or detection.format != format:
         return
-    others = [
+    others: list[Format] = [
         other for other in detection.alike if other.vocabulary != format.vocabulary or not means_the_same(other, format)
     ]
+    others += _years_alike(format, detection)
     if others:
-        names = " or ".join(f"{other.name} (classes of {other.vocabulary})" for other in others)
+        names = " or ".join(dict.fromkeys(f"{other.name} (classes of {other.vocabulary})" for other in others))
         message = f"read as {format.name} (classes of {format.vocabulary}); it could be {names}"
         hint = (
             f"if it is, say --format {others[0].name}. What speaks for {format.name}: {detection.evidence or 'little'}"
         )
         sink(Finding("SYN902", Severity.INFO, message, group[0].path, 1, hint=hint))
+
+
+def _years_alike(format: Dialect, detection: Detection) -> list[Format]:
+    """The same columns with the class list of another year, where the names of the files do not tell the year."""
+    at = format.index("class_id")
+    seen = detection.sample.columns[at].values if at is not None and at < len(detection.sample.columns) else ()
+    if not len(seen) or any(re.search(r"\b20\d\d\b", why) for why in detection.candidates[0].evidence):
+        return []
+    return [
+        dataclasses.replace(format, name=alias, vocabulary=classes)
+        for alias, classes in format.alias_vocabularies.items()
+        if alias.startswith("dcase") and max(seen) < len(vocabulary(classes))
+    ]

@@ -202,6 +202,9 @@ class Labels:
             same = np.logical_and.reduce([key[first] == key[second] for key in keys])
             pairs.append((first[same], second[same]))
             second, shift = second[follows[first]], shift + 1
+        if "frame" in self._explained:  # rows whose frames are none do not go together
+            void = self._explained["frame"] if self.order is None else self._explained["frame"][self.order]
+            pairs = [(first[~void[first]], second[~void[first]]) for first, second in pairs]
         return np.concatenate([pair[0] for pair in pairs]), np.concatenate([pair[1] for pair in pairs])
 
     # --- findings ----------------------------------------------------------------------------------
@@ -214,6 +217,10 @@ class Labels:
     def explained(self, field: str, rows: slice = slice(None)) -> bool:
         """Whether a misreading accounts for *field* somewhere in *rows*."""
         return field in self._explained and bool(self._explained[field][rows].any())
+
+    def unexplained(self, field: str, rows: Ints) -> Bools:
+        """For each of *rows* whether no misreading accounts for *field*."""
+        return ~self._explained[field][rows] if field in self._explained else np.ones(len(rows), dtype=bool)
 
     def where(self, field: str, wrong: Bools) -> Iterator[int]:
         """The rows where *wrong* holds, *field* is known and no misreading has explained it.

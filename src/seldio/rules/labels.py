@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -16,6 +17,8 @@ Found = Callable[..., Finding]
 
 #: Recordings have up to six overlapping events, says the task page; more are a system gone wrong.
 MOST_OVERLAPS = 6
+#: No vector of real outputs is longer.
+LONGEST_ACTIVITY = 1.65
 #: No room of any data set is larger (metres).
 FARTHEST = 100.0
 
@@ -213,6 +216,36 @@ def vector_length(labels: Labels, found: Found) -> Iterator[Finding]:
                         "columns are x (front), y (left), z (up)")  # fmt: skip
 
 
+@rule("LAB110", WARNING)
+def long_vector(labels: Labels, found: Found) -> Iterator[Finding]:
+    """A vector longer than any activity.
+
+    In outputs with x, y, z the length of the vector is the activity of its class, trained towards 1. Real outputs
+    reach 1.61. Longer ones were scaled, or they are positions in metres, whose directions are right and whose
+    lengths mean something else; code that takes the length for a probability is misled.
+
+    Example:
+        7,1,0,1.36,0.91,0.45
+
+    Fix:
+        Write the network's output as it is, or unit vectors.
+
+    Reference: measured: the longest of 256 real output files has length 1.61.
+    """
+    if not labels.has("x", "y", "z") or (labels.dialect is not None and labels.dialect.header):
+        return
+    length = np.sqrt(sum(labels.column(axis) ** 2 for axis in "xyz"))
+    wrong = (length > LONGEST_ACTIVITY) & (length <= 3)
+    for index in range(len(labels.filled)):
+        rows = labels.rows_of(index)
+        if count := int(np.count_nonzero(wrong[rows])):
+            row = rows.start + int(np.argmax(wrong[rows]))
+            peak = float(length[rows][wrong[rows]].max())
+            yield found(row, "x", f"the vector has length {length[row]:.2f}, and {plural(count, 'row')} of the file "
+                        f"up to {peak:.2f}: an activity is near 1",
+                        "the longest vector of real outputs has length 1.61")  # fmt: skip
+
+
 @rule("LAB109", ERROR)
 def event_times(labels: Labels, found: Found) -> Iterator[Finding]:
     """An event that ends before it begins, or begins before the recording.
@@ -351,6 +384,7 @@ def overlaps(labels: Labels, found: Found) -> Iterator[Finding]:
         sizes = np.diff(labels.frame_starts)
         crowded = np.flatnonzero(sizes > MOST_OVERLAPS)
         rows = labels.rows(labels.frame_starts[crowded] + MOST_OVERLAPS)
+        crowded, rows = (part[labels.unexplained("frame", rows)] for part in (crowded, rows))
         order = np.argsort(rows, kind="stable")
         rows, sizes = rows[order], sizes[crowded][order]
         for row in labels.firsts(rows):
@@ -383,11 +417,23 @@ def decimal_angle(labels: Labels, found: Found) -> Iterator[Finding]:
         if field == "distance":
             values = np.round(values * (getattr(labels.dialect, "metre", None) or 1), 9)
         for row in labels.where(field, (values != np.rint(values)) & ~np.isnan(values)):
-            yield found(row, field, f"{field} {labels.text(row, field)} has decimals",
-                        "round to the closest whole number, do not cut off")  # fmt: skip
+            tiny = _tiny(labels, row)
+            hint = "round to the closest whole number, do not cut off"
+            if tiny:
+                hint = "all azimuths are within ±π: are these radians? Rounding would destroy them"
+            one = found(row, field, f"{field} {labels.text(row, field)} has decimals", hint)
+            yield dataclasses.replace(one, fixable=False) if tiny else one
+
+
+def _tiny(labels: Labels, row: int) -> bool:
+    """Whether the azimuths of a row's file have decimals and no value beyond π, so that rounding may lose them all."""
+    if not labels.has("azimuth"):
+        return False
+    azimuth = labels.column("azimuth")[labels.rows_of(int(np.searchsorted(labels.starts, row, side="right")) - 1)]
+    return bool(0.3 < np.abs(azimuth).max() <= 3.15 and np.mean(azimuth != np.rint(azimuth)) >= 0.8)
 
 
 RULES = (
     frame_range, class_range, azimuth_range, elevation_range, distance_range, source_range, no_direction,
-    vector_length, event_times, frame_order, duplicate_row, source_in_two_places, overlaps, decimal_angle,
+    vector_length, long_vector, event_times, frame_order, duplicate_row, source_in_two_places, overlaps, decimal_angle,
 )  # fmt: skip

@@ -116,26 +116,74 @@ def radians(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: angles are in degrees in every layout since 2019.
     """
-    if not labels.has("azimuth", "elevation") or labels.has("x"):
-        return
-    azimuth, elevation = labels.column("azimuth"), labels.column("elevation")
-    small = np.maximum(labels.high("azimuth"), -labels.low("azimuth"))
-    flat = np.maximum(labels.high("elevation"), -labels.low("elevation"))
-    proof, fits = [], []
-    for index in np.flatnonzero((small <= 3.15) & (flat <= 1.58)).tolist():
-        values = azimuth[labels.rows_of(index)]
-        if labels.explained("azimuth", labels.rows_of(index)) or np.mean(values != np.rint(values)) < 0.8:
-            continue
-        fits.append(index)
-        wide = np.ptp(values) > 2 or (len(labels.filled) > 1 and small.max() <= 3.15)
-        if wide and len(values) >= ENOUGH and small[index] > 0.3:
-            proof.append(index)
-    for index in _alike(labels, proof, fits):
+    certain, _ = _radians(labels)
+    for index in certain:
         rows = labels.rows_of(index)
         labels.explain(rows, "azimuth", "elevation")
-        yield found(rows.start, "azimuth", f"azimuths stay within ±{small[index]:.2f} and elevations within "
-                    f"±{np.abs(elevation[rows]).max():.2f}: these are radians, not degrees",
-                    "multiply by 180/π")  # fmt: skip
+        peaks = [float(np.abs(labels.column(field)[rows]).max()) for field in ("azimuth", "elevation")]
+        yield found(rows.start, "azimuth", f"azimuths stay within ±{peaks[0]:.2f} and elevations within "
+                    f"±{peaks[1]:.2f}: these are radians, not degrees", "multiply by 180/π")  # fmt: skip
+
+
+@rule("LAB313", WARNING)
+def probably_radians(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Angles that look like radians, in too few rows to be certain.
+
+    Every azimuth lies within ±π and every elevation within ±π/2, and they have decimals. Sources that really
+    stand that close to the front are rare, but a few rows prove nothing; those of all files of a set count
+    together. Nothing is repaired and nothing is rounded here, since rounding would destroy angles in radians.
+
+    Example:
+        10,1,1,-0.873,0.524  (the only row of the only file)
+
+    Fix:
+        See what wrote the file. In degrees: name the layout, and round. In radians: multiply by 180/π.
+
+    Reference: angles are in degrees in every layout since 2019.
+    """
+    _, likely = _radians(labels)
+    count = sum(rows.stop - rows.start for rows in map(labels.rows_of, likely))
+    why = f"only {plural(count, 'row')}" if count < ENOUGH else "all near one place"
+    files = f" in {plural(len(likely), 'file')}" if len(likely) > 1 else ""
+    for index in likely:
+        rows = labels.rows_of(index)
+        labels.explain(rows, "azimuth", "elevation")
+        message = "every azimuth is within ±π and every elevation within ±π/2, with decimals: probably radians; "
+        yield found(rows.start, "azimuth", f"{message}{why}{files}, so not certain",
+                    "multiply by 180/π if they are; do not round before that is settled")  # fmt: skip
+
+
+def _radians(labels: Labels) -> tuple[list[int], list[int]]:
+    """The files that hold radians for certain, and those that probably do; all files count together."""
+    if not labels.has("azimuth", "elevation") or labels.has("x"):
+        return [], []
+    azimuth, elevation = labels.column("azimuth"), labels.column("elevation")
+    low, high = labels.low("azimuth"), labels.high("azimuth")
+    small = np.maximum(high, -low)
+    close = (small <= 3.15) & (np.maximum(labels.high("elevation"), -labels.low("elevation")) <= 1.58)
+    fits = []
+    for index in np.flatnonzero(close).tolist():
+        rows = labels.rows_of(index)
+        decimals = (azimuth[rows] != np.rint(azimuth[rows])) | (elevation[rows] != np.rint(elevation[rows]))
+        if not labels.explained("azimuth", rows) and np.mean(decimals) >= 0.8:
+            fits.append(index)
+    if not fits:
+        return [], []
+    alone = bool(close.all())  # no file speaks against radians
+
+    def proves(those: list[int]) -> bool:
+        spread = high[those].max() - low[those].min() > 2 or (alone and len(labels.filled) > 1)
+        return spread and small[those].max() > 0.3 and sum(labels.parts[labels.filled[i]].rows for i in those) >= ENOUGH
+
+    if alone or 2 * len(fits) >= len(labels.filled):
+        certain = fits if proves(fits) else []
+    else:
+        certain = [index for index in fits if proves([index])]
+    # among files in whole degrees, one with decimals is odd; among decimals it is a source near the front
+    whole = labels.dialect is not None and labels.dialect.kind("azimuth") == "whole"
+    written = labels.dialect is not None or labels.format.role == "table"  # and not derived from a picture
+    doubtful = fits if written and ((alone and small[fits].max() > 0.3) or (whole and not certain)) else []
+    return certain, [index for index in doubtful if index not in certain]
 
 
 @rule("LAB302", ERROR)
@@ -299,34 +347,69 @@ def frames_from_one(labels: Labels, found: Found) -> Iterator[Finding]:
 def other_hop(labels: Labels, found: Found) -> Iterator[Finding]:
     """Frames of another length than 100 ms.
 
-    Either every frame number is a multiple of 2, 5, … (frames were renumbered, not resampled), or
-    the numbers go far beyond the longest recording (frames of 10 or 20 ms). Every event then lies at
-    the wrong time.
+    Every frame number is a multiple of 2, 5, … (frames of 50 or 20 ms were counted and only some
+    written, or only one frame in 2 or 5 has a row), the numbers go far beyond the recording (frames of
+    10 or 20 ms), or those of every file end within the first fifth of its recording (frames of 500 ms).
+    Every event then lies at the wrong time. How long recordings are is known from ``--reference``, or
+    from the layout.
 
     Example:
         0,1,… 5,1,… 10,1,… 15,1,…
 
     Fix:
-        Resample the detections to frames of 100 ms before writing.
+        Divide or multiply the frame numbers by the factor that the finding names, and write one row for
+        each 100 ms.
 
     Reference: DCASE 2023 Task 3, "Frames correspond to a temporal resolution of 100msec".
     """
     if not labels.has("frame") or labels.format.hop.denominator != 10:
         return
-    limit = labels.format.clip_frames
-    last = labels.high("frame")
-    for index in np.flatnonzero(last >= (limit * 3 if limit else LONGEST)).tolist():
-        rows = labels.rows_of(index)
-        longest = f"its clips have {limit}" if limit else "the longest recording has 5,400"
-        yield found(rows.stop - 1, "frame", f"frames go up to {last[index]:,} and {longest}: "
-                    "frames of 10 or 20 ms, not 100", "resample to 100 ms")  # fmt: skip
+    last, lengths = labels.high("frame"), _lengths(labels)
+    factor = _factor(labels, last, lengths)
     for index in range(len(labels.filled)):
         rows = labels.rows_of(index)
-        step = _step(labels.column("frame")[rows])
+        step, end, length = _step(labels.column("frame")[rows]), int(last[index]), lengths[index]
         if step > 1:
-            why = f"frames of {step * 100} ms were renumbered, or rows are missing"
+            counted, often = f"frames of {100 / step:g} ms were counted", f"only one frame in {step} has a row"
+            divide, fill = f"divide by {step}", f"write {step} rows for each"
+            if end >= (length or LONGEST):
+                why, hint = f"{counted} (they go up to {end:,})", divide
+            elif length:
+                why, hint = f"frames of {step * 100} ms, and {often}", fill
+            else:
+                why, hint = f"{counted}, or {often}", f"{divide}, or {fill}"
             yield found(rows.start, "frame", f"every frame number is a multiple of {step}: {why}",
-                        "write one row for each 100 ms")  # fmt: skip
+                        f"{hint}: a frame has 100 ms")  # fmt: skip
+        elif factor > 1 and length:
+            yield found(rows.stop - 1, "frame", f"frames go up to {end:,} and the recording has {length:,}: "
+                        f"frames of {100 / factor:g} ms were counted",
+                        f"divide by {factor:g}: a frame has 100 ms")  # fmt: skip
+        elif factor < 1 and length:
+            yield found(rows.stop - 1, "frame", f"frames end at {end:,} and the recording has {length:,}, and so it is "
+                        f"in all files: frames of {100 / factor:g} ms were counted",
+                        f"multiply by {1 / factor:g}, and write one row for each 100 ms")  # fmt: skip
+        elif not length and end >= LONGEST:
+            yield found(rows.stop - 1, "frame", f"frames go up to {end:,} and the longest recording has 5,400: frames "
+                        "of 10 or 20 ms were counted", "divide by 10 or 5: a frame has 100 ms")  # fmt: skip
+
+
+def _lengths(labels: Labels) -> list[int]:
+    """The number of frames of each file's recording; 0 where nothing tells it."""
+    limit = labels.format.clip_frames or 0
+    return [labels.lengths.get(labels.parts[number].origin.clip, limit) for number in labels.filled]
+
+
+def _factor(labels: Labels, last: np.ndarray, lengths: list[int]) -> float:
+    """By what the numbers of frames have to be divided, judged by the recordings that are known; 1 if by nothing."""
+    known = np.array(lengths) > 0
+    if not known.any():
+        return 1
+    share = float(((last[known] + 1) / np.array(lengths)[known]).max())
+    if share > 1.5:  # up to that, an output is padded
+        return next((factor for factor in (2, 2.5, 4, 5, 10) if share <= 1.02 * factor), 10)
+    # short clips, or a few, may well have no event after their beginning
+    enough = int(known.sum()) >= 3 and min(labels.lengths.values(), default=0) >= 300
+    return next((f for f in (0.1, 0.2) if enough and 0.6 * f < share <= 1.02 * f), 1)
 
 
 def _step(frames: np.ndarray) -> int:
@@ -353,7 +436,7 @@ def distance_unit(labels: Labels, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2024 Task 3 baseline, loader and writer; SpatialScaper issue 66.
     """
     metre = labels.dialect.metre if labels.dialect is not None else None
-    if metre is None or not labels.has("distance"):
+    if metre is None or not labels.has("distance") or labels.explained("distance"):
         return
     high = np.fmax.reduceat(labels.column("distance"), labels.starts)
     # what comes out of the repair must not look wrong again
@@ -372,6 +455,176 @@ def distance_unit(labels: Labels, found: Found) -> Iterator[Finding]:
         labels.explain(rows, "distance")
         message = f"distances go up to {high[index] * metre:g} {unit}: these are {meant}"
         yield found(rows.start, "distance", message, f"{labels.format.name} holds {unit}")
+
+
+@rule("LAB314", ERROR, fix="unsafe")
+def inclination(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Angles from straight up in place of elevations.
+
+    No value is below 0, many are beyond 90, and half of them near 90: they count from the zenith (the inclination
+    or polar angle of physics and of some libraries), and not up from the horizon. Sources at the height of the
+    microphone then seem to be straight above it.
+
+    Example:
+        10,1,1,-50,95  (for an elevation of -5)
+
+    Fix:
+        ``--unsafe-fixes`` writes 90 minus the angle.
+
+    Reference: DCASE 2023 Task 3, "elevation in [-90, 90]"; ISO 80000-2, spherical coordinates.
+    """
+    if not labels.has("elevation") or labels.has("x"):
+        return
+    elevation = labels.column("elevation")
+    low, high = labels.low("elevation"), labels.high("elevation")
+    proof, fits = [], []
+    for index in np.flatnonzero((low >= 0) & (high <= 180)).tolist():
+        values = elevation[labels.rows_of(index)]
+        if labels.explained("elevation", labels.rows_of(index)) or np.median(values) < 45:
+            continue
+        fits.append(index)
+        beyond = np.count_nonzero(values > 90)
+        if beyond >= max(2, 0.1 * len(values)) and np.median(values) <= 135:
+            proof.append(index)
+    for index in _alike(labels, proof, fits):
+        rows = labels.rows_of(index)
+        labels.explain(rows, "elevation")
+        row = rows.start + int(np.argmax(elevation[rows]))
+        yield found(row, "elevation", f"elevations go from {low[index]:g} to {high[index]:g}: these are angles from "
+                    "straight up (inclination)", "an elevation is 90 minus that")  # fmt: skip
+
+
+@rule("LAB315", ERROR)
+def nothing_but_zeros(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Rows of nothing but zeros.
+
+    Every cell of a file is 0, or every azimuth and elevation of all files: an array was made and never filled, or
+    a decoder's output was not connected. It is scored as sources straight ahead.
+
+    Example:
+        0,0,0,0,0
+        0,0,0,0,0
+
+    Fix:
+        See where the values are lost. Leave rows out in which nothing was detected.
+
+    Reference: numpy.zeros; arctan2(0, 0) = 0.
+    """
+    if labels.dialect is None or not labels.has("frame", "azimuth") or labels.has("class_name"):
+        return
+    fields = [part.field for part in labels.dialect.columns if labels.has(part.field) and part.kind != "flag"]
+    empty = np.logical_and.reduce([(labels.low(field) == 0) & (labels.high(field) == 0) for field in fields])
+    for index in np.flatnonzero(empty).tolist():
+        rows = labels.rows_of(index)
+        if rows.stop - rows.start < 2:
+            continue
+        labels.explain(rows, *fields)
+        yield found(rows.start, None, f"every cell of all {plural(rows.stop - rows.start, 'row')} is 0",
+                    "leave rows out in which nothing was detected")  # fmt: skip
+    angles = [labels.column(field) for field in ("azimuth", "elevation") if labels.has(field)]
+    ahead = not any(values.any() for values in angles) and not empty.all() and not labels.has("x")
+    if ahead and len(labels) >= 3 * ENOUGH and len(np.unique(labels.column("class_id"))) > 1:
+        labels.explain(slice(None), "azimuth", "elevation")
+        yield found(0, "azimuth", f"azimuth and elevation are 0 in all {plural(len(labels), 'row')}: nothing was "
+                    "localised, or the columns were never filled", "see where the directions are lost")  # fmt: skip
+
+
+@rule("LAB318", ERROR, fix="unsafe")
+def millimetres(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Distances in millimetres.
+
+    Half of all distances would be beyond 10 m (beyond 800 m in layouts with metres), which is more than the rooms
+    of any data set. As millimetres, they are those of sources in a room.
+
+    Example:
+        7,1,0,-50,30,2150  (21.5 m in place of 2.15 m)
+
+    Fix:
+        ``--unsafe-fixes`` writes them in the unit of the layout.
+
+    Reference: DCASE 2024 Task 3, distances in centimetres.
+    """
+    metre = labels.dialect.metre if labels.dialect is not None else None
+    if metre is None or not labels.has("distance"):
+        return
+    distance = labels.column("distance")
+    known = distance[distance > 0]
+    far = 10 if metre == 100 else 800
+    if len(known) < ENOUGH or not far < np.median(known) < 20_000 / metre or known.max() > 100_000 / metre:
+        return
+    for index in range(len(labels.filled)):
+        rows = labels.rows_of(index)
+        labels.explain(rows, "distance")
+        high, unit = np.nanmax(distance[rows], initial=0), "centimetres" if metre == 100 else "metres"
+        yield found(rows.start, "distance", f"distances go up to {high:g} m: these are millimetres",
+                    f"{labels.format.name} holds {unit}")  # fmt: skip
+
+
+@reported("LAB316", ERROR, fix="unsafe")
+def frames_in_seconds() -> None:
+    """Times in seconds in the column of the frame number.
+
+    The official loaders call ``int()`` on it: they stop at 3.4, and pandas code that casts the column puts ten
+    frames into one. Where all times are multiples of the frame, it is certain which frame is meant.
+
+    Example:
+        0.7,1,0,-50,30
+        0.8,1,0,-49,30
+
+    Fix:
+        ``--unsafe-fixes`` writes frame numbers where all times are multiples of the frame (100 ms).
+
+    Reference: DCASE 2023 Task 3, "[frame number (int)]".
+    """
+
+
+@reported("LAB317", ERROR)
+def class_names() -> None:
+    """Class names where class numbers are due.
+
+    The official loaders call ``int()`` on the class and stop. Five columns with a name also look like an
+    annotation of seld-studio (frame, class, x, y, z): angles would be taken for positions.
+
+    Example:
+        37,speech,0,20,-9
+
+    Fix:
+        Write the number of each class, from 0, by the class list of the layout (``seldio formats``).
+
+    Reference: DCASE 2023 Task 3, "[active class index (int)]".
+    """
+
+
+@rule("LAB319", WARNING)
+def cut_short(labels: Labels, found: Found) -> Iterator[Finding]:
+    """A file without a line end behind its last row, where the other files have one.
+
+    The program that writes the files ends every line. A file that does not end so was probably cut off
+    while it was written or copied: rows are missing behind it, and its last number may be shorter than it
+    was.
+
+    Example:
+        7,1,0,-50,30
+        8,1,0,-4  (of 8,1,0,-49,30,181, and no line end)
+
+    Fix:
+        Write or fetch the file again.
+
+    Reference: POSIX, 3.177 Line: a line ends with a newline character.
+    """
+    filled = [labels.parts[number] for number in labels.filled]
+    whole = sum(part.origin.final_newline for part in filled)
+    # a torn last row has a finding of its own
+    open_ended = [
+        part for part in filled if not part.origin.final_newline
+        and part.place(part.rows - 1, None).line == part.file.data.count(b"\n") + 1
+    ] if whole >= 2 else []  # fmt: skip
+    if whole >= 2 * len(open_ended):
+        for part in open_ended:
+            row = part.first + part.rows - 1
+            yield found(row, None, f"no line end behind the last row, where {plural(whole, 'other file')} "
+                        "have one: the file may have been cut off",
+                        "compare its length with that of the recording, and write it again")  # fmt: skip
 
 
 @reported("LAB310", ERROR)
@@ -426,6 +679,7 @@ def angles_cut_off(labels: Labels, found: Found) -> Iterator[Finding]:
 
 
 RULES = (
-    label_as_submission, another_layout, cartesian, radians, azimuth_0_to_360, swapped_angles, classes_from_one,
-    frames_from_one, other_hop, distance_unit, submission_of_another_year, angles_cut_off,
+    label_as_submission, another_layout, nothing_but_zeros, cartesian, radians, probably_radians, azimuth_0_to_360,
+    swapped_angles, inclination, classes_from_one, frames_from_one, other_hop, millimetres, distance_unit,
+    submission_of_another_year, angles_cut_off, frames_in_seconds, class_names, cut_short,
 )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,6 +15,8 @@ from seldio.rules.collection import Collection, Found
 from seldio.text import listed, plural, printable
 from seldio.timeline import HOP
 
+#: The clips of an evaluation set without the zeros of their numbers.
+_PADLESS = re.compile(r"mix[0-9]{1,2}", re.IGNORECASE)
 #: How data sets name their clips.
 CLIP_NAME = re.compile(
     r"mix\d{3}|fold\d+_room\d+_mix\d{3}(_ov\d|_deg-?\d+_start\d+)?|split\d_ir\d_ov\d_\d+", re.IGNORECASE
@@ -38,7 +41,8 @@ def missing_clip(collection: Collection, found: Found) -> Iterator[Finding]:
     """
     if collection.reference is not None:
         source = printable(collection.reference.path)
-        for clip in sorted(set(collection.reference.clips) - set(collection.clips)):
+        misspelt = set(_misspelt(collection).values())
+        for clip in sorted(set(collection.reference.clips) - set(collection.clips) - misspelt):
             yield found(collection.path, f"no result for {printable(clip)}",
                         f"{clip}.csv is expected by {source}; empty if nothing was detected")  # fmt: skip
 
@@ -58,10 +62,55 @@ def surplus_clip(collection: Collection, found: Found) -> Iterator[Finding]:
     Reference: seld-dcase2023, cls_compute_seld_results.py.
     """
     if collection.reference is not None:
+        misspelt = _misspelt(collection)
         for clip, path in sorted(collection.clips.items()):
-            if clip not in collection.reference.clips:
+            if clip not in collection.reference.clips and clip not in misspelt:
                 yield found(path, f"{printable(clip)} is no clip of {printable(collection.reference.path)}",
                             "file names are those of the recordings, with .csv")  # fmt: skip
+
+
+@rule("SUB110", ERROR)
+def misspelt_clip(collection: Collection, found: Found) -> Iterator[Finding]:
+    """A result file whose name is nearly that of its recording.
+
+    The name differs from a clip of the reference in nothing but upper and lower case, zeros before a
+    number, or the suffix of the recording. Programs compare names letter by letter: the file belongs to
+    no recording, and the recording has no file.
+
+    Example:
+        mix1.csv, MIX001.csv or mix001.wav.csv, where the recording is mix001.wav
+
+    Fix:
+        Rename the file.
+
+    Reference: seld-dcase2023, cls_compute_seld_results.py: files are found by name.
+    """
+    for clip, meant in sorted(_misspelt(collection).items()):
+        message = f"{printable(clip)} is not spelt like its recording, {printable(meant)}"
+        yield found(collection.clips[clip], message, f"rename it: {meant}.csv")
+
+
+#: What a name may end with and still be the name of a recording.
+_RECORDING = re.compile(r"(?:\.(?:wav|flac|ogg|mp3|mp4|aac|csv))+$", re.IGNORECASE)
+
+
+def _spelling(clip: str) -> str:
+    """A clip's name without what people write in one way or another."""
+    name = _RECORDING.sub("", clip.rsplit("/", 1)[-1]).casefold()
+    return re.sub(r"[0-9]{1,9}", lambda digits: str(int(digits[0])), name)
+
+
+def _misspelt(collection: Collection) -> dict[str, str]:
+    """Clips that the reference does not have, with the one of it that must be meant."""
+    expected = collection.reference.clips if collection.reference is not None else {}
+    mine, theirs = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    for clip in set(collection.clips) - set(expected):
+        mine[_spelling(clip)].append(clip)
+    for clip in set(expected) - set(collection.clips):
+        theirs[_spelling(clip)].append(clip)
+    return {
+        clips[0]: theirs[name][0] for name, clips in mine.items() if len(clips) == 1 and len(theirs.get(name, ())) == 1
+    }
 
 
 @rule("SUB103", WARNING)
@@ -69,7 +118,8 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
     """A file name unlike those of the other result files.
 
     Each result file has the name of its recording. A file that is called otherwise (a copy, a backup,
-    a summary) is taken for one more recording by scripts that read the whole folder.
+    a summary) is taken for one more recording by scripts that read the whole folder. A name that still has the
+    suffix of the recording (mix001.wav.csv), or too few zeros (mix1.csv), belongs to no recording.
 
     Example:
         mix001.csv, mix002.csv, mix002 (copy).csv
@@ -83,6 +133,18 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
     for clip, path in sorted(collection.clips.items()) if collection.reference is None else ():
         folders.setdefault(posixpath.dirname(path), {})[clip.rsplit("/", 1)[-1]] = path
     for clips in folders.values():
+        near = [clip for clip in clips if _RECORDING.search(clip)]
+        if not near and collection.submitted:
+            near = [clip for clip in clips if _PADLESS.fullmatch(clip)]
+        if near:
+            count = plural(len(near), "file")
+            spelt = _RECORDING.sub("", near[0])
+            meant = re.sub(r"[0-9]+$", lambda digits: digits[0].zfill(3), spelt)
+            verb = "is" if len(near) == 1 else "are"
+            yield found(clips[near[0]], f"{count} {verb} nearly named like a recording: "
+                        f"{printable(near[0])} for {meant}",
+                        f"a result file has the name of its recording, like {meant}.csv")  # fmt: skip
+            continue
         odd = [clip for clip in clips if not CLIP_NAME.fullmatch(clip)]
         for clip in odd if 2 * len(odd) < len(clips) else ():
             others = plural(len(clips) - len(odd), "other clip")
@@ -254,7 +316,7 @@ def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding
 
 
 RULES = (
-    missing_clip, surplus_clip, result_name, frame_past_end, all_empty, one_file_for_all, result_twice,
+    missing_clip, surplus_clip, misspelt_clip, result_name, frame_past_end, all_empty, one_file_for_all, result_twice,
     several_formats,
     labels_for_results,
 )  # fmt: skip

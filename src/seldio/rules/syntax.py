@@ -29,7 +29,7 @@ def not_utf8() -> None:
     """
 
 
-@reported("SYN102", ERROR)
+@reported("SYN102", ERROR, fix="safe")
 def utf16() -> None:
     """A file in UTF-16.
 
@@ -41,7 +41,8 @@ def utf16() -> None:
         python infer.py > mix001.csv  (in Windows PowerShell 5)
 
     Fix:
-        Save as CSV, not as Unicode text; in PowerShell: ``| Out-File -Encoding ascii mix001.csv``.
+        ``--fix`` writes the same text of a label file as UTF-8. Elsewhere, save as CSV, not as Unicode text; in
+        PowerShell: ``| Out-File -Encoding ascii mix001.csv``.
 
     Reference: The Unicode Standard, section 23.8, byte order mark.
     """
@@ -70,9 +71,8 @@ def nul_bytes() -> None:
     """NUL bytes in a text file.
 
     A block of zeros, mostly at the end, is what a file system leaves when the power fails between
-    making room for data and writing it: the rows that stood there are gone. Zeros between all
-    characters are UTF-16 without its mark. The official loaders stop with a ValueError; pandas reads
-    one more row, of NaN, which turns whole numbers into decimals.
+    making room for data and writing it: the rows that stood there are gone. The official loaders stop
+    with a ValueError; pandas reads one more row, of NaN, which turns whole numbers into decimals.
 
     Example:
         7,1,0,-50,30
@@ -237,6 +237,44 @@ def wrong_header() -> None:
     """
 
 
+@reported("SYN114", ERROR, fix="unsafe")
+def row_index() -> None:
+    """A row index before the first column.
+
+    ``DataFrame.to_csv`` numbers the rows unless it is told not to, with or without a header above them.
+    The number of the row then stands in the column of the frame, the frame in that of the class, and so
+    on: five columns become six, which is the width of another layout.
+
+    Example:
+        0,7,1,0,-50,30
+        1,8,1,0,-49,30
+
+    Fix:
+        ``--unsafe-fixes`` removes the first column. In pandas: ``to_csv(path, index=False)``, and
+        ``header=False`` where the layout has no header.
+
+    Reference: pandas.DataFrame.to_csv, index.
+    """
+
+
+@reported("SYN115", ERROR)
+def not_text() -> None:
+    """A file that is no text but bears the name of a table.
+
+    An Excel workbook does not become a csv file by another name: it is a zip of XML, and begins with the
+    letters PK. The same goes for tables that were packed or saved by numpy, HDF5 or SQLite. The official
+    loaders stop with a UnicodeDecodeError, or find a single row of nonsense.
+
+    Example:
+        results.xlsx, renamed to mix001.csv
+
+    Fix:
+        Open it in the program that wrote it, and export it as CSV (UTF-8).
+
+    Reference: ECMA-376, part 2 (Open Packaging Conventions): a workbook is a zip.
+    """
+
+
 @reported("SYN120", ERROR, fix="safe")
 def wrong_delimiter() -> None:
     """Cells that are not separated by commas.
@@ -312,6 +350,42 @@ def stray_white_space() -> None:
         ``--fix`` removes it.
 
     Reference: DCASE 2023 Task 3, the example sequence.
+    """
+
+
+@reported("SYN124", ERROR, fix="safe")
+def trailing_comma() -> None:
+    """A comma at the end of every row.
+
+    To everything that splits at commas each row has one cell more, which is empty. The official 2023
+    loader tells layouts apart by the number of cells: a label then looks like an output of another
+    layout, or is dropped without a word. pandas reads one more column, of NaN.
+
+    Example:
+        7,1,0,-50,30,
+
+    Fix:
+        ``--fix`` removes it.
+
+    Reference: seld-dcase2023, load_output_format_file.
+    """
+
+
+@reported("SYN125", ERROR, fix="unsafe")
+def decimal_comma() -> None:
+    """Decimals written with a comma, in a file that has commas between its cells.
+
+    Where a locale writes 0,5 for 0.5, every such number becomes two cells. Rows then have the width of another
+    layout, and the decimals of one number are read as the next.
+
+    Example:
+        7,1,0,-50,5,30,25  (for 7,1,0,-50.5,30.25)
+
+    Fix:
+        ``--unsafe-fixes`` writes points where only one way to join the cells gives likely rows. Better: set the
+        locale or ``decimal="."`` where the file is written.
+
+    Reference: RFC 4180, section 2.
     """
 
 
@@ -460,6 +534,24 @@ def plus_sign() -> None:
         ``--fix`` removes it.
 
     Reference: measured with pyarrow; OWASP, CSV injection.
+    """
+
+
+@reported("SYN138", ERROR, fix="safe")
+def typeset_number() -> None:
+    """A number with a degree sign, or with a dash in place of its minus.
+
+    Word processors, spreadsheets and chat programs put U+2212 or a dash in place of the hyphen-minus, and
+    people write 45°. It looks right, but no program takes it for a number: ``int()`` and ``float()`` stop, and
+    pandas reads the whole column as text.
+
+    Example:
+        7,1,0,−50,30°
+
+    Fix:
+        ``--fix`` writes the number with plain characters.
+
+    Reference: The Unicode Standard, section 6.2, dashes and hyphens; Python's int() takes U+002D alone.
     """
 
 
@@ -868,10 +960,11 @@ def ambiguous_layout() -> None:
 
 RULES: tuple[Rule, ...] = (
     not_utf8, utf16, byte_order_mark, nul_bytes, crlf_line_ends, mixed_line_ends, bare_cr, torn_row,
-    blank_lines, unexpected_header, missing_header, wrong_header, wrong_delimiter, ragged_row, quoted_cell,
-    stray_white_space, not_a_number, no_plain_decimal, decimal_point, not_finite, too_many_digits,
-    empty_cell, not_a_flag, plus_sign, invalid_json, duplicate_key, nan_in_json, number_out_of_range,
-    half_surrogate, nested_too_deep, array_in_json_lines, missing_key, wrong_type, no_annotations,
-    malformed_segmentation, useful_key_missing, numeric_id, damaged_parquet, foreign_columns, invalid_yaml,
-    unsafe_yaml_tag, duplicate_yaml_key, yaml_too_large, unknown_layout, uncertain_layout, ambiguous_layout,
+    blank_lines, unexpected_header, missing_header, wrong_header, row_index, not_text, wrong_delimiter,
+    ragged_row, quoted_cell, stray_white_space, trailing_comma, decimal_comma, not_a_number, no_plain_decimal,
+    decimal_point, not_finite, too_many_digits, empty_cell, not_a_flag, plus_sign, typeset_number, invalid_json,
+    duplicate_key, nan_in_json, number_out_of_range, half_surrogate, nested_too_deep, array_in_json_lines,
+    missing_key, wrong_type, no_annotations, malformed_segmentation, useful_key_missing, numeric_id,
+    damaged_parquet, foreign_columns, invalid_yaml, unsafe_yaml_tag, duplicate_yaml_key, yaml_too_large,
+    unknown_layout, uncertain_layout, ambiguous_layout,
 )  # fmt: skip

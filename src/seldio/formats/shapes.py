@@ -1,0 +1,234 @@
+"""Tables whose rows are those of a layout in another shape: a comma at every end, a row index, frames in seconds.
+
+Each has one cause, and so one finding. Where the cause is certain, it can be undone cell by cell: detection looks at
+the rows as they are meant, and a repair writes them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from seldio.formats import cells
+from seldio.text import listed, plural
+
+if TYPE_CHECKING:
+    from seldio.formats.label_csv import Dialect
+
+#: The rules that name a shape.
+CODES = ("SYN114", "SYN124", "SYN125", "LAB316", "LAB317")
+#: The cells of a row, and the rows of a file.
+Row = Sequence[str]
+Rows = Sequence[Row]
+
+#: Rows and distinct values from which on a column that only ascends is an index or the frame.
+ENOUGH = 10
+#: Rows from which on a column of times or names is no slip in a row.
+SOME = 3
+#: What stands above the row index that pandas writes, and above one that was read and written again.
+INDEX_NAMES = ("", "unnamed: 0")
+_WHOLE = re.compile(r"[0-9]{1,9}")
+_TIME = re.compile(r"[0-9]{1,6}(?:\.[0-9]*)?")
+_NAME = re.compile(r"(?!(?:na|nan|none|null|inf|infinity)\Z)[a-z][\w ()&/.-]*", re.IGNORECASE)
+_HEAD = re.compile(r"-?[0-9]{1,9}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """What is between the rows as they are and those of a layout.
+
+    Args:
+        code: the rule.
+        message: what is wrong with the file.
+        hint: what to do about it.
+        undo: the cells of a row as they are meant.
+        fixable: whether that is certain enough for a repair.
+    """
+
+    code: str
+    message: str
+    hint: str
+    undo: Callable[[Row], Row]
+    fixable: bool = True
+
+    def line(self, text: str) -> str:
+        """A row, or the header over it, as it is meant."""
+        return ",".join(self.undo(text.split(","))) if text.strip() else text
+
+
+def possible(files: Sequence[tuple[Row, Rows]]) -> Iterator[Shape]:
+    """What may be between *files*, each given as its header (or nothing) and rows, and an unknown layout.
+
+    The likelier ones first; a layout has to be found behind them.
+    """
+    rows = [row for _, rows in files for row in rows]
+    if not rows:
+        return
+    if shape := _trailing(rows):
+        yield shape
+    if shape := _indexed(files):
+        yield shape
+
+
+def doubtful(
+    files: Sequence[tuple[Row, Rows]], dialects: Sequence[Dialect]
+) -> Iterator[tuple[Shape, Sequence[Dialect]]]:
+    """The same for shapes that are looked at only where no layout fits as it is; with the layouts they may hide."""
+    rows = [row for _, rows in files for row in rows]
+    if not rows:
+        return
+    for make in (_of_clips, _named, _timed):
+        if shape := make(rows):
+            yield shape, dialects
+    for dialect in dialects:
+        for shape in _halved(rows, dialect):
+            yield shape, (dialect,)
+
+
+def between(header: Row, rows: Rows, dialect: Dialect) -> Iterator[Shape]:
+    """What may be between a whole file and its layout."""
+    spare = len(rows[0]) - len(dialect.columns) if rows else -1
+    if spare < 0 or any(len(row) != len(rows[0]) for row in rows):
+        return
+    made: list[Shape | None] = []
+    if spare == 1:
+        made = [_trailing(rows) or _indexed([(header, rows)]) or _of_clips(rows)]
+    elif not spare and dialect.kind("frame") == "int":
+        made = [_timed(rows, float(1 / dialect.hop)) or (_named(rows) if dialect.kind("class_id") else None)]
+    if any(made):
+        yield from filter(None, made)
+    else:
+        yield from _halved(rows, dialect)
+
+
+# --- one function for each -------------------------------------------------------------------------
+
+
+def _trailing(rows: Rows) -> Shape | None:
+    """A comma at the end of every row."""
+    if not all(len(row) > 2 and not row[-1].strip() for row in rows):
+        return None
+    return Shape(
+        "SYN124", f"every row ends with a comma ({plural(len(rows), 'row')})",
+        "end the row behind its last number: to readers there is one more column, and it is empty",
+        lambda row: row[:-1] if len(row) > 1 and not row[-1].strip() else row,
+    )  # fmt: skip
+
+
+def _indexed(files: Sequence[tuple[Row, Rows]]) -> Shape | None:
+    """A row index before every row, as ``DataFrame.to_csv`` writes one."""
+    filled = [(header, rows) for header, rows in files if rows]
+    headed = [bool(header) and header[0].strip().strip('"').lower() in INDEX_NAMES for header, _ in filled]
+    count = [_numbers(rows, 0) for _, rows in filled]
+    if not filled or not all(column and _ascends(column, strictly=True) for column in count):
+        return None
+    if not all(headed):
+        # of all rows only frames ascend as well, and they stand in the first column, where now the index is
+        frames = [_numbers(rows, 1) for _, rows in filled]
+        if not all(column and _ascends(column) for column in frames):
+            return None
+        if sum(len(set(column)) for column in frames) < ENOUGH:
+            return None
+    rows = sum(len(column) for column in count)
+    return Shape(
+        "SYN114", f"the first column is a row index, and no column of a layout ({plural(rows, 'row')})",
+        "in pandas: to_csv(path, index=False), and header=False where the layout has no header",
+        lambda row: row[1:],
+    )  # fmt: skip
+
+
+def _of_clips(rows: Rows) -> Shape | None:
+    """A column of clip names before the rows of all clips."""
+    names = {row[0].strip().strip('"') for row in rows}
+    if not all(len(row) > 4 for row in rows) or not all(re.search("[A-Za-z]", name) for name in names):
+        return None
+    if len(names) < 2 and not any(re.search(r"\d", name) for name in names):
+        return None
+    if any(re.search("[A-Za-z]", cell) for row in rows[:ENOUGH] for cell in row[1:2]):
+        return None
+    return Shape(
+        "SUB106", f"one file for all clips: the first column names {plural(len(names), 'clip')} "
+        f"({listed(sorted(names), 3)})", "write one file for each clip, with the clip's name and without that column",
+        lambda row: row[1:], fixable=False,
+    )  # fmt: skip
+
+
+def _named(rows: Rows) -> Shape | None:
+    """Class names where class numbers are due."""
+    if len(rows) < SOME or not all(len(row) > 3 and _NAME.fullmatch(row[1].strip()) for row in rows):
+        return None
+    if any(cells.wordy(cell) for row in rows[:ENOUGH] for cell in (row[0], *row[2:])):
+        return None
+    names = sorted({row[1].strip() for row in rows})
+    return Shape(
+        "LAB317", f"column 2 holds class names and not class numbers: {listed(names, 3)}",
+        "write the number of each class, from 0: seldio formats names the class list of each layout",
+        lambda row: [row[0], "0", *row[2:]], fixable=False,
+    )  # fmt: skip
+
+
+def _timed(rows: Rows, rate: float = 10.0) -> Shape | None:
+    """Times in seconds where frame numbers are due."""
+    first = [row[0].strip() for row in rows]
+    if len(rows) < SOME or not any("." in cell for cell in first) or not all(map(_TIME.fullmatch, first)):
+        return None
+    times = [float(cell) for cell in first]
+    if all(time == int(time) for time in times):
+        return None
+    certain = all(abs(time * rate - round(time * rate)) < 1e-3 for time in times)
+    hop = f"{1000 / rate:g} ms"
+    message = f"the first column holds times in seconds (up to {max(times):g}) and not frame numbers"
+    grid = f"a frame has {hop}: write round(time * {rate:g})"
+    if not certain:
+        grid = f"a frame has {hop}, and these times are not multiples of that: choose a frame for each"
+    return Shape(
+        "LAB316", message, grid, lambda row: [_frame(row[0], rate), *row[1:]], fixable=certain
+    )  # fmt: skip
+
+
+def _frame(time: str, rate: float) -> str:
+    return str(round(float(time) * rate)) if _TIME.fullmatch(time.strip()) else time
+
+
+def _halved(rows: Rows, dialect: Dialect) -> Iterator[Shape]:
+    """Decimals written with a comma, each in two cells; a shape for each way to join them that has no contradiction."""
+    spare = len(rows[0]) - len(dialect.columns)
+    open_ = [number for number, part in enumerate(dialect.columns) if part.kind not in ("int", "flag", "name", "zero")]
+    if not 1 <= spare <= len(open_) or any(len(row) != len(rows[0]) for row in rows):
+        return
+    for chosen in itertools.combinations(open_, spare):
+        heads = [number + sum(other < number for other in chosen) for number in chosen]
+        if not all(_joins(row[at], row[at + 1]) for row in rows for at in heads):
+            continue
+        fields = " and ".join(dialect.columns[number].field for number in chosen)
+        yield Shape(
+            "SYN125", f"every row has {len(rows[0])} cells: decimals of {fields} are written with a comma",
+            "write points in numbers: a comma begins the next cell",
+            functools.partial(_joined, heads=heads),
+        )  # fmt: skip
+
+
+def _joins(whole: str, decimals: str) -> bool:
+    return _HEAD.fullmatch(whole.strip()) is not None and _WHOLE.fullmatch(decimals) is not None
+
+
+def _joined(row: Row, heads: Sequence[int]) -> Row:
+    if len(row) <= max(heads) + 1 or not all(_joins(row[at], row[at + 1]) for at in heads):
+        return row
+    return [
+        f"{cell}.{row[at + 1]}" if at in heads else cell for at, cell in enumerate(row) if at - 1 not in heads
+    ]  # fmt: skip
+
+
+def _numbers(rows: Rows, at: int) -> list[int]:
+    """A column of whole numbers; empty where it is none."""
+    found = [row[at].strip() for row in rows if len(row) > at]
+    return list(map(int, found)) if len(found) == len(rows) and all(map(_WHOLE.fullmatch, found)) else []
+
+
+def _ascends(values: Sequence[int], strictly: bool = False) -> bool:
+    return all(b - a >= strictly for a, b in itertools.pairwise(values))
