@@ -89,7 +89,8 @@ def _certain(file: TextFile, format: Dialect) -> bool:
     """Whether a file without a header can be nothing but *format*: the header says so for good."""
     found = detect([file])
     rest = [one for one in found.possible if not means_the_same(one.format, format)]
-    return found.format == format and all(one.points < found.candidates[0].points - 2 * MARGIN for one in rest)
+    firm = all(one.points < found.candidates[0].points - 2 * MARGIN for one in rest)
+    return found.format is not None and found.format.name == format.name and firm
 
 
 def _fixed(file: TextFile, format: Dialect, codes: set[str], unsafe: bool) -> Fixed | None:
@@ -105,7 +106,7 @@ def _keeps(before: TextFile, after: TextFile, format: Dialect) -> bool:
     """Whether all rows that can be read before can be read after, with the same values."""
     old, new = (format.read([file], lambda _: None).table.drop_columns("clip") for file in (before, after))
     if not set(old.column_names) <= set(new.column_names):
-        return old.num_rows == 0
+        return len(old) == 0
     new = new.select(old.column_names)
     if old.equals(new):
         return True

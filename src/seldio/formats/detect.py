@@ -177,14 +177,15 @@ def _like_radians(dialect: Dialect, sample: Sample) -> bool:
 
 
 def closest(sample: Sample) -> str:
-    """The layout with as many columns that comes closest where none fits, and what speaks against it; or nothing."""
-    near = [dialect for dialect in DIALECTS if len(dialect.columns) == sample.width]
-    marks = [(dialect, list(_marks(dialect, sample))) for dialect in near]
-    if not marks:
-        return ""
-    dialect, best = max(marks, key=lambda one: sum(points for points, _ in one[1]))
-    against = next((text for points, text in best if points <= OUT), "")
-    return f"{dialect.name} comes closest, but {against}" if against else ""
+    """What speaks against the layouts with as many columns that come closest, where none fits; or nothing."""
+    near = [(dialect, list(_marks(dialect, sample))) for dialect in DIALECTS if len(dialect.columns) == sample.width]
+    near.sort(key=lambda one: -sum(points for points, _ in one[1] if points > OUT))  # one reason says enough
+    reasons: dict[str, str] = {}
+    for dialect, marks in near:
+        against = next((text for points, text in marks if points <= OUT), "")
+        if against and against not in reasons.values():
+            reasons[dialect.name] = against
+    return "; ".join(f"it is no {name} ({why})" for name, why in list(reasons.items())[:3])
 
 
 def means_the_same(one: Format, other: Format) -> bool:
