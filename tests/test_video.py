@@ -231,6 +231,22 @@ def test_sizes() -> None:
             video.frames_at([0], convention="x")
 
 
+@pytest.mark.parametrize("options", [{}, {"pix_fmt": "yuvj420p"}, {"rotation": 90}, {"rotation": 180}])
+def test_copies_show_what_pictures_show(options: dict[str, Any]) -> None:
+    """Frames that are made smaller to be encoded again have the brightness, the turn and the times of pictures."""
+    with Video(io.BytesIO(make(12, **options))) as video:
+        size = (48, 96) if options.get("rotation") == 90 else (96, 48)
+        pictures = dict(video.frames_at(range(5), size=size, missing="skip"))
+        copies = {at: frame.to_ndarray(format="rgb24") for at, frame in video.copies_at(range(5), size)}
+
+    assert pictures.keys() == copies.keys()
+    assert len(copies) == 4
+    for at, picture in pictures.items():
+        assert copies[at].shape == picture.shape
+        assert np.abs(copies[at].astype(int) - picture).mean() < 4
+        assert len({number(picture), number(copies[at])}) == 1
+
+
 @pytest.mark.parametrize("turn", [90, 180, -90])
 def test_pictures_are_turned_as_players_turn_them(turn: int) -> None:
     data = make(3, rotation=turn, **QUICK)

@@ -8,6 +8,7 @@ import html
 import io
 import json
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -262,14 +263,21 @@ def test_findings_have_the_time_of_their_row(tmp_path: Path) -> None:
     assert page.findings == len(record(page.html)["findings"])
 
 
-def test_findings_beyond_the_most_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_findings_are_in_the_page_with_all_their_moments(tmp_path: Path) -> None:
+    """Faults do not seem to end, however many they are and whether they follow each other or not."""
     path = tmp_path / f"{CLIP}.csv"
-    path.write_text("".join(f"{frame},1,1,-50,130,181\n" for frame in range(20)))
-    whole = view(path, format="starss23")
-    monkeypatch.setattr(events, "MOST_FINDINGS", 1)
-    found = record(view(path, format="starss23").html)
 
-    assert (1, whole.findings) == (len(found["findings"]), found["counted"])
+    def faulty(wrong: Callable[[int], bool]) -> list[dict[str, Any]]:
+        path.write_text("".join(f"{frame},{99 if wrong(frame) else 1},1,-50,30,181\n" for frame in range(3000)))
+        return [one for one in record(view(path, format="starss23").html)["findings"] if one["code"] == "LAB102"]
+
+    (one,) = faulty(lambda frame: frame % 2 == 0)
+    assert (1500, 0.0, 3000) == (one["count"], one["t"], len(one["s"]))
+    assert [(round(k * 0.1, 3), round(k * 0.1 + 0.1, 3)) for k in range(0, 3000, 2)] == [
+        *zip(one["s"][::2], one["s"][1::2], strict=True)
+    ]
+    (one,) = faulty(lambda frame: frame > 9)
+    assert (2990, 1.0, [1.0, 300.0]) == (one["count"], one["t"], one["s"])
 
 
 def test_findings_in_predictions_say_so(tree: Path, tmp_path: Path) -> None:
@@ -294,7 +302,7 @@ def test_labels_are_held_against_the_sound_where_that_is_asked_for(tmp_path: Pat
         found = record(page.html)
         assert [("AUD301", "sound", None)] == [(each["code"], each["side"], each["t"]) for each in found["findings"]]
         assert "held against the sound of" in found["held"]
-        assert 1 == page.findings == found["counted"]
+        assert 1 == page.findings == len(found["findings"])
     labels.write_text(deep.text(scene.rows))
     assert "no proof that they are right" in record(view(labels, media="none", deep=True).html)["held"]
 
@@ -449,8 +457,8 @@ def test_silence_is_not_raised_and_what_is_no_number_does_no_harm(tmp_path: Path
 def test_the_copy_of_a_video_keeps_its_clock(tree: Path) -> None:
     found = copied(view(tree).html, "video")
     with Video(io.BytesIO(found)) as video:
-        assert ((192, 96), Fraction(15)) == (video.size, video.rate)
-        assert float(video.scan.end) == pytest.approx(30 * 1001 / 30000, abs=1 / 15)
+        assert ((192, 96), Fraction(10)) == (video.size, video.rate)
+        assert float(video.scan.end) == pytest.approx(30 * 1001 / 30000, abs=1 / 10)
     assert heard(found).shape[0] == 2
 
 

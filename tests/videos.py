@@ -40,6 +40,7 @@ def make(
     between: int = 2,
     size: tuple[int, int] = (192, 96),
     rotation: int | None = None,
+    pix_fmt: str = "yuv420p",
     muxing: dict[str, str] | None = None,
     pictures: Sequence[int] | None = None,
     sound: tuple[float, int] | None = None,
@@ -53,6 +54,7 @@ def make(
         time_base: seconds; one picture by default.
         gop: pictures from one key picture to the next.
         between: the most B pictures in a row.
+        pix_fmt: of the encoder.
         rotation: degrees, counter-clockwise, by which players turn it.
         muxing: options of the container.
         pictures: the number that each picture carries; its own by default, -1 for a black picture.
@@ -64,7 +66,7 @@ def make(
     width, height = size
     with av.open(out if into is None else str(into), "w", format=container, container_options=muxing or {}) as file:
         stream: Any = file.add_stream(codec, rate=rate, options=options)
-        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        stream.width, stream.height, stream.pix_fmt = width, height, pix_fmt
         stream.codec_context.gop_size, stream.codec_context.max_b_frames = gop, between
         stream.codec_context.time_base = base
         if rotation is not None:

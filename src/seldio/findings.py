@@ -6,6 +6,8 @@ import dataclasses
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import StrEnum
 from typing import Any
 
@@ -17,8 +19,19 @@ SINGLY = 3
 RECORDS_SINGLY = 100
 #: So many ranges of lines are kept of a finding; what they leave out is counted.
 MOST_RANGES = 100
+_most_ranges: ContextVar[int | None] = ContextVar("ranges of lines that a finding keeps", default=MOST_RANGES)
 #: So many findings of one rule are listed in reports for programs; how many more there are is said there.
 MOST_LISTED = 10_000
+
+
+@contextmanager
+def all_ranges() -> Iterator[None]:
+    """Let findings that are made inside keep all their ranges of lines: for one clip, which has few."""
+    token = _most_ranges.set(None)
+    try:
+        yield
+    finally:
+        _most_ranges.reset(token)
 
 
 class Severity(StrEnum):
@@ -89,7 +102,7 @@ class Finding:
     def times(self, count: int, lines: Iterable[int]) -> Finding:
         """The same finding for *count* places, this one being the first, in *lines* (1-based)."""
         runs = _runs(lines)
-        ranges = tuple(itertools.islice(runs, MOST_RANGES))
+        ranges = tuple(itertools.islice(runs, _most_ranges.get()))
         unlisted = sum(last - first + 1 for first, last in runs)
         return dataclasses.replace(self, count=count, ranges=ranges, unlisted=unlisted)
 

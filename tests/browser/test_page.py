@@ -439,3 +439,23 @@ def _luminance(colour: list[float]) -> float:
 
 def _contrast(one: float, other: float) -> float:
     return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+
+
+def test_every_moment_of_a_finding_is_marked_up_to_the_last_one(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "fold3_room4_mix001.csv"
+    path.write_text("".join(f"{frame},{99 if frame % 2 else 1},1,-50,30,181\n" for frame in range(1400)))
+    browser.open(view(path, format="starss23").html)
+    assert "1 finding at 700 places" in browser.find("#findings h2").text
+
+    browser.press("n")
+    assert browser.time == pytest.approx(0.1)
+    browser.press("n")
+    assert browser.time == pytest.approx(0.3)
+    browser.press(Keys.END, "b")
+    assert browser.time == pytest.approx(139.9)
+    pixels = browser.js(
+        "const c = document.querySelector('#timeline'), k = c.width / c.clientWidth, { left, right } = layout();"
+        "return [0.02, 0.5, 0.98].map((at) => [...c.getContext('2d').getImageData("
+        "Math.round((left + at * (right - left)) * k), Math.round(6 * k), 1, 1).data]);"
+    )
+    assert np.abs(np.array(pixels)[:, :3] - rgb("#b91c1c")).max() < 8, "the colour of errors, at the end as well"

@@ -15,6 +15,7 @@ from typing import BinaryIO, Literal
 
 import av
 import numpy as np
+from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
 from seldio.errors import SeldioError, UsageError
@@ -30,14 +31,14 @@ Weights = NDArray[np.float32]
 
 #: Width and height that a picture is made to fit into.
 SIZE = (640, 320)
-#: Pictures a second, at most.
-PICTURES = 15
+#: Pictures a second, at most: one for each label frame of 0.1 s.
+PICTURES = 10
 #: Seconds that a copy may last.
 LONGEST = 3600
 #: Bits a second of the sound.
 SOUND_BITS = 96_000
-#: Pictures take 500 kbit a second at most.
-_OPTIONS = {"preset": "veryfast", "crf": "26", "maxrate": "500k", "bufsize": "1000k"}
+#: Pictures take 250 kbit a second at most.
+_OPTIONS = {"preset": "veryfast", "crf": "26", "maxrate": "250k", "bufsize": "500k"}
 #: Where the loudest sample comes to (-1 dB), and by how much quiet recordings are raised to get there (24 dB).
 _PEAK, _MOST_GAIN = 0.891, 15.85
 #: Frames a second that AAC knows.
@@ -165,7 +166,7 @@ def copy(heard: Sound | None, seen: Video | None) -> bytes:
     _check_length(float(seen.scan.end), "the video")
     rate = min(Fraction(seen.rate), Fraction(PICTURES)) or Fraction(PICTURES)
     track = (heard.encoded, len(heard.weights)) if heard is not None else None
-    with VideoWriter(out, fitted(seen.size), rate, track, _OPTIONS) as writer:
+    with VideoWriter(out, fitted(seen.size), rate, track, _OPTIONS, SOUND_BITS) as writer:
         for number, picture in enumerate(_pictures(seen, writer.size, rate)):
             if number % PICTURES == 0 and (block := next(blocks, None)) is not None:
                 writer.sound(block)  # a second of each in turn, so that they lie side by side in the file
@@ -191,13 +192,11 @@ def _write_sound(out: BinaryIO, heard: Sound, blocks: Iterator[Floats]) -> None:
         file.mux(stream.encode(None))
 
 
-def _pictures(seen: Video, size: tuple[int, int], rate: Fraction) -> Iterator[Picture]:
+def _pictures(seen: Video, size: tuple[int, int], rate: Fraction) -> Iterator[Picture | VideoFrame]:
     """The picture of each moment ``k / rate``, from 0 to the end of the video; black where there is none."""
     black = np.zeros((size[1], size[0], 3), np.uint8)
     at = 0
-    for number, picture in seen.frames_at(
-        range(math.ceil(seen.scan.end * rate)), size=size, hop=1 / rate, missing="skip"
-    ):
+    for number, picture in seen.copies_at(range(math.ceil(seen.scan.end * rate)), size, 1 / rate):
         yield from repeat(black, number - at)
         yield picture
         at = number + 1

@@ -33,7 +33,7 @@ _SAME_BYTES = {"mbtree": "0"}
 #: Pictures from one that stands alone to the next: one second, so that players seek quickly.
 KEYS = 30
 #: Bits a second of sound.
-_BIT_RATE = 128_000
+SOUND_BITS = 128_000
 
 
 class VideoWriter:
@@ -48,6 +48,7 @@ class VideoWriter:
         rate: pictures a second.
         sound: samples a second and channels (1 or 2) of the sound, if there is any.
         options: of the encoder of pictures, in place of :data:`OPTIONS`.
+        sound_bits: a second.
 
     Raises:
         UsageError: a size or rate that cannot be.
@@ -56,7 +57,7 @@ class VideoWriter:
 
     def __init__(
         self, stream: BinaryIO, size: tuple[int, int], rate: Fraction = timeline.NTSC,
-        sound: tuple[int, int] | None = None, options: dict[str, str] | None = None,
+        sound: tuple[int, int] | None = None, options: dict[str, str] | None = None, sound_bits: int = SOUND_BITS,
     ) -> None:  # fmt: skip
         width, height = size
         if min(size) < 2 or width % 2 or height % 2 or max(size) > 8192:
@@ -78,7 +79,7 @@ class VideoWriter:
             self._audio = self._file.add_stream("aac", rate=sound[0]) if sound else None
             if self._audio is not None and sound:
                 self._audio.layout = "stereo" if sound[1] == 2 else "mono"
-                self._audio.bit_rate, self._audio.codec_context.thread_count = _BIT_RATE, 1
+                self._audio.bit_rate, self._audio.codec_context.thread_count = sound_bits, 1
                 self._audio.codec_context.flags |= int(av.codec.context.Flags.bitexact)
 
     def __enter__(self) -> Self:
@@ -94,15 +95,15 @@ class VideoWriter:
             finally:
                 self._file.close()
 
-    def picture(self, picture: Picture) -> None:
-        """Add the next picture, shape (height, width, 3): red, green, blue."""
+    def picture(self, picture: Picture | VideoFrame) -> None:
+        """Add the next picture, shape (height, width, 3): red, green, blue; or a frame of FFmpeg of that size."""
         width, height = self.size
-        if picture.shape != (height, width, 3) or picture.dtype != np.uint8:
-            raise UsageError(
-                f"a picture of shape {picture.shape} and {picture.dtype}, not {(height, width, 3)} of uint8"
-            )
+        shape = (picture.height, picture.width, 3) if isinstance(picture, VideoFrame) else picture.shape
+        kind = np.uint8 if isinstance(picture, VideoFrame) else picture.dtype
+        if shape != (height, width, 3) or kind != np.uint8:
+            raise UsageError(f"a picture of shape {shape} and {kind}, not {(height, width, 3)} of uint8")
         with _speaking():
-            frame = VideoFrame.from_ndarray(picture, format="rgb24")
+            frame = picture if isinstance(picture, VideoFrame) else VideoFrame.from_ndarray(picture, format="rgb24")
             frame.pts, frame.time_base = self.pictures, 1 / self.rate
             self._file.mux(self._video.encode(frame))
         self.pictures += 1

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from fractions import Fraction
-from typing import Any, BinaryIO, Literal, Self
+from typing import Any, BinaryIO, Literal, Self, TypeVar
 
 import numpy as np
 from av.container import InputContainer
@@ -33,6 +33,7 @@ __all__ = ["NotVideo", "Picture", "SoundOnly", "Video"]
 
 #: Height, width and the colours red, green, blue; whole numbers from 0 to 255.
 Picture = np.ndarray[Any, np.dtype[np.uint8]]
+_Made = TypeVar("_Made")
 #: What to do with label frames that have no picture.
 Missing = Literal["error", "hold", "skip"]
 
@@ -139,11 +140,20 @@ class Video:
         """
         if size is not None and not (min(size) > 0 and size[0] * size[1] <= MOST_PIXELS):
             raise UsageError(f"no pictures of {size[0]} × {size[1]}: both must be above 0, {MOST_PIXELS:,} in all")
-        frames = [int(frame) for frame in label_frames]
-        numbers = self.numbers(frames, convention=convention, hop=hop)
-        if (numbers < 0).any():
-            frames, numbers = self._without(frames, numbers, hop, missing)
-        return self._pictures(frames, numbers.tolist(), size)
+        convert = _Converter(size or self.size, scaled=size is not None)
+        return self._each(label_frames, convert.picture, convention, hop, missing)
+
+    def copies_at(
+        self, label_frames: Iterable[int], size: tuple[int, int], hop: Fraction = timeline.HOP
+    ) -> Iterator[tuple[int, VideoFrame]]:
+        """What :meth:`frames_at` gives, made smaller, for :meth:`seldio.media.encode.VideoWriter.picture`.
+
+        Pictures stay as FFmpeg has them, which is quicker. Label frames without a picture are left out.
+
+        Raises:
+            NotVideo: a picture is damaged.
+        """
+        return self._each(label_frames, _Converter(size, scaled=True).frame, "centre", hop, "skip")
 
     def pictures(self, label_frames: Iterable[int], **options: Any) -> Picture:
         """What :meth:`frames_at` gives, as one array of shape (label frames, height, width, 3)."""
@@ -175,36 +185,51 @@ class Video:
         early = np.array([timeline.centre(frame, hop) < self.start for frame in frames], bool)
         return frames, np.where(numbers >= 0, numbers, np.where(early, 0, self.frames - 1))
 
-    def _pictures(
-        self, frames: list[int], numbers: list[int], size: tuple[int, int] | None
-    ) -> Iterator[tuple[int, Picture]]:  # fmt: skip
-        convert = _Converter(size or self.size, scaled=size is not None)
+    def _each(
+        self, label_frames: Iterable[int], convert: Callable[[VideoFrame], _Made], convention: str, hop: Fraction,
+        missing: Missing,
+    ) -> Iterator[tuple[int, _Made]]:  # fmt: skip
+        """Each label frame with what *convert* makes of its picture; those that share one get the same."""
+        frames = [int(frame) for frame in label_frames]
+        numbers = self.numbers(frames, convention=convention, hop=hop)
+        if (numbers < 0).any():
+            frames, numbers = self._without(frames, numbers, hop, missing)
+        return self._decoded(frames, numbers.tolist(), convert)
+
+    def _decoded(
+        self, frames: list[int], numbers: list[int], convert: Callable[[VideoFrame], _Made]
+    ) -> Iterator[tuple[int, _Made]]:
+        last: tuple[int, _Made] | None = None
         with Decoder(self._opened, self.scan, frozenset(numbers), self._threads) as decoder:
             for frame, number in zip(frames, numbers, strict=True):
-                yield frame, convert(decoder.picture(number))
+                if last is None or last[0] != number:
+                    last = number, convert(decoder.picture(number))
+                yield frame, last[1]
 
 
 class _Converter:
-    """Turns decoded pictures into arrays; label frames that share a picture get the same array."""
+    """Turns decoded pictures into pictures of a size, turned as players turn them."""
 
     def __init__(self, size: tuple[int, int], scaled: bool) -> None:
         self._size = size
         self._how = Interpolation.AREA if scaled else None  # every pixel counts when a picture is made smaller
         self._reformatter = VideoReformatter()  # one for all, since it keeps its tables
-        self._last: tuple[VideoFrame, Picture] | None = None
 
-    def __call__(self, frame: VideoFrame) -> Picture:
-        if self._last is None or self._last[0] is not frame:
-            self._last = frame, self._converted(frame)
-        return self._last[1]
-
-    def _converted(self, frame: VideoFrame) -> Picture:
+    def picture(self, frame: VideoFrame) -> Picture:
+        """An array of red, green and blue."""
         turns = round(frame.rotation / 90) % 4
         width, height = self._size if not (turns % 2 and self._how is not None) else self._size[::-1]
         with speaking():
             made = self._reformatter.reformat(frame, width, height, "rgb24", interpolation=self._how)
             picture = np.asarray(made.to_ndarray(), np.uint8)
         return np.ascontiguousarray(np.rot90(picture, turns)) if turns else picture
+
+    def frame(self, frame: VideoFrame) -> VideoFrame:
+        """A frame of FFmpeg, ready to be encoded."""
+        if frame.rotation:
+            return VideoFrame.from_ndarray(self.picture(frame), format="rgb24")
+        with speaking():
+            return self._reformatter.reformat(frame, *self._size, "yuv420p", interpolation=self._how)
 
 
 def _open(path: str | os.PathLike[str]) -> BinaryIO:

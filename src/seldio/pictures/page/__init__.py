@@ -98,7 +98,7 @@ def view(
         len(given.events),
         None if predicted is None else len(predicted.events),
         len(asked) if questions is not None else None,
-        record["counted"],
+        len(record["findings"]),
         shown.told,
         shown.size,
     )
@@ -118,7 +118,6 @@ def _record(files: Files, given: Side, predicted: Side | None, shown: Media, hea
             *({**finding, "side": "sound"} for finding in heard.findings),
             *({**finding, "side": name} for name, one in zip(_SIDES, sides, strict=False) for finding in one.findings),
         ],
-        "counted": len(heard.findings) + sum(one.counted for one in sides),
         "held": heard.told,
         "media": list(shown.told),
         "panorama": shown.panorama,

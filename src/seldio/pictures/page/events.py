@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from seldio.conversion.columns import class_keys
 from seldio.conversion.frames import are_events, frames_of, grouped
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import Source
-from seldio.findings import Finding
+from seldio.findings import Finding, all_ranges
 from seldio.formats import Reading
 from seldio.schema.events import origin_of
 from seldio.text import plural, printable
@@ -23,8 +24,6 @@ from seldio.vocabularies import vocabulary
 
 #: Event frames that a page may hold.
 MOST_ROWS = 200_000
-#: Findings that a page lists; what is beyond is counted.
-MOST_FINDINGS = 500
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,8 +37,7 @@ class Side:
             and distance ``d`` (metres), null where unknown.
         hop: seconds between frames.
         seconds: how long the clip is by this file.
-        findings: what is wrong, as :func:`findings_of` gives it.
-        counted: how many findings there are in all.
+        findings: what is wrong, all of it, as :func:`findings_of` gives it.
     """
 
     reading: Reading
@@ -47,7 +45,6 @@ class Side:
     hop: Fraction
     seconds: float
     findings: list[dict[str, Any]]
-    counted: int
 
 
 def side(source: str | Source, format: str | None) -> Side:
@@ -58,7 +55,8 @@ def side(source: str | Source, format: str | None) -> Side:
         DataError: not a row of it can be read.
         SeldioError: it has more rows than a page can hold, or the disk fails.
     """
-    examined = examine(source, format=format)
+    with all_ranges():
+        examined = examine(source, format=format)
     path = source.path if isinstance(source, Source) else source
     reading = _the_reading(path, examined)
     table, hop = with_directions(reading.table), reading.format.hop
@@ -68,14 +66,12 @@ def side(source: str | Source, format: str | None) -> Side:
         raise SeldioError(f"{printable(path)} has {table.num_rows:,} event frames; a page holds up to {MOST_ROWS:,}")
     known = max((file.frames or 0 for file in origin_of(reading.table).files), default=0)
     last = int(np.max(table["frame"].to_numpy(), initial=-1)) if "frame" in table.column_names else -1
-    findings = examined.report.findings
     return Side(
         reading,
         _events(table, hop, reading.format.vocabulary),
         hop,
         max(timeline.onset(known, hop), timeline.offset(last, hop)),
-        findings_of(findings[:MOST_FINDINGS], reading),
-        len(findings),
+        findings_of(examined.report.findings, reading),
     )
 
 
@@ -134,7 +130,12 @@ def _name(number: int | None, name: str | None, words: str) -> str:
 
 
 def findings_of(findings: list[Finding], reading: Reading) -> list[dict[str, Any]]:
-    """Findings with the time (seconds, ``t``) of the row that they are about; null for the file as a whole."""
+    """Findings with the times (seconds) of the rows that they are about.
+
+    Those of the first row are ``t``, null for the file as a whole; those of all rows are ``s``: start and end of each
+    stretch of frames that follow each other.
+    """
+    moments = _Moments(reading)
     return [
         {
             "code": finding.code,
@@ -143,28 +144,54 @@ def findings_of(findings: list[Finding], reading: Reading) -> list[dict[str, Any
             "hint": printable(finding.hint) if finding.hint else None,
             "line": finding.line,
             "column": finding.column,
-            "t": _moment(finding, reading),
+            "count": finding.count,
+            "t": moments.first(finding),
+            "s": moments.stretches(finding),
         }
         for finding in findings
     ]
 
 
-def _moment(finding: Finding, reading: Reading) -> float | None:
-    """When the row of a finding sounds; of a line that could not be read, the row before it."""
-    part = reading.parts[0]
-    if finding.line is None or not part.rows or finding.path != part.file.path:
-        return None
-    low, high = 0, part.rows  # rows stand in the file in their order
-    while low < high:
-        middle = (low + high) // 2
-        if part.place(middle, None).line <= finding.line:
-            low = middle + 1
+class _Moments:
+    """When the rows of a clip sound, by the lines of its file."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._part = reading.parts[0]
+        rows, table = slice(self._part.first, self._part.first + self._part.rows), reading.table
+        for field, hop in (("frame", reading.format.hop), ("onset", Fraction(1))):
+            if field in table.column_names:
+                self._hop, self._framed = float(hop), field == "frame"
+                self._times = np.asarray(table[field][rows].cast("float64").to_numpy(), np.float64)
+                break
         else:
-            high = middle
-    if low == 0:  # a header, or a line before the first row that could be read
-        return None
-    row = part.first + low - 1
-    for field, hop in (("frame", reading.format.hop), ("onset", Fraction(1))):
-        if field in reading.table.column_names and reading.table[field][row].is_valid:
-            return float(Fraction(reading.table[field][row].as_py()) * hop)
-    return None
+            self._times = np.zeros(0)
+
+    @cached_property
+    def _lines(self) -> Any:
+        return self._part.lines(np.arange(self._part.rows))  # rows stand in the file in their order
+
+    def first(self, finding: Finding) -> float | None:
+        """When the first row of a finding sounds; of a line that could not be read, the row before it."""
+        times = self._of(finding, (finding.line or 0, finding.line or 0))
+        known = times[np.isfinite(times)]
+        return float(known[0] * self._hop) if len(known) else None
+
+    def stretches(self, finding: Finding) -> list[float]:
+        """Start and end of all stretches in which rows of a finding sound, one after the other."""
+        lines = finding.ranges or ((finding.line or 0, finding.line or 0),)
+        parts = [self._of(finding, range_) for range_ in lines]
+        times = np.unique(np.concatenate(parts))
+        times = times[np.isfinite(times)]
+        if not len(times):
+            return []
+        step = 1.0 if self._framed else 0.0
+        breaks = np.flatnonzero(np.diff(times) > step)
+        edges = np.stack((times[np.append(0, breaks + 1)], times[np.append(breaks, -1)] + step), axis=1)
+        return np.round(edges * self._hop, 3).ravel().tolist()
+
+    def _of(self, finding: Finding, lines: tuple[int, int]) -> Any:
+        """The times of the rows in a range of lines; none for a header, or a line before the first row."""
+        if finding.line is None or finding.path != self._part.file.path or not len(self._times):
+            return np.zeros(0)
+        low, high = np.searchsorted(self._lines, lines, side="right").tolist()
+        return self._times[max(0, low - 1) : high]

@@ -346,6 +346,10 @@ const rows = [...classes.values()].map((style) => {
   });
   return { style, spans, lanes: lane };
 });
+for (const finding of data.findings) { // start and end of each stretch
+  finding.spans = [];
+  for (let i = 0; i < finding.s.length; i += 2) finding.spans.push([finding.s[i], finding.s[i + 1]]);
+}
 const SPANS = [0, 60, 20, 5]; // seconds that the timeline shows; 0: all
 
 /** The part of the clip that the timeline shows; it follows the playhead. */
@@ -370,16 +374,27 @@ function drawTimeline(t) {
   const X = (s) => at.left + (s - from) / wide * (at.right - at.left);
   drawAxis(c, at, X, from, wide);
   rows.forEach((row) => drawRow(c, row, at, X));
-  for (const finding of data.findings) {
-    if (finding.t === null || finding.t < from || finding.t > from + wide) continue;
-    c.fillStyle = ink[finding.severity];
-    c.fill(new Path2D(`M${X(finding.t) - 5} 3h10l-5 10z`));
-    c.globalAlpha = 0.45; // many lines must not hide the events
-    c.fillRect(X(finding.t) - 0.5, 8, 1, at.bottom - 8);
-    c.globalAlpha = 1;
-  }
+  for (const finding of data.findings) drawFinding(c, finding, at, X, from, from + wide);
   c.fillStyle = ink.ink;
   c.fillRect(X(t) - 1, 0, 2, at.bottom);
+}
+
+/** All moments of a finding: a band where they are, and signs on it as far as there is room for them. */
+function drawFinding(c, finding, at, X, from, to) {
+  c.fillStyle = ink[finding.severity];
+  let edge = -Infinity, sign = -Infinity;
+  for (const [start, end] of finding.spans) {
+    if (end < from || start > to) continue;
+    const x = X(Math.max(start, from)), right = Math.max(X(Math.min(end, to)), x + 1.5);
+    if (right > edge) c.fillRect(Math.max(x, edge), 4, right - Math.max(x, edge), 5);
+    edge = Math.max(edge, right);
+    if (start < from || x - sign < 12) continue;
+    sign = x;
+    c.fill(new Path2D(`M${x - 5} 3h10l-5 10z`));
+    c.globalAlpha = 0.45; // many lines must not hide the events
+    c.fillRect(x - 0.5, 8, 1, at.bottom - 8);
+    c.globalAlpha = 1;
+  }
 }
 
 function drawAxis(c, at, X, from, wide) {
@@ -440,10 +455,11 @@ function under(pointer) {
   const box = timeline.getBoundingClientRect(), at = layout(), { from, wide } = range(time());
   const [x, y] = [pointer.clientX - box.left, pointer.clientY - box.top];
   const t = from + (x - at.left) / (at.right - at.left) * wide, near = 6 / (at.right - at.left) * wide;
-  const found = data.findings.filter((finding) => finding.t !== null && Math.abs(finding.t - t) < near);
-  if (y < MARKS + 4 && found.length) {
-    const more = found.length > 3 ? `\n… ${plural(found.length - 3, "more")}`.replace(/s$/, "") : "";
-    return { t: found[0].t, tip: found.slice(0, 3).map((each) => `${each.code} ${each.message}`).join("\n") + more };
+  const found = y < MARKS + 4 ? data.findings.filter((finding) => finding.spans.some(([start, end]) => start - near < t && t < end + near)) : [];
+  if (found.length) {
+    const more = found.length > 3 ? `\n… ${found.length - 3} more` : "";
+    const [start, end] = found[0].spans.find(([a, b]) => a - near < t && t < b + near);
+    return { t: clamp(t, start, Math.max(start, end - hop)), tip: found.slice(0, 3).map((each) => `${each.code} ${each.message}`).join("\n") + more };
   }
   const row = rows.find((each) => y >= each.y && y < each.y + each.size);
   const lane = row ? Math.floor((y - row.y - (at.narrow ? 15 : 0)) / (BAR + GAP)) : -1;
@@ -514,19 +530,32 @@ function drawActive(t) {
   $("active").replaceChildren(...(items.length ? items : [element("li", "silence", "hint")]));
 }
 
+/** How many findings there are, and at how many places. */
+function counted(none) {
+  const places = data.findings.reduce((sum, finding) => sum + finding.count, 0), count = data.findings.length;
+  return count ? plural(count, "finding") + (places > count ? ` at ${plural(places, "place")}` : "") : none;
+}
+
+/** Where the places of a finding are: lines of its file, and stretches of time. */
+function places(finding) {
+  if (finding.count < 2) return finding.line ? `, line ${finding.line}` : "";
+  const last = finding.spans.reduce((most, [, end]) => Math.max(most, end), 0), many = finding.spans.length;
+  const when = many ? `, up to ${clockText(last)}${many > 1 ? ` in ${plural(many, "stretch").replace("stretchs", "stretches")}` : ""}` : "";
+  return `, ${plural(finding.count, "place")} from line ${finding.line} on${when}`;
+}
+
 function fillFindings() {
   const list = document.querySelector("#findings ul");
   document.querySelector("#findings .remark").textContent = data.held;
-  document.querySelector("#findings h2").textContent = data.counted ? plural(data.counted, "finding") : "No findings";
+  document.querySelector("#findings h2").textContent = counted("No findings");
   for (const finding of data.findings) {
     const item = element("li", null, finding.severity);
-    const where = `${finding.side === "sound" ? "labels against sound" : finding.side}${finding.line ? `, line ${finding.line}` : ""}`;
+    const where = `${finding.side === "sound" ? "labels against sound" : finding.side}${places(finding)}`;
     if (finding.t !== null) item.append(jump(clockText(finding.t), finding.t));
     item.append(element("strong", `${finding.code} `), element("span", `${finding.severity}, ${where}`, "task"), element("p", finding.message, "words"));
     if (finding.hint) item.append(element("p", finding.hint, "hint"));
     list.append(item);
   }
-  if (data.counted > data.findings.length) list.append(element("li", `and ${data.counted - data.findings.length} more: seldio validate lists them all`));
 }
 
 function fillQuestions() {
@@ -602,7 +631,7 @@ function magnify(by) {
 }
 
 function nextFinding(by) {
-  const t = time(), times = data.findings.map((each) => each.t).filter((each) => each !== null).sort((a, b) => a - b);
+  const t = time(), times = data.findings.flatMap((each) => each.spans.map(([start]) => start)).sort((a, b) => a - b);
   const to = by > 0 ? times.find((each) => each > t + 1e-3) : times.findLast((each) => each < t - 1e-3);
   if (to !== undefined) seek(to);
 }
@@ -654,7 +683,7 @@ function fill() {
   const count = plural(data.sides[0].events.length, "event");
   const parts = [clockText(length), data.layout, `${count} of ${plural(classes.size, "class").replace("classs", "classes")}`];
   if (data.sides[1]) parts.push(`${plural(data.sides[1].events.length, "predicted event")} (${data.sides[1].layout})`);
-  parts.push(data.counted ? plural(data.counted, "finding") : "no findings");
+  parts.push(counted("no findings"));
   $("about").textContent = parts.join(" · ");
   $("legend").textContent = sides[1] ? "Solid: labels. Outlined: predictions. Nearer is larger." : distances.length ? "Nearer sources are larger." : "";
   $("media").append(element("p", data.media.join(" · ") || "No sound or video: a clock runs."));
