@@ -174,6 +174,21 @@ def test_what_a_footer_has_no_room_for_is_named(tmp_path: Path, monkeypatch: pyt
     assert records == json.loads(back.read_bytes())
 
 
+def test_what_cannot_be_read_again_is_not_blamed_on_every_field(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seldio.formats.parquet.MAX_ROWS", 10)
+    source, table = tmp_path / "x.json", tmp_path / "x.parquet"
+    source.write_text(json.dumps([MC | {"id": f"m{n}"} for n in range(20)]), "utf-8")
+    done = RUN.invoke(app, ["convert", str(source), "--to", "parquet", "-o", str(table)])
+    assert 1 == done.exit_code, done.output
+    assert (
+        "cannot hold these 20 rows: what was made of them cannot be read again (20 rows, more than 10)" in done.output
+    )
+    assert "cannot carry" not in done.output
+    assert not table.exists()
+
+
 def test_equal_records_keep_their_order_of_writings(tmp_path: Path) -> None:
     one, other = json.dumps(MC), json.dumps(dict(reversed(MC.items())))
     source = tmp_path / "x.jsonl"

@@ -13,7 +13,7 @@ from seldio.conversion.inputs import reopened
 from seldio.conversion.outputs import write_single
 from seldio.conversion.sources import Conversion
 from seldio.conversion.tables import ALL, check_fields
-from seldio.errors import LossError, UsageError
+from seldio.errors import DataError, LossError, UsageError
 from seldio.files import Entry, Source, read_entries
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats import item_formats, tables
@@ -74,8 +74,15 @@ def altered(rows: Sequence[Row], data: bytes, target: ItemFormat) -> dict[str, s
     """Fields that do not come back from *data* as they are in *rows*, though *target* carries them.
 
     A key of ``extra`` that is also a key of the target, for example, has no place of its own there.
+
+    Raises:
+        DataError: *data* cannot be read at all.
     """
-    again = target.read(data, "the output", _nothing)
+    found: list[Finding] = []
+    again = target.read(data, "the output", found.append)
+    if again is None and found:
+        raise DataError(f"{target.name} cannot hold these {plural(len(rows), 'row')}: what was made of them cannot be "
+                        f"read again ({found[0].message}). Nothing was written")  # fmt: skip
     back: Sequence[Row] = again.rows if again is not None else []
     counts: Counter[str] = Counter()
     for number, row in enumerate(rows):
