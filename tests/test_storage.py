@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import tarfile
+import time
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -354,6 +356,19 @@ def test_names_that_lead_out_are_refused(tmp_path: Path) -> None:
 
     with pytest.raises(DataError, match="leads out"):
         read_back(tmp_path / "out", tmp_path / "back")
+
+
+def test_recordings_too_large_for_parquet_are_refused_unread(tree: Path, tmp_path: Path) -> None:
+    shutil.copytree(tree, tmp_path / "tree")
+    large = tmp_path / "tree/foa_dev/dev-train-tau/fold3_room4_mix001.wav"
+    os.truncate(large, 1_200_000_000)  # sparse: the disk holds next to nothing of it
+    start = time.perf_counter()
+
+    with pytest.raises(UsageError, match=r"mix001\.wav has 1\.20 GB: .* at most 1\.07 GB here\. Export as WebDataset"):
+        export(tmp_path / "tree", tmp_path / "out")
+
+    assert time.perf_counter() - start < 1.5
+    assert not (tmp_path / "out").exists()
 
 
 def test_places_that_make_no_sense_are_refused(tree: Path, tmp_path: Path) -> None:

@@ -80,10 +80,27 @@ def _columns(plan: Plan) -> dict[str, Any]:
     }
 
 
+def _check_sizes(plan: Plan) -> None:
+    """See that each file fits a cell of a Parquet file, which is put together in memory, before any is read.
+
+    Raises:
+        UsageError: one is too large.
+    """
+    large = [entry for row in plan.rows for entry in row.files if entry.size > LIMITS.file_bytes]
+    if large:
+        more = f", as have {len(large) - 1:,} others" if len(large) > 1 else ""
+        raise UsageError(
+            f"{printable(large[0].path)} has {large[0].size / 1e9:.2f} GB{more}: a cell of a Parquet file takes at most "
+            f"{LIMITS.file_bytes / 1e9:.2f} GB here. Export as WebDataset (--to webdataset), which takes any size"
+        )
+
+
 def _written(plan: Plan, place: Path, kind: str, options: dict[str, Any]) -> Manifest:
     writer = _WRITERS[kind]
     if writer is not None and not plan.rows:
         raise UsageError(f"{printable(plan.contents.source.path)} holds no clip: kind 'files' copies it as it is")
+    if kind == "parquet" and options["embed"]:
+        _check_sizes(plan)
     with Export(place, kind, {**options, **({} if writer is None else _columns(plan))}) as made:
         for entry in plan.contents.source if writer is None else plan.others:
             made.copy(entry.name if writer is None else OTHER + entry.name, entry)
