@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from seldio import synth
+from seldio.cli import app
 from seldio.conversion import convert_source, shards, sources
 from seldio.conversion.asked import Request
 from seldio.conversion.dispatch import convert_any
 from seldio.engines import each, running
 from seldio.engines.cluster import Cluster
 from seldio.errors import InvalidData, SeldioError
+from seldio.files import open_source
+from seldio.findings import raise_errors
 from seldio.formats import get
+from seldio.rules.recordings import probed
 from seldio.schema.events import ClipFile
 from seldio.storage import export
 from seldio.synth.tree import CLIPS, write_tree
@@ -157,6 +167,72 @@ def test_a_lost_node_is_made_up_for(cluster: Any) -> None:
         found += list(results)
     assert 30 == len(found)
     assert 3 == len(set(found)), "all three had worked"
+
+
+@pytest.fixture
+def blind(cluster: Any, tmp_path: Path) -> Iterator[Path]:
+    """A folder that a third node, in a mount namespace of its own, does not see."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    code = 'mount -t tmpfs none "$0" && exec "$1" start --address="$2" --num-cpus=1 --block'
+    command = ["unshare", "--mount", "sh", "-c", code, str(folder), str(Path(sys.executable).with_name("ray"))]
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*command[:4], "mount -t tmpfs none /mnt"], check=False, capture_output=True).returncode
+    ):
+        pytest.skip("this user may not mount")
+    before = len(_alive())
+    node = subprocess.Popen(
+        [*command, cluster.address], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    )
+    try:
+        deadline = time.monotonic() + 60
+        while len(_alive()) == before:
+            assert node.poll() is None, node.communicate()[0]
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+        yield folder
+    finally:
+        os.killpg(node.pid, signal.SIGKILL)
+        node.communicate()
+
+
+def _alive() -> list[Any]:
+    if not ray.is_initialized():
+        ray.init("auto", logging_level="ERROR", log_to_driver=False)
+    return [node for node in ray.nodes() if node["Alive"]]
+
+
+def test_a_node_that_does_not_see_the_files_is_named(blind: Path, tmp_path: Path) -> None:
+    """It would report each recording as missing or damaged."""
+    write_tree(blind / "starss23", 3, seconds=1.0, clips=CLIPS[:2], media=["audio"])
+    assert {"LAY114"} == {finding.code for finding in validate(blind / "starss23").findings}
+
+    with (
+        pytest.raises(
+            SeldioError, match=r"^node .* of the cluster does not see .*/data/starss23/\S+\.\w+.*shared storage"
+        ),
+        running(engine="ray"),
+    ):
+        validate(blind / "starss23")
+    code = CliRunner().invoke(app, ["validate", str(blind / "starss23"), "--engine", "ray"])
+    assert (3, "") == (code.exit_code, code.stdout)
+    assert "does not see" in code.stderr
+
+
+def test_a_file_that_a_part_lacks_is_an_error_of_the_node(cluster: Any, tmp_path: Path) -> None:
+    write_tree(tmp_path / "starss23", 3, seconds=1.0, clips=CLIPS[:2], media=["audio"])
+    with open_source(tmp_path / "starss23", raise_errors) as source:
+        entries = [entry for entry in source if entry.name.endswith(".wav")]
+    entries[-1].place.unlink()
+
+    with (
+        pytest.raises(
+            SeldioError, match=rf"^node \S+ \([\d.]+\) of the cluster does not see .*{entries[-1].place.name}"
+        ),
+        running(engine="ray"),
+    ):
+        list(each(probed, entries))
 
 
 def test_no_cluster_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from seldio.engines.places import absent, check_here, needed, unseen
 from seldio.errors import SeldioError, UsageError
 
 if TYPE_CHECKING:
@@ -36,8 +37,7 @@ class Cluster:
     def __init__(self, workers: int | None) -> None:
         self._ray = _ray()
         self._own = not self._ray.is_initialized()
-        if self._own:
-            _connect(self._ray, workers)
+        self._alone = self._own and _connect(self._ray, workers)
         self.workers = workers or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
     def map(self, work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
@@ -46,14 +46,19 @@ class Cluster:
         A part whose worker or node is lost is worked on again elsewhere.
 
         Raises:
-            SeldioError: a part could not be worked on though it was tried several times.
+            SeldioError: a part could not be worked on though it was tried several times, or a node does not see the
+                files.
         """
         ray = self._ray
         shared = ray.put(work)
         task = ray.remote(_done)
         ahead: deque[Any] = deque()
+        checked = self._alone
         try:
             for part in parts:
+                if not checked:
+                    self._check_nodes(needed(work, part))
+                    checked = True
                 ahead.append(task.remote(shared, part))
                 if len(ahead) > 2 * self.workers:
                     yield self._result(ahead.popleft())
@@ -62,6 +67,33 @@ class Cluster:
         finally:
             for reference in ahead:
                 ray.cancel(reference, force=True)
+
+    def _check_nodes(self, paths: list[str]) -> None:
+        """See that all nodes see *paths*.
+
+        Raises:
+            SeldioError: one does not.
+        """
+        if not paths:
+            return
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        asked: list[tuple[str, Any]] = []
+        for node in self._ray.nodes():
+            if node["Alive"] and node["Resources"].get("CPU"):
+                there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+                task = self._ray.remote(absent).options(num_cpus=0, scheduling_strategy=there)
+                name = f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
+                asked.append((name, task.remote(paths)))
+        gone: dict[str, list[str]] = {}
+        for name, reference in asked:
+            try:
+                if lacking := self._ray.get(reference):
+                    gone[name] = lacking
+            except self._ray.exceptions.RayError:
+                continue  # lost meanwhile, or without seldio, which the work itself will say
+        if gone:
+            raise unseen(list(gone), next(iter(gone.values())))
 
     def _result(self, reference: Any) -> Any:
         errors = self._ray.exceptions
@@ -82,6 +114,9 @@ class Cluster:
 
 
 def _done(work: Callable[[Part], Result], part: Part) -> Result:
+    import ray
+
+    check_here(part, str(ray.util.get_node_ip_address()))  # type: ignore[no-untyped-call]
     return work(part)
 
 
@@ -94,17 +129,20 @@ def _ray() -> ModuleType:
     return ray
 
 
-def _connect(ray: ModuleType, workers: int | None) -> None:
+def _connect(ray: ModuleType, workers: int | None) -> bool:
+    """Connect to a cluster that is there, or else start one of this machine alone; tell whether it is that."""
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False}
     address = os.environ.get("RAY_ADDRESS")
     if address is not None:
         _check(address)
     try:
         ray.init("auto", **quiet)
+        return False
     except ConnectionError as error:
         if address is not None:
             raise SeldioError(f"no Ray cluster at RAY_ADDRESS={address}: {error}") from None
         ray.init("local", num_cpus=workers, include_dashboard=False, **quiet)
+        return True
 
 
 def _check(address: str) -> None:

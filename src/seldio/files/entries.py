@@ -83,15 +83,19 @@ class Entry:
         return self._real is not None or isinstance(self._start, Stretch)
 
     @property
+    def place(self) -> Path | None:
+        """The real file on disk that it is, or lies in as it is; None in archives and standard input."""
+        return Path(self._start.real) if isinstance(self._start, Inside) else self.local
+
+    @property
     def reopens(self) -> bool:
         """Whether any process can open it anew at once; what is in an archive is found by reading that first."""
-        return self._real is not None or isinstance(self._start, Inside)
+        return self.place is not None
 
     @property
     def stamp(self) -> tuple[str, int, int]:
         """What changes when the file does: name, size and time; an archive's members change with the archive."""
-        inside = Path(self._start.real) if isinstance(self._start, Inside) else None
-        place = self.local or inside or Path(self.path.partition("!/")[0])
+        place = self.place or Path(self.path.partition("!/")[0])
         if place.is_file():
             return self.name, self.size, place.stat().st_mtime_ns
         import hashlib

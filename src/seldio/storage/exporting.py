@@ -90,8 +90,8 @@ def _check_sizes(plan: Plan) -> None:
     if large:
         more = f", as have {len(large) - 1:,} others" if len(large) > 1 else ""
         raise UsageError(
-            f"{printable(large[0].path)} has {large[0].size / 1e9:.2f} GB{more}: a cell of a Parquet file takes at most "
-            f"{LIMITS.file_bytes / 1e9:.2f} GB here. Export as WebDataset (--to webdataset), which takes any size"
+            f"{printable(large[0].path)} has {large[0].size / 1e9:.2f} GB{more}: a cell of a Parquet file takes at "
+            f"most {LIMITS.file_bytes / 1e9:.2f} GB here. Export as WebDataset (--to webdataset), which takes any size"
         )
 
 
