@@ -243,6 +243,67 @@ def test_the_data_is_on_disk_before_the_name(target: Path) -> None:
     assert last[3][1] == target.parent.name[:11]
 
 
+MANY = (
+    "from pathlib import Path; from seldio.files import many_files\n"
+    "try:\n"
+    "    with many_files():\n"
+    "        for name in 'abc': write_bytes(Path(sys.argv[1]).with_name(name), b'new' * 10**6)\n"
+    "except SeldioError as error:\n    print(error)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("fault", "says", "new"),
+    [
+        ("write:error=ENOSPC:when=3", r"cannot write .*: No space left on device", ""),
+        ("fsync:error=ENOSPC:when=1", r"cannot write .*/[abc]: No space left on device", ""),
+        ("fsync:error=EIO:when=1", r"cannot write .*/[abc]: Input/output error", ""),
+        ("rename:error=EACCES:when=2", r"cannot write .*/b: Permission denied", "a"),
+        ("fsync:error=EIO", r"cannot write FOLDER: Input/output error", "abc"),
+        ("fsync:error=EINVAL", "", "abc"),
+    ],
+)
+def test_failing_system_calls_among_many_files(fault: str, says: str, new: str, tmp_path: Path) -> None:
+    if strace_fails():
+        pytest.skip(strace_fails())
+    places = [tmp_path / name for name in "abc"]
+    for place in places:
+        place.write_bytes(OLD)
+    call, _, which = fault.partition(":")
+    only = [] if "when" in which else ["-P", str(tmp_path)]
+    says = says.replace("FOLDER", str(tmp_path))
+    done = python(
+        MANY, tmp_path / "x",
+        before=("strace", "-f", "-qq", "-o", "/dev/null", *only, "-e", f"trace={call}", "-e", f"inject={fault}"),
+    )  # fmt: skip
+    assert re.fullmatch(f"{says}\n" if says else "", done.stdout), done.stdout + done.stderr
+    assert new == "".join(place.name for place in places if place.read_bytes() == b"new" * 10**6)
+    assert all(place.read_bytes() in (OLD, b"new" * 10**6) for place in places)
+    assert sorted(place.name for place in tmp_path.iterdir()) == ["a", "b", "c"]
+
+
+def test_a_folder_is_synced_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels to labels; each file, and their folder once."""
+    from seldio import synth
+    from seldio.formats import get
+    from seldio.schema.events import ClipFile
+
+    (tmp_path / "in").mkdir()
+    for number in range(12):
+        labels = get("starss23").write(synth.labels("m", synth.scene(number, 10.0, 3)), ClipFile("m", "m.csv"))
+        (tmp_path / f"in/mix{number:03}.csv").write_bytes(labels)
+    synced: list[str] = []
+    real = os.fsync
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: synced.append(str(Path(f"/proc/self/fd/{handle}").readlink())) or real(handle)
+    )
+
+    done = seldio.convert(tmp_path / "in", tmp_path / "out", "dcase2024-submission", allow_loss=["all"])
+
+    assert (12, 1) == (len(done.written), synced.count(str(tmp_path / "out")))
+    assert 13 == len(synced)
+
+
 # ---------------------------------------------------------------------------------- kills and rivals
 
 
@@ -287,3 +348,114 @@ def test_writers_at_the_same_time(target: Path) -> None:
     seen.add(target.read_bytes())
     assert seen <= {OLD} | {letter.encode() * 300_000 for letter in "ABCDEFGH"}
     assert list(target.parent.iterdir()) == [target]
+
+
+# ---------------------------------------------------------------------------------- repairs of a folder
+
+BROKEN = b"\xef\xbb\xbf0,1,0,-50,30,100\r\n1,1,0,-50,30,100\n\n2,1,0,-50,30,100"
+MENDED = b"0,1,0,-50,30,100\n1,1,0,-50,30,100\n2,1,0,-50,30,100"
+FIX = "import sys; from seldio.cli import main; print(flush=True); sys.argv[1:] = ['validate', sys.argv[1], '--fix']; main()"
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Path:
+    folder = tmp_path / "labels"
+    folder.mkdir()
+    for number in range(40):
+        (folder / f"mix{number:03}.csv").write_bytes(BROKEN)
+    return folder
+
+
+def fixing(folder: Path, *before: str) -> subprocess.Popen[str]:
+    command = [*before, sys.executable, "-c", FIX, str(folder)]
+    return subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def contents(folder: Path) -> set[bytes]:
+    return {path.read_bytes() for path in folder.glob("*.csv")}
+
+
+def test_three_processes_repair_one_folder(broken: Path) -> None:
+    runs = [fixing(broken) for _ in range(3)]
+    seen: set[bytes] = set()
+    deadline = time.monotonic() + 60
+    while any(run.poll() is None for run in runs) and time.monotonic() < deadline:
+        seen |= contents(broken)
+        time.sleep(0.01)
+    errors = [run.communicate(timeout=10)[1] for run in runs]
+
+    assert [0, 0, 0] == [run.returncode for run in runs], errors
+    assert "Traceback" not in "".join(errors)
+    assert seen <= {BROKEN, MENDED}
+    assert {MENDED} == contents(broken)
+    assert 40 == len(list(broken.iterdir()))
+
+
+def test_a_killed_repair_leaves_files_whole(broken: Path) -> None:
+    """And another one finishes, and sweeps up."""
+    chance = random.Random(5)
+    for _ in range(4):
+        run = fixing(broken)
+        assert run.stdout is not None
+        run.stdout.readline()
+        time.sleep(chance.uniform(0.0, 0.6))
+        run.kill()
+        run.communicate()
+        assert contents(broken) <= {BROKEN, MENDED}
+        assert {path.name for path in broken.iterdir() if path.suffix == ".csv"} >= {"mix000.csv", "mix039.csv"}
+    last = fixing(broken)
+    assert (0, "") == (last.wait(60), "".join(temps(broken))), last.communicate()
+    last.communicate()
+    assert {MENDED} == contents(broken)
+
+
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [
+        ("fsync:error=ENOSPC:when=1", r"cannot write \S+mix\d+\.csv: No space left on device"),
+        ("fsync:error=EIO:when=1", r"cannot write \S+mix\d+\.csv: Input/output error"),
+        ("rename:error=ENOSPC:when=9", r"cannot write \S+mix008\.csv: No space left on device"),
+    ],
+)
+def test_a_failing_disk_stops_a_repair(fault: str, says: str, broken: Path) -> None:
+    if strace_fails():
+        pytest.skip(strace_fails())
+    call = fault.partition(":")[0]
+    inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={fault}"]
+    run = fixing(broken, *inject)
+    _, error = run.communicate(timeout=60)
+
+    assert 3 == run.returncode, error
+    assert re.search(rf"^seldio: {says}$", error, re.MULTILINE), error
+    assert contents(broken) <= {BROKEN, MENDED}
+    assert 40 == len(list(broken.iterdir()))
+
+
+def test_a_full_disk_stops_a_conversion(tmp_path: Path) -> None:
+    """No output is half there, and nothing is left."""
+    if strace_fails():
+        pytest.skip(strace_fails())
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out").mkdir()
+    for number in range(5):
+        (tmp_path / f"in/mix{number:03}.csv").write_bytes(MENDED + b"\n")
+    code = "import sys; from seldio.cli import main; sys.argv[1:] = ['convert', *sys.argv[1:]]; main()"
+    arguments = [
+        str(tmp_path / "in"),
+        "--to",
+        "dcase2024-submission",
+        "--allow-loss",
+        "all",
+        "-o",
+        str(tmp_path / "out"),
+    ]
+    inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:error=ENOSPC:when=1"]
+    done = subprocess.run(
+        [*inject, sys.executable, "-c", code, *arguments],
+        env=ENVIRONMENT, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+    assert 3 == done.returncode, done.stderr
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [] == list((tmp_path / "out").iterdir())

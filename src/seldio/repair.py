@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from seldio.files import write_bytes
+from seldio.files import many_files, write_bytes
 from seldio.fixes import Fixed, fix
 from seldio.formats import Format, TextFile
 from seldio.formats.detect import MARGIN, detect, means_the_same
@@ -120,8 +120,9 @@ def repair(examined: Sequence[Examined], unsafe: bool, check: Check) -> tuple[st
     changes = repairs(examined, unsafe, check)
     if not changes:
         return "Nothing to repair.", list(examined)
-    for change in changes:
-        write_bytes(local[change.path], change.after)
+    with many_files():
+        for change in changes:
+            write_bytes(local[change.path], change.after)
     current = check({})
     before, left = plural(_count(examined), "finding"), _count(current)
     return f"Repaired {plural(len(changes), 'file')}: {before} before, {left:,} now.", current

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from seldio.conversion.inputs import Input
 from seldio.errors import InvalidData, UsageError
-from seldio.files import atomic_write, make_folder, write_bytes
+from seldio.files import atomic_write, make_folder, many_files, write_bytes
 from seldio.findings import Finding, Severity
 from seldio.formats import Format
 from seldio.formats.parquet import write_parquet
@@ -53,8 +53,9 @@ def write_tables(tables: Sequence[pa.Table], target: Format, out: str, source: I
             make_folder(folder)
     else:
         paths = _folder([file for file, _ in clips], Path(out), inputs, source.path)
-    for file, data in over(clips, "writing labels"):
-        write_bytes(paths[file.name], data)
+    with many_files():
+        for file, data in over(clips, "writing labels"):
+            write_bytes(paths[file.name], data)
     return tuple(str(path) for path in paths.values())
 
 

@@ -21,7 +21,7 @@ from seldio.conversion.outputs import clip_tables
 from seldio.conversion.shards import Shard
 from seldio.conversion.vetting import Faults
 from seldio.errors import DataError
-from seldio.files import write_bytes
+from seldio.files import many_files, write_bytes
 from seldio.findings import Finding
 from seldio.formats import Format
 from seldio.formats.label_csv import Dialect
@@ -143,15 +143,16 @@ class Writing:
 
     def __call__(self, shard: Shard) -> Written:
         """The files that *shard* became, each whole."""
-        written = []
-        for table, source in _completed(shard.read(), self.known):
-            done = carried(filled(table, self.target, dict(self.fill)), source, self.target)
-            for file, rows in clip_tables(done):
-                path = Path(self.out, file.name)
-                write_bytes(path, self.target.write(rows, file))
-                state = path.stat()
-                written.append((file.name, state.st_size, state.st_mtime_ns))
-        return Written(tuple(written))
+        paths = []
+        with many_files():
+            for table, source in _completed(shard.read(), self.known):
+                done = carried(filled(table, self.target, dict(self.fill)), source, self.target)
+                for file, rows in clip_tables(done):
+                    path = Path(self.out, file.name)
+                    write_bytes(path, self.target.write(rows, file))
+                    paths.append((file.name, path))
+        states = ((name, path.stat()) for name, path in paths)
+        return Written(tuple((name, state.st_size, state.st_mtime_ns) for name, state in states))
 
 
 def still_there(written: Written, out: str) -> bool:

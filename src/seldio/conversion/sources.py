@@ -17,7 +17,7 @@ from seldio.conversion.losses import NOTHING, Plan, plan
 from seldio.conversion.outputs import write_stream, write_tables
 from seldio.conversion.sharded import convert_shards
 from seldio.conversion.shards import Shard, known, shards
-from seldio.conversion.tables import ALL, check_names, convert, merged, refuse
+from seldio.conversion.tables import carry_out, check_names, merged, refuse
 from seldio.errors import UsageError
 from seldio.files import Source
 from seldio.findings import Finding
@@ -124,7 +124,7 @@ def _convert_whole(
     findings += source.faults.settle(force)
     plans = merged([plan(table, given, target, fill) for table, given in source.tables])
     refuse(plans, target, allow_loss)
-    tables = [convert(table, given, target, allow_loss=[ALL], fill=fill).table for table, given in source.tables]
+    tables = [carry_out(table, given, target, fill) for table, given in source.tables]
     if isinstance(out, str):
         written = write_tables(tables, target, out, source)
     else:

@@ -52,8 +52,13 @@ def convert(
     check_names(allow_loss)
     planned = plan(table, source, target, fill)
     refuse(planned, target, allow_loss)
+    return Converted(carry_out(table, source, target, fill), planned)
+
+
+def carry_out(table: pa.Table, source: Format, target: Format, fill: Mapping[str, Any] = NOTHING) -> pa.Table:
+    """*table* as *target* holds it, once a plan has said what that means."""
     source = resolved(source, table)
-    return Converted(carried(filled(table, target, fill), source, target), planned)
+    return carried(filled(table, target, fill), source, target)
 
 
 def check_names(allow_loss: Collection[str]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from seldio.files.entries import DEFAULTS, Entry, Limits, Source
 from seldio.files.names import name_fault
 from seldio.files.sources import open_source, read_entries
-from seldio.files.writing import atomic_write, make_folder, write_bytes
+from seldio.files.writing import atomic_write, make_folder, many_files, write_bytes
 
 __all__ = [
     "DEFAULTS",
@@ -18,6 +18,7 @@ __all__ = [
     "Source",
     "atomic_write",
     "make_folder",
+    "many_files",
     "name_fault",
     "open_source",
     "read_entries",

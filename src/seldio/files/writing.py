@@ -9,9 +9,11 @@ import errno
 import os
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import lru_cache
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from seldio.errors import SeldioError, UsageError
 from seldio.files.problems import failure
@@ -20,6 +22,7 @@ from seldio.text import printable
 
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE
 _TEMPORARY = ".seldio-tmp-"
+_AT_ONCE = 8
 
 
 @contextmanager
@@ -33,26 +36,90 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         UsageError: the folder does not exist, or *path* is no regular file.
         SeldioError: the disk fails, is full, or may not be written.
     """
-    target = _target(os.fspath(path))
+    shown = os.fspath(path)
+    target = _target(shown)
     folder = os.path.dirname(target)
     _sweep(folder)
     temp = os.path.join(folder, f"{_prefix()}{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    waiting = _waiting.get()
     try:
-        handle = _create(temp, target)
-        try:
-            with open(handle, "wb", closefd=False) as stream:
-                yield stream
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-        os.replace(temp, target)
-        _sync_folder(folder)
-    except BaseException as error:
-        with suppress(OSError):
-            os.unlink(temp)
-        if isinstance(error, OSError):
-            raise failure(os.fspath(path), error, "write") from error
+        with _named(shown):
+            handle = _create(temp, target)
+            try:
+                with open(handle, "wb", closefd=False) as stream:
+                    yield stream
+                if waiting is None:
+                    os.fsync(handle)
+            finally:
+                os.close(handle)
+            if waiting is None:
+                os.replace(temp, target)
+                _sync(folder)
+            else:
+                waiting.append(_Written(temp, target, shown))
+    except BaseException:
+        _discard(temp)
         raise
+
+
+class _Written(NamedTuple):
+    """A file that waits for its name."""
+
+    temp: str
+    target: str
+    shown: str
+
+
+#: Files that get their names together.
+_waiting: ContextVar[list[_Written] | None] = ContextVar("waiting", default=None)
+
+
+@contextmanager
+def many_files() -> Iterator[None]:
+    """Let files that are written inside of the block get their names when it ends, all together.
+
+    The disk is then asked once for each file and once for each folder, and not for the folder after each file.
+    Through kills each file is the old one or the whole new one; an error inside of the block leaves all of them old.
+
+    Raises:
+        SeldioError: the disk fails, is full, or may not be written.
+    """
+    files: list[_Written] = []
+    token = _waiting.set(files)
+    try:
+        try:
+            yield
+        finally:
+            _waiting.reset(token)
+        with ThreadPoolExecutor(_AT_ONCE) as pool:  # disks sync several files as fast as one
+            syncing = [pool.submit(_sync, file.temp) for file in files]
+        for file, done in zip(files, syncing, strict=True):
+            with _named(file.shown):
+                done.result()
+        for file in files:
+            with _named(file.shown):
+                os.replace(file.temp, file.target)
+        for folder in dict.fromkeys(os.path.dirname(file.target) for file in files):
+            with _named(folder):
+                _sync(folder)
+    except BaseException:
+        for file in files:
+            _discard(file.temp)
+        raise
+
+
+@contextmanager
+def _named(shown: str) -> Iterator[None]:
+    """Say of which file the system has refused something."""
+    try:
+        yield
+    except OSError as error:
+        raise failure(shown, error, "write") from error
+
+
+def _discard(temp: str) -> None:
+    with suppress(OSError):
+        os.unlink(temp)
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
@@ -110,15 +177,17 @@ def _create(temp: str, target: str) -> int:
     return handle
 
 
-def _sync_folder(folder: str) -> None:
-    if os.name == "nt":
+def _sync(path: str) -> None:
+    """Let the disk keep what is in a file, or the names in a folder."""
+    if os.name == "nt" and os.path.isdir(path):
         return
-    handle = os.open(folder, os.O_RDONLY)
+    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a file system that does not know how
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP) or not os.path.isdir(path):
             raise
+        # else a file system that does not know how to sync a folder
     finally:
         os.close(handle)
 
