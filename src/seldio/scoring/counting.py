@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 
 from seldio.conversion.vetting import Faults
 from seldio.engines import cut
 from seldio.errors import UsageError
-from seldio.scores.seld import profiles
+from seldio.scores.seld import changes, profiles
 from seldio.scores.seld.counts import Counts
 from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.scoring import score_sides
 from seldio.scores.seld.seen import Seen, seen
-from seldio.scores.seld.sides import NOTHING, Side, side
+from seldio.scores.seld.sides import NOTHING, Ints, Side, side
 from seldio.scoring.sides import FileSide, Some, TableSide
 
+#: Clips whose onsets are looked at.
+_LOOKED = 12
 #: Bytes of both sides that are counted together, as if they were text.
 PART = 1 << 22
 
@@ -31,6 +34,7 @@ class Part(NamedTuple):
         reference: what there is of them.
         prediction: likewise.
         frames: label frames of the recordings, 0 where they are not known.
+        looked: numbers of the clips whose onsets are looked at.
         size: bytes of both sides.
     """
 
@@ -38,12 +42,13 @@ class Part(NamedTuple):
     reference: Some
     prediction: Some
     frames: tuple[int, ...]
+    looked: tuple[int, ...]
     size: int
 
     @property
     def stamp(self) -> tuple[object, ...]:
         """What changes when one of its files does."""
-        return self.clips, self.reference.stamp, self.prediction.stamp, self.frames
+        return self.clips, self.reference.stamp, self.prediction.stamp, self.frames, self.looked
 
     def portable(self) -> Part:
         """The part as it can go to another process."""
@@ -53,12 +58,18 @@ class Part(NamedTuple):
 class Counted(NamedTuple):
     """What was counted in a part: by each profile, by clip and class; what is notable about the rows, and wrong.
 
-    The errors are those of the reference, then of the prediction.
+    The errors are those of the reference, then of the prediction. The lags of onsets are of a few clips.
     """
 
     counts: tuple[Counts, ...]
     seen: Seen
     faults: tuple[Faults, Faults]
+    lags: Ints
+
+
+def sampled(clips: Iterable[str], most: int) -> list[str]:
+    """At most so many of *clips*, which depend on nothing but their names: one clip more changes one at most."""
+    return sorted(sorted(clips, key=lambda clip: (crc32(clip.encode("utf-8", "surrogatepass")), clip))[:most])
 
 
 def parts(
@@ -73,6 +84,7 @@ def parts(
         frames: label frames of recordings, where they are known.
     """
     sizes = reference.sizes, prediction.sizes
+    looked = set(sampled(clips, _LOOKED))
 
     def size(clip: str) -> int:
         return sum(each.get(clip, 0) for each in sizes)
@@ -80,7 +92,7 @@ def parts(
     return [
         Part(
             tuple(some), reference.some(some), prediction.some(some), tuple(frames.get(clip, 0) for clip in some),
-            sum(map(size, some)),
+            tuple(number for number, clip in enumerate(some) if clip in looked), sum(map(size, some)),
         )
         for some in cut(clips, PART, size)
     ]  # fmt: skip
@@ -93,10 +105,12 @@ class Counting:
     Args:
         ways: names of profiles that measure angles alike, the first one that of the score, with their thresholds.
         classes: how many the vocabulary has.
+        change: of the predictions, by name.
     """
 
     ways: tuple[tuple[str, Limits], ...]
     classes: int
+    change: str = ""
 
     def __call__(self, part: Part) -> Counted:
         """The counts of each clip of *part*.
@@ -105,16 +119,45 @@ class Counting:
             InvalidData: something in a file is wrong.
             UsageError: a side lacks a field that a profile needs.
         """
-        index = {clip: number for number, clip in enumerate(part.clips)}
-        (a, wrong), (b, amiss) = (_side(some, index) for some in (part.reference, part.prediction))
+        (a, wrong), (b, amiss) = _sides(part)
+        if self.change:
+            b = changes.named(self.change).apply(b)
         ways = {profiles.get(name): limits for name, limits in self.ways}
         profile, limits = next(iter(ways.items()))
         if limits.onscreen and any(len(each) and each.onscreen is None for each in (a, b)):
             raise UsageError("--onscreen needs labels and predictions that say what is in the picture")
         frames = np.array(part.frames, dtype=np.int64)
         scores = score_sides(a, b, part.clips, ways, self.classes, frames=frames)
+        some = (side.take(np.isin(side.clip, part.looked)) for side in (a, b))
         notable = seen(profile, a, b, frames, self.classes)
-        return Counted(tuple(score.counts for score in scores), notable, (wrong, amiss))
+        return Counted(tuple(score.counts for score in scores), notable, (wrong, amiss), changes.lags(*some))
+
+
+@dataclasses.dataclass(frozen=True)
+class Trying:
+    """What changes of the predictions would make of the beginnings of clips.
+
+    Args:
+        way: name of the profile, and its thresholds.
+        classes: how many the vocabulary has.
+        names: of the changes.
+    """
+
+    way: tuple[str, Limits]
+    classes: int
+    names: tuple[str, ...]
+
+    def __call__(self, part: Part) -> tuple[Counts, ...]:
+        """The counts of each clip of *part*, as it is and by each change."""
+        a, b = (changes.early(side) for side, _ in _sides(part))
+        ways = {profiles.get(self.way[0]): self.way[1]}
+        tried = (b, *(changes.named(name).apply(b) for name in self.names))
+        return tuple(score_sides(a, each, part.clips, ways, self.classes)[0].counts for each in tried)
+
+
+def _sides(part: Part) -> tuple[tuple[Side, Faults], tuple[Side, Faults]]:
+    index = {clip: number for number, clip in enumerate(part.clips)}
+    return _side(part.reference, index), _side(part.prediction, index)
 
 
 def _side(some: Some, clips: Mapping[str, int]) -> tuple[Side, Faults]:

@@ -15,7 +15,7 @@ from seldio.findings import raise_errors
 from seldio.formats import Format, get
 from seldio.formats.choice import Wanted, years
 from seldio.scores.result import ScoreReport
-from seldio.scores.seld import measures, metrics, profiles
+from seldio.scores.seld import changes, measures, metrics, profiles
 from seldio.scores.seld.counts import Counts
 from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.metrics import Average
@@ -24,6 +24,8 @@ from seldio.scores.seld.profiles import Profile
 from seldio.scores.seld.report import report
 from seldio.scores.seld.scoring import SeldScore
 from seldio.scores.seld.seen import Seen
+from seldio.scores.seld.sides import NOTHING
+from seldio.scoring.causes import better
 from seldio.scoring.counting import Counted, Counting, parts
 from seldio.scoring.lengths import lengths
 from seldio.scoring.options import SeldOptions
@@ -75,15 +77,18 @@ def score_labels(
         classes = vocabulary(options.classes or profile.vocabulary)
         ways = _ways(profile, limits)
         work = Counting(tuple((way.name, thresholds) for way, thresholds in ways.items()), len(classes))
-        some = parts(truth, given, clips, _lengths(truth, clips, ways, options.recordings))
+        frames = _lengths(truth, clips, ways, options.recordings)
+        some = parts(truth, given, clips, frames)
         counted = list(each(work, some, what="scoring", size=attrgetter("size"), key=attrgetter("stamp")))
-    forced = _settled(truth, given, counted, options.force)
-    score, *others = _scores(counted, ways, clips, len(classes), options.average)
+        forced = _settled(truth, given, counted, options.force)
+        score, *others = _scores(counted, ways, clips, len(classes), options.average)
+        lags = sum((one.lags for one in counted), start=changes.lags(NOTHING, NOTHING))
+        cause = better(score, lags, work, some, (truth, given), frames)
     case = Case(
         profile, limits, score, _seen(counted), [classes.label(n) for n in range(len(classes))], given.layout.name,
         truth.layout.name, _remarks(truth, given), left_out, intervals=options.jackknife,
         official_points=options.official_points, by_clip=options.by_clip, named=named is not None,
-        published=others[0] if others else None, forced=forced,
+        published=others[0] if others else None, forced=forced, better=cause,
     )  # fmt: skip
     return report(os.fspath(predictions), case)
 

@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from seldio.scores.result import Notice
 from seldio.scores.seld import segments
+from seldio.scores.seld.changes import Change
 from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.measures import CARTESIAN, FOLDED
 from seldio.scores.seld.profiles import Profile
 from seldio.scores.seld.scoring import SeldScore
 from seldio.scores.seld.seen import Rows, Seen
 from seldio.text import listed, plural
+
+
+class Better(NamedTuple):
+    """A change of the predictions that makes a score much better.
+
+    Args:
+        change: of the predictions.
+        f: the F-score with it.
+    """
+
+    change: Change
+    f: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,6 +49,7 @@ class Case:
         named: whether the user named the profile.
         published: the score by the published definition, to show the difference to.
         forced: errors in the data, which is scored all the same.
+        better: the change that the predictions seem to need.
     """
 
     profile: Profile
@@ -53,6 +67,7 @@ class Case:
     named: bool = False
     published: SeldScore | None = None
     forced: tuple[str, ...] = ()
+    better: Better | None = None
 
     @property
     def official(self) -> bool:
@@ -111,6 +126,16 @@ def _swapped(case: Case) -> Iterator[Notice]:
 
 
 _OUTPUTS = ("-output", "-submission")
+
+
+def _cause(case: Case) -> Iterator[Notice]:
+    """What the predictions, or the labels, seem to have got wrong throughout."""
+    if case.better is not None:
+        change, f = case.better
+        place = [column.name for column in case.profile.columns].index("F")
+        old = case.score.values().overall[0, place]
+        text = f"with {change.text} F would be {100 * f:.1f} %, not {100 * old:.1f} %: {change.why}"
+        yield Notice("probable-cause", text, grave=True, first=True)
 
 
 def _one_clip(case: Case) -> Iterator[Notice]:
@@ -366,7 +391,7 @@ def _jackknife(case: Case) -> Iterator[Notice]:
 
 
 _CHECKS: tuple[Callable[[Case], Iterator[Notice]], ...] = (
-    _forced, _chosen, _misread, _swapped, _unused, _folded, _one_clip, _left_out, _empty_references, _touching,
+    _swapped, _cause, _forced, _chosen, _misread, _unused, _folded, _one_clip, _left_out, _empty_references, _touching,
     _pointless, _horizon, _recorded, _outside, _absent, _unmatched, _present, _pooled, _repeated, _segments, _edge,
     _row_order, _lone, _jackknife,
 )  # fmt: skip

@@ -1,0 +1,233 @@
+"""A score that is low throughout names the change of convention that would mend it, and only then."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import seldio
+from seldio.cli import app
+from seldio.engines import running
+from seldio.reports.scores import render_scores
+from seldio.scoring import counting
+
+#: Frame, class, azimuth, elevation, distance in centimetres.
+Found = tuple[int, int, float, float, float]
+CLIPS = 6
+
+
+def scene(number: int) -> list[Found]:
+    """The labels of a clip of 60 s: sources of five classes that sound now and then, each at its own place."""
+    luck = np.random.default_rng(number)
+    rows = []
+    for class_id in (1, 2, 4, 5, 9):
+        azimuth, elevation, frame = int(luck.integers(25, 75)), int(luck.integers(22, 42)), int(luck.integers(0, 40))
+        azimuth *= 1 if luck.random() < 0.7 else -1
+        while frame < 600:
+            stop = min(600, frame + int(luck.integers(15, 70)))
+            rows += [(each, class_id, azimuth, elevation, 150) for each in range(frame, stop)]
+            frame = stop + int(luck.integers(20, 90))
+    return rows
+
+
+def system(number: int, misses: float = 0.2) -> list[Found]:
+    """What a fair system makes of it: a fifth not found, directions off by some degrees, onsets by a frame."""
+    luck = np.random.default_rng(100 + number)
+    return [
+        (frame, class_id, azimuth + luck.normal(0, 5), elevation + luck.normal(0, 5), distance * luck.uniform(0.8, 1.3))
+        for frame, class_id, azimuth, elevation, distance in scene(number)
+        if luck.random() > misses
+    ]
+
+
+def write(folder: Path, clips: list[list[Found]], row: Callable[[Found], str]) -> Path:
+    folder.mkdir()
+    for number, rows in enumerate(clips):
+        text = "".join(f"{row(each)}\n" for each in sorted(rows))
+        (folder / f"fold4_room{number % 3 + 1}_mix{number:03}.csv").write_text(text)
+    return folder
+
+
+def as_label(row: Found) -> str:
+    return "{:d},{:d},0,{:d},{:d},{:d}".format(*row)
+
+
+def as_output(row: Found) -> str:
+    """Angles with decimals; the system's distance does not go along."""
+    frame, class_id, azimuth, elevation, _ = row
+    return f"{frame},{class_id},{(azimuth + 180) % 360 - 180:.4f},{elevation:.4f}"
+
+
+def as_axes(row: Found) -> str:
+    frame, class_id, azimuth, elevation, distance = row
+    az, el = math.radians(azimuth), math.radians(elevation)
+    axes = (math.cos(az) * math.cos(el), math.sin(az) * math.cos(el), math.sin(el))
+    return f"{frame},{class_id},0," + ",".join(f"{value:.6f}" for value in axes) + f",{distance / 100:.4f}"
+
+
+@pytest.fixture(scope="module")
+def truth(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("data") / "ref", [scene(number) for number in range(CLIPS)], as_label)
+
+
+def changed(change: Callable[[Found], Found], **options: Any) -> list[list[Found]]:
+    found = [[change(row) for row in system(number, **options)] for number in range(CLIPS)]
+    return [[row for row in rows if row[0] >= 0 and row[1] >= 0] for rows in found]
+
+
+def said(report: seldio.ScoreReport) -> list[str]:
+    return [notice.text for notice in report.notices if notice.name == "probable-cause"]
+
+
+#: A mistake, and what is said of it.
+MISTAKES: tuple[tuple[Callable[[Found], Found], str, str], ...] = (
+    (lambda row: (row[0], row[1], -row[2], *row[3:]), "the azimuth mirrored", "clockwise"),
+    (lambda row: (*row[:3], -row[3], row[4]), "the elevation negated", "downwards"),
+    (lambda row: (*row[:3], 90 - row[3], row[4]), "90° minus the elevation", "from the zenith"),
+    (lambda row: (*row[:2], row[3], row[2], row[4]), "azimuth and elevation exchanged", "the other order"),
+    (lambda row: (*row[:2], row[2] + 180, *row[3:]), "azimuths turned by 180°", "from the back"),
+    (lambda row: (*row[:2], row[2] - 90, *row[3:]), "the predicted azimuths turned by 90°", "different axes"),
+    (lambda row: (*row[:2], 90 - row[2], *row[3:]), "x and y exchanged", "clockwise from the left"),
+    (lambda row: (row[0], row[1] + 1, *row[2:]), "the predicted classes 1 lower", "count classes from 1"),
+    (lambda row: (row[0], row[1] - 1, *row[2:]), "the predicted classes 1 higher", "count classes from 1"),
+    (lambda row: (row[0] + 20, *row[1:]), "the predictions 2 s earlier", "shifted in time"),
+    (lambda row: (row[0] - 7, *row[1:]), "the predictions 0.7 s later", "shifted in time"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("mistake", "change", "why"), MISTAKES, ids=[change for _, change, _ in MISTAKES])
+@pytest.mark.parametrize("profile", ["dcase2023", "dcase2024-angles"])
+def test_a_mistake_is_named_with_the_score_without_it(
+    truth: Path, tmp_path: Path, mistake: Callable[[Found], Found], change: str, why: str, profile: str
+) -> None:
+    right = write(tmp_path / "right", changed(lambda row: row), as_output)
+    wrong = write(tmp_path / "wrong", changed(mistake), as_output)
+    options: dict[str, Any] = {"format": "sony-av-output", "reference_format": "starss23", "force": True}
+    good, bad = (seldio.score(folder, truth, profile=profile, average="micro", **options) for folder in (right, wrong))
+    assert not said(good)
+    (text,) = said(bad)
+    assert text.startswith(f"with {change} F would be ")
+    assert why in text
+    would, is_now = (float(words.rpartition(" ")[2]) for words in text.split(" %")[:2])
+    assert is_now == pytest.approx(100 * float(str(bad.overall["F"])), abs=0.06)
+    assert would == pytest.approx(100 * float(str(good.overall["F"])), abs=3)  # rows before frame 0 are lost
+    assert bad.notices[0].first
+
+
+def test_distances_in_another_unit(truth: Path, tmp_path: Path) -> None:
+    far = write(tmp_path / "far", changed(lambda row: (*row[:4], row[4] * 100)), as_axes)
+    (text,) = said(seldio.score(far, truth, profile="dcase2024", format="dcase2024-output", force=True))
+    assert text.startswith("with the predicted distances divided by 100 F would be")
+
+
+@pytest.mark.parametrize("misses", [0.2, 0.95])
+@pytest.mark.parametrize("profile", ["dcase2023", "dcase2024"])
+def test_nothing_is_said_of_an_honest_system(truth: Path, tmp_path: Path, misses: float, profile: str) -> None:
+    luck = np.random.default_rng(5)
+    good = write(tmp_path / "good", changed(lambda row: row, misses=misses), as_axes)
+    weak = write(
+        tmp_path / "weak",
+        changed(lambda row: (*row[:2], row[2] + luck.normal(0, 60), *row[3:]), misses=misses),
+        as_axes,
+    )
+    blind = write(
+        tmp_path / "blind", changed(lambda row: (*row[:2], luck.uniform(-180, 180), *row[3:])), as_axes
+    )  # fmt: skip
+    for folder in (good, weak, blind):
+        assert not said(seldio.score(folder, truth, profile=profile, format="dcase2024-output"))
+
+
+def test_one_class_taken_for_another_is_no_convention(truth: Path, tmp_path: Path) -> None:
+    rows = [[row for row in clip if row[1] == 2] for clip in changed(lambda row: row)]
+    confused = [[(row[0], 1, *row[2:]) for row in clip] for clip in rows]
+    given = write(tmp_path / "out", confused, as_output)
+    assert not said(seldio.score(given, truth, format="sony-av-output"))
+
+
+def test_one_clip_is_not_enough_unless_all_of_it_agrees(truth: Path, tmp_path: Path) -> None:
+    name = f"fold4_room1_mix{0:03}.csv"
+    (tmp_path / "ref").mkdir()
+    (tmp_path / "ref" / name).write_text((truth / name).read_text())
+    mirrored = [(row[0], row[1], -row[2], *row[3:]) for row in scene(0)]
+    sure = write(tmp_path / "sure", [mirrored], as_output)
+    assert said(seldio.score(sure, tmp_path / "ref", format="sony-av-output"))
+    luck = np.random.default_rng(3)
+    half = [row if luck.random() < 0.6 else (*row[:2], 180.0, *row[3:]) for row in mirrored]
+    unsure = write(tmp_path / "unsure", [half], as_output)
+    assert not said(seldio.score(unsure, tmp_path / "ref", format="sony-av-output"))
+
+
+def test_the_same_cause_wherever_parts_are_counted(
+    truth: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = write(tmp_path / "out", changed(MISTAKES[0][0]), as_axes)
+    late = write(tmp_path / "late", changed(MISTAKES[9][0]), as_axes)
+
+    def reports() -> list[str]:
+        return [
+            "".join(render_scores([seldio.score(folder, truth, format="dcase2024-output")], "json"))
+            for folder in (given, late)
+        ]
+
+    whole = reports()
+    assert all("probable-cause" in each for each in whole)
+    monkeypatch.setattr(counting, "PART", 1)
+    assert reports() == whole
+    with running(2, resume=tmp_path / "kept"):
+        assert reports() == whole
+    with running(1, resume=tmp_path / "kept"):
+        assert reports() == whole
+
+
+def test_it_stands_above_the_tables(truth: Path, tmp_path: Path) -> None:
+    given = write(tmp_path / "out", changed(MISTAKES[0][0]), as_axes)
+    done = CliRunner().invoke(app, ["score", str(given), "-r", str(truth), "-f", "dcase2024-output"])
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.index("! probable-cause: with the azimuth mirrored F would be") < done.stdout.index("overall\n")
+
+
+def test_the_work_is_bounded(truth: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An honest system is counted once; a suspicious one is tried on a few clips, and counted once more."""
+    calls: list[str] = []
+    for kind in (counting.Counting, counting.Trying):
+        whole = kind.__call__
+
+        def counted(self: Any, part: counting.Part, whole: Any = whole, kind: str = kind.__name__) -> Any:
+            calls.extend([kind] * len(part.clips))
+            return whole(self, part)
+
+        monkeypatch.setattr(kind, "__call__", counted)
+    good = write(tmp_path / "good", changed(lambda row: row), as_axes)
+    seldio.score(good, truth, format="dcase2024-output")
+    assert calls == ["Counting"] * CLIPS
+    calls.clear()
+    monkeypatch.setattr("seldio.scoring.causes._TRIED", 4)
+    seldio.score(write(tmp_path / "out", changed(MISTAKES[0][0]), as_axes), truth, format="dcase2024-output")
+    assert (calls.count("Counting"), calls.count("Trying")) == (2 * CLIPS, 4)
+
+
+def test_radians(truth: Path, tmp_path: Path) -> None:
+    def small(row: Found) -> Found:
+        return (*row[:2], math.radians(row[2]), math.radians(row[3]), row[4])
+
+    given = write(tmp_path / "out", changed(small), as_output)
+    (text,) = said(seldio.score(given, truth, format="sony-av-output", force=True))
+    assert text.startswith("with the predicted angles read as radians F would be")
+
+
+def test_real_systems_have_no_such_mistakes(shared: Path, tmp_path: Path) -> None:
+    labels = {path.name: path for path in (shared / "data/starss22-labels").rglob("*.csv")}
+    for folder in ("system-a-cartesian", "system-b-cartesian"):
+        for path in (shared / "data/starss23-predictions" / folder).glob("*.csv"):
+            if path.name in labels:
+                for place, source in ((folder, path), ("ref", labels[path.name])):
+                    (tmp_path / place).mkdir(exist_ok=True)
+                    (tmp_path / place / path.name).write_bytes(source.read_bytes())
+        for profile in ("dcase2023", "dcase2024-angles"):
+            assert not said(seldio.score(tmp_path / folder, tmp_path / "ref", profile=profile))
