@@ -6,15 +6,19 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from seldio.errors import SeldioError
+from seldio.files.entries import plain_file
 from seldio.formats import Format, Reading
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.json_items import JsonItems
 from seldio.formats.label_csv import Dialect
+from seldio.formats.trees import TYPES
 from seldio.schema.events import clip_codes
 from seldio.schema.qa import Item, Prediction
 from seldio.schema.spans import spans
@@ -26,10 +30,25 @@ from seldio.vocabularies import vocabulary
 def describe(path: str | os.PathLike[str], format: str | None = None) -> dict[str, Any]:
     """Layouts with their evidence, clips, events, classes and overlaps of a source; of questions their counts.
 
+    Of a recording: channels, rate, length, peak and levels (dB of full scale) by channel; of a video its pictures.
+
     Raises:
         UsageError: nothing has that name, or no such format exists.
     """
-    return description(examine(path, format=format), path, told=format is not None)
+    return description(examine(path, format=format), path, told=format is not None) | _media(path)
+
+
+def _media(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What is in a single recording or video; nothing for any other source, and for what cannot be read."""
+    kind = TYPES.get(os.fspath(path).rpartition(".")[2].lower())
+    if kind not in ("audio", "video") or not Path(path).is_file():
+        return {}
+    from seldio.media.contents import contents
+
+    try:
+        return {"media": [contents(plain_file(os.fspath(path)), kind)]}
+    except SeldioError:
+        return {}  # seldio validate says why
 
 
 def description(examined: Examined, path: str | os.PathLike[str], told: bool = False) -> dict[str, Any]:
@@ -204,10 +223,49 @@ def as_text(description: dict[str, Any]) -> str:
             lines.append(f"  at a time   {many} frames")
         for number, (name, count) in enumerate(group.get("classes", {}).items()):
             lines.append(f"  {'classes' if not number else '':<11} {count:>9,}  {printable(name)}")
+    for each in description.get("media", []):
+        lines += _media_text(each)
     if description["findings"]:
         found = ", ".join(f"{code} {count:,}" for code, count in description["findings"].items())
         lines += ["", f"Findings: {found}. seldio validate says where."]
     return "\n".join(lines)
+
+
+def _media_text(found: dict[str, Any]) -> list[str]:
+    """A recording or a video, for people."""
+    lines = ["", f"{found['kind']}  {printable(found['type'])}"]
+    if found["kind"] == "recording":
+        return lines + _sound_text(found)
+    lines.append(
+        f"  pictures    {found['pictures']:,} of {found['width']} × {found['height']}, {found['rate']:.6g} a second"
+    )
+    hidden = f"; {found['hidden']:,} more are hidden by an edit list" if found["hidden"] else ""
+    lines.append(f"  length      from {found['start']:.3f} to {found['end']:.3f} s{hidden}")
+    if "fault" in found:
+        lines.append(f"  fault       {printable(found['fault'])}")
+    sound = found.get("sound")
+    return [*lines, "", f"sound inside  {printable(sound.get('type', ''))}", *_sound_text(sound)] if sound else lines
+
+
+def _sound_text(found: dict[str, Any]) -> list[str]:
+    """Sound, for people: levels are in dB of full scale."""
+    lines = []
+    if "channels" in found:
+        lines += [
+            f"  channels    {found['channels']} at {found['rate']:,} Hz",
+            f"  length      {found['seconds']:.3f} s ({plural(found['frames'], 'frame')})",
+            f"  peak        {_level(found['peak'])} of full scale",
+        ]
+        for number, each in enumerate(found["by_channel"]):
+            peak = f", peak {_level(each['peak'])}" if each["level"] is not None else ""
+            lines.append(f"  {'levels' if not number else '':<11} channel {number + 1}: {_level(each['level'])}{peak}")
+    if "fault" in found:
+        lines.append(f"  fault       {printable(found['fault'])}")
+    return lines
+
+
+def _level(decibels: float | None) -> str:
+    return "silence" if decibels is None else f"{round(decibels, 1) + 0.0:.1f} dB"
 
 
 # --- formats ---------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def command(
     format: str | None = typer.Option(None, "--format", "-f", help="The layout; found from the content if not given."),
     json: bool = typer.Option(False, "--json", help="Print json."),
 ) -> ExitCode:
-    """What is here: layout and why; clips, events, classes and overlaps, or questions, tasks and answers."""
+    """What is here: layout and why; clips, events and classes; questions and answers; the levels of a recording."""
     from seldio.info import as_text, describe
 
     description = describe(path, format)

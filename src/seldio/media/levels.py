@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections.abc import Iterator
 from itertools import combinations
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from seldio.errors import SeldioError
-from seldio.media.audio import BLOCK
-from seldio.media.windows import Recording
+from seldio.media.audio import BLOCK, Floats, Probe
 
 #: Samples at full scale in a row that make a flat top.
 _FLAT = 3
@@ -87,7 +87,26 @@ class Sound:
         return np.flatnonzero((quiet | nothing) & (self.broken == 0)).tolist()
 
 
-def listen(recording: Recording) -> Sound:
+class Listened(Protocol):
+    """A recording that can be read in blocks."""
+
+    @property
+    def probe(self) -> Probe:
+        """What its header says."""
+
+    @property
+    def rate(self) -> int:
+        """Frames a second."""
+
+    @property
+    def channels(self) -> int:
+        """How many."""
+
+    def blocks(self, frames: int) -> Iterator[Floats]:
+        """The whole sound, *frames* at a time."""
+
+
+def listen(recording: Listened) -> Sound:
     """Read all of *recording* once, in blocks.
 
     Raises:

@@ -97,11 +97,11 @@ def _nothing_else(url: str, *_: Any) -> Any:
 
 
 @contextmanager
-def opened(stream: BinaryIO, lock: threading.Lock) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """The container in *stream* and its main video stream, which nothing has been decoded of.
+def container_in(stream: BinaryIO, lock: threading.Lock) -> Iterator[InputContainer]:
+    """The container in *stream*.
 
     Raises:
-        NotVideo: it is no container that may be read, has no video, or pictures of over MOST_PIXELS.
+        NotVideo: it is no container that may be read.
     """
     reader: Any = SharedStream(stream, lock)
     try:
@@ -111,6 +111,17 @@ def opened(stream: BinaryIO, lock: threading.Lock) -> Iterator[tuple[InputContai
     except FAILURES as error:
         raise NotVideo(_why_not(reader)) from error
     with container:
+        yield container
+
+
+@contextmanager
+def opened(stream: BinaryIO, lock: threading.Lock) -> Iterator[tuple[InputContainer, VideoStream]]:
+    """The container in *stream* and its main video stream, which nothing has been decoded of.
+
+    Raises:
+        NotVideo: it is no container that may be read, has no video, or pictures of over MOST_PIXELS.
+    """
+    with container_in(stream, lock) as container:
         yield container, _main(container)
 
 
