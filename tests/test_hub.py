@@ -480,6 +480,15 @@ def test_what_an_earlier_export_left_is_removed(
     assert push(root, REPO, kind=kind).commits == ()
 
 
+def test_a_folder_of_recordings_that_nobody_else_writes_to_stays_one_pattern(hub: Hub, tmp_path: Path) -> None:
+    root = starss(tmp_path / "data", CLIPS)
+    for _ in range(2):
+        done = push(root, REPO, kind="audiofolder")
+        rows = front(done.card)["configs"][0]["data_files"]
+        assert rows == [{"split": "train", "path": "train/**"}, {"split": "test", "path": "test/**"}]
+    assert done.commits == ()
+
+
 def test_what_somebody_has_changed_is_not_removed(hub: Hub, tmp_path: Path) -> None:
     root = starss(tmp_path / "data", CLIPS)
     (root / "LICENSE").write_text("MIT\n")

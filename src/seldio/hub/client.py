@@ -98,7 +98,8 @@ def _seen(response: Any) -> None:
         checked_commit(commit)
     if response.request.method == "HEAD":
         for name in ("ETag", "X-Linked-ETag"):
-            if re.search(r"[\\/\x00-\x1f]|\.\.", response.headers.get(name) or ""):
+            tag = (response.headers.get(name) or "").removeprefix("W/")  # a weak one is as good
+            if re.search(r"[\\/\x00-\x1f]|\.\.", tag):
                 raise SeldioError(f"the server sends an {name} that no Hub sends, and that is unsafe as a file name")
     if response.status_code in _LIMITED and (seconds := _asked_wait(response.headers)) is not None:
         _wait(seconds)

@@ -106,7 +106,8 @@ def push(
         stale = stale_files(manifest, head)
         examined = examine(given)
         facts = description(examined, given)
-        parts = parts_of(manifest, examined if kind == "files" else None, head.files.keys() - stale)
+        others = head.files.keys() - stale - {entry.name for entry in manifest.files}
+        parts = parts_of(manifest, examined if kind == "files" else None, others)
         said = about or About()
         card = made_card(repo, manifest, parts, facts, said, _old_card(manifest, head, found))
         manifest = _complete(repo, manifest, card, partial(croissant, parts=parts, cite=said.citation))
