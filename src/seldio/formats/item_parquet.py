@@ -254,7 +254,8 @@ def _shown(value: object) -> str:
 def formats(texts: tuple[ItemFormat, ...]) -> tuple[ItemFormat, ...]:
     """The two formats of tables; *texts* are those whose records tables of other makers may hold."""
     note = (
-        "Nothing is lost, and the file comes back byte for byte; `--to parquet` is this one where the source holds {}."
+        "Nothing is lost, and the file comes back byte for byte, unless its records are written in so many ways that a "
+        "footer has no room for them, which is named; `--to parquet` is this one where the source holds {}."
     )
     return (
         ItemParquet(
