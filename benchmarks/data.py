@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from seldio import synth
@@ -41,6 +43,27 @@ def _file(index: int, rows: int, rng: np.random.Generator) -> TextFile:
     text = "\n".join(",".join(map(str, row)) for row in zip(*(column.tolist() for column in columns), strict=True))
     name = f"fold3_room{index % 16}_mix{index:03d}"
     return TextFile(f"{name}.csv", f"{name}.csv", name, (text + "\n").encode())
+
+
+def _cells(change: Callable[[list[bytes]], list[bytes]]) -> Callable[[list[bytes]], list[bytes]]:
+    """What changes the cells of every line."""
+    return lambda lines: [b",".join(change(line.split(b","))) for line in lines]
+
+
+#: Faults that are in every row, as programs write them; the number of lines stays.
+THROUGHOUT: dict[str, Callable[[list[bytes]], list[bytes]]] = {
+    "cells in quotes": _cells(lambda cells: [b'"' + cell + b'"' for cell in cells]),
+    "frames as 24.0": _cells(lambda cells: [cells[0] + b".0", *cells[1:]]),
+    "nan for azimuths": _cells(lambda cells: [*cells[:3], b"nan", *cells[4:]]),
+    "inclinations for elevations": _cells(lambda cells: [*cells[:4], b"%d" % (200 + int(cells[4])), cells[5]]),
+    "rows written twice": lambda lines: [line for line in lines[: len(lines) // 2] for _ in range(2)],
+}
+
+
+def throughout(file: TextFile, fault: str) -> TextFile:
+    """*file* with one fault in every row."""
+    lines = THROUGHOUT[fault](file.data.splitlines())
+    return TextFile(file.path, file.name, file.clip, b"\n".join(lines) + b"\n")
 
 
 def spoiled(file: TextFile, every: int) -> TextFile:

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -40,7 +41,7 @@ from seldio.scores.so_bench.score import score as so_bench_score
 from seldio.synth import labels, scene
 from seldio.synth.pictures import Painter
 from seldio.synth.recording import record
-from seldio.validation import check_labels
+from seldio.validation import check_labels, validate
 
 COLUMNS = ["frame", "class", "source", "azimuth", "elevation", "distance"]
 STARSS23 = get("starss23")
@@ -71,6 +72,7 @@ def main() -> None:
     """Run everything."""
     reading()
     checking()
+    systematic()
     asking()
     start_up()
     answering()
@@ -109,6 +111,26 @@ def checking() -> None:
                  "pandas + pandera, same checks", 1 / 2, 3)  # fmt: skip
     side_by_side("read and check 1,000,000 clean rows", lambda: check(clean), frictionless_check(joined),
                  "frictionless", 1 / 60, 1)  # fmt: skip
+
+
+def systematic() -> None:
+    """Folders of 78 files with one fault in every row, against the same folder without it."""
+    files = data.text_files(78, 120_000)
+    with tempfile.TemporaryDirectory() as name:
+        clean = _folder(Path(name, "clean"), files)
+        assert not validate(clean).findings, "the clean folder is not clean"
+        for fault in data.THROUGHOUT:
+            folder = _folder(Path(name, fault.replace(" ", "-")), [data.throughout(file, fault) for file in files])
+            report = validate(folder)
+            side_by_side(f"validate {report.places:,} x {fault}", partial(validate, folder), partial(validate, clean),
+                         f"{len(report.findings)} findings; without it", 2.0, 5)  # fmt: skip
+
+
+def _folder(folder: Path, files: list[TextFile]) -> Path:
+    folder.mkdir()
+    for file in files:
+        (folder / file.name).write_bytes(file.data)
+    return folder
 
 
 def storing() -> None:

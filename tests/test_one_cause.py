@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import seldio
 from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity, gathered
+from seldio.formats import TextFile, get
+from seldio.formats.bad_rows import BadRows
 from seldio.reports import render
 from seldio.rules import CATALOGUE
 from seldio.settings import Settings, read_baseline, write_baseline
+from seldio.validation import examine
 
 Row = tuple[int, int, int, int, int]
 Rows = list[Row]
@@ -167,3 +175,87 @@ def test_more_than_a_few_findings_are_gathered() -> None:
     assert [(o.message, o.count, o.ranges) for o in one] == [("row 1", 21, ((1, 21),))]
     twice = gathered([*one, *found], 20)
     assert [(o.count, o.ranges) for o in twice] == [(42, ((1, 21),))]
+
+
+# --- rows that cannot be read as they are ---------------------------------------------------------------
+
+
+def each_cell(change: Callable[[str], str], table: Rows | None = None) -> str:
+    return "".join(f"{','.join(change(str(cell)) for cell in row)}\n" for row in table or rows())
+
+
+FAULTS = {
+    "SYN122": each_cell('"{}"'.format),
+    "SYN123": each_cell("{} ".format),
+    "SYN132": "".join(f"{f}.0,{c},{s},{a},{e}\n" for f, c, s, a, e in rows()),
+    "SYN137": "".join(f"{f},+{c},{s},{a},{e}\n" for f, c, s, a, e in rows()),
+    "SYN133": "".join(f"{f},{c},{s},nan,{e}\n" for f, c, s, _, e in rows()),
+    "SYN135": "".join(f"{f},{c},{s},{a},\n" for f, c, s, a, _ in rows()),
+    "SYN130": "".join(f"{f},{'dog' if f % 2 else 'cat_2'},{s},{a},{e}\n" for f, _, s, a, e in rows()),
+    "SYN121": "".join(f"{f},{c},{s},{a},{e}{',1' * (f % 2)}\n" for f, c, s, a, e in rows()),
+    "SYN110": "".join(f"{line}\n\n" for line in text(rows()).splitlines()),
+}
+
+
+@pytest.mark.parametrize("code", FAULTS)
+def test_rows_with_one_fault_are_one_finding(code: str, folder: Callable[..., Path]) -> None:
+    data = FAULTS[code]
+    found = only(check(folder(data)), code)
+    lines = data.splitlines()
+    wrong = {
+        "SYN121": [n for n in range(1, 61) if lines[n - 1].count(",") == 5],
+        "SYN110": list(range(2, 121, 2)),
+    }.get(code, list(range(1, 61)))
+
+    assert found.line == wrong[0]
+    assert [n for first, last in found.ranges for n in range(first, last + 1)] == wrong
+    assert found.count == len(wrong) * {"SYN122": 5, "SYN123": 5}.get(code, 1)
+
+
+@pytest.mark.parametrize("code", ["SYN122", "SYN123", "SYN132", "SYN137", "SYN110"])
+def test_what_can_only_mean_one_thing_is_read_as_that(code: str, folder: Callable[..., Path]) -> None:
+    reading = examine(folder(FAULTS[code]), format="starss22").recognised[0].reading
+    columns = ("frame", "class_id", "source", "azimuth", "elevation")
+
+    assert list(zip(*(reading.table[name].to_pylist() for name in columns), strict=True)) == rows()
+    assert reading.table["frame"].type == "int32"
+
+
+CELLS = st.one_of(
+    st.integers(-400, 10**10).map(str),
+    st.floats(-400, 400).map("{:.1f}".format),
+    st.sampled_from(["nan", "-inf", "", " ", "dog", "a dog", "1e3", "0x1F", "1_0", "--5", "1.", ".5", "+", '"', "45°"]),
+)
+WRAPPED = st.tuples(
+    CELLS, st.sampled_from(["{}", "{}", "{}", '"{}"', "{} ", " {}", "+{}", '" {}"', "{}.0", "{}m", "\t{}"])
+)
+ROWS = st.lists(WRAPPED.map(lambda pair: pair[1].format(pair[0])), min_size=4, max_size=7).map(",".join)
+
+
+def alike(row: str, seed: int) -> str:
+    """The same row with other digits."""
+    return re.sub("[1-9]", lambda match: str((int(match[0]) * 7 + seed) % 9 + 1), row)
+
+
+@pytest.mark.parametrize("name", ["starss22", "starss23", "dcase2025", "dcase2020-output", "dcase2019-output"])
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(ROWS, st.integers(1, 6)), min_size=1, max_size=6))
+def test_rows_taken_in_runs_give_what_rows_one_by_one_give(name: str, given_rows: list[tuple[str, int]]) -> None:
+    content = "".join(f"{alike(row, seed)}\n" for row, count in given_rows for seed in range(count)).encode() * 2
+    dialect = get(name)
+
+    def read() -> tuple[list[object], dict[tuple[str, bool], int], dict[str, set[int]]]:
+        found: list[Finding] = []
+        reading = dialect.read([TextFile("m.csv", "m.csv", "m", content)], found.append)
+        counts: dict[tuple[str, bool], int] = {}
+        lines: dict[str, set[int]] = {}
+        for one in found:
+            counts[one.code, one.fixable] = counts.get((one.code, one.fixable), 0) + one.count
+            runs = one.ranges or ((one.line or 0, one.line or 0),)
+            lines.setdefault(one.code, set()).update(n for low, high in runs for n in range(low, high + 1))
+        part = reading.parts[0]
+        return [reading.table.to_pydict(), part.lines(np.arange(part.rows)).tolist()], counts, lines
+
+    in_runs = read()
+    with patch.object(BadRows, "learn", lambda *_: None), patch.object(BadRows, "learn_ragged", lambda *_: None):
+        assert in_runs == read()

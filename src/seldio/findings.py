@@ -101,9 +101,7 @@ class Finding:
 
     def times(self, count: int, lines: Iterable[int]) -> Finding:
         """The same finding for *count* places, this one being the first, in *lines* (1-based)."""
-        runs = _runs(lines)
-        ranges = tuple(itertools.islice(runs, _most_ranges.get()))
-        unlisted = sum(last - first + 1 for first, last in runs)
+        ranges, unlisted = _ranges(lines, _most_ranges.get())
         return dataclasses.replace(self, count=count, ranges=ranges, unlisted=unlisted)
 
     @property
@@ -119,8 +117,8 @@ JSON_KEYS = tuple(field.name for field in dataclasses.fields(Finding) if field.n
 Sink = Callable[[Finding], None]
 
 
-def _runs(lines: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """First and last of each run of numbers that follow each other."""
+def _ranges(lines: Iterable[int], most: int | None) -> tuple[tuple[tuple[int, int], ...], int]:
+    """First and last of the first *most* runs of numbers in a row, and how many numbers the other runs have."""
     import numpy as np  # not for `seldio --help`
 
     numbers = lines if isinstance(lines, np.ndarray) else np.fromiter(lines, np.int64)
@@ -130,7 +128,9 @@ def _runs(lines: Iterable[int]) -> Iterator[tuple[int, int]]:
         steps = np.diff(numbers)
     breaks = np.flatnonzero(steps > 1)
     firsts, lasts = numbers[np.append(0, breaks + 1)], numbers[np.append(breaks, -1)]
-    return zip(firsts.tolist(), lasts.tolist(), strict=True)
+    sizes = lasts - firsts + 1
+    listed = tuple(zip(firsts[:most].tolist(), lasts[:most].tolist(), strict=True))
+    return listed, int(sizes.sum() - sizes[:most].sum())
 
 
 def gathered(findings: Iterable[Finding], most: int) -> list[Finding]:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seldio.findings import Finding, Severity, Sink
+from seldio.findings import SINGLY, Finding, Severity, Sink
 from seldio.formats import cells
-from seldio.formats.grammar import doubtful_rows
+from seldio.formats.bad_rows import BadRows
 from seldio.text import clipped, plural
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class Cleaned:
         readable: False where the file could not be read at all.
         newline: the line end that most lines have.
         final_newline: whether the last line has one.
+        pointed: whether whole numbers may have a point and zeros in the body.
     """
 
     body: bytes = b""
@@ -60,6 +61,7 @@ class Cleaned:
     readable: bool = False
     newline: str = "\n"
     final_newline: bool = True
+    pointed: bool = False
 
 
 def physical_lines(data: bytes) -> list[bytes]:
@@ -95,16 +97,49 @@ def with_commas(text: bytes, delimiter: str) -> bytes:
 _LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
 
 
-def clean(file: TextFile, dialect: Dialect, sink: Sink) -> Cleaned:
-    """Hold *file* against the grammar of *dialect*."""
-    return _Cleaner(file, dialect, sink).run()
+def clean(file: TextFile, dialect: Dialect, known: BadRows, sink: Sink) -> Cleaned:
+    """Hold *file* against the grammar of *dialect*; *known* are the bad rows of such files so far."""
+    cleaner = _Cleaner(file, dialect, known)
+    cleaned = cleaner.run()
+    for finding in sorted(cleaner.found(), key=lambda finding: finding.order):
+        sink(finding)
+    return cleaned
+
+
+class _Same:
+    """The findings of one cause: the first few whole, of the others their number and lines."""
+
+    def __init__(self) -> None:
+        self.first: list[Finding] = []
+        self.number = self.places = 0
+        self.runs: list[tuple[int, int]] = []  # the line at which each run of lines begins, and its length
+
+    @property
+    def full(self) -> bool:
+        """Whether further findings need only be counted."""
+        return len(self.first) >= SINGLY
+
+    def add(self, runs: Sequence[tuple[int, int]], places: int, number: int | None = None) -> None:
+        """Count *places* in *runs* of lines: *number* findings, or as many as places."""
+        self.number += places if number is None else number
+        self.places += places
+        self.runs += runs
+
+    def findings(self) -> list[Finding]:
+        """Few findings as they are, more as one."""
+        if self.number <= len(self.first):
+            return self.first
+        return [self.first[0].times(self.places, _counted(self.runs))]
 
 
 class _Cleaner:
     """The state of one pass: ``shown`` is the text with LF, ``text`` the same with commas between cells."""
 
-    def __init__(self, file: TextFile, dialect: Dialect, sink: Sink) -> None:
-        self.file, self.dialect, self.sink = file, dialect, sink
+    def __init__(self, file: TextFile, dialect: Dialect, known: BadRows) -> None:
+        self.file, self.dialect, self.bad_rows = file, dialect, known
+        self.causes: dict[tuple[str, bool], _Same] = {}
+        #: by number of a shape the runs of lines that it has and that are counted only
+        self.counted: dict[int, list[tuple[int, int]]] = {}
         self.width = len(dialect.columns)
         self.shape = f"{dialect.name} rows are {', '.join(part.field for part in dialect.columns)}"
         self.shown = self.text = b""
@@ -114,7 +149,7 @@ class _Cleaner:
     def run(self) -> Cleaned:
         data = self.file.data
         if unreadable := cells.encoding_problem(self.file.path, data):
-            self.sink(unreadable)
+            self.note(unreadable)
             return Cleaned()
         if data.startswith(_BOM):
             self.report("SYN103", ERROR, "the file begins with a byte order mark", 1, fixable=True,
@@ -134,7 +169,9 @@ class _Cleaner:
         body = b"".join(self.rows)
         body = re.sub(rb", ++", b",", body) if b", " in body else body
         skipped = self.text.count(b"\n", 0, begin)
-        return Cleaned(body, _counted(self.runs), skipped, delimiter, True, newline, self.final_newline)
+        lines = _counted(self.runs)
+        pointed = any(self.bad_rows.known[number - 1].pointed for number in self.counted)
+        return Cleaned(body, lines, skipped, delimiter, True, newline, self.final_newline, pointed)
 
     def report(
         self,
@@ -146,17 +183,43 @@ class _Cleaner:
         fixable: bool = False,
     ) -> None:
         """Something wrong with the file as a whole, or with whole lines, first seen in *line*."""
-        self.sink(Finding(code, severity, message, self.file.path, line, 1, None, None, hint, fixable))
+        self.note(Finding(code, severity, message, self.file.path, line, 1, None, None, hint, fixable))
+
+    def note(self, finding: Finding, count: int = 1) -> None:
+        """Take a finding, about *count* lines."""
+        same = self.cause(finding.code, finding.fixable)
+        if not same.full:
+            same.first.append(finding)
+        same.add([(finding.line or 1, count)], count, 1)
+
+    def cause(self, code: str, fixable: bool) -> _Same:
+        """What was found of one rule, apart what can be repaired and what cannot."""
+        return self.causes.setdefault((code, fixable), _Same())
+
+    def found(self) -> Iterator[Finding]:
+        """Everything found: of each cause a few findings, or one for all."""
+        for number, runs in self.counted.items():
+            shape = self.bad_rows.known[number - 1]
+            rows = sum(count for _, count in runs)
+            for fault in shape.faults:
+                self.cause(fault.code, fault.fixable).add(runs, rows * fault.cells)
+        self.counted.clear()
+        for same in self.causes.values():
+            yield from same.findings()
 
     def report_at(
         self, start: int, code: str, severity: Severity, message: str, line: int, column: int = 1,
         width: int | None = None, hint: str | None = None, fixable: bool = False,
     ) -> None:  # fmt: skip
         """Something wrong with *width* characters (all, by default) of the line that begins at *start*."""
+        same = self.cause(code, fixable)
+        if same.full:
+            same.add([(line, 1)], 1)
+            return
         excerpt = self.line_at(self.shown, start)
         value = excerpt[column - 1 :] if width is None else excerpt[column - 1 : column - 1 + width]
         end = column + len(value)
-        self.sink(Finding(code, severity, message, self.file.path, line, column, end, value, hint, fixable, excerpt))
+        self.note(Finding(code, severity, message, self.file.path, line, column, end, value, hint, fixable, excerpt))
 
     @staticmethod
     def line_at(text: bytes, start: int) -> str:
@@ -200,7 +263,7 @@ class _Cleaner:
         if count := match.group().count(b"\n"):
             message = "blank line" if count == 1 else f"{count:,} blank lines"
             hint = "remove it: the official loaders stop at a blank line"
-            self.report("SYN110", ERROR, message, line, hint, fixable=True)
+            self.note(Finding("SYN110", ERROR, message, self.file.path, line, 1, hint=hint, fixable=True), count)
         return match.end()
 
     def delimiter(self, start: int) -> str:
@@ -311,53 +374,62 @@ class _Cleaner:
     # --- line by line ------------------------------------------------------------------------------
 
     def scan(self, start: int) -> None:
-        """Keep runs of good rows; look at each line between them."""
+        """Keep runs of good rows and of rows that can only mean one thing; look at each line between them."""
         text, line = self.text, self.text.count(b"\n", 0, start) + 1
-        good = self.runs_of_numbers(start) if self.dialect.numeric else self.runs_by_grammar
+        # a last line without an end may be torn
+        end = len(text) if self.final_newline else max(start, text.rfind(b"\n", 0, len(text) - 1) + 1)
         while start < len(text):
-            end = good(start)
-            if end > start:
-                count = text.count(b"\n", start, end)
-                self.keep(text[start:end], line, count)
+            if start < end:
+                start, line = self.runs_of_rows(start, line, end)
+            if start < len(text):
+                start, count = self.look(start, line)
+                line += count
+
+    def runs_of_rows(self, start: int, line: int, end: int) -> tuple[int, int]:
+        """Take the good rows and the known bad ones; return where a line begins that has to be looked at."""
+        text, known, counted = self.text, self.bad_rows.known, self.counted
+        unknown = len(known) + 1
+        for match in self.bad_rows.scanner.finditer(text, start, end):
+            begin, stop = match.span()
+            number = match.lastindex
+            if number == unknown:
+                return begin, line
+            count = text.count(b"\n", begin, stop)
+            while number is not None and number not in counted and count:
+                causes = [self.cause(fault.code, fault.fixable) for fault in known[number - 1].faults]
+                if all(same.full or (same.first and count > SINGLY) for same in causes):
+                    counted[number] = []
+                else:  # the first few are shown
+                    begin, lines = self.look(begin, line, known=True)
+                    line, count = line + lines, count - lines
+            if not count:
+                continue
+            if number is None:
+                self.keep(text[begin:stop], line, count)
             else:
-                end, count = self.look(start, line)
-            start, line = end, line + count
-
-    def runs_by_grammar(self, start: int) -> int:
-        """Where the run of good rows that begins at *start* ends."""
-        run = self.dialect.patterns[b", " in self.text].match(self.text, start)
-        return run.end() if run is not None else start
-
-    def runs_of_numbers(self, begin: int) -> Callable[[int], int]:
-        """The same for rows of whole numbers, of which only doubtful ones are matched one by one."""
-        text, match = self.text, self.dialect.single.match
-        listed: list[int] = (doubtful_rows(text[begin:], self.width) + begin).tolist()
-        doubts = iter([*listed, len(text)])
-        doubt = next(doubts)
-
-        def end_of_run(start: int) -> int:
-            nonlocal doubt
-            while doubt < start:
-                doubt = next(doubts)
-            while doubt < len(text) and match(text, doubt) is not None:
-                doubt = next(doubts)
-            return doubt
-
-        return end_of_run
+                counted[number].append((line, count))
+                shape = known[number - 1]
+                if shape.kept:
+                    self.keep(shape.readable(text[begin:stop]), line, count)
+            line += count
+        return end, line
 
     def keep(self, rows: bytes, line: int, count: int) -> None:
         self.rows.append(rows)
         self.runs.append((line, count))
 
-    def look(self, start: int, line: int) -> tuple[int, int]:
-        """Report what is wrong in a line; return where the next one begins and how many lines that is."""
+    def look(self, start: int, line: int, known: bool = False) -> tuple[int, int]:
+        """Report what is wrong in a line; return where the next one begins and how many lines that is.
+
+        What it looks like is remembered, unless it is *known*.
+        """
         if (end := self.blanks(start, line)) > start:
             return end, self.text.count(b"\n", start, end)
         row, end = self.line_at(self.text, start), self.text.find(b"\n", start) + 1
         if row.count('"') % 2:
             return self.open_quote(start, row, line)
         last = end == len(self.text) and not self.final_newline
-        repaired = self.row(start, row, line, last)
+        repaired = self.row(start, row, line, last, known)
         if repaired is not None:
             self.keep(repaired.encode() + b"\n", line, 1)
         return end, 1
@@ -378,23 +450,28 @@ class _Cleaner:
         self.report_at(start, "SYN122", ERROR, message, line, column, hint=hint)
         return end, count
 
-    def row(self, start: int, text: str, line: int, last: bool) -> str | None:
+    def row(self, start: int, text: str, line: int, last: bool, known: bool) -> str | None:
         """Report each bad cell of a row; return the row repaired, or None where it has no one meaning."""
         parts = text.split(",")
         if len(parts) != self.width:
             self.ragged(start, text, len(parts), line, last)
             return None
-        column, meaningful = 1, True
-        for index, (part, cell) in enumerate(zip(self.dialect.columns, tuple(parts), strict=True)):
-            problem = cells.problem(cell, part.kind, part.field, first=index == 0)
+        problems = [
+            cells.problem(cell, part.kind, part.field, first=index == 0)
+            for index, (part, cell) in enumerate(zip(self.dialect.columns, parts, strict=True))
+        ]
+        if not known:
+            self.bad_rows.learn(text, parts, problems)
+        column, meant = 1, list(parts)
+        for index, (cell, problem) in enumerate(zip(parts, problems, strict=True)):
             if problem is not None:
                 what = problem.code, problem.severity, problem.message
                 where = line, column + problem.shift, len(problem.value)
                 self.report_at(start, *what, *where, problem.hint, problem.fixable)
-                meaningful = meaningful and problem.repaired is not None
-                parts[index] = problem.repaired or ""
+                meant[index] = problem.repaired or ""
             column += len(cell) + 1
-        return ",".join(parts) if meaningful else None
+        meaningful = all(problem is None or problem.repaired is not None for problem in problems)
+        return ",".join(meant) if meaningful else None
 
     def ragged(self, start: int, text: str, width: int, line: int, last: bool) -> None:
         if last and width < self.width:
@@ -406,6 +483,7 @@ class _Cleaner:
         else:
             message = f"{plural(width, 'cell')} in a row of {self.width} columns"
             self.report_at(start, "SYN121", ERROR, message, line, hint=self.shape)
+            self.bad_rows.learn_ragged(text, width)
 
 
 def _lines(text: bytes, start: int, final_newline: bool) -> Iterator[tuple[int, bytes]]:
@@ -420,5 +498,7 @@ def _lines(text: bytes, start: int, final_newline: bool) -> Iterator[tuple[int, 
 
 def _counted(runs: Sequence[tuple[int, int]]) -> Ints:
     """The numbers first, first + 1, … of each (first, count), one run after another."""
+    if len(runs) == 1:
+        return np.arange(runs[0][0], sum(runs[0]))
     firsts, counts = np.array(runs, np.int64).reshape(-1, 2).T
     return np.repeat(firsts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())

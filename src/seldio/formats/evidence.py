@@ -201,6 +201,8 @@ def _column(texts: Sequence[str]) -> Column:
     if (plain := _plain(texts)) is not None:
         return plain
     found = [cells.plainly(cell.strip().strip('"')) for cell in texts]
+    if (plain := _plain(found)) is not None:
+        return plain
     numbers = [text for text in found if _NUMBER.fullmatch(text) and len(text) < 60]
     words = sum(cells.wordy(text) and text.lower() not in ("nan", "inf", "na", "none", "null") for text in found)
     decimals = any("." in text or "e" in text.lower() for text in numbers)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,37 +77,6 @@ KINDS: dict[str, Kind] = {
 }
 #: The value that numbers stay below.
 LIMIT = 1e9
-
-
-def row_pattern(kinds: Sequence[str], spaced: bool = True, single: bool = False) -> re.Pattern[bytes]:
-    """The grammar of a run of rows, or of a *single* one: cells joined by commas.
-
-    With *spaced*, spaces are allowed after a comma.
-    """
-    cells = (rb", *+" if spaced else rb",").join(KINDS[kind].pattern for kind in kinds)
-    return re.compile(cells + rb"\n" if single else rb"(?:" + cells + rb"\n)*+")
-
-
-def doubtful_rows(text: bytes, width: int) -> Ints:
-    """Where lines begin that are not *width* whole numbers of at most nine characters joined by commas.
-
-    A line that is not listed is in the grammar of any row of ``int`` and ``whole`` cells; one that is
-    listed may be in it. This takes half the time of the expression.
-    """
-    data = np.frombuffer(text, np.uint8)
-    separates, minus = (data == 44) | (data == 10), data == 45
-    wrong = (data > 57) | (data < 48) & ~separates & ~minus
-    wrong[1:] |= minus[1:] & ~separates[:-1]  # a minus stands at the start of a cell
-    wrong[:-1] |= minus[:-1] & (data[1:] < 48)  # and before a digit
-    separator = np.flatnonzero(separates)
-    length = np.diff(separator, prepend=-1) - 1
-    last = np.flatnonzero(data[separator] == 10)
-    doubt = np.diff(last, prepend=-1) != width
-    places = np.concatenate((np.flatnonzero(wrong), separator[(length < 1) | (length > 9)]))
-    newlines = separator[last]
-    doubt[np.searchsorted(newlines, places)] = True
-    starts: Ints = np.concatenate(([0], newlines[:-1] + 1))[doubt]
-    return starts
 
 
 def cell_pattern(kind: str) -> re.Pattern[bytes]:

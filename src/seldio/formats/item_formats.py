@@ -50,9 +50,9 @@ def get(name: str) -> ItemFormat:
 def recognise(data: bytes, name: str) -> ItemFormat | None:
     """The format that a file looks like most, by its content; None where it looks like none.
 
-    A file that begins with a number holds labels.
+    A file that begins with a number, in quotes or not, holds labels.
     """
-    if data[:1].isdigit():
+    if data[:2].lstrip(b'"')[:1].isdigit():
         return None
     return _likeliest((format.likes(data, name), format) for format in ITEM_FORMATS)
 

@@ -23,8 +23,9 @@ from seldio import angles
 from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats import diagnosis
+from seldio.formats.bad_rows import BadRows
 from seldio.formats.base import Format, Ints, Part, Place, Reading, TextFile, assembled
-from seldio.formats.grammar import KINDS, LIMIT, plain_exponents, row_pattern
+from seldio.formats.grammar import KINDS, LIMIT, plain_exponents
 from seldio.schema.events import ClipFile
 from seldio.vocabularies import spelling, vocabulary
 
@@ -89,29 +90,14 @@ class Dialect(Format):
         """The kind of the column that holds *field*, None where there is none."""
         return next((part.kind for part in self.columns if part.field == field), None)
 
-    @cached_property
-    def patterns(self) -> tuple[re.Pattern[bytes], re.Pattern[bytes]]:
-        """The grammar of a run of whole rows: with bare commas, and with spaces allowed after them."""
-        kinds = [part.kind for part in self.columns]
-        return row_pattern(kinds, spaced=False), row_pattern(kinds)
-
-    @cached_property
-    def single(self) -> re.Pattern[bytes]:
-        """The grammar of one row, with spaces allowed after commas."""
-        return row_pattern([part.kind for part in self.columns], single=True)
-
-    @property
-    def numeric(self) -> bool:
-        """Whether all cells are whole numbers, so that rows can be screened for them."""
-        return all(part.kind in ("int", "whole") for part in self.columns)
-
     def read(self, files: Sequence[TextFile], sink: Sink) -> Reading:
         """See :meth:`Format.read`."""
         parts = [CsvPart(self, file) for file in files]
         parsed = _parse_all(self, parts)
         if parsed is None:
+            known = BadRows([part.kind for part in self.columns])
             for part in parts:
-                part.clean(sink)
+                part.clean(known, sink)
             parsed = _parse_all(self, parts, checked=True)
             assert parsed is not None, "the grammar let a row through that cannot be parsed"
         return _reading(self, parts, parsed)
@@ -138,12 +124,15 @@ class CsvPart(Part):
         #: physical line of each row, where that is not simply counted on
         self.physical: Ints | None = None
         self.delimiter = ","
+        #: whether whole numbers may have a point and zeros in the body
+        self.pointed = False
         self._last: tuple[tuple[int, str | None], Place] = (-1, None), Place(1, 1, 1, "", "")
         super().__init__(file, ClipFile(file.clip, file.name, final_newline=file.data[-1:] in (b"\n", b"")))
 
-    def clean(self, sink: Sink) -> None:
+    def clean(self, known: BadRows, sink: Sink) -> None:
         """Keep the rows that the grammar accepts; everything else becomes a finding."""
-        cleaned = diagnosis.clean(self.file, self.dialect, sink)
+        cleaned = diagnosis.clean(self.file, self.dialect, known, sink)
+        self.pointed = cleaned.pointed
         self.body, self.physical, self.skipped = cleaned.body, cleaned.lines, cleaned.skipped
         self.readable, self.delimiter = cleaned.readable, cleaned.delimiter
         self.origin = dataclasses.replace(self.origin, newline=cleaned.newline, final_newline=cleaned.final_newline)
@@ -197,15 +186,18 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False
     Sets the number of rows of each part. With *checked*, the bodies have passed the grammar.
     """
     bodies = [part.body if part.body[-1:] in (b"\n", b"") else part.body + b"\n" for part in parts]
+    if parts and not (checked or _plain(dialect, parts[:1], bodies[0])):  # a fault is often in all files
+        return None
     joined = b"".join(bodies)
     if not (checked or _plain(dialect, parts, joined)):
         return None
     if not joined:
         return pa.table({part.field: pa.array([], _type(part.kind, False)) for part in dialect.columns})
     decimals = b"." in joined or b"e" in joined
-    table = _parse(dialect, joined, decimals, 1 << 20)
+    pointed = any(part.pointed for part in parts)
+    table = _parse(dialect, joined, decimals, pointed, 1 << 20)
     if table is None and checked:  # a row may be longer than a block
-        table = _parse(dialect, joined, decimals, len(joined))
+        table = _parse(dialect, joined, decimals, pointed, len(joined))
     if table is None or not (checked or all(map(_small, table.columns))):
         return None
     _count_rows(parts, bodies)
@@ -214,7 +206,7 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False
 
 def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:
     """Whether pyarrow accepts in *joined* what the grammar does, large numbers aside."""
-    extra = set(joined.translate(None, _PLAIN))
+    extra = _distinct(joined.translate(None, _PLAIN))
     kinds = {part.kind for part in dialect.columns}
     allowed = b"\r" if dialect.newline == "\r\n" else b""
     if not kinds <= {"int", "flag"}:
@@ -226,6 +218,15 @@ def _plain(dialect: Dialect, parts: Sequence[CsvPart], joined: bytes) -> bool:
         and (ord("e") not in extra or plain_exponents(joined))
         and (ord("\r") not in extra or _all_crlf(parts, joined))
     )
+
+
+def _distinct(data: bytes) -> set[int]:
+    """Which bytes there are in *data*: few, and each perhaps very often."""
+    found = set()
+    while data:
+        found.add(data[0])
+        data = data.translate(None, data[:1])
+    return found
 
 
 def _all_crlf(parts: Sequence[CsvPart], joined: bytes) -> bool:
@@ -241,18 +242,23 @@ def _all_crlf(parts: Sequence[CsvPart], joined: bytes) -> bool:
     return True
 
 
-def _type(kind: str, decimals: bool) -> pa.DataType:
+def _type(kind: str, decimals: bool, pointed: bool = False) -> pa.DataType:
+    if kind == "int" and pointed:
+        return pa.float64()
     if kind == "whole" and not decimals:
         return pa.int32()
     return {"int": pa.int32(), "flag": pa.bool_(), "name": pa.string()}.get(kind, pa.float64())
 
 
-def _parse(dialect: Dialect, data: bytes, decimals: bool, block: int) -> pa.Table | None:
-    """One pyarrow parse; None where it meets anything that it cannot take exactly."""
-    types = {part.field: _type(part.kind, decimals) for part in dialect.columns}
+def _parse(dialect: Dialect, data: bytes, decimals: bool, pointed: bool, block: int) -> pa.Table | None:
+    """One pyarrow parse; None where it meets anything that it cannot take exactly.
+
+    With *pointed*, whole numbers may be written with a point and zeros.
+    """
+    types = {part.field: _type(part.kind, decimals, pointed) for part in dialect.columns}
     csv = pyarrow.csv
     try:
-        return csv.read_csv(
+        table = csv.read_csv(
             pa.BufferReader(data),
             csv.ReadOptions(column_names=list(types), use_threads=len(data) > 1 << 20, block_size=block),
             csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
@@ -266,6 +272,10 @@ def _parse(dialect: Dialect, data: bytes, decimals: bool, block: int) -> pa.Tabl
         )
     except pa.ArrowInvalid:
         return None
+    if pointed:
+        whole = [pa.int32() if part.kind == "int" else types[part.field] for part in dialect.columns]
+        table = table.cast(pa.schema(zip(types, whole, strict=True)))
+    return table
 
 
 def _small(column: pa.ChunkedArray) -> bool:
