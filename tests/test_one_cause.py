@@ -191,7 +191,7 @@ FAULTS = {
     "SYN137": "".join(f"{f},+{c},{s},{a},{e}\n" for f, c, s, a, e in rows()),
     "SYN133": "".join(f"{f},{c},{s},nan,{e}\n" for f, c, s, _, e in rows()),
     "SYN135": "".join(f"{f},{c},{s},{a},\n" for f, c, s, a, _ in rows()),
-    "SYN130": "".join(f"{f},{'dog' if f % 2 else 'cat_2'},{s},{a},{e}\n" for f, _, s, a, e in rows()),
+    "SYN130": "".join(f"{f},{c},{s},{'left' if f % 2 else 'front_2'},{e}\n" for f, c, s, _, e in rows()),
     "SYN121": "".join(f"{f},{c},{s},{a},{e}{',1' * (f % 2)}\n" for f, c, s, a, e in rows()),
     "SYN110": "".join(f"{line}\n\n" for line in text(rows()).splitlines()),
 }

@@ -28,6 +28,8 @@ ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+#: A line that begins with a number that is not whole.
+_FRACTION = re.compile(rb"^[ \"]*+-?+[0-9]*+\.0*+[1-9]", re.MULTILINE)
 _BLANKS = re.compile(rb"(?:[ \t\v\f]*+\n)*+")
 #: What people head the columns with, and the fields that are meant.
 _TITLES = {
@@ -286,7 +288,8 @@ class _Cleaner:
         titled = len(first) > 1 and not any(map(cells.numeric, first))
         second = self.text.find(b"\n", start) + 1 if titled else start
         row = self.line_at(self.text, second).split(",") if second < len(self.text) else []
-        if len(row) == self.width and "." not in row[0] and not cells.wordy(row[1].strip(' "')):
+        timed = bool(row) and "." in row[0] and _FRACTION.search(self.text, second) is not None
+        if len(row) == self.width and not timed and not cells.wordy(row[1].strip(' "')):
             return False  # nearly every file
         from seldio.formats.detect import shape_of  # the table of dialects needs this module first
 
