@@ -301,6 +301,16 @@ def without(names: set[str], *parts: str) -> set[str]:
     return {name for name in names if not any(part in name for part in parts)}
 
 
+@pytest.mark.parametrize("folder", ["dev-val", "dev-valid", "dev-validation"])
+def test_a_validation_split_may_be_called_in_several_ways(folder: str) -> None:
+    names = [f"metadata_dev/{split}/fold{fold}_room1_mix001.csv" for split, fold in (("dev-train", 1), (folder, 5))]
+    tree = read_tree(names)
+    assert (tree.layout, [clip.split for clip in tree.clips]) == ("dcase2021", ["dev-train", folder])
+    row = layout("dcase2021")
+    named = [row.named("dev", f"fold{fold}_room1_mix001") for fold in (5, 6)]
+    assert [row.misplaced(folder, one) for one in named if one] == [None, "fold 6 belongs to dev-test"]
+
+
 TRAIN, TEST = "dev-train-tau/fold3_room4_mix001", "dev-test-tau/fold4_room2_mix001"
 AUDIO, LABELS = f"foa_dev/{TRAIN}.wav", f"metadata_dev/{TRAIN}.csv"
 BROKEN: dict[str, tuple[set[str], set[str]]] = {

@@ -22,6 +22,7 @@ from seldio.formats.layouts import (
     layout,
 )
 from seldio.schema.clips import Clip
+from seldio.schema.splits import VALIDATION, WORDS
 from seldio.text import plural
 
 __all__ = ["AUDIO", "TYPES", "Holding", "Place", "Tree", "clip_range", "expected_clips", "read_tree"]
@@ -165,6 +166,7 @@ def _mark(pattern: str, layout: str, weight: float, sentence: str) -> Mark:
 _ROOMS = "|".join(
     f"fold{min(split.folds)}_room(?:{'|'.join(map(str, split.rooms))})" for split in layout("starss23").splits
 )
+_VAL = "|".join(word for word, split in WORDS.items() if split == VALIDATION)
 #: A file speaks for the first layout whose pattern is found in its path.
 MARKS: tuple[Mark, ...] = (
     _mark(r"_mix\d+_deg-?\d+_start\d+\.|(^|/)stereo_(dev|eval)/", "dcase2025", 1, "2025 clip names or folders"),
@@ -172,11 +174,11 @@ MARKS: tuple[Mark, ...] = (
     _mark(r"(^|/)split\d_(ir\d_ov\d_)?\d+\.", "dcase2019", 1, "2019 clip names (split…)"),
     _mark(r"(^|/)(foa|mic)_labels/|_fmt-(foa|mic)_seed-", "spatialscaper", 1, "foa_labels or mic_labels"),
     _mark(r"(^|/)dev-(train|test)-(sony|tau)/", "starss23", 1, "split folders of sony and tau"),
-    _mark(r"(^|/)dev-(val|test)/fold[56]_room\d+_mix", "dcase2021", 100, "folds 5 and 6 in 2021 split folders"),
+    _mark(rf"(^|/)dev-({_VAL}|test)/fold[56]_room\d+_mix", "dcase2021", 100, "folds 5 and 6 in 2021 split folders"),
     _mark(r"(^|/)dev-test/fold4_room\d+_mix", "starss23", 100, "fold 4 in dev-test"),
     _mark(rf"_dev/([\w-]+/)?({_ROOMS})_mix\d{{3}}", "starss23", 1, "folds and rooms of STARSS23"),
     _mark(rf"(^|/)dev-[\w-]+/({_ROOMS})_mix\d{{3}}", "starss23", 1, "rooms of STARSS23 in split folders"),
-    _mark(r"(^|/)dev-(train|val)/fold\d_room\d+_mix|_eval/eval-test/", "dcase2021", 1, "2021 split folders"),
+    _mark(rf"(^|/)dev-(train|{_VAL})/fold\d_room\d+_mix|_eval/eval-test/", "dcase2021", 1, "2021 split folders"),
     _mark(r"(^|/)(foa|mic|metadata|video)_(dev|eval)/", "starss23", 0.5, "folders foa_…, mic_…, metadata_…"),
     _mark(r"(^|/)dev-(train|test)-", "starss23", 0.5, "split folders dev-train-… and dev-test-…"),
     _mark(rf"(^|/)({_ROOMS})_mix\d{{3}}\.", "starss23", 0.01, "clip names of STARSS23"),
