@@ -17,7 +17,7 @@ Luma = np.ndarray[Any, np.dtype[np.uint8]]
 Span = tuple[float, float]
 
 #: Pixels across that are looked at; every nth of a larger picture.
-_ACROSS = 480
+_ACROSS = 240
 #: Brightness (of 255) up to which a pixel is black, and the share of black pixels in a black picture.
 _DARK, _SHARE = 32, 0.98
 #: By how much (of 255) a pixel may differ in pictures that are the same, written once more by a lossy encoder.

@@ -76,7 +76,7 @@ def recording_cut_off(audio: TreeAudio, found: Found) -> Iterator[Finding]:
     Fix:
         Fetch or unpack the recording again.
 
-    Reference: RIFF, the size of the data chunk; EBU Tech 3306 for RF64; RFC 3533, the flag "end of stream" of Ogg.
+    Reference: RIFF, the size of the data chunk; EBU Tech 3306 for RF64; RFC 3533, "end of stream" of Ogg.
     """
     for one, probe in audio.heard:
         if probe.cut_off:

@@ -51,9 +51,9 @@ def silent_channel(one: Listened, found: Found) -> Iterator[Finding]:
     """A recording, or a channel of it, in which nothing sounds.
 
     All samples are alike, from the first to the last, or there is nothing but the noise of a converter or of
-    dither: a level below -60 dB of full scale while another channel is 30 dB louder (20 dB, where no peak is 20 dB
-    above the level), or all channels below -70 dB with no peak above -55 dB. No microphone of an array does that: a
-    channel was lost, or a file was made and never filled.
+    dither: a level below -60 dB of full scale while another channel is 30 dB louder (20 dB, where no peak is
+    20 dB above the level), or all channels below -70 dB with no peak above -55 dB. No microphone of an array
+    does that: a channel was lost, or a file was made and never filled.
 
     Example:
         four channels at -30 dB, and the third has -73 dB

@@ -32,8 +32,8 @@ def video_unreadable(video: TreeVideo, found: Found) -> Iterator[Finding]:
     """A video that cannot be read, or has no pictures.
 
     Web pages and texts saved under the name of a video, downloads without their end (an MP4 file often keeps its
-    index there), sound without pictures in a folder for videos (VID110 elsewhere). A text that names other files is
-    never followed, whatever its suffix. (In a folder, files of 0 bytes are LAY113.)
+    index there), sound without pictures in a folder for videos (VID110 elsewhere). A text that names other files
+    is never followed, whatever its suffix. (In a folder, files of 0 bytes are LAY113.)
 
     Example:
         video_dev/dev-train-tau/fold3_room4_mix001.mp4, which begins with <!DOCTYPE html>
@@ -369,9 +369,9 @@ def pictures_frozen(films: list[Seen], found: Found) -> Iterator[Finding]:
     """Pictures that do not change for ten seconds or more.
 
     The camera or an encoder hung, and the last picture was written again and again. In a real recording there is
-    noise in every picture, and somebody moves. Two pictures are the same if no pixel differs by more than 6 of 255,
-    which is what encoding again makes of them. Nothing is said of videos that often stand still for shorter: such
-    scenes are drawn. Looked for in a deep check only.
+    noise in every picture, and somebody moves. Two pictures are the same if no pixel differs by more than 6 of
+    255, which is what encoding again makes of them. Nothing is said of videos that often stand still for
+    shorter: such scenes are drawn. Looked for in a deep check only.
 
     Example:
         fold3_room4_mix001.mp4 stands still from 30.1 to 59.9 s
