@@ -8,6 +8,7 @@ say, and ``"nothing"`` where it surely does not say what was asked for.
 from __future__ import annotations
 
 import json
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -93,3 +94,15 @@ def test_there_are_many_phrasings() -> None:
 @pytest.mark.parametrize("number", range(len(ROWS)), ids=[f"{about}-{text[:40]!r}" for about, text, _ in ROWS])
 def test_answers_say_what_they_mean(number: int) -> None:
     assert read(number) == ROWS[number][2]
+
+
+LETTER_BITS = ("Ответ: ", "answer is the ", "вариант ", "не A и ", "A нет ", "A... ", "\\boxed{", "<think>", "B ", "option ",
+               "it is ", "B) ", "no. ", "— ")  # fmt: skip
+
+
+@pytest.mark.parametrize("bit", LETTER_BITS)
+def test_long_answers_are_searched_for_letters_in_linear_time(bit: str) -> None:
+    text = bit * (100_000 // len(bit))
+    start = time.process_time()
+    letter_of(text)
+    assert time.process_time() - start < 3.0

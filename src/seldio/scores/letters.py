@@ -39,8 +39,10 @@ _CLOSED = (
 )
 _LETTER = rf"({_CLOSED}|(?<![^\W_])[B-HJ-Z](?=\s))"
 _NOUN = r"(?:букв(?:а|ой|у)|литер(?:а|ой|у)|вариант(?:ом)?(?:\s+ответа)?|option|letter|choice)"
-_LINK = r"(?:is|это|ответа|верный|правильный|correct|the|option|answer|\\boxed)"
-_BETWEEN = rf"(?:[\W_]+(?i:{_LINK}))*[\W_]+"
+_LINK = (
+    r"(?:is|would|should|must|be|most|likely|probably|это|ответа|верный|правильный|correct|the|option|answer|\\boxed)"
+)
+_BETWEEN = rf"(?:[\W_]{{1,20}}(?i:{_LINK})){{0,6}}[\W_]{{1,20}}"
 _CHOOSE = r"(?:i\s+(?:would\s+)?(?:choose|pick|select)|выб(?:ираю|рал|рала|ор)|it(?:'s|’s|\s+is)|это)"
 #: Right behind a noun a capital is the letter of an option, whatever follows.
 _AFTER_NOUN = rf"(?i:{_NOUN})(?:{_BETWEEN}{_LETTER}|\s+[(\[«\"*]*({_ALONE.replace(_ANY, '[A-ZАБВГДЕС]')}))"
@@ -56,8 +58,8 @@ _NOT = r"(?i:не|not|isn't|isn’t|neither|nor)"
 #: A letter that is taken back for another one, which ends the answer or its sentence.
 _BACK = r"(?i:нет|no|wait|точнее|вернее|actually|rather|скорее)"
 _CORRECTED = re.compile(
-    rf"{_ALONE}[\W_]+(?:{_BACK}[\W_]+)+({_CLOSED})|(?<![^\W_])(?:{_NOT}[\W_]+{_ALONE}[\W_]+(?:(?i:и|and)[\W_]+)?)+"
-    rf"(?i:а|но|but)[\W_]+({_CLOSED})"
+    rf"{_ALONE}[\W_]{{1,20}}(?:{_BACK}[\W_]{{1,20}}){{1,4}}({_CLOSED})|(?<![^\W_])(?:{_NOT}[\W_]{{1,20}}{_ALONE}[\W_]{{1,20}}(?:(?i:и|and)[\W_]{{1,20}})?){{1,4}}"
+    rf"(?i:а|но|but)[\W_]{{1,20}}({_CLOSED})"
 )
 _DENIED_BEFORE = re.compile(rf"(?<![^\W_]){_NOT}[\W_]+(?:(?i:{_NOUN}|the)[\W_]+)*\Z")
 _DENIED_BEHIND = re.compile(

@@ -28,7 +28,8 @@ _EITHER = re.compile(
 _NOT = r"(?:\b(?:not|never|rather than|instead of|nor|no longer|cannot)|n't)"
 #: Words that deny what stands up to four words behind them.
 _NEGATED = re.compile(
-    rf"(?:{_NOT}|\b(?:neither|other than|anything but|except(?: for)?|excluding|without|whether|no(?! doubt)))"
+    rf"(?:{_NOT}|\b(?:neither|other than|(?:any|every)thing but|nothing like|opposite of|except(?: for)?|excluding"
+    r"|without|whether|no(?! doubt)))"
     r"(?:,[^,;.\d]{0,40},)?\s+(?:(?!but\b)[a-z']+\s+){0,4}?\Z"
 )
 #: A side that is denied so that the other one is meant; *not sure if left* is none of these.
@@ -46,7 +47,7 @@ def denied(text: str, place: int) -> bool:
 #: What takes back a whole answer, wherever it stands: *a dog is unlikely*, *2 m? No.*, *dog: false*.
 _RETRACTED = re.compile(
     r"(?<!\A)\b(?:false|wrong|incorrect|impossible)\b|[:=(]\s*[\"']?no\b"
-    r"|\b(?:i doubt|doubtful|unlikely|improbable|hardly|fail(?:s|ed) to|rul(?:ed|ing|e) out|far from being)\b"
+    r"|\b(?:i doubt|doubtful|unlikely|improbable|hardly|fail(?:s|ed) to|rul(?:ed|ing|es?) out|far from being|or not)\b"
     r"|\?\s*(?:no\b(?!,? doubt)|nope\b|not really|never\b|i (?:do not|don't|doubt))"
 )
 #: Around a name in its clause: it is not heard.

@@ -18,6 +18,8 @@ _BARE = re.compile(r"\s*(?:[^\w\s]|\Z|(?:in total|total|at|in all|different|dist
 _AND_MORE = re.compile(r"\s*(?:,|and|plus|with|as well)\s")
 #: Before a second number that may be meant as well.
 _OR_SO = re.compile(r"\b(?:possibly|maybe|perhaps|or)\s+\Z")
+#: Behind a number that is part of another one.
+_OF_THEM = re.compile(r"\s+of (?:which|them|these|those)\b")
 #: A number of all that there is.
 _TOTAL = re.compile(r"\s*(?:sources?\s+|sounds?\s+)?(?:in total|total|altogether|overall)\b")
 _NONE = re.compile(
@@ -36,6 +38,8 @@ def count(text: str) -> int | None:
     if any(_OR_SO.search(text, 0, each.start) for each in found[1:]):
         return None
     found = [each for each in found if _TOTAL.match(text, each.end)] or found
+    if any(not each.counts and not _OF_THEM.match(text, each.end) and _besides(text, found, each) for each in found):
+        return None
     counted = [(each, match) for each in found if (match := _COUNTED.match(text, each.end))]
     if any(OR_MORE.match(text, match.end()) or (match["some"] and _AND_MORE.match(text, match.end()))
            for _, match in counted):  # fmt: skip
@@ -51,6 +55,12 @@ def count(text: str) -> int | None:
     values += [0.0] * bool(_NONE.search(text)) + [1.0] * bool(single)
     value = only(values)
     return int(value) if value is not None and value.is_integer() and value < 1e9 else None
+
+
+def _besides(text: str, found: list[Quantity], each: Quantity) -> bool:
+    """Whether a number without a noun stands behind another one with one, but for details behind a colon."""
+    first = next((one for one in found if _COUNTED.match(text, one.end)), each)
+    return each.start > first.start and each.value != first.value and ":" not in text[first.end : each.start]
 
 
 def _one_of_both(text: str, one: Quantity, two: Quantity) -> bool:

@@ -15,6 +15,7 @@ _TO = re.compile(
     re.ASCII,
 )
 _STRONG = re.compile(r"\s*(?:-+>?|→|~|to|until|till|through|up to|\.\.+)")
+_SOMEWHERE = re.compile(r"\b(?:somewhere|sometime|some time)\b")
 _UNTIL = re.compile(rf"\s*(?:until|till)\s*{ABOUT}")
 _BETWEEN = re.compile(rf"\bbetween\s+{ABOUT}\Z")
 _BRACKET = re.compile(r"[\[(]\s*\Z")
@@ -76,9 +77,7 @@ def onset(text: str) -> float | None:
         return only(start for start, _ in intervals(text)) if sure else None
     moments = [(each, _role(text, place, found)) for place, each in enumerate(found)]
     doubtful = any(each.doubtful for each in found)
-    starts = [each.value for each, role in moments if role == "start" and not each.doubtful]
-    open_ones = [] if doubtful else [each.value for each, role in moments if role in ("start", "")]
-    value = only(open_ones) if only(open_ones) is not None else only(starts)
+    value = None if doubtful else only(each.value for each, role in moments if role in ("start", ""))
     return value if value is not None and value >= 0 else None
 
 
@@ -128,7 +127,8 @@ def _uncertain(text: str, found: list[Quantity], pairs: list[tuple[Quantity, Qua
         if place and each.start not in seconds and pairs and _ANOTHER.search(lead):
             return True
         start, end = _START.search(lead), _END.search(lead)
-        if each.start in firsts - lasting and (bool(start) != bool(end) or _SILENT.search(lead)):
+        wide = bool(start) != bool(end) or _SILENT.search(lead) or _SOMEWHERE.search(lead)
+        if each.start in firsts - lasting and wide:
             return True
     return False
 

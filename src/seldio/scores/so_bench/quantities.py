@@ -39,13 +39,14 @@ _TOLERANCE = re.compile(rf"(?:±|\bgive or take)\s*[\d.]+(?:\s*(?:{_SPELLINGS})(
 #: Words before a number that say it is not exact.
 ABOUT = r"(?:(?:about|around|approximately|roughly|nearly|almost|exactly|possibly|maybe|perhaps|even|some|at|~)\s*)*"
 #: Between two numbers of one unit, or of which one may be right.
-JOINER = re.compile(rf"\s*(?:-|~|to|and|until|till|through|or|,)\s*{ABOUT}")
+JOINER = re.compile(rf"\s*(?:,?\s*(?:-|~|to|and|until|till|through|or)|,)\s*{ABOUT}")
 #: Before or behind a number that is a bound, not a value.
 _BOUND = re.compile(
     r"(?:<|(?<!-)>|≤|≥|\b(?:less|more|farther|further|closer|greater|fewer|larger|smaller|nearer|later|earlier"
     r"|sooner) than"
-    r"|\b(?:below|beyond|under|over|at least|at most|up to|within|exceeding|before|(?:max|min)imum(?: of)?"
-    rf"|(?:shortly|just|right|soon|some ?time|any ?time) after))\s*{ABOUT}\Z"
+    r"|\b(?:below|beyond|under|over|at least|at most|within|exceeding|before|(?:max|min)imum(?: of)?"
+    r"|(?<!\d )(?<!\ds )(?<!\d s )(?<!seconds )up to"
+    rf"|(?:shortly|just|right|soon|some ?time|any ?time) after))\s*(?:the\s+)?{ABOUT}\Z"
 )
 OR_MORE = re.compile(
     r"\s*(?:\+(?!\s?[\d.-])|or (?:more|less|fewer|higher|lower|above|below|beyond|further|farther|closer|later|earlier"
@@ -55,7 +56,8 @@ OR_MORE = re.compile(
 _OTHER = re.compile(
     r"\b(?:(?:error|margin|tolerance|uncertainty|accuracy|resolution|spread|width|height|size|difference|gap|cone|arc"
     r"|sector|factor) of(?: an?)?|the (?:very )?(?:first|last|final|initial|opening|next|other)|every|each|twice|times"
-    r"|x)"
+    r"|x|of (?:the|these|those)|between (?:[a-z]+ ){1,4}?(?:is|are|of)"
+    r"|(?:rotat|sweep|mov|turn|travel|shift|chang|drift)[a-z]*(?: by)?)"
     rf"\s+{ABOUT}\Z"
 )
 #: Where distances are counted from, and directions from which sounds come.
@@ -85,13 +87,13 @@ _BESIDE: dict[Kind, re.Pattern[str]] = {
 #: Behind the size of something.
 _SIZE = re.compile(
     r"[\s-]*(?:wide|tall|high|deep|across|thick|apart|spread|sector|cone|arc|range|field|window|error|margin|resolution"
-    r"|square|radius|in (?:height|width|size|diameter|radius))\b"
+    r"|square|radius|difference|gap|separation|change|turn|rotation|per|in (?:height|width|size|diameter|radius))\b"
 )
 _LONG_METRES = re.compile(r"[\s-]*(?:long|in length)\b")
 #: Before a number that is a name: *source 2*.
 _LABEL = re.compile(
     r"\b(?:source|sound|track|speaker|event|channel|voice|object|frame|room|sample|step|mic(?:rophone)?|clip|fold"
-    r"|mix) #?\Z"
+    r"|mix) (?:number |no\.? )?#?\Z"
 )
 #: Before what a number is divided by.
 _OVER = re.compile(r"\d\s*/\s*\Z")
@@ -219,7 +221,8 @@ def _meant(text: str, found: list[Quantity]) -> list[Quantity]:
 
 
 _RANGE = re.compile(
-    rf"\s*(?:-|~|to|or|nor|until|till|through|up to|,\s*(?:or\s+)?(?:maybe|possibly|perhaps))\s*{ABOUT}{_PREPOSITION}"
+    r"\s*(?:,?\s*(?:-|~|to|or|nor|until|till|through|up to)|,\s*(?:or\s+)?(?:maybe|possibly|perhaps))"
+    rf"\s*{ABOUT}{_PREPOSITION}"
 )
 _BETWEEN = re.compile(rf"\bbetween\s+{ABOUT}\Z")
 
