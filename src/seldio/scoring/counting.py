@@ -128,9 +128,10 @@ class Counting:
             raise UsageError("--onscreen needs labels and predictions that say what is in the picture")
         frames = np.array(part.frames, dtype=np.int64)
         scores = score_sides(a, b, part.clips, ways, self.classes, frames=frames)
-        some = (side.take(np.isin(side.clip, part.looked)) for side in (a, b))
         notable = seen(profile, a, b, frames, self.classes)
-        return Counted(tuple(score.counts for score in scores), notable, (wrong, amiss), changes.lags(*some))
+        return Counted(
+            tuple(score.counts for score in scores), notable, (wrong, amiss), changes.lags(a, b, part.looked)
+        )
 
 
 @dataclasses.dataclass(frozen=True)

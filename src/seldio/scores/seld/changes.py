@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -150,13 +150,20 @@ def early(side: Side) -> Side:
     return side if kept.all() else side.take(kept)
 
 
-def lags(reference: Side, prediction: Side) -> Ints:
+def lags(reference: Side, prediction: Side, looked: Sequence[int] = ()) -> Ints:
     """How many onsets of the reference have one of the same class so many frames earlier in the prediction.
 
-    Counts over frames from ``-REACH`` to ``REACH``, by which the predictions would have to be moved: they add up
-    over clips.
+    Args:
+        reference: rows about clips.
+        prediction: likewise.
+        looked: the clips to look at.
+
+    Returns:
+        Counts over frames from ``-REACH`` to ``REACH``, by which the predictions would have to be moved: they add up
+        over clips.
     """
-    a, b = (_onsets(early(side)) for side in (reference, prediction))
+    classes = max(int(side.class_id.max(initial=0)) for side in (reference, prediction)) + 1
+    a, b = (_onsets(side, looked, classes) for side in (reference, prediction))
     first, last = np.searchsorted(b, a - REACH), np.searchsorted(b, a + REACH, side="right")
     many = last - first
     within = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
@@ -178,8 +185,11 @@ def shift(counts: Ints) -> int:
 _ONSETS, _SHARPER, _SILENCE = 20, 2.5, 5
 
 
-def _onsets(side: Side) -> Ints:
+def _onsets(side: Side, looked: Sequence[int], classes: int) -> Ints:
     """The frames in which a class begins to sound, those of each clip and class far from those of others; sorted."""
-    classes = int(side.class_id.max(initial=0)) + 1
-    rows = np.unique((side.clip * max(classes, 256) + side.class_id) * (FRAMES + 2 * REACH + 1) + side.frame)
-    return np.asarray(rows[np.diff(rows, prepend=-FRAMES) > _SILENCE])
+    clip = np.zeros(max(int(side.clip.max(initial=0)), *looked, 0) + 1, dtype=bool)
+    clip[list(looked)] = True
+    rows = clip[side.clip] & (side.frame >= 0) & (side.frame < FRAMES) & (side.class_id >= 0)
+    group = side.clip[rows] * classes + side.class_id[rows]
+    keys = np.sort(group * (FRAMES + 2 * REACH) + side.frame[rows])
+    return np.asarray(keys[np.diff(keys, prepend=-FRAMES) > _SILENCE])

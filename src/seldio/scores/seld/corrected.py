@@ -113,6 +113,9 @@ def _matched(given: Paired, event_of: Ints) -> tuple[Ints, Floats]:
     """The event of each pair of rows, and its error in steps."""
     chosen = []
     for group in given.groups:
+        if group.single:
+            chosen.append((dataclasses.replace(group, cost=np.rint(group.cost * STEPS)), group.nothing))
+            continue
         order = np.argsort(event_of[group.reference], axis=1, kind="stable")
         reference = np.take_along_axis(group.reference, order, axis=1)
         cost = np.rint(np.take_along_axis(group.cost, order[:, :, None], axis=1) * STEPS)

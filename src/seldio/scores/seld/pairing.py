@@ -14,6 +14,9 @@ from seldio.scores.seld.sides import Floats, Ints
 #: Degrees between prepared rows of both sides; shapes [parts, ...] broadcast.
 Between: TypeAlias = Callable[[Floats, Floats], Floats]
 
+#: Rows and columns of the chosen pairs of many cost matrices, shape [matrices, pairs] each.
+Chosen: TypeAlias = tuple[Ints, Ints]
+
 
 class Cells(NamedTuple):
     """How many rows each cell, a frame and a class, has on both sides; shape [cells] each."""
@@ -38,6 +41,17 @@ class Group:
     prediction: Ints
     cost: Floats
 
+    @property
+    def single(self) -> bool:
+        """Whether there is nothing to choose, with one row on each side."""
+        return self.cost.shape[1:] == (1, 1)
+
+    @property
+    def nothing(self) -> Chosen:
+        """The pairs where there is nothing to choose."""
+        none = np.zeros((len(self.cells), 1), dtype=np.int64)
+        return none, none
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Matches:
@@ -56,10 +70,6 @@ class Matches:
     reference: Ints
     prediction: Ints
     error: Floats
-
-
-#: Rows and columns of the chosen pairs of many cost matrices, shape [matrices, pairs] each.
-Chosen: TypeAlias = tuple[Ints, Ints]
 
 
 def grouped(
@@ -88,7 +98,7 @@ def grouped(
 
 def match(groups: Iterable[Group]) -> Matches:
     """The pairs of the least total distance, as scipy chooses among equal ones; in no particular order."""
-    return pairs((group, _assigned(group.cost)) for group in groups)
+    return pairs((group, group.nothing if group.single else _assigned(group.cost)) for group in groups)
 
 
 def pairs(chosen: Iterable[tuple[Group, Chosen]]) -> Matches:
@@ -98,6 +108,8 @@ def pairs(chosen: Iterable[tuple[Group, Chosen]]) -> Matches:
 
 
 def _pairs(group: Group, i: Ints, j: Ints) -> tuple[Ints | Floats, ...]:
+    if group.single:
+        return group.cells, i[:, 0], group.reference[:, 0], group.prediction[:, 0], group.cost[:, 0, 0]
     n = np.arange(len(group.cells))[:, None]
     rows = group.reference[n, i].ravel(), group.prediction[n, j].ravel()
     return np.repeat(group.cells, i.shape[1]), i.ravel(), *rows, group.cost[n, i, j].ravel()

@@ -71,7 +71,7 @@ def side(table: pa.Table, clips: Mapping[str, int]) -> Side:
         if field not in table.column_names or table[field].null_count:
             raise UsageError(f"scores need {field} in every row; convert the labels to a layout that has it")
     index = _clip_indices(table["clip"], clips)
-    azimuth, elevation = _directions(table)
+    azimuth, elevation, pointless = _directions(table)
     whole = Side(
         index,
         _ints(table["frame"]),
@@ -81,7 +81,7 @@ def side(table: pa.Table, clips: Mapping[str, int]) -> Side:
         _floats(table, "distance"),
         None if "onscreen" not in table.column_names else pc.fill_null(table["onscreen"], False).to_numpy(),
         None if "source" not in table.column_names else _ints(pc.fill_null(table["source"], -1)),
-        _pointless(table),
+        pointless,
     )
     return whole if (index >= 0).all() else whole.take(index >= 0)
 
@@ -105,30 +105,26 @@ def _floats(table: pa.Table, field: str) -> Floats | None:
     return np.asarray(table[field].to_numpy(), dtype=np.float64)
 
 
-def _directions(table: pa.Table) -> tuple[Floats, Floats | None]:
-    """Azimuth and elevation of every row, in degrees.
+def _directions(table: pa.Table) -> tuple[Floats, Floats | None, NDArray[np.bool_] | None]:
+    """Azimuth and elevation of every row, in degrees, and whether its vector has neither; None where none is so.
 
     Raises:
         UsageError: a row has neither angles nor x, y and z.
     """
     azimuth, elevation = _floats(table, "azimuth"), _floats(table, "elevation")
     x, y, z = (_floats(table, axis) for axis in "xyz")
+    pointless = None
     if x is not None and y is not None and z is not None:
         azimuth, elevation = _from_axes(azimuth, elevation, x, y, z)
+        if not x.all():
+            pointless = (x == 0) & (y == 0) & (z == 0)
     if azimuth is None:
         if table.num_rows:
             raise UsageError("scores need directions: azimuth and elevation, or x, y and z")
         azimuth = np.empty(0)
     if np.isnan(azimuth).any() or (elevation is not None and np.isnan(elevation).any()):
         raise UsageError("scores need a direction in every row")
-    return azimuth, elevation
-
-
-def _pointless(table: pa.Table) -> NDArray[np.bool_] | None:
-    """Which vectors are (0, 0, 0); None where none is."""
-    axes = [_floats(table, axis) for axis in "xyz"]
-    none = np.logical_and.reduce([axis == 0 for axis in axes if axis is not None])
-    return none if all(axis is not None for axis in axes) and none.any() else None
+    return azimuth, elevation, pointless
 
 
 def _from_axes(
