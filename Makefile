@@ -16,6 +16,7 @@ test-browser: .venv/browser.stamp
 # Windows and streams in torch, Grain, tf.data, datasets and Ray; the libraries have an environment of their own.
 test-frameworks: .venv-frameworks/stamp
 	.venv-frameworks/bin/python -m pytest tests/frameworks tests/test_hub.py::test_datasets_loads_what_was_pushed
+	@.venv-frameworks/bin/python tests/frameworks/not_installed.py
 
 lint: .venv/test.stamp
 	$(RUN) -m ruff check
@@ -53,14 +54,16 @@ clean:
 	$(RUN) -m pip install --quiet --editable $(WANTED)
 	@touch $@
 
-# torch first and alone, from the index of its CPU builds or a folder of wheels that pip knows.
+# torch first and alone: the CPU build, from where pip looks anyway or from its own index. Without it, all but torch.
 TORCH := $(shell sed -n 's/^ *"\(torch==[^;"]*\).*/\1/p' pyproject.toml)
 .venv-frameworks/stamp: pyproject.toml | .venv-frameworks/bin/python
 	@echo "Installing into .venv-frameworks: this takes some minutes, once."
 	.venv-frameworks/bin/python -m pip install --quiet "pip>=25.1"
-	test "$$(uname)" != Linux || .venv-frameworks/bin/python -m pip install --quiet --retries 1 --no-deps \
-	  --index-url https://download.pytorch.org/whl/cpu "$(TORCH)"
-	.venv-frameworks/bin/python -m pip install --quiet --editable . --group frameworks
+	GROUP=frameworks; test "$$(uname)" != Linux || \
+	  .venv-frameworks/bin/python -m pip install --quiet --no-deps "$(TORCH)" || \
+	  .venv-frameworks/bin/python -m pip install --quiet --retries 1 --no-deps \
+	    --index-url https://download.pytorch.org/whl/cpu "$(TORCH)" || GROUP=frameworks-without-torch; \
+	.venv-frameworks/bin/python -m pip install --quiet --editable . --group "$$GROUP"
 	@touch $@
 
 # Some systems ship Python without ensurepip; then their own pip fills the environment.

@@ -10,12 +10,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from not_installed import LIBRARIES
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/datasets.md").read_text("utf-8")
 HEAD, FRAMEWORKS = PAGE.split("## In each framework")
 EXAMPLES = re.findall(r"^([^\n]+):\n\n```python\n(.*?)```", FRAMEWORKS, re.DOTALL | re.MULTILINE)
-LIBRARIES = ("torch", "torchdata", "grain", "tensorflow", "datasets", "ray", "polars", "duckdb", "pandas")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,12 @@
+"""Say in one line which frameworks are not installed, so that their tests were skipped; nothing where all are."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+LIBRARIES = ("torch", "torchdata", "grain", "tensorflow", "datasets", "ray", "polars", "duckdb", "pandas")
+
+if __name__ == "__main__":
+    absent = [name for name in LIBRARIES if find_spec(name) is None]
+    if absent:
+        print(f"Not run: the tests of {', '.join(absent)}, which could not be installed here.")
