@@ -145,8 +145,8 @@ def convert_items(
     if "options" in target.needs:
         reading, notes = _with_choices(reading)
     same = reading.format.name == target.name
-    reading, told = answered(reading, target)
-    notes += told
+    reading, changed = answered(reading, target)
+    notes += changed
     lacking = missing(reading.rows, target) if target.name not in (reading.format.name, reading.home) else {}
     if lacking:
         fields = "; ".join(f"{field} is missing in {count}" for field, count in lacking.items())

@@ -51,7 +51,7 @@ _RETRACTED = re.compile(
     r"|\?\s*(?:no\b(?!,? doubt)|nope\b|not really|never\b|i (?:do not|don't|doubt))"
 )
 #: Around a name in its clause: it is not heard.
-UNHEARD = re.compile(
+ABSENT = re.compile(
     r"\b(?:absen(?:t|ce)|lack(?:s|ing)?|missing|silent|unlike|inaudible|nowhere)\b|[=:]\s*[\"']?(?:0|false|none)\b"
 )
 _NOT_BEHIND = re.compile(r"\b(?:not|never|cannot)\b|n't\b")
@@ -66,7 +66,7 @@ def retracted(text: str) -> bool:
     return bool(_RETRACTED.search(text))
 
 
-def unheard(text: str, start: int, end: int) -> bool:
+def inaudible(text: str, start: int, end: int) -> bool:
     """Whether the clause around a name says that it is not heard, or only asks."""
     stop = _CLAUSE_END.search(text, end)
     assert stop is not None
@@ -74,7 +74,7 @@ def unheard(text: str, start: int, end: int) -> bool:
         (match.end() for match in _CLAUSE_END.finditer(text, max(0, start - 80), start) if match.group()),
         default=max(0, start - 80),
     )
-    inside = UNHEARD.search(text, begin, stop.start()) or _NOT_BEHIND.search(text, end, stop.start())
+    inside = ABSENT.search(text, begin, stop.start()) or _NOT_BEHIND.search(text, end, stop.start())
     return bool(inside) or bool(_ASKED.match(text, stop.start()))
 
 

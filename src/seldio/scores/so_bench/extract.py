@@ -109,7 +109,7 @@ def _beside_another(text: str, mention: Mention) -> bool:
 
 def _unsure(text: str, mention: Mention) -> bool:
     """Whether a name is denied, or said not to be heard."""
-    return bearings.denied(text, mention.start) or bearings.unheard(text, mention.start, mention.end)
+    return bearings.denied(text, mention.start) or bearings.inaudible(text, mention.start, mention.end)
 
 
 def _named(request: Request, text: str, names: Names, true: str) -> tuple[list[Mention], str] | None:
@@ -190,7 +190,7 @@ def _relation(request: Request, text: str, names: Names) -> Judgement | None:
 
 
 def _motion(request: Request, text: str, _names: Names) -> Judgement | None:
-    if bearings.UNHEARD.search(text):
+    if bearings.ABSENT.search(text):
         return None
     true = motions.motion(plainly(request.canonical_answer or request.answer))
     said = motions.motion(text)

@@ -48,19 +48,19 @@ def owners(text: str, found: Sequence[Quantity]) -> list[str]:
     it, a word of direction before it; else what holds of the number before it.
     """
     listed = _listed(text, found)
-    told: list[str] = []
+    names: list[str] = []
     behind = 0
     for place, each in enumerate(found):
-        name = _told(text, each, behind) if place not in listed else listed[place]
-        if not name and told and not _ANEW.search(text, behind, each.start):
-            name = told[-1]
-        told.append(name)
+        name = _said_of(text, each, behind) if place not in listed else listed[place]
+        if not name and names and not _ANEW.search(text, behind, each.start):
+            name = names[-1]
+        names.append(name)
         after = _BEHIND.match(text, each.end)
         behind = after.end() if after else each.end
-    return told
+    return names
 
 
-def _told(text: str, each: Quantity, behind: int) -> str:
+def _said_of(text: str, each: Quantity, behind: int) -> str:
     """What the words around a number say that it is; those before *behind* belong to the one before it."""
     if (word := AFTER.match(text, each.end)) and each.kind in ("degrees", ""):
         return pointed(word)
