@@ -9,14 +9,17 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from strategies import text_file
 from test_fixes import defective_files
 from typer.testing import CliRunner
 
 import seldio
 from seldio import repair
 from seldio.cli import app
+from seldio.errors import InvalidData
 from seldio.fixes import Fixed
 from seldio.formats import get
+from seldio.formats.detect import detect
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.rules.collection import Reference
@@ -68,6 +71,12 @@ def halved(rows: Rows, layout: str) -> str:
     ])  # fmt: skip
 
 
+def tenths(rows: Rows, layout: str) -> str:
+    """Elevations with decimals, written with a comma."""
+    place = get(layout).index("elevation")  # type: ignore[attr-defined]
+    return text([(*row[:place], f'"{row[place]},{n % 9 + 1}"', *row[place + 1 :]) for n, row in enumerate(rows)])
+
+
 def both_radians(rows: Rows, layout: str) -> str:
     place = get(layout).index("azimuth")  # type: ignore[attr-defined]
     return text([
@@ -87,6 +96,9 @@ NAMES = ["speech", "dog", "clapping", "telephone", "laughter", "door", "music", 
 MISREAD: dict[str, tuple[Callable[[Rows, str], str | bytes], str, str | None]] = {
     "trailing comma": (lambda rows, _: text(rows, ",\n"), "SYN124", "--fix"),
     "decimal comma": (halved, "SYN125", "--unsafe-fixes"),
+    "decimal comma in quotes": (
+        tenths, "SYN125", "--unsafe-fixes",
+    ),
     "row index": (lambda rows, _: text([(n, *row) for n, row in enumerate(rows)]), "SYN114", "--unsafe-fixes"),
     "row index of a selection": (
         lambda rows, _: text([(3 * n + 5, *row) for n, row in enumerate(rows)]), "SYN114", "--unsafe-fixes",
@@ -157,6 +169,8 @@ def test_what_is_repaired_holds_what_was_meant(what: str, layout: str, tmp_path:
     if what == "decimal comma":  # and rounded then, as the layouts ask
         decimals = {name: halved(table(wanted), layout) for name, wanted in right.items()}
         right = {name: rejoined(kept, layout) for name, kept in decimals.items()}
+    if what == "decimal comma in quotes":
+        right = {name: joined_tenths(wanted, layout) for name, wanted in right.items()}
     if what in ("radians", "degree signs", "a minus of a word processor"):
         assert {n: rounded(t) for n, t in after.items()} == {n: rounded(t) for n, t in right.items()}
     else:
@@ -165,6 +179,14 @@ def test_what_is_repaired_holds_what_was_meant(what: str, layout: str, tmp_path:
 
 def table(kept: str) -> Rows:
     return [tuple(line.split(",")) for line in kept.splitlines()]
+
+
+def joined_tenths(kept: str, layout: str) -> str:
+    place = get(layout).index("elevation")  # type: ignore[attr-defined]
+    return text([
+        (*row[:place], round(float(f"{row[place]}.{n % 9 + 1}")), *row[place + 1 :])
+        for n, row in enumerate(table(kept))
+    ])  # fmt: skip
 
 
 def rejoined(kept: str, layout: str) -> str:
@@ -447,3 +469,32 @@ def test_safe_repairs_keep_layouts_and_values(
             rest = list(new[path][1])
             for row in rows:
                 rest.remove(row)
+
+
+# --- what is doubtful is not used ------------------------------------------------------------------------
+
+
+def test_what_may_be_radians_is_not_converted_without_force(tmp_path: Path) -> None:
+    path = tmp_path / "mix001.csv"
+    path.write_text(both_radians(SCENES[0][40:43], "starss23"))
+    arguments = ["convert", str(path), "-f", "starss23", "--to", "dcase2024-submission", "--allow-loss", "source"]
+    refused = CliRunner().invoke(app, [*arguments, "-o", str(tmp_path / "out")])
+    assert refused.exit_code != 0
+    assert "probably radians" in refused.output
+    assert "--force" in refused.output
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(InvalidData, match="probably radians"):
+        seldio.read(path, format="starss23")
+
+
+def test_info_says_that_two_layouts_fit(tmp_path: Path) -> None:
+    path = tmp_path / "mix001.csv"
+    path.write_text(text([(n, n % 12, 0, 0.6, -0.1, 0.2) for n in range(40)]))
+    assert "dcase2022-output (classes of starss)" in run("info", str(path))
+
+
+def test_rows_that_two_shapes_explain_are_undecided() -> None:
+    """Numbers that no layout has as they are, and several have with decimals joined in one way or another."""
+    found = detect([text_file(b"0,0,-2,0,0,0\n")])
+    assert found.format is None
+    assert len({candidate.format.name for candidate in found.candidates}) == len(found.candidates)

@@ -63,7 +63,8 @@ def description(examined: Examined, path: str | os.PathLike[str], told: bool = F
     ]
     report = examined.report
     found = {"path": os.fspath(path), "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
-    return found | ({"items": items} if items else {})
+    doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
+    return found | ({"items": items} if items else {}) | ({"doubts": doubts} if doubts else {})
 
 
 def _group(reading: Reading) -> dict[str, Any]:
@@ -73,7 +74,7 @@ def _group(reading: Reading) -> dict[str, Any]:
         "title": format.title,
         "vocabulary": format.vocabulary,
         "clips": len(reading.parts),
-        "silent_clips": sum(not part.rows for part in reading.parts),
+        "silent_clips": sum(part.readable and not part.rows for part in reading.parts),
         "rows": table.num_rows,
         "columns": [name for name in table.column_names if name != "clip"],
     }
@@ -225,6 +226,8 @@ def as_text(description: dict[str, Any]) -> str:
             lines.append(f"  {'classes' if not number else '':<11} {count:>9,}  {printable(name)}")
     for each in description.get("media", []):
         lines += _media_text(each)
+    for doubt in description.get("doubts", ()):
+        lines += ["", printable(doubt[:1].upper() + doubt[1:] + ".")]
     if description["findings"]:
         found = ", ".join(f"{code} {count:,}" for code, count in description["findings"].items())
         lines += ["", f"Findings: {found}. seldio validate says where."]

@@ -1,7 +1,8 @@
 """Labels that are about to be used: what is wrong with them is found before anything is made of them.
 
-The rules are those of validation, and only errors count: files that mean something else than they seem to, and values
-out of range. Everything that reads labels in order to convert, score or ask goes through here.
+The rules are those of validation, and only errors count, and a few doubts as grave: files that mean something else
+than they seem to, and values out of range. Everything that reads labels in order to convert, score or ask goes
+through here.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from seldio.findings import Finding, Severity
 from seldio.formats import Reading
 from seldio.formats.parquet import reading_of
 from seldio.rules.base import Labels, Rule
+from seldio.rules.misreadings import DOUBTFUL
 from seldio.text import plural
 
 #: Rules about whole files, which account for values out of range even where they only warn, and then about ranges.
@@ -115,10 +117,15 @@ def _found(rule: Rule, labels: Labels) -> Faults:
 
     def found(row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
         finding = labels.finding(rule, row, field, message, hint)
-        if finding.severity is Severity.ERROR:
+        if _stops(finding):
             parts.add(int(np.searchsorted(labels.starts, row, side="right")))
         return finding
 
     assert rule.check is not None
-    errors = [finding for finding in rule.check(labels, found) if finding.severity is Severity.ERROR]
+    errors = [finding for finding in rule.check(labels, found) if _stops(finding)]
     return Faults(0, {rule.code: errors[0]} if errors else {}, Counter({rule.code: len(parts)} if errors else {}))
+
+
+def _stops(finding: Finding) -> bool:
+    """Whether a finding is an error, or a doubt that is as grave: angles in radians would be rounded away."""
+    return finding.severity is Severity.ERROR or finding.code in DOUBTFUL

@@ -87,7 +87,7 @@ def detect(files: Sequence[TextFile]) -> Detection:
     sample = summed(lines)
     if not sample.rows and not sample.header:
         return Detection(None, (), (), True, sample)
-    if _may_be_shaped(sample):
+    if _may_be_shaped(sample) or any('"' in row for file in lines for row in file.rows):
         for shape in shapes.possible([file.cells for file in lines]):
             if (found := _ranked(summed(lines, shape))).possible:
                 return found
@@ -105,7 +105,7 @@ def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
     titled = len(first) > 1 and not any(map(cells.numeric, first))
     rows = [line.split(",") for line in lines[titled:]]
     found = list(shapes.between(first if titled else [], rows, dialect))
-    if not found or found[0].code != "SYN125":
+    if not found or found[0].code != "SYN125" or any('"' in line for line in lines):
         return found[0] if found else None
     file = Taken("", (), tuple(",".join(row) for row in rows[:: max(1, len(rows) // SAMPLE)]), False)
     if _ranked(summed([file])).possible:  # another layout has as many columns
@@ -134,8 +134,8 @@ def _behind(lines: Sequence[Taken]) -> Detection | None:
     near = [one for one in others if one.possible[0].points > best.possible[0].points - MARGIN]
     if all(_agree(one, best) for one in near):
         return best
-    candidates = dict.fromkeys((best.possible[0], *(one.possible[0] for one in near)))
-    return dataclasses.replace(best, format=None, candidates=tuple(candidates))
+    candidates = {one.possible[0].format.name: one.possible[0] for one in reversed((best, *near))}
+    return dataclasses.replace(best, format=None, candidates=tuple(reversed(candidates.values())))
 
 
 def _agree(one: Detection, other: Detection) -> bool:

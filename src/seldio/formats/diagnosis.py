@@ -9,6 +9,7 @@ reported once.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -291,6 +292,9 @@ class _Cleaner:
         timed = bool(row) and "." in row[0] and _FRACTION.search(self.text, second) is not None
         if len(row) == self.width and not timed and not cells.wordy(row[1].strip(' "')):
             return False  # nearly every file
+        few = itertools.islice(_lines(self.text, second, self.final_newline), 20)
+        if len({line.count(b",") for _, line in few if line.strip()}) > 1 and b'"' not in self.text:
+            return False  # rows of several widths
         from seldio.formats.detect import shape_of  # the table of dialects needs this module first
 
         lines = [line.decode() for _, line in _lines(self.text, start, self.final_newline) if line.strip()]

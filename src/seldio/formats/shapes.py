@@ -34,6 +34,7 @@ INDEX_NAMES = ("", "unnamed: 0")
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _TIME = re.compile(r"[0-9]{1,6}(?:\.[0-9]*)?")
 _NAME = re.compile(r"(?!(?:na|nan|none|null|inf|infinity)\Z)[a-z][\w ()&/.-]*", re.IGNORECASE)
+_OPEN, _CLOSE = re.compile(r'"-?[0-9]{1,9}'), re.compile(r'[0-9]{1,9}"')
 _HEAD = re.compile(r"-?[0-9]{1,9}")
 
 
@@ -68,10 +69,7 @@ def possible(files: Sequence[tuple[Row, Rows]]) -> Iterator[Shape]:
     rows = [row for _, rows in files for row in rows]
     if not rows:
         return
-    if shape := _trailing(rows):
-        yield shape
-    if shape := _indexed(files):
-        yield shape
+    yield from filter(None, (_quoted(rows), _trailing(rows), _indexed(files)))
 
 
 def doubtful(
@@ -92,6 +90,10 @@ def doubtful(
 def between(header: Row, rows: Rows, dialect: Dialect) -> Iterator[Shape]:
     """What may be between a whole file and its layout."""
     spare = len(rows[0]) - len(dialect.columns) if rows else -1
+    quoted = _quoted(rows)
+    if quoted is not None and all(len(quoted.undo(row)) == len(dialect.columns) for row in rows):
+        yield quoted
+        return
     if spare < 0 or any(len(row) != len(rows[0]) for row in rows):
         return
     made: list[Shape | None] = []
@@ -192,6 +194,24 @@ def _timed(rows: Rows, rate: float = 10.0) -> Shape | None:
 
 def _frame(time: str, rate: float) -> str:
     return str(round(float(time) * rate)) if _TIME.fullmatch(time.strip()) else time
+
+
+def _quoted(rows: Rows) -> Shape | None:
+    """Decimals written with a comma, inside of quotes, as pandas does with ``decimal=","``."""
+    if not any(_opened(row, at) for row in rows for at in range(len(row) - 1)):
+        return None
+    return Shape(
+        "SYN125", "decimals are written with a comma, in quotes", "write points in numbers, and no quotes",
+        lambda row: [
+            f"{cell.strip()[1:]}.{row[at + 1].strip()[:-1]}" if _opened(row, at) else cell
+            for at, cell in enumerate(row) if not (at and _opened(row, at - 1))
+        ],
+    )  # fmt: skip
+
+
+def _opened(row: Row, at: int) -> bool:
+    """Whether a cell is the first half of a number in quotes."""
+    return at + 1 < len(row) and bool(_OPEN.fullmatch(row[at].strip()) and _CLOSE.fullmatch(row[at + 1].strip()))
 
 
 def _halved(rows: Rows, dialect: Dialect) -> Iterator[Shape]:

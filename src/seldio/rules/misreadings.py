@@ -22,6 +22,8 @@ Found = Callable[..., Finding]
 ENOUGH = 10
 #: By so many points the content must speak against the layout that the user named.
 CONTRADICTED = 4.0
+#: Warnings at which labels are not used for anything else, unless forced: to go on may destroy them.
+DOUBTFUL = frozenset({"LAB313"})
 #: The longest STARSS recording has 9 minutes (5,400 frames); baselines pad beyond it, up to 6,400 in real outputs.
 LONGEST = 8000
 
@@ -180,9 +182,10 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
     else:
         certain = [index for index in fits if proves([index])]
     # among files in whole degrees, one with decimals is odd; among decimals it is a source near the front
-    whole = labels.dialect is not None and labels.dialect.kind("azimuth") == "whole"
+    rest = ~close[np.searchsorted(labels.starts, np.arange(len(labels)), side="right") - 1] if not alone else []
+    odd = not alone and not certain and bool(np.mean(azimuth[rest] == np.rint(azimuth[rest])) > 0.95)
     written = labels.dialect is not None or labels.format.role == "table"  # and not derived from a picture
-    doubtful = fits if written and ((alone and small[fits].max() > 0.3) or (whole and not certain)) else []
+    doubtful = fits if written and (odd or alone) and small[fits].max() > 0.3 else []
     return certain, [index for index in doubtful if index not in certain]
 
 
