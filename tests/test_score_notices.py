@@ -78,7 +78,7 @@ def test_padded_rows_are_said_and_not_held_against_the_system(padded: tuple[Path
     notice = said(done)["last-frame"]
     assert notice.grave
     assert "300 of 400 predicted rows (75%) not scored" in notice.text
-    assert "cut the output at the end of the recording" in notice.text
+    assert "padding of an output that was not cut at the end of the recording" in notice.text
     assert done.overall["ER"] == 0
     assert row(done, "definition", "corrected")["ER"] == 0
     assert "second of the last labelled frame" in said(done)["recording-end"].text

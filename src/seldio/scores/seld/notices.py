@@ -208,8 +208,8 @@ def _horizon(case: Case) -> Iterator[Notice]:
             share = f"{rows.beyond:,} of {plural(rows.all, noun)} ({rows.beyond / rows.all:.0%})"
             yield Notice(
                 "last-frame",
-                f"{share} not scored: {who} frames only {only}. Systems whose output is padded to one length write "
-                "such rows: cut the output at the end of the recording",
+                f"{share} not scored: {who} frames only {only}. These are false alarms in the silence behind the "
+                "labels, or the padding of an output that was not cut at the end of the recording",
                 grave=True,
             )
         else:
