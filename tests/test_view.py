@@ -280,6 +280,16 @@ def test_all_findings_are_in_the_page_with_all_their_moments(tmp_path: Path) -> 
     assert (2990, 1.0, [1.0, 300.0]) == (one["count"], one["t"], one["s"])
 
 
+def test_the_page_blames_the_file_that_differs(tmp_path: Path) -> None:
+    folder = deep.tree(tmp_path / "tree", [deep.planted(deep.clip(20), foa=deep.delayed(5))])
+    labels = folder / f"metadata_dev/dev-train-tau/{deep.NAMES[0]}.csv"
+    for place, clip in ((labels, None), (folder, deep.NAMES[0])):
+        found = record(view(place, clip=clip, media="none", deep=True).html)
+        (one,) = found["findings"]
+        assert (one["code"], "(FOA) sounds 0.5 s late" in one["message"]) == ("AUD308", True)
+        assert "(FOA and MIC)" in found["held"]
+
+
 def test_findings_in_predictions_say_so(tree: Path, tmp_path: Path) -> None:
     predictions = tmp_path / f"{CLIP}.csv"
     predictions.write_text("10,1,1,-50,30,181\n11,1,1,-50,99,181\n")

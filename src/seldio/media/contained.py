@@ -35,8 +35,8 @@ class ContainedSound:
     def __init__(self, stream: BinaryIO) -> None:
         self._stack = ExitStack()
         self._container = self._stack.enter_context(container_in(stream, threading.Lock()))
-        found = next(iter(self._container.streams.audio), None)
-        if found is None or not found.rate or not found.channels:
+        found: Any = next(iter(self._container.streams.audio), None)
+        if found is None or found.codec_context is None or not found.rate or not found.channels:
             self.close()
             raise NotAudio("there is no sound in it")
         self._stream: AudioStream = found

@@ -159,7 +159,7 @@ def _main(container: InputContainer) -> VideoStream:
 def _without_pictures(container: InputContainer) -> NotVideo:
     """Why there is nothing to see; a recording without pictures is a recording."""
     heard = next(iter(container.streams.audio), None)
-    if heard is None:
+    if heard is None or heard.codec_context is None:
         return NotVideo("it has no video stream")
     seconds = f", {container.duration / av.time_base:.3f} s" if container.duration else ""
     kind = f"{heard.codec_context.name.upper()}, {plural(heard.channels, 'channel')} at {heard.rate:,} Hz{seconds}"

@@ -6,7 +6,7 @@ How it is found out is in ``docs/deep.md``, with rates of detection and false al
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from seldio.files import Entry
 from seldio.files.lookup import Lookup
@@ -16,7 +16,7 @@ from seldio.formats.trees import Tree
 from seldio.media.arrays import Format
 from seldio.rules.base import ERROR, Rule, rule
 from seldio.rules.collection import Collection, Found, finder
-from seldio.rules.deep_fit import Fits, listened, one_listened
+from seldio.rules.deep_fit import Fits, clip_listened, listened
 from seldio.rules.deep_timing import Other, Shift
 from seldio.rules.deep_words import directions, once, percent
 from seldio.text import listed, plural, printable
@@ -187,8 +187,8 @@ def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
         fits_now = f"{percent(one.before)} of what is heard alone fits as labelled, {percent(one.after)} once they are"
         if agree:
             message = (
-                f"{fit.file} sounds {time} {'early' if one.frames > 0 else 'late'} ({count}) against the labels, which "
-                f"fit the other recording of the clip: {fits_now} moved"
+                f"{fit.file} ({fit.format.upper()}) sounds {time} {'early' if one.frames > 0 else 'late'} ({count}) against "
+                f"the labels, which fit the other recording of the clip: {fits_now} moved"
             )
             yield found(fit.recording, message, "take the original recording")
         else:
@@ -215,16 +215,15 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, labels have the name of their recording.
     """
     for fit, one, agree, names in once(fits, Other):
-        own = "its own" if agree else "these"
-        share = f"fits {percent(one.after)} of what is heard alone, {own} {percent(one.before)}"
+        share = f"{printable(one.clip)} fits {percent(one.after)} of what is heard alone"
         if agree:
             message = (
-                f"{fit.file} sounds like another clip: {printable(one.clip)} {share}, which fit the other recording of "
-                "the clip"
+                f"{fit.file} ({fit.format.upper()}) sounds like another clip: {share}; its own labels fit "
+                f"{percent(one.before)} of it, and the other recording of the clip"
             )
             yield found(fit.recording, message, "take the recording that belongs to the labels")
         else:
-            message = f"the labels look like those of another clip: {printable(one.clip)} {share} ({names})"
+            message = f"the labels look like those of another clip: {share}, these {percent(one.before)} ({names})"
             yield found(fit.labels, message, "find out which name is right")
 
 
@@ -246,19 +245,18 @@ def check_fit(collection: Collection, tree: Tree, look: Lookup, sink: Sink) -> N
     _tell(listened(collection, tree, look), sink)
 
 
-def check_recording(reading: Reading, recording: Entry, format: Format | None, sink: Sink) -> bool:
-    """Hold the labels of one clip against one recording of it.
+def check_clip(reading: Reading, recordings: Sequence[tuple[Entry, Format | None]], sink: Sink) -> bool:
+    """Hold the labels of one clip against its recordings.
 
     Args:
         reading: the labels.
-        recording: of the clip.
-        format: of the recording; None where nothing tells it.
+        recordings: of the clip, one at least, with their formats; None where nothing tells it.
         sink: takes the findings.
 
     Returns:
         Whether there was something to hold against each other: directions, and four channels.
     """
-    fits = one_listened(reading, recording, format)
+    fits = clip_listened(reading, recordings)
     _tell(fits, sink)
     return bool(fits.all)
 

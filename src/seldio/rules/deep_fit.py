@@ -172,14 +172,15 @@ def listened(collection: Collection, tree: Tree, look: Lookup) -> Fits:
     return Fits(collection, (fit for fit in fits if fit is not None))
 
 
-def one_listened(reading: Reading, recording: Entry, format: Format | None) -> Fits:
-    """The labels of one clip and a recording of it; the format is None where nothing tells it.
+def clip_listened(reading: Reading, recordings: Iterable[tuple[Entry, Format | None]]) -> Fits:
+    """The labels of one clip and recordings of it; the format is None where nothing tells it.
 
     Nothing is in it where there are no directions in the labels, or not four channels to listen to.
     """
-    collection = Collection(recording.path, "file", (recording,), (reading,))
-    found = rows_of(collection).values()
-    pairs = (Pair(reading.parts[0].origin.clip, rows, recording, None, format) for rows in found if len(rows.frame))
+    those = list(recordings)
+    collection = Collection(those[0][0].path, "file", tuple(entry for entry, _ in those), (reading,))
+    clip, found = reading.parts[0].origin.clip, [rows for rows in rows_of(collection).values() if len(rows.frame)]
+    pairs = (Pair(clip, rows, entry, None, format) for rows in found for entry, format in those)
     return Fits(collection, (fit for fit in map(_fit, pairs) if fit is not None))
 
 

@@ -37,12 +37,14 @@ class Files:
         audio: the recording.
         array: what the folder of the recording says it is.
         video: the video.
+        sibling: the recording of the other array (MIC of FOA), which nobody listens to.
     """
 
     stem: str
     audio: Entry | None = None
     array: Array = "audio"
     video: Entry | None = None
+    sibling: Entry | None = None
 
 
 def files_of(labels: Path, audio: Path | None = None, video: Path | None = None) -> Files:
@@ -59,7 +61,8 @@ def files_of(labels: Path, audio: Path | None = None, video: Path | None = None)
         raise UsageError(f"{printable(path)} is a folder: name the label file of one clip in it")
     found = _beside(path) if os.path.isfile(path) else {}
     array: Array = next((field for field in HEARD if field in found), "audio")
-    return named(Files(stem_of(path), found.get(array), array, found.get("video")), audio, video)
+    sibling = found.get("mic") if array == "foa" else None
+    return named(Files(stem_of(path), found.get(array), array, found.get("video"), sibling), audio, video)
 
 
 def named(files: Files, audio: Path | None, video: Path | None) -> Files:
@@ -69,7 +72,7 @@ def named(files: Files, audio: Path | None, video: Path | None) -> Files:
         UsageError: one is no file.
     """
     if audio is not None:
-        files = dataclasses.replace(files, audio=_given(audio), array=_array(os.fspath(audio)))
+        files = dataclasses.replace(files, audio=_given(audio), array=_array(os.fspath(audio)), sibling=None)
     return files if video is None else dataclasses.replace(files, video=_given(video))
 
 

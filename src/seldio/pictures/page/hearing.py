@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from seldio.files import Entry
 from seldio.findings import Finding
 from seldio.formats import Reading
 from seldio.media.arrays import Format
@@ -33,14 +34,19 @@ def held(reading: Reading, files: Files, deep: bool) -> Held:
     if not deep:
         return Held("The labels were not held against the sound: seldio view --deep does that for a clip, "
                     "seldio validate --deep for a data set.")  # fmt: skip
-    from seldio.rules.deep import check_recording
+    from seldio.rules.deep import check_clip
 
     found: list[Finding] = []
     array: Format | None = files.array if files.array in ("foa", "mic") else None
-    name = printable(files.audio.name.rpartition("/")[2])
-    if not check_recording(reading, files.audio, array, found.append):
-        return Held(f"The labels could not be held against {name}: that takes directions, and FOA or MIC to listen to.")
-    told = f"The labels were held against the sound of {name}"
+    recordings: list[tuple[Entry, Format | None]] = [(files.audio, array)]
+    recordings += [(files.sibling, "mic")] if files.sibling is not None else []
+    names = " and ".join(dict.fromkeys(printable(entry.name.rpartition("/")[2]) for entry, _ in recordings))
+    if not check_clip(reading, recordings, found.append):
+        return Held(
+            f"The labels could not be held against {names}: that takes directions, and FOA or MIC to listen to."
+        )
+    both = " (FOA and MIC)" if files.sibling is not None else ""
+    told = f"The labels were held against the sound of {names}{both}"
     if found:
         return Held(f"{told}.", findings_of(found, reading))
     return Held(f"{told}: nothing speaks against them, which is no proof that they are right.")

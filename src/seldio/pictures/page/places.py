@@ -100,5 +100,8 @@ def _heard(row: Clip) -> tuple[Array, str | None]:
 
 def _files(contents: Contents, row: Clip) -> Files:
     array, name = _heard(row)
-    sound = contents.entries[name] if name is not None else None
-    return Files(row.clip, sound, array, contents.entries[row.video] if row.video is not None else None)
+    sound, video, mic = (
+        contents.entries[found] if found is not None else None
+        for found in (name, row.video, row.mic if array == "foa" else None)
+    )
+    return Files(row.clip, sound, array, video, mic)
