@@ -186,9 +186,10 @@ def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
         count, moved = plural(abs(one.frames) * fit.step, "label frame"), f"{-one.frames * fit.step:+d}"
         fits_now = f"{percent(one.before)} of what is heard alone fits as labelled, {percent(one.after)} once they are"
         if agree:
+            side = "early" if one.frames > 0 else "late"
             message = (
-                f"{fit.file} ({fit.format.upper()}) sounds {time} {'early' if one.frames > 0 else 'late'} ({count}) against "
-                f"the labels, which fit the other recording of the clip: {fits_now} moved"
+                f"{fit.file} ({fit.format.upper()}) sounds {time} {side} ({count}) against the labels, which fit the "
+                f"other recording of the clip: {fits_now} moved"
             )
             yield found(fit.recording, message, "take the original recording")
         else:
