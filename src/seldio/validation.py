@@ -23,6 +23,7 @@ from seldio.item_validation import AnyReference, Chosen
 from seldio.label_validation import check_labels, check_large, large_labels
 from seldio.line_validation import check_large as check_lines
 from seldio.line_validation import large_files
+from seldio.reference import load
 from seldio.rules.audio import check_recordings
 from seldio.rules.audio_tree import is_sound
 from seldio.rules.base import Rule
@@ -58,7 +59,7 @@ def validate(
     path: Path,
     *,
     format: str | None = None,
-    reference: AnyReference = None,
+    reference: AnyReference | Path = None,
     settings: Settings | None = None,
     deep: bool = False,
 ) -> Report:
@@ -67,8 +68,8 @@ def validate(
     Args:
         path: what to check.
         format: the layout of all label files; found from their content if not given.
-        reference: the clips to expect, or the questions that are answered, as :func:`seldio.reference.load`
-            gives them.
+        reference: the clips to expect, or the questions that are answered: a path, a range such as
+            ``mix001..mix078``, or what :func:`seldio.reference.load` makes of one.
         settings: which rules count, and how much; all of them by default.
         deep: listen to all recordings, decode all videos, and hold labels against the sound; it takes its time.
 
@@ -79,7 +80,8 @@ def validate(
         UsageError: nothing has that name, no such format exists, or the reference is of the wrong kind.
         SeldioError: the disk fails.
     """
-    return examine(path, format=format, reference=reference, settings=settings, deep=deep, rows=False).report
+    expected = load(os.fspath(reference)) if isinstance(reference, str | os.PathLike) else reference
+    return examine(path, format=format, reference=expected, settings=settings, deep=deep, rows=False).report
 
 
 def examine(
@@ -159,7 +161,8 @@ def _check(
     for group in groups:
         recognised = read_files(group, sink, told)
         every += recognised
-        chosen = [rule for rule in rules.SET_RULES if package is None or rule.code != "SUB101"]  # there: SUB213
+        # a package names its clips itself: SUB213
+        chosen = [rule for rule in rules.SET_RULES if package is None or rule.code not in ("SUB101", "SUB111")]
         mixed = _check_set(chosen, _collection(source, [*recognised, *thin], reference), sink)
         for item in recognised:
             check_labels(item.reading, _except_rows_of(mixed, sink), told=item.told, reference=reference)

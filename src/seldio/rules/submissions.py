@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -315,8 +315,57 @@ def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding
             yield found(reading.parts[0].file.path, message, "a submission has no source column; convert them")
 
 
+@rule("SUB111", INFO)
+def missing_number(collection: Collection, found: Found) -> Iterator[Finding]:
+    """A number that is missing among numbered files.
+
+    The names of the files count on from the first to the last, and a few in between are not there. A
+    file that was not copied, or a recording for which a system wrote nothing, looks like this: the
+    official scorers leave a clip without a file out of the score, while an empty file says that
+    nothing was detected.
+
+    Nothing is said where a reference names the clips (SUB101 does then), nor of STARSS recordings,
+    whose own numbering has gaps.
+
+    Example:
+        mix001.csv … mix078.csv, and no mix041.csv
+
+    Fix:
+        Add the file, empty if nothing was detected; ``--reference mix001..mix078`` makes it an error if
+        one is missing.
+
+    Reference: seld-dcase2023, cls_compute_seld_results.py: the loop is over the files that are there.
+    """
+    if collection.reference is not None:
+        return
+    for (before, digits, behind), numbers in sorted(_numbered(collection.clips).items()):
+        missing = sorted(set(range(min(numbers), max(numbers) + 1)) - numbers)
+        if len(numbers) < NUMBERED or not 0 < len(missing) <= max(1, len(numbers) // 20):
+            continue
+        names = [f"{before}{number:0{digits}}{behind}" for number in (*missing, min(numbers), max(numbers))]
+        message = f"no {listed(names[:-2])} among {plural(len(numbers), 'file')} from {names[-2]} to {names[-1]}"
+        yield found(
+            collection.path, printable(message), f"--reference {names[-2]}..{names[-1]} checks that all are there"
+        )
+
+
+def _numbered(clips: Iterable[str]) -> dict[tuple[str, int, str], set[int]]:
+    """The numbers of clips by what stands before and behind them in the names, and by how many digits they have."""
+    groups: dict[tuple[str, int, str], set[int]] = {}
+    for clip in clips:
+        match = _NUMBER.fullmatch(clip)
+        if match is not None and not _STARSS.search(clip):
+            groups.setdefault((match[1], len(match[2]), match[3]), set()).add(int(match[2]))
+    return groups
+
+
+_NUMBER = re.compile(r"(.*?)(\d{1,9})(\D*)", re.ASCII | re.DOTALL)
+_STARSS = re.compile(r"fold\d+_room\d+_mix\d+", re.ASCII | re.IGNORECASE)
+#: Fewer files than this may well be a choice of some.
+NUMBERED = 10
+
+
 RULES = (
     missing_clip, surplus_clip, misspelt_clip, result_name, frame_past_end, all_empty, one_file_for_all, result_twice,
-    several_formats,
-    labels_for_results,
+    several_formats, labels_for_results, missing_number,
 )  # fmt: skip
