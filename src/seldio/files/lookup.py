@@ -66,8 +66,9 @@ def on_disk(base: str, name: str) -> Entry | None:
 def real_places(base: str) -> tuple[str, ...]:
     """The folders in which a file below *base* may really lie: itself, and in a cache of the Hub the blobs."""
     real = os.path.realpath(base)
-    above = re.match(r"(.*[/\\](?:datasets|models|spaces)--[^/\\]+)[/\\]snapshots[/\\][^/\\]", os.path.abspath(base))
-    return (real, os.path.realpath(above[1] + os.sep + "blobs")) if above else (real,)
+    above = re.match(r"(.+)[/\\]snapshots(?:[/\\]|$)", real)
+    blobs = above[1] + os.sep + "blobs" if above else ""
+    return (real, blobs) if above and os.path.realpath(blobs) == blobs and os.path.exists(blobs) else (real,)
 
 
 def _above(name: str) -> list[str]:
