@@ -445,7 +445,7 @@ def test_what_is_missing_is_asked_for() -> None:
         convert(given, get("starss22"), get("dcase2025"))
     assert str(caught.value) == (
         "dcase2025 needs distance, onscreen (distance: the table has none; onscreen: the table has none). "
-        "To set one value for all: --fill distance=0 --fill onscreen=0"
+        "To set one value for all: --fill distance=METRES --fill onscreen=0 (metres, whatever the unit of the layout)"
     )
     filled = convert(
         given, get("starss22"), get("dcase2025"), allow_loss=["all"], fill={"distance": "0.5", "onscreen": 1}

@@ -149,7 +149,7 @@ ROWS = in_order(
     frame=st.integers(0, 6000),
     class_id=st.integers(0, 12),
     source=st.integers(-1, 9) | st.none(),
-    azimuth=st.integers(-179, 180).map(float),
+    azimuth=st.integers(-180, 180).map(float),
     elevation=st.integers(-90, 90).map(float),
     distance=st.integers(0, 100_000).map(lambda cm: cm / 100) | st.none(),
 )

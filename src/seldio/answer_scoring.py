@@ -17,7 +17,7 @@ from seldio.formats.items import ItemReading
 from seldio.rules.answered import OUTPUTS, has_outputs, prediction_of
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.result import Notice, ScoreReport
-from seldio.text import listed, plural, printable
+from seldio.text import listed, meant, plural, printable
 
 if TYPE_CHECKING:
     from seldio.scores.judge import Judge, Judgement, Reply, Request
@@ -129,7 +129,8 @@ def score_answers(
         asked = given  # MMAU's and MMAR's files hold both, and their programs read nothing else
     profile = options.profile or _profile_for(asked or given)
     if profile not in PROFILES:
-        raise UsageError(f"no profile {profile!r} for questions; there are {', '.join(PROFILES)}")
+        close = meant(profile, PROFILES) or f"; there are {', '.join(PROFILES)}"
+        raise UsageError(f"no profile {profile!r} for questions{close}")
     items = [row for row in asked.rows if isinstance(row, Item)] if asked is not None else None
     if items is None and PROFILES[profile] is not _jasco:
         raise UsageError(f"{profile} needs the questions with their answers: --reference FILE")

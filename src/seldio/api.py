@@ -6,21 +6,22 @@ import dataclasses
 import os
 import re
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 
-from seldio.conversion import convert_source as convert
+from seldio.conversion import Conversion, convert_source
 from seldio.conversion import tables as conversion
 from seldio.conversion.inputs import Input, read_single
 from seldio.conversion.losses import NOTHING
 from seldio.conversion.outputs import write_tables
 from seldio.conversion.vetting import vet_table
-from seldio.errors import UsageError
-from seldio.files import open_source
+from seldio.errors import InvalidData, UsageError
+from seldio.files import Source, open_source
 from seldio.findings import raise_errors
-from seldio.formats import get
-from seldio.schema.events import origin_of
+from seldio.formats import Format, get
+from seldio.schema.events import event_table, origin_of
+from seldio.text import printable
 
 if TYPE_CHECKING:
     from seldio.scores.result import ScoreReport
@@ -47,13 +48,71 @@ def read(path: str | os.PathLike[str], *, format: str | None = None, force: bool
         UsageError: nothing has that name, or the files have several layouts.
         SeldioError: the disk fails.
     """
-    found = read_single(path, format)
+    try:
+        found = read_single(path, format)
+    except (InvalidData, UsageError):
+        from seldio.conversion.items import questions_in
+
+        if format is None and os.fspath(path) != "-" and (held := questions_in(path)) is not None:
+            where = f"{printable(os.fspath(path))} holds {held}"
+            raise UsageError(f"{where}, not labels: seldio.open(path).items reads them") from None
+        raise
     found.faults.settle(force)
     return found.table
 
 
+def convert(
+    path: str | os.PathLike[str] | Source,
+    out: str | os.PathLike[str] | BinaryIO,
+    target: Format | str,
+    *,
+    format: Format | str | None = None,
+    allow_loss: Collection[str] = (),
+    fill: Mapping[str, Any] = NOTHING,
+    force: bool = False,
+    gain: float | None = None,
+    **asking: Any,
+) -> Conversion:
+    """Convert labels or questions on disk to another format, labels to questions, or recordings to another array.
+
+    A file becomes a file; a folder, archive or Parquet table becomes a folder of files with the same relative names
+    and the target's suffix; anything becomes one Parquet file. Questions become one file. Everything is read and
+    checked before the first file is written, and each file is written whole or not at all.
+
+    Args:
+        path: a file, folder, archive, ``-`` for standard input, or an open source of labels.
+        out: the file or folder to write; one file may also go into an existing folder, or into a binary stream.
+        target: the format to write: of labels or questions, ``foa`` or ``mic``, or a way to store a data set such as
+            ``hf-parquet``; ``files`` is the way back.
+        format: the layout of the source; found from its content if not given.
+        allow_loss: fields whose loss is accepted, as names or a text with commas; ``all`` for every one.
+        fill: values for fields that are unknown, by field: angles in degrees, ``distance`` in metres.
+        force: convert labels in which there are errors too, such as angles in radians or classes that do not exist.
+        gain: ``foa`` and ``mic``: decibels by which recordings that are made become louder.
+        asking: labels to questions: fields of :class:`seldio.conversion.asked.Request`, such as ``seed``, ``tasks``,
+            ``total``, ``window`` (seconds).
+
+    Returns:
+        What was done: formats, files, rows, losses, notes; of questions what was asked and skipped as well.
+
+    Raises:
+        InvalidData: something in the source is wrong, so that rows would be lost or mean something else.
+        LossError: the target cannot carry a field, and its loss is not allowed.
+        UnknownFormat: the layout of the source has to be named.
+        UsageError: the request makes no sense, or would overwrite its own source.
+        SeldioError: the disk fails.
+    """
+    from seldio.conversion.asked import Request
+    from seldio.conversion.dispatch import convert_any
+
+    if not isinstance(path, str | os.PathLike) or not isinstance(target, str) or isinstance(format, Format):
+        return convert_source(path, out, target, format=format, allow_loss=allow_loss, fill=fill, force=force)
+    request = _options(Request, None, {**asking, "force": force})
+    return convert_any(path, out, target, format, allow_loss, fill, request, gain)
+
+
 def write(
-    table: pa.Table,
+    table: Any,
     path: str | os.PathLike[str],
     format: str,
     *,
@@ -64,11 +123,13 @@ def write(
     """Write an event table: a folder with a file for each clip, one file, or one Parquet file.
 
     Args:
-        table: an event table; :func:`read` gives one, :func:`seldio.from_events` makes one.
+        table: an event table: :func:`read` gives one, :func:`seldio.from_events` makes one; or a DataFrame of pandas
+            or polars with columns of one (:data:`seldio.schema.events.COLUMNS`).
         path: the folder; of one clip a file if it has a suffix, such as ``mix001.csv``.
         format: the layout to write.
-        allow_loss: fields whose loss is accepted; ``all`` for every one.
-        fill: values for fields that the layout needs and the table lacks, by field.
+        allow_loss: fields whose loss is accepted, as names or a text with commas; ``all`` for every one.
+        fill: values for fields that the layout needs and the table lacks, by field: angles in degrees, ``distance``
+            in metres.
         force: write rows in which there are errors too, such as angles in radians or classes that do not exist.
 
     Returns:
@@ -77,10 +138,10 @@ def write(
     Raises:
         InvalidData: something in the table is wrong; the line is the number of the row, from 1.
         LossError: the layout cannot carry a field that the table has.
-        UsageError: the layout needs a field that the table lacks.
+        UsageError: the layout needs a field that the table lacks, or it is no event table.
         SeldioError: the disk fails.
     """
-    target = get(format)
+    target, table = get(format), event_table(table)
     vet_table(table).settle(force)
     done = conversion.convert(table, get("parquet"), target, allow_loss=allow_loss, fill=fill)
     named = re.search(r"\.[a-z]\w*$", os.fspath(path), re.IGNORECASE)

@@ -22,7 +22,7 @@ from seldio.formats.trees import TYPES
 from seldio.schema.events import clip_codes
 from seldio.schema.qa import Item, Prediction
 from seldio.schema.spans import spans
-from seldio.text import clipped, plural, printable
+from seldio.text import clipped, listed, plural, printable
 from seldio.validation import Examined, examine
 from seldio.vocabularies import vocabulary
 
@@ -73,6 +73,7 @@ def _group(reading: Reading) -> dict[str, Any]:
         "format": format.name,
         "title": format.title,
         "vocabulary": format.vocabulary,
+        "files": list(dict.fromkeys(part.file.path for part in reading.parts)),
         "clips": len(reading.parts),
         "silent_clips": sum(part.readable and not part.rows for part in reading.parts),
         "rows": table.num_rows,
@@ -176,6 +177,7 @@ _SHOWN = 20
 def _items_text(group: dict[str, Any]) -> list[str]:
     """A file of questions or predictions, for people."""
     lines = ["", f"{group['format']}  {group['title']}", f"  because     {printable(group['evidence'])}"]
+    lines.append(f"  file        {printable(group['file'])}")
     what = "question" if group["holds"] == "items" else "prediction"
     ids = "each with its own id" if group["ids"] == group["rows"] else plural(group["ids"], "different id")
     prompts = f", {plural(group['prompts'], 'different prompt')}" if group.get("prompts") else ""
@@ -215,6 +217,7 @@ def as_text(description: dict[str, Any]) -> str:
         lines += ["", f"{group['format']}  {group['title']}"]
         lines.append(f"  because     {printable(group['evidence'] or 'no file has a row')}")
         silent = f", {group['silent_clips']:,} of them silent" if group["silent_clips"] else ""
+        lines.append(f"  files       {listed(group['files'], 3)}")
         lines.append(f"  clips       {group['clips']:,}{silent}")
         lines.append(f"  rows        {group['rows']:,} with {', '.join(group['columns'])}")
         if "active_seconds" in group:

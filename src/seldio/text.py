@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 # C0 and C1 controls, DEL, bidirectional controls, zero-width and other invisible characters,
@@ -85,6 +87,12 @@ def clipped(text: str, width: int = 60) -> str:
 def plural(count: int, noun: str, many: str | None = None) -> str:
     """``1 file``, ``2 files``: *count* with thousands separators and the noun in its number."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """The one of *known* that *name* is close to, as a question for the end of a message; nothing if there is none."""
+    close = difflib.get_close_matches(name.lower(), list(known), 1, 0.7)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def listed(names: list[str] | tuple[str, ...], most: int = 5) -> str:

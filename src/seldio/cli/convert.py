@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine
+from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine, complete_formats, complete_targets
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 _TO = (
     "The format to write (seldio formats lists them); mic or foa; or to store a data set as a whole, hf-parquet, "
     "webdataset, audiofolder or videofolder, and files for the way back."
+)
+_FILL = (
+    "FIELD=VALUE for a field that the target needs and SOURCE lacks: angles in degrees, distance in metres "
+    "(distance=2.5 is 2.5 m in any layout)."
 )
 _ASK = "Labels to questions"
 #: The margins with their defaults; they are loaded with much else, so a test sees that this is all of them.
@@ -32,11 +36,13 @@ MARGINS = (
 def command(
     source: str = typer.Argument(help="A file, folder, archive, -, or the name of a format."),
     path: str | None = typer.Argument(None, help="Where the data is, if SOURCE is the name of its format."),
-    to: str = typer.Option(..., "--to", help=_TO),
+    to: str = typer.Option(..., "--to", help=_TO, autocompletion=complete_targets),
     out: str | None = typer.Option(None, "-o", help="The file or folder to write; one file goes to standard output."),
-    format: str | None = typer.Option(None, "--format", "-f", help="The layout of SOURCE; found if not given."),
+    format: str | None = typer.Option(
+        None, "--format", "-f", help="The layout of SOURCE; found if not given.", autocompletion=complete_formats
+    ),
     allow_loss: str = typer.Option("", help="Fields whose loss is accepted, comma separated; all for every one."),
-    fill: list[str] = typer.Option([], help="FIELD=VALUE for a field that the target needs and SOURCE lacks."),
+    fill: list[str] = typer.Option([], help=_FILL),
     force: bool = typer.Option(False, "--force", help="Convert labels in which seldio validate finds errors too."),
     json: bool = typer.Option(False, "--json", help="Print what was done as json (to standard error with -o -)."),
     seed: int = typer.Option(0, help=f"{_ASK}: another seed asks in other words."),
@@ -86,7 +92,7 @@ def command(
         force=force,
     )  # fmt: skip
     name = format if format is not None else (told.name if told is not None else None)
-    filled = dict(_pair(item, "--fill", "distance=0") for item in fill)
+    filled = dict(_pair(item, "--fill", "distance=2.5 (metres)") for item in fill)
     with running(workers, engine, resume):
         done = convert_any(place, where, to, name, lost, filled, request, gain)
     _tell(done, json)

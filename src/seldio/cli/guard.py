@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from seldio.reports.progress import Bars
 
 
+#: What a shell reports of a program that SIGPIPE ended: 128 and the number of the signal.
+CLOSED_PIPE = 141
+
+
 def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
     """Turn the outcome of *command* into an exit code, and errors into one line on stderr."""
 
@@ -39,7 +43,7 @@ def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
     except BrokenPipeError:
         # the reader went away (seldio … | head): end quietly, and keep Python from complaining at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.FAILURE
+        return CLOSED_PIPE
     except KeyboardInterrupt as stop:
         return _told(str(stop) or "stopped; nothing is half written", ExitCode(ExitCode.FAILURE), 130)
     except OSError as error:

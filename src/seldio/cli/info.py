@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from seldio.cli.guard import guarded
+from seldio.cli.options import SCHEMA_NAMES, complete_formats, complete_schemas
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +24,9 @@ def _print_json(value: object) -> None:
 @guarded
 def command(
     path: str = typer.Argument(help="A file, folder, archive, or - for standard input."),
-    format: str | None = typer.Option(None, "--format", "-f", help="The layout; found from the content if not given."),
+    format: str | None = typer.Option(
+        None, "--format", "-f", help="The layout; found from the content if not given.", autocompletion=complete_formats
+    ),
     json: bool = typer.Option(False, "--json", help="Print json."),
 ) -> ExitCode:
     """What is here: layout and why; clips, events and classes; questions and answers; the levels of a recording."""
@@ -36,7 +39,7 @@ def command(
 
 @guarded
 def formats(
-    name: str | None = typer.Argument(None, help="One format, by name or alias."),
+    name: str | None = typer.Argument(None, help="One format, by name or alias.", autocompletion=complete_formats),
     json: bool = typer.Option(False, "--json", help="Print json."),
 ) -> ExitCode:
     """List the formats, or explain one: columns, units, what it carries and what it cannot."""
@@ -57,7 +60,12 @@ def formats(
 
 
 @guarded
-def schema(name: str | None = typer.Argument(None, help="event or report; without a name, the list.")) -> ExitCode:
+def schema(
+    name: str | None = typer.Argument(
+        None, help=f"{', '.join(SCHEMA_NAMES[:-1])} or {SCHEMA_NAMES[-1]}; without a name, the list.",
+        autocompletion=complete_schemas,
+    ),
+) -> ExitCode:  # fmt: skip
     """Print a JSON Schema (2020-12)."""
     from seldio.schemas import SCHEMAS
 

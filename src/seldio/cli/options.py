@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
@@ -26,3 +27,60 @@ RESUME: Any = typer.Option(
     None, "--resume", metavar="FOLDER", rich_help_panel=_PANEL,
     help="Keep finished parts in this folder: the same command goes on from there.",
 )  # fmt: skip
+
+
+# --- what a shell offers when the tab key is pressed; loaded then ---------------------------------------------------
+
+#: The schemas, which are loaded with much else; a test sees that these are all.
+SCHEMA_NAMES = ("clip", "event", "item", "prediction", "report")
+
+
+def complete_formats(incomplete: str) -> Iterator[tuple[str, str]]:
+    """The formats of labels and of questions that begin so, with their titles."""
+    from seldio.formats import FORMATS, Format, item_formats
+    from seldio.formats.items import ItemFormat
+
+    every: list[Format | ItemFormat] = [*FORMATS, *item_formats.ITEM_FORMATS]
+    for format in every:
+        yield from ((name, format.title) for name in (format.name, *format.aliases) if name.startswith(incomplete))
+
+
+def complete_targets(incomplete: str) -> Iterator[tuple[str, str]]:
+    """What can be converted to: formats, arrays and ways to store a data set."""
+    from seldio.conversion.dispatch import STORED
+
+    yield from complete_formats(incomplete)
+    yield from ((name, "recordings of the other array") for name in ("foa", "mic") if name.startswith(incomplete))
+    yield from ((name, "a data set as a whole") for name in STORED if name.startswith(incomplete))
+
+
+def complete_profiles(incomplete: str) -> Iterator[tuple[str, str]]:
+    """The ways of scoring that begin so, with their titles."""
+    from seldio.info import profile_titles
+
+    yield from (pair for pair in profile_titles() if pair[0].startswith(incomplete))
+
+
+def complete_rules(incomplete: str) -> Iterator[tuple[str, str]]:
+    """The rules whose code or name begins so, with their summaries."""
+    from seldio.rules import CATALOGUE
+
+    yield from complete_codes(incomplete)
+    for rule in CATALOGUE.values():
+        if incomplete and rule.name.startswith(incomplete.lower()):
+            yield rule.name, rule.summary
+
+
+def complete_codes(incomplete: str) -> Iterator[tuple[str, str]]:
+    """The codes of rules that begin so, behind the last comma, with their summaries."""
+    from seldio.rules import CATALOGUE
+
+    before, comma, last = incomplete.rpartition(",")
+    for rule in CATALOGUE.values():
+        if rule.code.startswith(last.upper()):
+            yield f"{before}{comma}{rule.code}", rule.summary
+
+
+def complete_schemas(incomplete: str) -> list[str]:
+    """The schemas that begin so."""
+    return [name for name in SCHEMA_NAMES if name.startswith(incomplete)]

@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from seldio.cli.guard import guarded
+from seldio.cli.options import complete_formats, complete_profiles
 from seldio.errors import ExitCode
 
 
@@ -38,9 +39,15 @@ def command(
     out: Path | None = typer.Option(
         None, "-o", help="The picture (.png, .svg, .pdf) or film (.mp4); CLIP-KIND.png here if not given."
     ),
-    format: str | None = typer.Option(None, "--format", "-f", help="The layout of SOURCE; found if not given."),
-    predictions_format: str | None = typer.Option(None, help="That of the predictions, likewise."),
-    profile: str | None = typer.Option(None, help="The way of scoring.", rich_help_panel=_SCORES),
+    format: str | None = typer.Option(
+        None, "--format", "-f", help="The layout of SOURCE; found if not given.", autocompletion=complete_formats
+    ),
+    predictions_format: str | None = typer.Option(
+        None, help="That of the predictions, likewise.", autocompletion=complete_formats
+    ),
+    profile: str | None = typer.Option(
+        None, help="The way of scoring.", rich_help_panel=_SCORES, autocompletion=complete_profiles
+    ),
     allow_missing: bool = typer.Option(
         False, "--allow-missing", help="Score the clips that both sides have.", rich_help_panel=_SCORES
     ),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from seldio.cli.guard import guarded
+from seldio.cli.options import complete_rules
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -15,17 +16,20 @@ if TYPE_CHECKING:
 
 @guarded
 def command(
-    code: str | None = typer.Argument(None, help="A code like LAB103, or the beginning of several."),
+    code: str | None = typer.Argument(
+        None,
+        help="A code like LAB103 or the beginning of several, a name like radians, or a word of a title.",
+        autocompletion=complete_rules,
+    ),
     all_rules: bool = typer.Option(False, "--all", help="List all rules."),
     json: bool = typer.Option(False, "--json", help="Print json."),
 ) -> ExitCode:
     """Explain a rule: what it checks, why it matters, an example, the fix, the reference."""
-    from seldio.rules import CATALOGUE, get
+    from seldio.rules import CATALOGUE, find
 
     if code is None and not all_rules:
         raise UsageError("name a rule (seldio rule LAB103), or list all of them (seldio rule --all)")
-    matching = [rule for key, rule in CATALOGUE.items() if code and key.startswith(code.upper())]
-    chosen = list(CATALOGUE.values()) if all_rules else matching or [get(str(code))]
+    chosen = list(CATALOGUE.values()) if all_rules or code is None else find(code)
     if json:
         from seldio.text import json_text
 

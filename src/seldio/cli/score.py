@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine
+from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine, complete_formats, complete_profiles
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -68,9 +68,15 @@ _PROFILES: Any = typer.Option(False, "--profiles", is_eager=True, callback=_list
 def command(
     predictions: list[str] = typer.Argument(help="Outputs of one or more systems: files, folders, archives."),
     reference: str | None = typer.Option(None, "--reference", "-r", help="The labels, or the questions with answers."),
-    profile: str | None = typer.Option(None, "--profile", "-p", help="The way of scoring; --profiles lists them."),
-    format: str | None = typer.Option(None, "--format", "-f", help="The layout of the predictions."),
-    reference_format: str | None = typer.Option(None, help="The layout of the reference, likewise."),
+    profile: str | None = typer.Option(
+        None, "--profile", "-p", help="The way of scoring; --profiles lists them.", autocompletion=complete_profiles
+    ),
+    format: str | None = typer.Option(
+        None, "--format", "-f", help="The layout of the predictions.", autocompletion=complete_formats
+    ),
+    reference_format: str | None = typer.Option(
+        None, help="The layout of the reference, likewise.", autocompletion=complete_formats
+    ),
     allow_missing: bool = typer.Option(False, "--allow-missing", help="Score what is there, and say what is not."),
     force: bool = typer.Option(False, "--force", help="Score labels in which seldio validate finds errors too."),
     output: Output = _OUTPUT,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine
+from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine, complete_codes, complete_formats
 from seldio.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ class Output(enum.StrEnum):
 @guarded
 def command(
     paths: list[str] = typer.Argument(help="Files, folders, archives (zip, tar), or - for standard input."),
-    format: str | None = typer.Option(None, "--format", "-f", help="The layout; found from the content if not given."),
+    format: str | None = typer.Option(
+        None, "--format", "-f", help="The layout; found from the content if not given.", autocompletion=complete_formats
+    ),
     reference: str | None = typer.Option(
         None,
         help="What to hold it against: for labels the clips to expect (a folder of recordings or labels, "
@@ -50,8 +52,12 @@ def command(
     ),
     json: bool = typer.Option(False, "--json", help="The same as --output json."),
     out: Path | None = typer.Option(None, "-o", help="Write the report to this file."),
-    select: str | None = typer.Option(None, help="Only these rules: prefixes of codes, comma separated."),
-    ignore: str | None = typer.Option(None, help="Not these rules: prefixes of codes, comma separated."),
+    select: str | None = typer.Option(
+        None, help="Only these rules: prefixes of codes, comma separated.", autocompletion=complete_codes
+    ),
+    ignore: str | None = typer.Option(
+        None, help="Not these rules: prefixes of codes, comma separated.", autocompletion=complete_codes
+    ),
     fail_on: str | None = typer.Option(None, help="error (default), warning or info: what ends with exit code 1."),
     deep: bool = typer.Option(
         False, "--deep", help="Listen to recordings, decode videos, and hold labels against the sound."

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from seldio.cli.guard import guarded
+from seldio.cli.options import complete_formats
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -30,8 +31,12 @@ def command(
     out: str | None = typer.Option(
         None, "-o", help="The page to write; CLIP.html here if not given, - for standard output."
     ),
-    format: str | None = typer.Option(None, "--format", "-f", help="The layout of the labels; found if not given."),
-    predictions_format: str | None = typer.Option(None, help="The layout of the predictions; found if not given."),
+    format: str | None = typer.Option(
+        None, "--format", "-f", help="The layout of the labels; found if not given.", autocompletion=complete_formats
+    ),
+    predictions_format: str | None = typer.Option(
+        None, help="The layout of the predictions; found if not given.", autocompletion=complete_formats
+    ),
     link_media: bool = typer.Option(
         False, "--link-media", help="Name sound and video where they are, in place of small copies in the page."
     ),

@@ -23,11 +23,14 @@ from seldio.errors import DataError, UnknownFormat, UsageError
 from seldio.formats import Format, get
 from seldio.formats.dcase_json import JsonFormat, clip_name
 from seldio.formats.label_csv import Dialect
+from seldio.rules.labels import FARTHEST
 from seldio.schema.events import COLUMNS, ClipFile, Event, Origin, origin_of, with_origin
 from seldio.vocabularies import Vocabulary, spelling, vocabulary
 
 #: Columns that ``--fill`` can set: one number or flag for every row that has none.
 FILLABLE = ("class_id", "source", "azimuth", "elevation", "distance", "onscreen", "hemisphere", "score")
+#: The units of its values, whatever those of a layout are.
+_UNITS = {"azimuth": "degrees", "elevation": "degrees", "distance": "metres"}
 
 
 def resolved(source: Format, table: pa.Table) -> Format:
@@ -97,7 +100,11 @@ def _scalar(field: str, value: Any) -> pa.Scalar:
         if not scalar.is_valid:
             raise ValueError
     except (pa.ArrowException, ValueError):
-        raise UsageError(f"--fill {field}={value}: not a value of {field}") from None
+        what = f"{field} in {_UNITS[field]}" if field in _UNITS else field
+        raise UsageError(f"--fill {field}={value}: not a value of {what}") from None
+    if field == "distance" and scalar.as_py() > FARTHEST:
+        far = f"{FARTHEST:g} m is as far as any source is"
+        raise UsageError(f"--fill distance={value}: the unit is metres, whatever that of the layout, and {far}")
     return scalar
 
 

@@ -12,9 +12,9 @@ from seldio.conversion.choices import answered
 from seldio.conversion.inputs import reopened
 from seldio.conversion.outputs import write_single
 from seldio.conversion.sources import Conversion
-from seldio.conversion.tables import ALL, check_fields
+from seldio.conversion.tables import ALL, checked_fields
 from seldio.errors import DataError, LossError, UsageError
-from seldio.files import Entry, Source, read_entries
+from seldio.files import Entry, Source, open_source, read_entries
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats import item_formats, tables
 from seldio.formats.items import ItemFormat, ItemReading, Row
@@ -48,6 +48,13 @@ def held_items(source: Source) -> ItemFormat | None:
     """The format of a source's questions or predictions, by a look that stops at the first such file."""
     found = (item_formats.recognise(data, entry.name) for entry, data in read_entries(_likely(source), _nothing))
     return next((format for format in found if format is not None), None)
+
+
+def questions_in(path: str | os.PathLike[str]) -> str | None:
+    """What a file, folder or archive holds where that is questions or predictions, in words."""
+    with open_source(path, _nothing) as source:
+        held = held_items(source)
+    return None if held is None else f"{'questions' if held.holds == 'items' else 'predictions'} ({held.name})"
 
 
 def _likely(source: Source) -> list[Entry]:
@@ -133,7 +140,7 @@ def convert_items(
         LossError: the target cannot carry a field, and its loss is not allowed.
         UsageError: there is nothing to convert, or the target needs a field that the source lacks.
     """
-    check_fields(allow_loss, {**Item.model_fields, **Prediction.model_fields})
+    allow_loss = checked_fields(allow_loss, {**Item.model_fields, **Prediction.model_fields})
     readings = read_items(path, format, sink)
     path = path.path if isinstance(path, Source) else path
     if len(readings) != 1:

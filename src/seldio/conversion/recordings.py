@@ -122,6 +122,8 @@ def _tree(source: Source, out: Path, making: _Making, audio: bool) -> ArrayConve
         making.record(own[name], out / PurePosixPath(sibling))
         written.append(str(out / sibling))
     notes = [f"{plural(len(replaced), 'recording')} of the {TITLES[OTHER[to]]} {'converted' if audio else 'left out'}"]
+    if not replaced and not named:
+        notes = [_nothing_to_do(len(rest), to)]
     return making.done(sorted(set(written)), len(replaced), [*notes, *([_quality(to)] if audio else [])])
 
 
@@ -150,7 +152,7 @@ def _file(source: Source, entry: Entry, out: Path, making: _Making, audio: bool)
             notes.append("none of its recordings is here: not checked")
     make_folder(out.parent)
     _copy(entry, out, to)
-    notes.insert(0, f"{plural(len(before), 'path')} of recordings repointed")
+    notes.insert(0, f"{plural(len(before), 'path')} of recordings repointed" if before else _nothing_to_do(1, to))
     return making.done(written, len(before), notes)
 
 
@@ -296,6 +298,14 @@ class _Making:
             f"clipped: {clipped:,} of {plural(samples, 'sample')} in {where}, by up to {beyond:.1f} dB "
             f"({printable(loudest)}); --gain {safe:.1f} keeps all of them, with one factor for the whole set"
         )
+
+
+def _nothing_to_do(files: int, to: Array) -> str:
+    """Why files are copied and nothing more: labels have directions, which are those of both arrays."""
+    return (
+        f"no recording of the {TITLES[OTHER[to]]}, and nothing that names one: labels are the same for both arrays, "
+        f"so {plural(files, 'file')} {'was' if files == 1 else 'were'} copied without a change"
+    )
 
 
 def _quality(to: Array) -> str:

@@ -17,7 +17,7 @@ from seldio.conversion.losses import NOTHING, Plan, plan
 from seldio.conversion.outputs import write_stream, write_tables
 from seldio.conversion.sharded import convert_shards
 from seldio.conversion.shards import Shard, known, shards
-from seldio.conversion.tables import carry_out, check_names, merged, refuse
+from seldio.conversion.tables import carry_out, checked_names, merged, refuse
 from seldio.errors import UsageError
 from seldio.files import Source
 from seldio.findings import Finding
@@ -94,7 +94,7 @@ def convert_source(
     """
     target = get(target) if isinstance(target, str) else target
     told = get(format) if isinstance(format, str) else format
-    check_names(allow_loss)
+    allow_loss = checked_names(allow_loss)
     findings: list[Finding] = []
     where = cast("BinaryIO", out) if isinstance(out, IOBase) else os.fspath(cast("str | os.PathLike[str]", out))
     without = None

@@ -16,6 +16,8 @@ from seldio.schema.events import COLUMNS
 
 #: The name that allows every loss.
 ALL = "all"
+#: What is shown as a value to fill in where 0 would be a wrong one: no source is 0 m away.
+_EXAMPLES = {"distance": "METRES"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +51,7 @@ def convert(
         LossError: the target cannot carry a field, and its loss is not allowed.
         UsageError: the target needs a field that the table lacks, or a name or value makes no sense.
     """
-    check_names(allow_loss)
+    allow_loss = checked_names(allow_loss)
     planned = plan(table, source, target, fill)
     refuse(planned, target, allow_loss)
     return Converted(carry_out(table, source, target, fill), planned)
@@ -61,17 +63,19 @@ def carry_out(table: pa.Table, source: Format, target: Format, fill: Mapping[str
     return carried(filled(table, target, fill), source, target)
 
 
-def check_names(allow_loss: Collection[str]) -> None:
-    """Raise UsageError unless every name is that of a column of an event table, or ``all``."""
-    check_fields(allow_loss, COLUMNS)
+def checked_names(allow_loss: Collection[str]) -> tuple[str, ...]:
+    """The names, or UsageError unless every one is that of a column of an event table, or ``all``."""
+    return checked_fields(allow_loss, COLUMNS)
 
 
-def check_fields(allow_loss: Collection[str], known: Iterable[str]) -> None:
-    """Raise UsageError unless every name is one of *known*, or ``all``."""
-    names = (*known, ALL)
-    if unknown := [name for name in allow_loss if name not in names]:
+def checked_fields(allow_loss: Collection[str], known: Iterable[str]) -> tuple[str, ...]:
+    """The names, or UsageError unless every one is one of *known*, or ``all``; a text has commas between them."""
+    given = allow_loss.split(",") if isinstance(allow_loss, str) else allow_loss
+    wanted, names = tuple(name.strip() for name in given), (*known, ALL)
+    if unknown := [name for name in wanted if name and name not in names]:
         fields = ", ".join(names)
         raise UsageError(f"--allow-loss {','.join(unknown)}: no such field; there are {fields}")
+    return wanted
 
 
 def merged(plans: Sequence[Plan]) -> Plan:
@@ -89,8 +93,11 @@ def refuse(planned: Plan, target: Format, allow_loss: Collection[str]) -> None:
     """Raise what stands against a plan: UsageError for missing fields, LossError for losses not allowed."""
     if planned.missing:
         reasons = "; ".join(f"{field}: {why}" for field, why in planned.missing.items())
-        fills = " ".join(f"--fill {field}=0" for field in planned.missing if field in FILLABLE)
-        hint = f" To set one value for all: {fills}" if fills else ""
+        fills = " ".join(
+            f"--fill {field}={_EXAMPLES.get(field, '0')}" for field in planned.missing if field in FILLABLE
+        )
+        metres = " (metres, whatever the unit of the layout)" if "distance" in planned.missing else ""
+        hint = f" To set one value for all: {fills}{metres}" if fills else ""
         raise UsageError(f"{target.name} needs {', '.join(planned.missing)} ({reasons}).{hint}")
     refused = {field: what for field, what in planned.losses.items() if not {field, ALL} & set(allow_loss)}
     if refused:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from seldio.errors import UsageError
 from seldio.files import Entry
 from seldio.media.windows import Recording
 from seldio.schema.clips import Clip
-from seldio.text import plural
+from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
     from seldio.media.video import Video
@@ -38,24 +39,35 @@ class ClipMedia:
         return Recording(self.files[field]) if field in self.files else None
 
     @property
-    def foa(self) -> Recording | None:
-        """First-order Ambisonics."""
-        return self.recording("foa")
+    def foa(self) -> Recording:
+        """First-order Ambisonics; as :attr:`mic`, :attr:`stereo` and :attr:`video` a UsageError without that file."""
+        return Recording(self._file("foa"))
 
     @property
-    def mic(self) -> Recording | None:
+    def mic(self) -> Recording:
         """Tetrahedral microphone array."""
-        return self.recording("mic")
+        return Recording(self._file("mic"))
 
     @property
-    def stereo(self) -> Recording | None:
+    def stereo(self) -> Recording:
         """Stereo."""
-        return self.recording("stereo")
+        return Recording(self._file("stereo"))
 
     @property
-    def video(self) -> Video | None:
+    def video(self) -> Video:
         """The video, opened."""
-        return open_video(self.files["video"]) if "video" in self.files else None
+        return open_video(self._file("video"))
+
+    def _file(self, field: str) -> Entry:
+        """The file of *field*.
+
+        Raises:
+            UsageError: the clip has none.
+        """
+        if field not in self.files:
+            there = listed([name for name in self.files if name != "metadata"]) or "no recording and no video"
+            raise UsageError(f"{printable(self.clip.clip)} has no {field}; it has {there}")
+        return self.files[field]
 
 
 def open_video(entry: Entry) -> Video:

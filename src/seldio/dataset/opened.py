@@ -125,7 +125,7 @@ class Dataset:
             columns: any other column of the clip table, such as ``set``, ``site``, ``fold``, ``clip``.
 
         Raises:
-            UsageError: there is no such column or class.
+            UsageError: there is no such column or class, or a name is given where the column has numbers.
             InvalidData: labels, which *class_* needs, are wrong.
         """
         if unknown := columns.keys() - Clip.model_fields.keys():
@@ -187,11 +187,19 @@ class Dataset:
         if wanted is None:
             return self
         values = _several(wanted)
+        self._check(field, values)
         kept = {name: row for name, row in self._rows.items() if _meets(getattr(row, field), values)}
         if field == "split" and not kept:  # then it is one of questions, or none at all
             clips = self._chosen if any(_meets(item.split, values) for item in self.items) else kept
             return Dataset(self._contents, clips, (*self._conditions, _Condition("split", values)))
         return Dataset(self._contents, kept, self._conditions)
+
+    def _check(self, field: str, values: Collection[str | int]) -> None:
+        """Refuse texts for a column of numbers: nothing could ever fit."""
+        numbers = any(isinstance(getattr(row, field), int) for row in self._rows.values())
+        texts = [value for value in values if isinstance(value, str) and not value.isdecimal()]
+        if numbers and texts:
+            raise UsageError(f"{field} {listed(texts)}: the column {field} of the clip table has numbers, such as 22")
 
     def _asking(self, condition: _Condition) -> Dataset:
         return Dataset(self._contents, self._chosen, (*self._conditions, condition))
@@ -228,7 +236,12 @@ def _meets(value: object, wanted: Collection[str | int]) -> bool:
     if isinstance(value, str):
         texts = [str(text) for text in wanted]
         return any(value == text or value.startswith(f"{text}-") or fnmatchcase(value, text) for text in texts)
-    return value in wanted
+    return value in wanted or (isinstance(value, int) and any(_number(text) == value for text in wanted))
+
+
+def _number(value: str | int) -> int | None:
+    """A whole number, though it is given as text."""
+    return int(value) if isinstance(value, str) and value.isdecimal() else None
 
 
 def _class(value: str | int, indices: Mapping[str, int]) -> int:

@@ -10,6 +10,7 @@ from seldio.formats.base import Format, Part, Place, Reading, TextFile
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.parquet import PARQUET
+from seldio.text import meant
 
 #: Every label format. Their order is that of ``seldio formats`` and decides between equals.
 FORMATS: tuple[Format, ...] = (*DIALECTS, DCASE2026, PARQUET)
@@ -27,8 +28,16 @@ def get(name: str) -> Format:
             return format
         if name in format.aliases:
             return dataclasses.replace(format, vocabulary=format.alias_vocabularies.get(name, format.vocabulary))
+    from seldio.formats import item_formats
+
+    close = meant(name, [*format_names(), *(other.name for other in item_formats.ITEM_FORMATS)])
     names = ", ".join(format.name for format in FORMATS)
-    raise UnknownFormat(f"no format {name!r}; there are {names}")
+    raise UnknownFormat(f"no format {name!r}{close or f'; there are {names}'}")
 
 
-__all__ = ["FORMATS", "Format", "Part", "Place", "Reading", "TextFile", "get"]
+def format_names() -> list[str]:
+    """The names and aliases of all formats of labels."""
+    return [name for format in FORMATS for name in (format.name, *format.aliases)]
+
+
+__all__ = ["FORMATS", "Format", "Part", "Place", "Reading", "TextFile", "format_names", "get"]

@@ -199,7 +199,9 @@ def _segmentations(table: pa.Table, given: list[Any]) -> list[Any]:
     if None not in given:
         return given
     azimuth, elevation = (table[field].to_numpy(zero_copy_only=False) for field in ("azimuth", "elevation"))
-    x, y = (part.tolist() for part in angles.to_pixels(azimuth, elevation))
+    across, down = angles.to_pixels(azimuth, elevation)
+    # -180 is where 180 is; at the very right edge of the picture it is read as -180 again
+    x, y = np.where(azimuth == -180, np.nextafter(360.0, 0), across).tolist(), down.tolist()
     spots = [[[[a, b, 1.0]]] if a == a and b == b else [] for a, b in zip(x, y, strict=True)]
     return [spot if value is None else value for value, spot in zip(given, spots, strict=True)]
 

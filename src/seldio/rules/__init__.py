@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from seldio.errors import UsageError
 from seldio.rules import (
     audio,
@@ -22,6 +24,7 @@ from seldio.rules import (
     video,
 )
 from seldio.rules.base import Labels, Rule
+from seldio.text import meant
 
 #: Rules that look at label tables; misreadings first, since they account for values out of range.
 LABEL_RULES: tuple[Rule, ...] = tuple(r for r in (*misreadings.RULES, *labels.RULES) if r.check is not None)
@@ -73,7 +76,30 @@ def get(code: str) -> Rule:
     try:
         return CATALOGUE[code.upper()]
     except KeyError:
-        raise UsageError(f"no rule {code!r}; seldio rule --all lists them") from None
+        raise _unknown(code) from None
+
+
+def find(text: str) -> list[Rule]:
+    """The rules whose code begins with *text*, else the one of that name, else those whose title has it in it.
+
+    Raises:
+        UsageError: there is none.
+    """
+    word, name = text.strip().lower(), re.sub(r"[\s_]+", "-", text.strip().lower())
+    every = CATALOGUE.values()
+    found = (
+        [rule for rule in every if word and rule.code.startswith(word.upper())]
+        or [rule for rule in every if rule.name == name]
+        or [rule for rule in every if word and (name in rule.name or word in rule.summary.lower())]
+    )
+    if not found:
+        raise _unknown(text)
+    return found
+
+
+def _unknown(text: str) -> UsageError:
+    names = [key for rule in CATALOGUE.values() for key in (rule.code.lower(), rule.name)]
+    return UsageError(f"no rule {text!r}{meant(text, names) or '; seldio rule --all lists them'}")
 
 
 __all__ = [
@@ -86,5 +112,6 @@ __all__ = [
     "TREE_RULES",
     "Labels",
     "Rule",
+    "find",
     "get",
 ]

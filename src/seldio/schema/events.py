@@ -17,7 +17,9 @@ import numpy as np
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
+from seldio.errors import UsageError
 from seldio.schema.numbers import Int32, NotNegative
+from seldio.text import listed, plural
 
 Degrees180 = Annotated[float, Field(ge=-180, le=180)]
 Degrees90 = Annotated[float, Field(ge=-90, le=90)]
@@ -142,8 +144,58 @@ def origin_of(table: pa.Table) -> Origin:
     return Origin("", "starss", tuple(ClipFile(clip, f"{clip}.csv") for clip in clips))
 
 
+def event_table(data: Any) -> pa.Table:
+    """*data* as an event table: an Arrow table, a pandas or polars DataFrame, or whatever Arrow can take in.
+
+    Raises:
+        UsageError: it is nothing of that kind, has no column ``clip``, or columns or values that no event table has.
+    """
+    try:
+        table = data if isinstance(data, pa.Table) else _arrow(data)
+    except (TypeError, ValueError, AttributeError, pa.ArrowException):
+        raise UsageError(f"an event table is an Arrow table or a DataFrame, not a {type(data).__name__}") from None
+    check_clips(table)
+    names = [name for name in COLUMNS if name in table.column_names]
+    if unknown := [name for name in table.column_names if name not in COLUMNS]:
+        raise UsageError(f"not columns of an event table: {listed(unknown)}; there are {', '.join(COLUMNS)}")
+    if all(table.schema.field(name).type == COLUMNS[name] for name in names):
+        return table
+    columns = {}
+    for name in names:
+        try:
+            columns[name] = table[name].cast(COLUMNS[name])
+        except pa.ArrowException:
+            kind = table.schema.field(name).type
+            raise UsageError(f"the column {name} holds {kind}, an event table {COLUMNS[name]}") from None
+    return pa.table(columns, metadata=table.schema.metadata)
+
+
+def _arrow(data: Any) -> pa.Table:
+    """A table of *data*; the index of a DataFrame is none of its columns."""
+    if type(data).__module__.partition(".")[0] == "pandas":
+        return pa.Table.from_pandas(data, preserve_index=False)
+    return pa.table(data)
+
+
+def check_clips(table: pa.Table) -> None:
+    """See that every row of *table* has a clip.
+
+    Raises:
+        UsageError: it has no such column, or rows without one.
+    """
+    if "clip" not in table.column_names:
+        raise UsageError("the table has no column clip: the name of the recording, in each row")
+    if missing := table["clip"].null_count:
+        raise UsageError(f"{plural(missing, 'row')} of the table without a clip, the name of the recording")
+
+
 def clip_codes(table: pa.Table) -> tuple[np.ndarray[Any, np.dtype[np.int32]], list[str]]:
-    """The clip column as int32 codes (one a row) and the clip names that they index."""
+    """The clip column as int32 codes (one a row) and the clip names that they index.
+
+    Raises:
+        UsageError: there is no such column.
+    """
+    check_clips(table)
     column = table["clip"].combine_chunks()
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()

@@ -14,6 +14,7 @@ from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.measures import Measure
 from seldio.scores.seld.metrics import Average, Values
 from seldio.scores.seld.paired import Paired
+from seldio.text import meant
 
 ER = Column("ER", "ER", "", 3, "lower", "location-dependent error rate: (S + D + I) over references")
 F = Column("F", "F", "%", 1, "higher", "location-dependent F-score")
@@ -235,4 +236,6 @@ def get(name: str) -> Profile:
     for profile in PROFILES:
         if name in (profile.name, *profile.aliases):
             return profile
-    raise UsageError(f"no profile {name!r} for labels; there are {', '.join(profile.name for profile in PROFILES)}")
+    names = [profile.name for profile in PROFILES]
+    close = meant(name, names) or f"; there are {', '.join(names)}"
+    raise UsageError(f"no profile {name!r} for labels{close}")

@@ -1,0 +1,329 @@
+"""The edges of the Python API and of the shell: what people type, pass and forget."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import soundfile
+from typer.testing import CliRunner
+
+import seldio
+from seldio.cli import app
+from seldio.cli.options import SCHEMA_NAMES, complete_profiles, complete_rules, complete_targets
+from seldio.schemas import SCHEMAS
+
+ROWS = "".join(f"{n},{n % 13},{n % 2},{n * 3 - 60},{n - 20},{150 + n}\n" for n in range(40))
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+def folder(place: Path, numbers: Any, rows: str = ROWS) -> Path:
+    place.mkdir(parents=True, exist_ok=True)
+    for number in numbers:
+        (place / f"mix{number:03}.csv").write_text(rows)
+    return place
+
+
+# --- what a conversion keeps, and the units of what it is given -------------------------------------------------------
+
+
+def test_minus_180_stays_on_the_way_through_2026(tmp_path: Path) -> None:
+    rows = "0,1,0,-180,0,150\n1,1,0,180,10,150\n2,1,0,-179,-90,150\n3,1,0,0,90,150\n"
+    (tmp_path / "mix001.csv").write_text(rows)
+    seldio.convert(tmp_path / "mix001.csv", tmp_path / "a.json", "dcase2026", format="starss23")
+    seldio.convert(tmp_path / "a.json", tmp_path / "b.csv", "starss23", allow_loss=["all"])
+    assert rows == (tmp_path / "b.csv").read_text()
+
+
+def test_distances_to_fill_in_are_metres(tmp_path: Path) -> None:
+    labels = folder(tmp_path / "in", [1], "".join(f"{n},{n % 13},1,{n * 3 - 60},{n - 20}\n" for n in range(40)))
+    command = ("convert", labels, "--to", "starss23", "--format", "starss22", "-o", tmp_path / "out")
+    missing = run(*command)
+    assert 2 == missing.exit_code
+    assert "--fill distance=METRES (metres" in missing.stderr
+    assert "distance=0" not in missing.stderr
+    far = run(*command, "--fill", "distance=200")
+    assert 2 == far.exit_code
+    assert "the unit is metres" in far.stderr
+    assert "metres" in run(*command, "--fill", "distance=far").stderr
+    assert 0 == run(*command, "--fill", "distance=2.5").exit_code
+    assert "0,0,1,-60,-20,250\n" == (tmp_path / "out/mix001.csv").read_text().splitlines(keepends=True)[0]
+    assert "distance in metres" in " ".join(run("convert", "--help").stdout.split())
+
+
+# --- Python -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_reference_is_a_range_or_a_path(tmp_path: Path) -> None:
+    labels = folder(tmp_path / "in", [1, 2, 4])
+    for reference in ("mix001..mix004", folder(tmp_path / "ref", range(1, 5)), str(tmp_path / "ref")):
+        found = seldio.validate(labels, format="starss23", reference=reference).findings
+        assert ["no result for mix003"] == [finding.message for finding in found if finding.code == "SUB101"]
+
+
+def test_labels_become_questions(tmp_path: Path) -> None:
+    labels = folder(tmp_path / "in", [1, 2], "".join(f"{n},3,0,{n // 10},0,150\n" for n in range(100)))
+    done = seldio.convert(labels, tmp_path / "q.jsonl", "so-bench", format="starss23", tasks=["detect_time"], seed=3)
+    assert 2 == done.rows[1] == len(seldio.open(tmp_path / "q.jsonl").items)
+    assert run("convert", labels, "--to", "so-bench", "--tasks", "detect_time", "--seed", "3", "-f", "starss23",
+               "-o", tmp_path / "r.jsonl").exit_code == 0  # fmt: skip
+    assert (tmp_path / "q.jsonl").read_bytes() == (tmp_path / "r.jsonl").read_bytes()
+    with pytest.raises(seldio.UsageError, match="no option sead"):
+        seldio.convert(labels, tmp_path / "x.jsonl", "so-bench", sead=3)
+    seldio.convert(tmp_path / "q.jsonl", tmp_path / "back.json", "items")
+    assert 2 == len(seldio.open(tmp_path / "back.json").items)
+
+
+@pytest.mark.parametrize("allowed", ["source,distance", "source, distance", ["source", "distance"], "all"])
+def test_one_name_is_no_list_of_letters(tmp_path: Path, allowed: Any) -> None:
+    labels = folder(tmp_path / "in", [1])
+    assert seldio.convert(labels, tmp_path / "a", "dcase2023-submission", format="starss23", allow_loss=allowed).losses
+    table = seldio.read(labels, format="starss23")
+    assert seldio.write(table, tmp_path / "b.csv", "dcase2023-submission", allow_loss=allowed)
+    with pytest.raises(seldio.UsageError, match="--allow-loss sauce: no such field"):
+        seldio.write(table, tmp_path / "b.csv", "dcase2023-submission", allow_loss="sauce")
+
+
+def test_a_data_frame_is_written(tmp_path: Path) -> None:
+    labels = folder(tmp_path / "in", [1])
+    table = seldio.read(labels, format="starss23")
+    frame = table.to_pandas()
+    for data in (frame, frame.set_index(frame.index + 7), table.cast(wider(table.schema))):
+        seldio.write(data, tmp_path / "a.csv", "starss23")
+        assert ROWS == (tmp_path / "a.csv").read_text()
+    hand = pd.DataFrame({"clip": "a", "frame": [0, 1], "class_id": [1, 2], "source": 0, "azimuth": [10.0, -20],
+                         "elevation": 0, "distance": [1.5, 2]})  # fmt: skip
+    seldio.write(hand, tmp_path / "a.csv", "starss23")
+    assert "0,1,0,10,0,150\n1,2,0,-20,0,200\n" == (tmp_path / "a.csv").read_text()
+
+
+def wider(schema: pa.Schema) -> pa.Schema:
+    """Types as other programs have them."""
+    wide = {"int32": pa.int64(), "double": pa.float64()}
+    return pa.schema([(field.name, wide.get(str(field.type), pa.string())) for field in schema])
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (pd.DataFrame({"frame": [1], "class_id": [2]}), "no column clip"),
+        (pa.table({"frame": [1], "class_id": [2]}), "no column clip"),
+        (pa.table({"clip": ["a", None], "frame": [1, 2]}), "1 row of the table without a clip"),
+        (pd.DataFrame({"clip": ["a"], "azimut": [2]}), "not columns of an event table: azimut"),
+        (pd.DataFrame({"clip": ["a"], "azimuth": ["left"]}), "the column azimuth holds"),
+        ([1, 2], "not a list"),
+        (None, "not a NoneType"),
+        ("labels.csv", "not a str"),
+    ],
+)
+def test_what_is_no_event_table(tmp_path: Path, data: Any, message: str) -> None:
+    with pytest.raises(seldio.UsageError, match=message):
+        seldio.write(data, tmp_path / "a.csv", "starss23")
+    assert not (tmp_path / "a.csv").exists()
+
+
+def test_spans_need_clips_too() -> None:
+    with pytest.raises(seldio.UsageError, match="no column clip"):
+        seldio.spans(pa.table({"frame": [1], "class_id": [2]}))
+
+
+def tree(place: Path) -> Path:
+    """A part of STARSS23 in two rooms, with FOA recordings alone."""
+    for room in (22, 23):
+        for kind in ("metadata_dev", "foa_dev"):
+            (place / kind / "dev-train-sony").mkdir(parents=True, exist_ok=True)
+        (place / f"metadata_dev/dev-train-sony/fold3_room{room}_mix001.csv").write_text(ROWS)
+        sound = np.zeros((96_000, 4), np.float32)
+        soundfile.write(place / f"foa_dev/dev-train-sony/fold3_room{room}_mix001.wav", sound, 24_000)
+    return place
+
+
+def test_rooms_are_numbers_however_they_are_written(tmp_path: Path) -> None:
+    dataset = seldio.open(tree(tmp_path))
+    for room in (22, "22", "022", ["22"], [22, "99"]):
+        assert ["fold3_room22_mix001"] == dataset.select(room=room).clips["clip"].to_pylist()  # type: ignore[arg-type]
+    with pytest.raises(seldio.UsageError, match="room room22: the column room of the clip table has numbers"):
+        dataset.select(room="room22")
+
+
+def test_a_recording_that_is_not_there_is_named(tmp_path: Path) -> None:
+    media = seldio.open(tree(tmp_path)).media["fold3_room22_mix001"]
+    assert (4, 100) == media.foa.read(0, 100).shape
+    for name in ("mic", "stereo", "video"):
+        with pytest.raises(seldio.UsageError, match=f"fold3_room22_mix001 has no {name}; it has foa"):
+            getattr(media, name)
+    assert media.recording("mic") is None
+
+
+def test_questions_are_no_labels(tmp_path: Path) -> None:
+    item = '{"id": "a", "audio": ["a.wav"], "question": "What?", "answer": "A dog.", "task": "detect_source"}\n'
+    (tmp_path / "items.jsonl").write_text(item)
+    with pytest.raises(seldio.UsageError, match=r"items\.jsonl holds questions \(items\), not labels: seldio\.open"):
+        seldio.read(tmp_path / "items.jsonl")
+
+
+# --- the shell --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
+@pytest.mark.parametrize("command", [["formats"], ["rule", "--all"], ["validate", "labels"], ["info", "labels"]])
+def test_a_closed_pipe_is_no_failure(tmp_path: Path, command: list[str]) -> None:
+    folder(tmp_path / "labels", range(1, 4), "37,1,0,999,0,0\n" * 2000)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "seldio", *command], cwd=tmp_path, stdout=writer, stderr=-1, text=True, check=False
+    )
+    os.close(writer)
+    assert 141 == done.returncode
+    assert "" == done.stderr
+
+
+def test_names_that_are_nearly_right(tmp_path: Path) -> None:
+    for command, near in (
+        (("formats", "so-benchh"), "did you mean so-bench?"),
+        (("formats", "Starss32"), "did you mean starss23?"),
+        (("convert", folder(tmp_path / "in", [1]), "--to", "starrs23"), "did you mean starss23?"),
+        (("rule", "LAB1O3"), "did you mean lab103?"),
+        (("rule", "radianss"), "did you mean radians?"),
+    ):
+        done = run(*command)
+        assert 2 == done.exit_code
+        assert near in done.stderr
+
+
+def test_a_near_profile(tmp_path: Path) -> None:
+    labels = folder(tmp_path / "in", [1])
+    done = run("score", labels, "-r", labels, "--profile", "dcase2032")
+    assert 2 == done.exit_code
+    assert "did you mean dcase202" in done.stderr
+
+
+@pytest.mark.parametrize(("word", "code"), [("radians", "LAB301"), ("Radians", "LAB301"), ("azimuth range", "LAB103")])
+def test_rules_are_found_by_name(word: str, code: str) -> None:
+    assert run("rule", word).stdout.startswith(f"{code}  ")
+
+
+def test_rules_are_found_by_a_word_of_their_title() -> None:
+    listed = run("rule", "elevation").stdout
+    assert "LAB104" in listed
+    assert "LAB304" in listed
+    assert 2 == run("rule", "quux").exit_code
+
+
+def test_completion_offers_names() -> None:
+    assert {"so-bench", "so-dataset"} <= {name for name, _ in complete_targets("so-")}
+    assert {"mic", "webdataset"} <= {name for name, _ in complete_targets("")}
+    assert "dcase2024" in {name for name, _ in complete_profiles("dcase")}
+    assert "LAB301" in {name for name, _ in complete_rules("lab3")}
+    assert "radians" in {name for name, _ in complete_rules("radi")}
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [("seldio convert x --to starss2", "starss23"), ("seldio rule LAB30", "LAB301"),
+     ("seldio score x --profile dcase2", "dcase2024"), ("seldio formats dcase2020-", "dcase2020-output"),
+     ("seldio schema e", "event"), ("seldio validate x --ignore LAB301,LAB10", "LAB301,LAB104")],
+)  # fmt: skip
+def test_a_shell_is_answered(words: str, offered: str) -> None:
+    shell = {"_SELDIO_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}
+    code = "from seldio.cli import app; app(prog_name='seldio')"
+    done = subprocess.run([sys.executable, "-c", code], env=os.environ | shell, stdout=-1, text=True, check=False)
+    assert offered in done.stdout.split()
+
+
+def test_info_names_files(tmp_path: Path) -> None:
+    labels = folder(tmp_path / "in", range(1, 6))
+    text = run("info", labels, "-f", "starss23").stdout
+    assert f"files       {labels}/mix001.csv, {labels}/mix002.csv, {labels}/mix003.csv and 2 more" in text
+    item = '{"id": "a", "audio": ["a.wav"], "question": "What?", "answer": "A dog.", "task": "detect_source"}\n'
+    (tmp_path / "items.jsonl").write_text(item)
+    assert f"file        {tmp_path / 'items.jsonl'}" in run("info", tmp_path / "items.jsonl").stdout
+
+
+def test_all_schemas_are_named() -> None:
+    assert tuple(SCHEMAS) == SCHEMA_NAMES
+    text = " ".join(run("schema", "--help").stdout.split())
+    assert all(name in text for name in SCHEMAS)
+
+
+def test_labels_are_the_same_for_both_arrays(tmp_path: Path) -> None:
+    labels = folder(tmp_path / "in", [1, 2])
+    done = run("convert", labels, "--to", "mic", "-o", tmp_path / "out")
+    assert 0 == done.exit_code
+    assert "labels are the same for both arrays, so 2 files were copied without a change" in done.stderr
+    done = run("convert", labels / "mix001.csv", "--to", "foa", "-o", tmp_path / "a.csv")
+    assert "1 file was copied without a change" in done.stderr
+    assert ROWS == (tmp_path / "a.csv").read_text()
+
+
+# --- a cache of the Hub -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links")
+@pytest.mark.parametrize("name", ["datasets--me--labels", "moved"])
+def test_a_cache_of_the_hub_is_read(tmp_path: Path, name: str) -> None:
+    cache, commit = tmp_path / name, "0123456789abcdef0123456789abcdef01234567"
+    files = cache / "snapshots" / commit / "metadata_dev"
+    files.mkdir(parents=True)
+    (cache / "blobs").mkdir()
+    for number in range(1, 4):
+        (cache / f"blobs/{number}abc").write_text(ROWS)
+        (files / f"mix{number:03}.csv").symlink_to(f"../../../blobs/{number}abc")
+    (tmp_path / "link").symlink_to(cache / "snapshots" / commit)
+    places = (cache / "snapshots", cache / "snapshots" / commit, files, tmp_path / "link", files / "mix001.csv")
+    for place in places:
+        report = seldio.validate(place, format="starss23")
+        assert (1 if place.suffix else 3) == report.files
+        assert "SAF108" not in report.by_rule()
+    assert 3 == len(seldio.open(cache / "snapshots" / commit).clips)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links")
+def test_other_links_out_of_a_folder_are_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret/mix001.csv").write_text(ROWS)
+    (tmp_path / "set/snapshots/1").mkdir(parents=True)
+    (tmp_path / "set/blobs").symlink_to(tmp_path / "secret")
+    (tmp_path / "set/snapshots/1/mix001.csv").symlink_to("../../blobs/mix001.csv")
+    assert {"SAF108": 1} == seldio.validate(tmp_path / "set/snapshots/1").by_rule()
+
+
+# --- gaps -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ([n for n in range(1, 79) if n != 41], ["no mix041 among 77 files from mix001 to mix078"]),
+        ([n for n in range(1, 79) if n not in (41, 50)], ["no mix041, mix050 among 76 files from mix001 to mix078"]),
+        (range(1, 79), []),
+        (range(1, 79, 2), []),  # a choice
+        ([1, 2, 4], []),  # too few to say
+    ],
+)
+def test_a_gap_in_numbered_files(tmp_path: Path, numbers: Any, expected: list[str]) -> None:
+    labels = folder(tmp_path / "in", numbers, ROWS.replace("0,", "1,", 1))
+    report = seldio.validate(labels, format="starss23")
+    found = [finding for finding in report.findings if finding.code == "SUB111"]
+    assert expected == [finding.message for finding in found]
+    assert not report.reaches(seldio.Severity.WARNING) or "SUB111" not in report.by_rule()
+    with_reference = seldio.validate(labels, format="starss23", reference="mix001..mix078").by_rule()
+    assert "SUB111" not in with_reference
+
+
+def test_recordings_of_starss_have_gaps_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for number in [*range(1, 8), *range(9, 16)]:
+        (tmp_path / f"in/fold3_room21_mix{number:03}.csv").write_text(ROWS)
+    assert "SUB111" not in seldio.validate(tmp_path / "in", format="starss23").by_rule()
