@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import re
 import shutil
 import tarfile
@@ -79,16 +80,18 @@ def test_examples_are_repaired(case: Case, tmp_path: Path) -> None:
     said, left = mend(path, format, unsafe)
     after = files_of(path)
     if not any(finding.fixable for finding in found if finding.code == case.code):
-        assert said == "Nothing to repair."
+        assert said.startswith("Nothing ")
         assert after == before
         return
     assert case.code not in {finding.code for finding in left}
     assert errors(left) <= errors(found)
     for name, data in before.items():
         file = str(path.parent / name)
-        marked = {finding.line for finding in found if finding.path == file and finding.code == case.code}
+        mine = [finding for finding in found if finding.path == file and finding.code == case.code]
+        runs = [run for finding in mine for run in finding.ranges or ((finding.line or 0, finding.line or 0),)]
+        marked: set[int | None] = {line for low, high in runs for line in range(low, high + 1)}
         assert_untouched(case.code, lines_of(in_utf8(data)), lines_of(after[name]), marked)
-    assert mend(path, format, unsafe)[0] == "Nothing to repair."
+    assert mend(path, format, unsafe)[0].startswith("Nothing ")
     assert files_of(path) == after
 
 
@@ -123,7 +126,7 @@ def test_a_safe_repair_leaves_guesses_alone(case: Case, tmp_path: Path) -> None:
     path, format = copy(case, tmp_path), case.options.get("format")
     if CATALOGUE[case.code].fix == "unsafe":
         before = files_of(path)
-        assert mend(path, format, unsafe=False)[0] == "Nothing to repair."
+        assert mend(path, format, unsafe=False)[0].startswith("Nothing ")
         assert files_of(path) == before
 
 
@@ -166,7 +169,7 @@ def test_a_header_that_contradicts_the_columns_is_not_thrown_away(tmp_path: Path
     path = tmp_path / "mix001.csv"
     path.write_text("frame,class,azimuth,elevation,source\n0,1,0,-50,30\n")
     said, found = mend(path, "starss22", unsafe=True)
-    assert said == "Nothing to repair."
+    assert said.startswith("Nothing ")
     assert {finding.code: finding.fixable for finding in found} == {"SYN111": False, "SYN113": False}
 
 
@@ -196,7 +199,7 @@ def test_rows_of_many_clips_are_not_sorted(tmp_path: Path) -> None:
     path.write_text("".join(f"10,{n},-50,30\n11,{n},-50,30\n" for n in range(5)))
     before = path.read_bytes()
     said, found = mend(path, "dcase2023-submission", unsafe=True)
-    assert said == "Nothing to repair."
+    assert said.startswith("Nothing ")
     assert "SUB106" in {finding.code for finding in found}
     assert path.read_bytes() == before
 
@@ -208,6 +211,11 @@ def run(*arguments: str, data: bytes | None = None) -> str:
     result = CliRunner().invoke(app, list(arguments), input=data)
     assert result.exit_code in (0, 1), result.output
     return result.stdout
+
+
+def both(*arguments: str) -> str:
+    """What a run prints, and what it says on the way."""
+    return CliRunner().invoke(app, list(arguments)).output
 
 
 def patched(data: bytes, diff: list[str]) -> bytes:
@@ -247,7 +255,7 @@ def test_diff_changes_nothing_and_shows_what_fix_does(case: Case, tmp_path: Path
         diff = diffs.get(str(path.parent / name), [])
         assert patched(data, diff) == after[name]
     if not diffs:
-        assert shown == ["Nothing to repair.", ""]
+        assert shown[0].startswith("Nothing ")
 
 
 def test_diff_is_safe_to_print() -> None:
@@ -268,7 +276,9 @@ def test_archives_and_standard_input_are_not_touched(tmp_path: Path) -> None:
     for name in ("x.zip", "x.tar", "mix001.csv.gz"):
         out = run("validate", str(tmp_path / name), "-f", "starss22", "--unsafe-fixes")
         assert "SYN103" in out
-        assert run("validate", str(tmp_path / name), "-f", "starss22", "--fix", "--diff") == "Nothing to repair.\n"
+        assert run("validate", str(tmp_path / name), "-f", "starss22", "--fix", "--diff").startswith(
+            "Nothing was repaired: "
+        )
     assert "SYN103" in run("validate", "-", "-f", "starss22", "--unsafe-fixes", data=data)
     assert files_of(tmp_path) == before
     (tmp_path / "mix001.csv").write_bytes(data)
@@ -385,3 +395,48 @@ def test_repairs_of_anything_settle(dialect: Dialect, data: st.DataObject) -> No
 def test_any_bytes_are_repaired_without_a_crash(data: bytes, unsafe: bool) -> None:
     for name in ("starss22", "dcase2025", "so-dataset", "seld-studio"):
         settled(data, get(name), unsafe)  # type: ignore[arg-type]
+
+
+# --- what is said where nothing is repaired ------------------------------------------------------------
+
+WIDE = "".join(f"{n},1,0,{170 + 5 * n},3\n" for n in range(12))
+
+
+def test_a_fix_that_needs_another_flag_says_so(tmp_path: Path) -> None:
+    for number in range(78):
+        (tmp_path / f"mix{number:03}.csv").write_text(WIDE)
+
+    for mode in ("--fix", "--diff"):
+        out = both("validate", str(tmp_path), "-f", "starss22", mode)
+        assert "Nothing to repair" not in out
+        assert "Nothing was repaired: 78 findings need --unsafe-fixes." in out
+
+
+@pytest.mark.parametrize("mode", ["--fix", "--unsafe-fixes", "--diff"])
+def test_archives_say_that_they_are_not_rewritten(mode: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
+        archive.writestr("mix001.csv", BOM + WIDE.encode())
+    (tmp_path / "mix001.csv.gz").write_bytes(gzip.compress(BOM + WIDE.encode()))
+
+    for name in ("x.zip", "mix001.csv.gz"):
+        out = both("validate", str(tmp_path / name), "-f", "starss22", mode)
+        assert "2 findings are in an archive or a stream: these are not rewritten, unpack them first." in out
+        assert "fixable with" not in out
+        assert "2 fixable once unpacked: archives are not rewritten." in run(
+            "validate", str(tmp_path / name), "-f", "starss22"
+        )
+
+
+def test_labels_that_no_fix_can_rewrite_are_not_fixable(tmp_path: Path) -> None:
+    one = {
+        "metadata_frame_index": 0,
+        "instance_id": 1,
+        "category_id": 8,
+        "segmentation": [[[90, 0, 1.0]]],
+        "distance": 9.0,
+    }
+    (tmp_path / "x.json").write_text(json.dumps({"annotations": [one, one]}))
+    found = examine(tmp_path / "x.json", format="dcase2026").report.findings
+
+    assert "LAB202" in {finding.code for finding in found}
+    assert not any(finding.fixable for finding in found)

@@ -68,7 +68,7 @@ class Finding:
         end_column: 1-based character just behind the offending text.
         value: the offending text itself, as it stands in the file.
         hint: what to do about it.
-        fixable: whether ``--fix`` or ``--unsafe-fixes`` can repair it.
+        fixable: whether ``--fix`` or ``--unsafe-fixes`` can repair it, in a file that is not :attr:`packed`.
         excerpt: the offending line, for the text report's caret; not part of the json report.
         count: how many places of the file have the same fault; line, column and value are those of the first.
         ranges: first and last line of each run of lines with one of these places, the first 100 of them; empty
@@ -103,6 +103,12 @@ class Finding:
         """The same finding for *count* places, this one being the first, in *lines* (1-based)."""
         ranges, unlisted = _ranges(lines, _most_ranges.get())
         return dataclasses.replace(self, count=count, ranges=ranges, unlisted=unlisted)
+
+    @property
+    def packed(self) -> bool:
+        """Whether it is in what a repair does not rewrite: an archive, a packed file, standard input, the Hub."""
+        path = self.path
+        return "!/" in path or path.endswith(".gz") or path.startswith(("<stdin>", "hf://"))
 
     @property
     def order(self) -> tuple[str, int, int, str, str]:

@@ -11,6 +11,7 @@ from seldio.fixes import Fixed, fix
 from seldio.formats import Format, TextFile
 from seldio.formats.detect import MARGIN, detect, means_the_same
 from seldio.formats.label_csv import Dialect
+from seldio.rules import CATALOGUE
 from seldio.text import plural
 from seldio.validation import Examined
 
@@ -114,12 +115,28 @@ def _keeps(before: TextFile, after: TextFile, format: Dialect) -> bool:
     return bool(rows[0] <= rows[1])
 
 
+def nothing(examined: Sequence[Examined], unsafe: bool) -> str:
+    """What to say where a repair changes nothing: that there is nothing to repair, or what stands in the way."""
+    left = [finding for one in examined for finding in one.report.findings if finding.fixable]
+    packed = sum(finding.packed for finding in left)
+    guesses = sum(CATALOGUE[finding.code].fix == "unsafe" for finding in left if not finding.packed)
+    reasons = []
+    if guesses and not unsafe:
+        reasons.append(f"{plural(guesses, 'finding needs', 'findings need')} --unsafe-fixes")
+    if packed:
+        where = f"{plural(packed, 'finding is', 'findings are')} in an archive or a stream"
+        reasons.append(f"{where}: these are not rewritten, unpack them first")
+    if other := len(left) - packed - (0 if unsafe else guesses):
+        reasons.append(f"{plural(other, 'finding')} cannot be repaired without changing what the file is read as")
+    return f"Nothing was repaired: {'; '.join(reasons)}." if reasons else "Nothing to repair."
+
+
 def repair(examined: Sequence[Examined], unsafe: bool, check: Check) -> tuple[str, list[Examined]]:
     """Repair in place; return one sentence on what was done, and what *check* says then."""
     local = {path: real for one in examined for path, real in one.local.items()}
     changes = repairs(examined, unsafe, check)
     if not changes:
-        return "Nothing to repair.", list(examined)
+        return nothing(examined, unsafe), list(examined)
     with many_files():
         for change in changes:
             write_bytes(local[change.path], change.after)

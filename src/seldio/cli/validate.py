@@ -169,10 +169,10 @@ def _joined(examined: list[Examined]) -> Report:
 
 def _show_repairs(examined: list[Examined], unsafe: bool, check: Check) -> ExitCode:
     """Print what a repair would change; findings if there is anything."""
-    from seldio.repair import repairs
+    from seldio.repair import nothing, repairs
 
     lines = [line for fixed in repairs(examined, unsafe, check) for line in fixed.diff()]
-    typer.echo("\n".join(lines) or "Nothing to repair.")
+    typer.echo("\n".join(lines) or nothing(examined, unsafe))
     return ExitCode.FINDINGS if lines else ExitCode.CLEAN
 
 

@@ -169,13 +169,15 @@ def summary_line(report: Report, catalogue: Catalogue) -> str:
 
 
 def _fixable(report: Report, catalogue: Catalogue) -> str:
-    unsafe = sum(finding.fixable and _is_unsafe(finding.code, catalogue) for finding in report.findings)
-    safe = sum(finding.fixable for finding in report.findings) - unsafe
+    fixable = [finding for finding in report.findings if finding.fixable]
+    here = [_is_unsafe(finding.code, catalogue) for finding in fixable if not finding.packed]
+    unsafe, packed = sum(here), len(fixable) - len(here)
+    safe, text = len(here) - unsafe, ""
     if safe and unsafe:
-        return f" {safe:,} fixable with --fix, {unsafe:,} more with --unsafe-fixes."
-    if safe or unsafe:
-        return f" {safe or unsafe:,} fixable with {'--fix' if safe else '--unsafe-fixes'}."
-    return ""
+        text = f" {safe:,} fixable with --fix, {unsafe:,} more with --unsafe-fixes."
+    elif safe or unsafe:
+        text = f" {safe or unsafe:,} fixable with {'--fix' if safe else '--unsafe-fixes'}."
+    return text + (f" {packed:,} fixable once unpacked: archives are not rewritten." if packed else "")
 
 
 def _is_unsafe(code: str, catalogue: Catalogue) -> bool:

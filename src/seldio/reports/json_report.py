@@ -85,7 +85,10 @@ _FINDING: dict[str, dict[str, Any]] = {
     "end_column": _or_null(_integer(1, "The character just behind the offending text, counted from 1.")),
     "value": _or_null({"description": "The offending text as it stands in the file.", "type": "string"}),
     "hint": _or_null({"description": "What to do about it.", "type": "string"}),
-    "fixable": {"description": "Whether --fix or --unsafe-fixes can repair it.", "type": "boolean"},
+    "fixable": {
+        "description": "Whether --fix or --unsafe-fixes can repair it; nothing in archives is rewritten.",
+        "type": "boolean",
+    },
     "count": _integer(1, "How many places of the file have this fault; line, column and value are those of the first."),
     "ranges": {
         "description": f"First and last line of each run of lines with this fault, the first {MOST_RANGES} of them; "

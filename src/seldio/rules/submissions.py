@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from seldio.findings import Finding
-from seldio.rules.base import ERROR, INFO, WARNING, rule
+from seldio.rules.base import ERROR, WARNING, rule
 from seldio.rules.collection import Collection, Found
 from seldio.text import listed, plural, printable
 from seldio.timeline import HOP
@@ -267,11 +267,12 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
             yield found(paths[1], message, "one file for each recording")
 
 
-@rule("SUB108", INFO)
+@rule("SUB108", ERROR)
 def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
     """Files of different layouts in one submission.
 
-    Most files have one layout and some another: a scorer reads all of them in one way.
+    Most files have one layout and some another: a scorer reads all of them in one way, and the few as what they
+    are not.
 
     Example:
         78 files with 5 columns and one with 6
@@ -285,9 +286,10 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
         return
     ranked = sorted((r for r in collection.readings if r.parts), key=lambda reading: -len(reading.parts))
     for reading in ranked[1:]:
-        few = f"{plural(len(reading.parts), 'file')} of layout {reading.format.name}"
-        message = f"{few} among {len(ranked[0].parts):,} of {ranked[0].format.name}"
-        yield found(reading.parts[0].file.path, message, "write all files in one layout")
+        others = plural(len(ranked[0].parts), "other file")
+        for part in reading.parts:
+            message = f"this file is {reading.format.name}, and {others} of the submission {ranked[0].format.name}"
+            yield found(part.file.path, message, "write all files in one layout")
 
 
 @rule("SUB109", ERROR)
