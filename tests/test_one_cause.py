@@ -212,6 +212,14 @@ def test_rows_with_one_fault_are_one_finding(code: str, folder: Callable[..., Pa
     assert found.count == len(wrong) * {"SYN122": 5, "SYN123": 5}.get(code, 1)
 
 
+@pytest.mark.parametrize("end", ["\n  ", "\n\n\n  ", "  \n\n \n\n\n ", "\n\n"])
+def test_blank_lines_at_the_end_are_looked_at_once(end: str, folder: Callable[..., Path]) -> None:
+    report = check(folder("0,1,0,+5,5\n1,1,0,5,5\n" + end))
+
+    assert {finding.code for finding in report.findings} == {"SYN110", "SYN137"}
+    assert only(report, "SYN110").line == 3
+
+
 @pytest.mark.parametrize("code", ["SYN122", "SYN123", "SYN132", "SYN137", "SYN110"])
 def test_what_can_only_mean_one_thing_is_read_as_that(code: str, folder: Callable[..., Path]) -> None:
     reading = examine(folder(FAULTS[code]), format="starss22").recognised[0].reading

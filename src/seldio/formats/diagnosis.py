@@ -409,6 +409,8 @@ class _Cleaner:
                 else:  # the first few are shown
                     begin, lines = self.look(begin, line, known=True)
                     line, count = line + lines, count - lines
+                    if begin > stop:  # blank lines go on to the end of the file, which has no line end
+                        return begin, line
             if not count:
                 continue
             if number is None:
