@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from seldio.findings import Finding
-from seldio.rules.base import ERROR, WARNING, rule
+from seldio.rules.base import ERROR, INFO, WARNING, rule
 from seldio.rules.collection import Collection, Found
 from seldio.text import listed, plural, printable
 from seldio.timeline import HOP
