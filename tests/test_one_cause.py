@@ -17,6 +17,7 @@ import seldio
 from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity, gathered
 from seldio.formats import TextFile, get
 from seldio.formats.bad_rows import BadRows
+from seldio.reference import load
 from seldio.reports import render
 from seldio.rules import CATALOGUE
 from seldio.settings import Settings, read_baseline, write_baseline
@@ -267,3 +268,23 @@ def test_rows_taken_in_runs_give_what_rows_one_by_one_give(name: str, given_rows
     in_runs = read()
     with patch.object(BadRows, "learn", lambda *_: None), patch.object(BadRows, "learn_ragged", lambda *_: None):
         assert in_runs == read()
+
+
+# --- outputs that go on behind their recordings ---------------------------------------------------------
+
+
+def test_rows_behind_the_last_label_of_the_reference_are_a_warning(tmp_path: Path) -> None:
+    labels, padded = tmp_path / "labels", tmp_path / "padded"
+    for folder, rows_of in ((labels, 200), (padded, 600)):
+        folder.mkdir()
+        for number in range(1, 4):
+            content = "".join(f"{n},1,{n % 90},5\n" for n in range(rows_of + number))
+            (folder / f"mix{number:03}.csv").write_text(content)
+    (labels / "mix002.csv").write_text("0,1,5,5\n")
+    found = only(seldio.validate(padded, format="dcase2023-submission", reference=load(str(labels))), "SUB112")
+
+    assert found.severity == "warning"
+    assert found.path.endswith("mix002.csv")
+    assert "1,401 of 1,806 rows are behind the last label of their clip" in found.message
+    same = seldio.validate(labels, format="dcase2023-submission", reference=load(str(labels)))
+    assert "SUB112" not in {one.code for one in same.findings}

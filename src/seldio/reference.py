@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import posixpath
 import re
 
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source, open_source, read_entries
 from seldio.findings import raise_errors
-from seldio.formats import item_formats
+from seldio.formats import TextFile, item_formats
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import id_value
+from seldio.formats.recognise import read_files
 from seldio.formats.trees import clip_range, expected_clips
 from seldio.rules import items
 from seldio.rules.answered import ItemReference
@@ -18,6 +20,7 @@ from seldio.rules.collection import Reference, item_finder
 from seldio.rules.mera import gold_of
 from seldio.schema.qa import Item
 from seldio.text import printable
+from seldio.timeline import HOP
 
 _AUDIO = (".wav", ".flac")
 
@@ -50,7 +53,8 @@ def load(text: str) -> Reference | ItemReference:
         if source.kind == "file" and not text.lower().endswith((*_AUDIO, ".csv", ".json")):
             names = source.entries[0].read().decode("utf-8", "replace").split()
             return Reference(text, dict.fromkeys(_clip(name) for name in names))
-        return Reference(text, _clips(source.entries, text))
+        clips = _clips(source.entries, text)
+        return Reference(text, clips, {} if any(clips.values()) else _labelled(source))
 
 
 def _questions(source: Source) -> ItemReference | None:
@@ -110,6 +114,24 @@ def _clips(entries: tuple[Entry, ...], text: str) -> dict[str, int | None]:
     if audio:
         return {_clip(entry.name): _length(entry) for entry in audio}
     return dict.fromkeys(_clip(entry.name) for entry in labels)
+
+
+def _labelled(source: Source) -> dict[str, int]:
+    """Label frames up to the last label of each clip, as far as the labels can be read."""
+    labels = Source(source.path, source.kind, tuple(e for e in source if e.name.lower().endswith((".csv", ".json"))))
+    files = [
+        TextFile(entry.path, entry.name, _clip(entry.name), data)
+        for entry, data in read_entries(labels, lambda _: None)
+    ]
+    found: dict[str, int] = {}
+    for reading in (one.reading for one in read_files(files, lambda _: None, None)):
+        if "frame" not in reading.table.column_names:
+            continue
+        frames = reading.table["frame"].to_numpy()
+        for part in reading.parts:
+            last = frames[part.first : part.first + part.rows].max(initial=-1)
+            found[part.origin.clip] = math.ceil((int(last) + 1) * reading.format.hop / HOP)
+    return found
 
 
 def _clip(name: str) -> str:

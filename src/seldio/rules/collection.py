@@ -56,10 +56,12 @@ class Reference:
     Args:
         path: what the user named.
         clips: the expected clips, each with its number of label frames where the reference tells it.
+        labelled: of a reference of labels, the number of label frames of each clip up to its last label.
     """
 
     path: str
     clips: Mapping[str, int | None]
+    labelled: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)

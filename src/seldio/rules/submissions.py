@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
 from seldio.findings import Finding
+from seldio.formats.base import Part
 from seldio.rules.base import ERROR, INFO, WARNING, rule
 from seldio.rules.collection import Collection, Found
 from seldio.text import listed, plural, printable
@@ -188,6 +191,78 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
                             f"frame {place.value} is behind the end of the clip ({end}); {count} in all",
                             "cut the output at the length of the recording",
                             place.line, place.column, place.value, place.excerpt)  # fmt: skip
+
+
+@rule("SUB112", WARNING)
+def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
+    """Many rows behind the last label, or outputs that all end at one frame.
+
+    Systems that pad every recording to the longest one write detections for the padding as well. Where the
+    lengths of the recordings are not known, two signs tell: many rows behind the last label of their clip in a
+    reference of labels and, without a reference, most files ending at the very same frame. Scorers that count
+    all frames take such rows for false alarms: a real system with 118,585 of 183,722 rows behind the last label
+    got an error rate of 1.715, where a cut at the end gives 0.700.
+
+    Example:
+        41 of 78 files end at frame 5,699
+
+    Fix:
+        Cut the output of each clip at the length of its recording. ``--reference FOLDER`` with the recordings
+        tells which rows are behind it (SUB104).
+
+    Reference: seld-dcase2023, train_seldnet.py pads.
+    """
+    if not collection.submitted:
+        return
+    reference = collection.reference
+    ends = list(_ends(collection))
+    rows, behind = sum(end.part.rows for end in ends), sum(end.behind for end in ends)
+    hint = "cut the output at the length of each recording; --reference with the recordings names the rows behind it"
+    if reference is not None and behind > FEW_BEHIND * rows:
+        worst = max(ends, key=lambda end: end.behind)
+        message = f"{behind:,} of {plural(rows, 'row')} are behind the last label of their clip in "
+        yield found(worst.part.file.path, f"{message}{printable(reference.path)}: padding, or false alarms", hint)
+    elif reference is None and len(ends) >= ALIKE:
+        last, files = Counter(end.last for end in ends).most_common(1)[0]
+        first = next(end for end in ends if end.last == last)
+        seconds = float((last + 1) * first.hop)
+        if 2 * files > len(ends) and seconds > SHORT:
+            message = f"{files:,} of {plural(len(ends), 'file')} end at the very same frame {last:,}"
+            message += f": outputs padded to one length, unless every recording has {seconds:g} s"
+            yield found(first.part.file.path, message, hint)
+
+
+class _End(NamedTuple):
+    """Where the output of a clip ends: its last frame, and its rows behind the last label of the reference."""
+
+    part: Part
+    last: int
+    behind: int
+    hop: Fraction
+
+
+def _ends(collection: Collection) -> Iterator[_End]:
+    """The ends of all clips whose recordings have no known length."""
+    reference = collection.reference
+    for reading in collection.readings:
+        if "frame" not in reading.table.column_names or reading.format.clip_frames is not None:
+            continue
+        frames, hop = reading.table["frame"].to_numpy(), reading.format.hop
+        for part in reading.parts:
+            clip, own = part.origin.clip, frames[part.first : part.first + part.rows]
+            if not part.rows or (reference is not None and reference.clips.get(clip) is not None):
+                continue
+            labelled = reference.labelled.get(clip) if reference is not None else None
+            behind = 0 if labelled is None else int(np.count_nonzero(own >= int(labelled * HOP / hop)))
+            yield _End(part, int(own.max()), behind, hop)
+
+
+#: The share of rows behind the last label that unlabelled sounds at the end do not account for.
+FEW_BEHIND = 0.1
+#: So many files of one length are no chance.
+ALIKE = 5
+#: Seconds of the recordings of 2019 to 2021 and of synthetic ones, which all end alike.
+SHORT = 60
 
 
 @rule("SUB105", ERROR)
@@ -369,5 +444,5 @@ NUMBERED = 10
 
 RULES = (
     missing_clip, surplus_clip, misspelt_clip, result_name, frame_past_end, all_empty, one_file_for_all, result_twice,
-    several_formats, labels_for_results, missing_number,
+    several_formats, labels_for_results, padded_output, missing_number,
 )  # fmt: skip
