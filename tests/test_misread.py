@@ -95,6 +95,7 @@ NAMES = ["speech", "dog", "clapping", "telephone", "laughter", "door", "music", 
 #: What is done to the files, the one finding of each of them, and the flag that undoes it (None: nothing does).
 MISREAD: dict[str, tuple[Callable[[Rows, str], str | bytes], str, str | None]] = {
     "trailing comma": (lambda rows, _: text(rows, ",\n"), "SYN124", "--fix"),
+    "class names in Russian": (at("class_id", lambda number: "говор" * int(number + 1)), "LAB317", None),
     "decimal comma": (halved, "SYN125", "--unsafe-fixes"),
     "decimal comma in quotes": (
         tenths, "SYN125", "--unsafe-fixes",
@@ -498,3 +499,12 @@ def test_rows_that_two_shapes_explain_are_undecided() -> None:
     found = detect([text_file(b"0,0,-2,0,0,0\n")])
     assert found.format is None
     assert len({candidate.format.name for candidate in found.candidates}) == len(found.candidates)
+
+
+def test_semicolons_with_one_behind_every_row(tmp_path: Path) -> None:
+    path = tmp_path / "mix001.csv"
+    rows = [LAYOUTS["starss22"](row) for row in SCENES[0]]
+    path.write_text(text(rows, ",\n").replace(",", ";"))
+    assert {finding.code for finding in validate(path, format="starss22").findings} == {"SYN120", "SYN124"}
+    run("validate", str(path), "--fix", "-f", "starss22")
+    assert path.read_text() == text(rows)

@@ -85,7 +85,8 @@ def delimiter_of(line: str, columns: int) -> str:
     """What separates the cells of *line*: a comma unless another sign does so better."""
     if line.count(",") == columns - 1:
         return ","
-    signs = (sign for sign in _DELIMITERS if line.strip().count(sign) == columns - 1)
+    text = line.strip()  # a sign behind the last cell is a fault of its own
+    signs = (sign for sign in _DELIMITERS if columns - 1 in (text.count(sign), text.rstrip(sign).count(sign)))
     return next((sign for sign in signs if sign != " " or ", " not in line), ",")
 
 
@@ -290,7 +291,7 @@ class _Cleaner:
         second = self.text.find(b"\n", start) + 1 if titled else start
         row = self.line_at(self.text, second).split(",") if second < len(self.text) else []
         timed = bool(row) and "." in row[0] and _FRACTION.search(self.text, second) is not None
-        if len(row) == self.width and not timed and not cells.wordy(row[1].strip(' "')):
+        if len(row) == self.width and not timed and not row[1].strip(' "')[:1].isalpha():
             return False  # nearly every file
         few = itertools.islice(_lines(self.text, second, self.final_newline), 20)
         if len({line.count(b",") for _, line in few if line.strip()}) > 1 and b'"' not in self.text:

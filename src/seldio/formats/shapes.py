@@ -33,7 +33,7 @@ SOME = 3
 INDEX_NAMES = ("", "unnamed: 0")
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _TIME = re.compile(r"[0-9]{1,6}(?:\.[0-9]*)?")
-_NAME = re.compile(r"(?!(?:na|nan|none|null|inf|infinity)\Z)[a-z][\w ()&/.-]*", re.IGNORECASE)
+_NAME = re.compile(r"(?!(?:na|nan|none|null|inf|infinity)\Z)[^\W\d_][\w ()&/.-]*", re.IGNORECASE)
 _OPEN, _CLOSE = re.compile(r'"-?[0-9]{1,9}'), re.compile(r'[0-9]{1,9}"')
 _HEAD = re.compile(r"-?[0-9]{1,9}")
 
