@@ -53,6 +53,16 @@ class Power:
         return int(number**self.exponent)
 
 
+def large(number: int) -> bytes:
+    return bytes(number) * 30_000_000
+
+
+def stopped_while_results_travel() -> None:
+    with contextlib.suppress(KeyboardInterrupt), running(workers=2):
+        for _ in each(large, [1] * 40):
+            raise KeyboardInterrupt
+
+
 def killed(_: int) -> int:
     os._exit(9)
 
@@ -190,6 +200,16 @@ def test_without_a_folder_it_is_said_how_to_go_on_next_time() -> None:
         raise KeyboardInterrupt("it told itself")
     with pytest.raises(KeyboardInterrupt, match=r"^stopped; nothing is half written$"), running(1, resumable=False):
         raise KeyboardInterrupt
+
+
+def test_a_stop_while_results_travel_leaves_nobody_waiting() -> None:
+    """A worker that dies in the middle of sending a result must not keep the parent waiting for the rest of it."""
+    code = "import test_engines\nfor _ in range(4):\n    test_engines.stopped_while_results_travel()"
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+
+    done = subprocess.run([sys.executable, "-c", code], env=env, timeout=60, capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr
 
 
 def test_damaged_parts_are_worked_on_again(calls: Path, tmp_path: Path) -> None:

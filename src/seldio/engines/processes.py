@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from seldio.errors import SeldioError
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
+#: Seconds in which a process has to end before it is killed.
+PATIENCE = 2.0
 
 
 class Processes:
@@ -30,7 +34,7 @@ class Processes:
         self.workers = workers
         self._others = {process.pid for process in multiprocessing.active_children()}
         # spawn: works alike on all systems, and does not copy locks that another thread holds
-        self._pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _end_with_parent)
+        self._pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _prepare)
         with _unheard():  # all are started now: later a Ctrl-C is always heard
             for _ in range(workers):
                 self._pool.submit(_nothing)
@@ -44,7 +48,7 @@ class Processes:
         ahead: deque[Future[Result]] = deque()
         try:
             for part in parts:
-                ahead.append(self._pool.submit(work, part))
+                ahead.append(self._pool.submit(_Interruptible(work), part))
                 if len(ahead) > 2 * self.workers:
                     yield ahead.popleft().result()
             while ahead:
@@ -61,18 +65,60 @@ class Processes:
     def close(self, at_once: bool) -> None:
         """End the processes, *at_once* or when they have done what they began."""
         if at_once:
-            for process in multiprocessing.active_children():
-                if process.pid not in self._others:
-                    process.terminate()
+            own = [process for process in multiprocessing.active_children() if process.pid not in self._others]
+            for process in own:
+                process.terminate()
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            deadline = time.monotonic() + PATIENCE
+            for process in own:
+                process.join(max(0.0, deadline - time.monotonic()))
+                process.kill()  # one that is deep in a library does not hear the signal
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+#: Whether this process, a worker, is at work on a part; and whether it shall end as soon as it can.
+_working, _ending = False, False
+
+
+@dataclasses.dataclass(frozen=True)
+class _Interruptible(Generic[Part, Result]):
+    """*work* that a signal may end at any moment, which it may not while a result is sent.
+
+    A process that dies in the middle of sending leaves half a message in the pipe, and the parent would wait for the
+    rest for ever.
+    """
+
+    work: Callable[[Part], Result]
+
+    def __call__(self, part: Part) -> Result:
+        global _working
+        _working = True
+        try:
+            _end_if_wanted()
+            return self.work(part)
+        finally:
+            _working = False
+
+
+def _end_if_wanted() -> None:
+    if _ending and _working:
+        os._exit(1)
+
+
+def _end(*_: object) -> None:
+    """The answer to SIGTERM."""
+    global _ending
+    _ending = True
+    _end_if_wanted()
 
 
 def _nothing() -> None:
     """What a process is started for."""
 
 
-def _end_with_parent() -> None:
-    """Let this process end when the one that started it was killed: else it would wait for work for ever."""
+def _prepare() -> None:
+    """Let this process end with the one that started it, else it would wait for work for ever; and end it gently."""
+    signal.signal(signal.SIGTERM, _end)
 
     def wait() -> None:
         parent = multiprocessing.parent_process()
