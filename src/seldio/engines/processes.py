@@ -76,8 +76,24 @@ class Processes:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-#: Whether this process, a worker, is at work on a part; and whether it shall end as soon as it can.
-_working, _ending = False, False
+@dataclasses.dataclass
+class _Worker:
+    """This process, where it is a worker: whether it is at work on a part, and whether it shall end as soon as it can."""
+
+    working: bool = False
+    ending: bool = False
+
+    def end_if_wanted(self) -> None:
+        if self.ending and self.working:
+            os._exit(1)
+
+    def end(self, *_: object) -> None:
+        """The answer to SIGTERM."""
+        self.ending = True
+        self.end_if_wanted()
+
+
+_worker = _Worker()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,25 +107,12 @@ class _Interruptible(Generic[Part, Result]):
     work: Callable[[Part], Result]
 
     def __call__(self, part: Part) -> Result:
-        global _working
-        _working = True
+        _worker.working = True
         try:
-            _end_if_wanted()
+            _worker.end_if_wanted()
             return self.work(part)
         finally:
-            _working = False
-
-
-def _end_if_wanted() -> None:
-    if _ending and _working:
-        os._exit(1)
-
-
-def _end(*_: object) -> None:
-    """The answer to SIGTERM."""
-    global _ending
-    _ending = True
-    _end_if_wanted()
+            _worker.working = False
 
 
 def _nothing() -> None:
@@ -118,7 +121,7 @@ def _nothing() -> None:
 
 def _prepare() -> None:
     """Let this process end with the one that started it, else it would wait for work for ever; and end it gently."""
-    signal.signal(signal.SIGTERM, _end)
+    signal.signal(signal.SIGTERM, _worker.end)
 
     def wait() -> None:
         parent = multiprocessing.parent_process()
