@@ -78,7 +78,7 @@ class Processes:
 
 @dataclasses.dataclass
 class _Worker:
-    """This process, where it is a worker: whether it is at work on a part, and whether it shall end as soon as it can."""
+    """This process, where it is a worker: is it at work on a part, and shall it end as soon as it can?"""
 
     working: bool = False
     ending: bool = False
