@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -30,7 +33,44 @@ def codes(findings: list[Finding]) -> list[str]:
 @pytest.mark.parametrize("header", [",frame,class,azimuth,elevation", "Unnamed: 0,frame,class,a,e", ",0,1,2,3"])
 def test_a_row_index_of_pandas_is_one_finding(header: str, tmp_path: Path) -> None:
     rows = [f"{number},{row}" for number, row in enumerate(ROWS)]
-    assert codes(found(tmp_path / "mix001.csv", rows, header)) == ["SYN113"]
+    assert codes(found(tmp_path / "mix001.csv", rows, header)) == ["SYN114"]
+
+
+def test_the_header_of_a_row_index_goes_with_it(tmp_path: Path) -> None:
+    rows = [f"{number},{row}" for number, row in enumerate(ROWS)]
+    found(tmp_path / "mix001.csv", rows, ",0,1,2,3")
+
+    subprocess.run([sys.executable, "-m", "seldio", "validate", str(tmp_path), "--unsafe-fixes"], check=True)
+
+    assert (tmp_path / "mix001.csv").read_text().splitlines() == list(ROWS)
+
+
+def test_outputs_padded_to_one_frame_are_no_other_hop(tmp_path: Path) -> None:
+    """Recordings of several lengths, and outputs that all end at the same frame."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "labels").mkdir()
+    for number, length in enumerate([600, 900, 1500, 2500], 1):
+        for folder, end in (("out", 5699), ("labels", length - 1)):
+            rows = [f"{frame},1,{-(frame % 90)},0" for frame in range(0, end, 7)] + [f"{end},1,5,0"]
+            (tmp_path / folder / f"mix00{number}.csv").write_text("\n".join(rows) + "\n")
+
+    findings = validate(tmp_path / "out", format="dcase2023-submission", reference=tmp_path / "labels").findings
+
+    assert not [finding for finding in findings if finding.code == "LAB307" and "recording has" in finding.message]
+
+
+def test_folders_of_several_systems_may_have_several_layouts(tmp_path: Path) -> None:
+    for system, tail in (("one", ""), ("two", ",150")):
+        (tmp_path / system).mkdir()
+        for clip in "123":
+            rows = [row + tail for row in ROWS]
+            (tmp_path / system / f"mix00{clip}.csv").write_text("\n".join(rows) + "\n")
+    assert "SUB108" not in codes(validate(tmp_path).findings)
+    shutil.copy(tmp_path / "two/mix001.csv", tmp_path / "one/mix004.csv")
+
+    (finding,) = [finding for finding in validate(tmp_path).findings if finding.code == "SUB108"]
+
+    assert (finding.severity, finding.path) == ("error", str(tmp_path / "one/mix004.csv"))
 
 
 def test_one_file_for_all_clips_is_not_one_finding_for_each_clip(tmp_path: Path) -> None:

@@ -279,10 +279,10 @@ def comes_back(format: ItemFormat, data: bytes) -> bool:
         return False
     assert format.write(reading.rows, reading.origin) == data or format is RUENVAQA  # it keeps values, not spaces
     table = item_formats.get(f"{format.holds}-parquet")
-    again = table.read(table.write(reading.rows, table.origin_of(reading)), "x", found.append)
+    again = table.read(table.write(reading.rows, table.origin_of(reading, found.append)), "x", found.append)
     assert again is not None
     assert again.rows == reading.rows
-    assert format.write(again.rows, format.origin_of(again)) == format.write(reading.rows, reading.origin)
+    assert format.write(again.rows, format.origin_of(again, found.append)) == format.write(reading.rows, reading.origin)
     return True
 
 

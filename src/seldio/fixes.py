@@ -129,7 +129,11 @@ def _unshaped(lines: list[Line], dialect: Dialect) -> list[Line]:
     """Rows in the shape of the layout."""
     whole = [line.text for line in lines if line.text.strip() and (line.end or len(lines) == 1)]
     shape = shape_of(whole, dialect)
-    return lines if shape is None or not shape.fixable else [Line(shape.line(line.text), line.end) for line in lines]
+    if shape is None or not shape.fixable:
+        return lines
+    if lines and shapes.counted(lines[0].text.split(",")):  # without the index, its numbers would be a row
+        lines = lines[1:]
+    return [Line(shape.line(line.text), line.end) for line in lines]
 
 
 # --- lines -----------------------------------------------------------------------------------------

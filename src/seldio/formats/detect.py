@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from seldio import timeline
-from seldio.formats import cells, shapes
+from seldio.formats import shapes
 from seldio.formats.base import Format, TextFile
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.evidence import SAMPLE, Column, Sample, Taken, summed, taken
@@ -102,7 +102,7 @@ def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
     where it leads every other one.
     """
     first = lines[0].split(",") if lines else []
-    titled = len(first) > 1 and not any(map(cells.numeric, first))
+    titled = shapes.titled(first)
     rows = [line.split(",") for line in lines[titled:]]
     found = list(shapes.between(first if titled else [], rows, dialect))
     if not found or found[0].code != "SYN125" or any('"' in line for line in lines):

@@ -19,6 +19,7 @@ import numpy as np
 from seldio.findings import SINGLY, Finding, Severity, Sink
 from seldio.formats import cells
 from seldio.formats.bad_rows import BadRows
+from seldio.formats.shapes import titled
 from seldio.text import clipped, plural
 
 if TYPE_CHECKING:
@@ -287,8 +288,7 @@ class _Cleaner:
     def reshaped(self, start: int) -> bool:
         """Whether all rows are those of the layout in another shape, which is one finding and no more."""
         first = self.line_at(self.text, start).split(",")
-        titled = len(first) > 1 and not any(map(cells.numeric, first))
-        second = self.text.find(b"\n", start) + 1 if titled else start
+        second = self.text.find(b"\n", start) + 1 if titled(first) else start
         row = self.line_at(self.text, second).split(",") if second < len(self.text) else []
         timed = bool(row) and "." in row[0] and _FRACTION.search(self.text, second) is not None
         if len(row) == self.width and not timed and not row[1].strip(' "')[:1].isalpha():
@@ -312,15 +312,15 @@ class _Cleaner:
         line, end = self.line_at(self.text, start), self.text.find(b"\n", start) + 1
         number = self.text.count(b"\n", 0, end)
         names = [name.strip().strip('"') for name in line.split(",")]
-        titled = not any(map(cells.numeric, names)) and cells.wordy(names[0])
+        named = not any(map(cells.numeric, names)) and cells.wordy(names[0])
         expected = self.dialect.header
         if expected is None:
-            if titled:
+            if named:
                 self.odd_header(start, names, number)
-            return end if titled else start
+            return end if named else start
         if [name.lower() for name in names] == expected.split(","):
             return end
-        if titled and len(names) > 1:
+        if named and len(names) > 1:
             self.report_at(start, "SYN113", ERROR, f"the header is not that of {self.dialect.name}", number,
                            hint=f"expected {expected}; other columns would be misread")  # fmt: skip
             return None

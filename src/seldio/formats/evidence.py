@@ -14,7 +14,7 @@ import numpy as np
 from seldio.formats import cells
 from seldio.formats.base import TextFile
 from seldio.formats.diagnosis import delimiter_of, physical_lines
-from seldio.formats.shapes import INDEX_NAMES, Row, Rows, Shape
+from seldio.formats.shapes import INDEX_NAMES, Row, Rows, Shape, counted
 
 #: Lines looked at in all files together, taken from their heads and tails.
 SAMPLE = 4000
@@ -161,9 +161,7 @@ def _header(line: str) -> tuple[str, ...]:
     names = tuple(cell.strip().strip('"') for cell in _split(line))
     titles = names[1:] if names[0].lower() in INDEX_NAMES else names
     wordy = not any(cells.numeric(name) for name in titles) and all(map(cells.wordy, titles)) and len(names) > 1
-    # pandas numbers columns without a name from 0
-    counted = len(names) > 2 and not names[0] and titles == tuple(map(str, range(len(titles))))
-    return tuple(name.lower() for name in names) if wordy or counted else ()
+    return tuple(name.lower() for name in names) if wordy or counted(names) else ()
 
 
 def _split(line: str) -> list[str]:

@@ -107,6 +107,17 @@ def between(header: Row, rows: Rows, dialect: Dialect) -> Iterator[Shape]:
         yield from _halved(rows, dialect)
 
 
+def titled(first: Row) -> bool:
+    """Whether the first line of a file is a header: it holds no number, or is the one :func:`counted`."""
+    return len(first) > 1 and (counted(first) or not any(map(cells.numeric, first)))
+
+
+def counted(first: Row) -> bool:
+    """Whether a line is what pandas writes over a row index and columns without names, which it counts from 0."""
+    names = [cell.strip().strip('"') for cell in first]
+    return len(names) > 2 and not names[0] and names[1:] == list(map(str, range(len(names) - 1)))
+
+
 # --- one function for each -------------------------------------------------------------------------
 
 

@@ -407,9 +407,11 @@ def _factor(labels: Labels, last: np.ndarray, lengths: list[int]) -> float:
     known = np.array(lengths) > 0
     if not known.any():
         return 1
-    share = float(((last[known] + 1) / np.array(lengths)[known]).max())
-    if share > 1.5:  # up to that, an output is padded
-        return next((factor for factor in (2, 2.5, 4, 5, 10) if share <= 1.02 * factor), 10)
+    shares = (last[known] + 1) / np.array(lengths)[known]
+    share = float(shares.max())
+    if share > 1.5:  # up to that, an output is padded; beyond, it is where recordings of any length end alike
+        factor = next((factor for factor in (2, 2.5, 4, 5, 10) if share <= 1.02 * factor), 0)
+        return factor if share > 0.9 * factor and np.median(shares) > 0.7 * factor > 0 else 1
     # short clips, or a few, may well have no event after their beginning
     enough = int(known.sum()) >= 3 and min(labels.lengths.values(), default=0) >= 300
     return next((f for f in (0.1, 0.2) if enough and 0.6 * f < share <= 1.02 * f), 1)

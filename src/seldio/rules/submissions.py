@@ -346,8 +346,8 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
 def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
     """Files of different layouts in one submission.
 
-    Most files have one layout and some another: a scorer reads all of them in one way, and the few as what they
-    are not.
+    Most files of a folder have one layout and some another: a scorer reads all of them in one way, and the few as
+    what they are not. Folders beside each other may be those of several systems, each with a layout of its own.
 
     Example:
         78 files with 5 columns and one with 6
@@ -359,12 +359,18 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
     """
     if not collection.submitted:
         return
-    ranked = sorted((r for r in collection.readings if r.parts), key=lambda reading: -len(reading.parts))
-    for reading in ranked[1:]:
-        others = plural(len(ranked[0].parts), "other file")
+    folders: dict[str, dict[str, list[str]]] = {}
+    for reading in collection.readings:
         for part in reading.parts:
-            message = f"this file is {reading.format.name}, and {others} of the submission {ranked[0].format.name}"
-            yield found(part.file.path, message, "write all files in one layout")
+            layouts = folders.setdefault(posixpath.dirname(part.file.name), {})
+            layouts.setdefault(reading.format.name, []).append(part.file.path)
+    for layouts in folders.values():
+        usual = max(layouts, key=lambda name: len(layouts[name]))
+        others = plural(len(layouts.pop(usual)), "other file")
+        for name, paths in layouts.items():
+            for path in paths:
+                message = f"this file is {name}, and {others} of the submission {usual}"
+                yield found(path, message, "write all files in one layout")
 
 
 @rule("SUB109", ERROR)
