@@ -71,7 +71,7 @@ def make(root: Path, year: str) -> tuple[int, int]:
 def _output(row: tuple[Any, ...], year: str) -> str:
     frame, class_id, _, azimuth, elevation, distance = row
     off = 30 * np.sin(0.37 * frame + class_id)
-    x, y, z = seldio.angles.to_cartesian(azimuth + off, elevation)
+    x, y, z = seldio.geometry.to_cartesian(azimuth + off, elevation)
     far = 0 if year == "2023" else distance * 1.1
     return f"{frame},{class_id},0,{x * 0.8:.6f},{y * 0.8:.6f},{z * 0.8:.6f},{far:.3f}"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from seldio import angles
+from seldio import geometry
 from seldio.media import arrays, encoding, filters, render, rotations
 
 RATE = 24_000
@@ -45,7 +45,7 @@ def _bands() -> Iterator[tuple[str, np.ndarray]]:
 def _sphere(count: int) -> tuple[np.ndarray, np.ndarray]:
     """Directions spread evenly over the sphere (Fibonacci)."""
     number = np.arange(count)
-    azimuth = angles.wrap(number * 180 * (3 - 5**0.5) % 360)
+    azimuth = geometry.wrap(number * 180 * (3 - 5**0.5) % 360)
     return azimuth, np.degrees(np.arcsin(1 - (2 * number + 1) / count))
 
 
@@ -57,7 +57,7 @@ def _mic_to_foa() -> Iterator[tuple[str, ...]]:
         made = np.einsum("foc,nfc->nfo", filter, arrays.mic_response(azimuth, elevation, frequencies))
         intensity = (made[..., :1].conj() * made[..., 1:]).real.sum(axis=1)
         y, z, x = intensity.T
-        off = angles.great_circle(*angles.to_polar(x, y, z), azimuth, elevation)
+        off = geometry.great_circle(*geometry.to_polar(x, y, z), azimuth, elevation)
         power = np.abs(made) ** 2
         level = _db(power.mean(axis=(0, 1)) * [1, 3, 3, 3])
         noise = _db((np.abs(filter[:, 1:]) ** 2).sum(axis=2).max())
@@ -78,7 +78,7 @@ def _foa_to_mic() -> Iterator[tuple[str, ...]]:
         true = arrays.mic_response(azimuth, elevation, frequencies)
         filter = encoding.encoding_response(RATE, "mic", frequencies)
         made = np.einsum("foc,nc->nfo", filter, arrays.foa_response(azimuth, elevation))
-        off = angles.great_circle(*_best_match(made, frequencies, *around), azimuth, elevation)
+        off = geometry.great_circle(*_best_match(made, frequencies, *around), azimuth, elevation)
         level = _db((np.abs(made) ** 2).mean(axis=1) / (np.abs(true) ** 2).mean(axis=1))
         total = (np.abs(true) ** 2).sum()
         yield (

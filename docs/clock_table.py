@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from seldio.timeline import CONVENTIONS, HOP, seconds, video_error, video_frame
+from seldio.clock import CONVENTIONS, HOP, seconds, video_error, video_frame
 
 #: Label frames: the first ones, where counting first differs, and 60 s, 100 s, 5 min and 9 min.
 SHOWN = (0, 1, 10, 167, 599, 1000, 3000, 5400)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from seldio import angles
+from seldio import geometry
 from seldio.media.windows import Recording
 from seldio.synth import Track
 from seldio.synth.recording import Options
@@ -32,5 +32,5 @@ with tempfile.TemporaryDirectory() as folder:
     hop = 2400
     for frame, azimuth in zip(table["frame"].to_pylist()[::6], table["azimuth"].to_pylist()[::6], strict=True):
         w, y, z, x = foa[:, frame * hop : (frame + 1) * hop]
-        heard, _ = angles.to_polar(np.mean(w * x), np.mean(w * y), np.mean(w * z))
+        heard, _ = geometry.to_polar(np.mean(w * x), np.mean(w * y), np.mean(w * z))
         print(f"label frame {frame:>2}: azimuth {azimuth:+4.0f} in the labels, {float(heard):+6.1f} by ear")

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from seldio import angles
+from seldio import geometry
 from seldio.formats import TextFile
 from seldio.formats.label_csv import Dialect
 from seldio.schema.events import COLUMNS, ClipFile
@@ -161,7 +161,7 @@ def event_tables(draw: st.DrawFn, dialect: Dialect, most: int = 6) -> tuple[pa.T
         columns |= {"hemisphere": above} if any(above) else {}
     if "x" in columns:
         axes = [np.array(columns[axis], np.float64) for axis in "xyz"]
-        columns["azimuth"], columns["elevation"] = (angle.tolist() for angle in angles.to_polar(*axes))
+        columns["azimuth"], columns["elevation"] = (angle.tolist() for angle in geometry.to_polar(*axes))
     frames = None
     if dialect.silence:
         columns["frame"] = sorted(draw(st.integers(0, 9)) for _ in range(rows))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seldio import angles
+from seldio import geometry
 from seldio.errors import DataError, UsageError
 from seldio.media import arrays, filters
 from seldio.media.render import mic_taps, render
@@ -54,7 +54,7 @@ def test_the_series_is_the_classical_one() -> None:
 
     frequencies = np.array([50.0, 700, 3000, 9000, 20_000])
     x = 2 * np.pi * frequencies * 0.042 / 343
-    cosine = float(np.dot(angles.to_cartesian(20, -30), arrays.capsules()[2]))
+    cosine = float(np.dot(geometry.to_cartesian(20, -30), arrays.capsules()[2]))
     total = np.zeros(len(x), complex)
     for n in range(31):
         hankel, slope = (spherical_jn(n, x, d) - 1j * spherical_yn(n, x, d) for d in (False, True))
@@ -70,7 +70,7 @@ def test_low_frequencies_are_finite_and_go_to_one(azimuth: float, elevation: flo
     assert (found[0] == 1).all()
     # 1 + 3/2 i x cos g
     x = 2 * np.pi * 0.01 * arrays.RADIUS / arrays.SPEED
-    cosines = arrays.capsules() @ np.array(angles.to_cartesian(azimuth, elevation))
+    cosines = arrays.capsules() @ np.array(geometry.to_cartesian(azimuth, elevation))
     assert pytest.approx(1 + 1.5j * x * cosines, abs=1e-10) == found[3]
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seldio import angles
+from seldio import geometry
 from seldio.errors import InvalidData
 from seldio.findings import Finding, raise_errors
 from seldio.formats import Reading, TextFile, get
@@ -177,7 +177,7 @@ def test_a_table_without_sources_gets_instance_0() -> None:
     ]
     assert annotation["instance_id"] == 0
     assert annotation["distance"] == 181.0  # exactly, though 1.81 * 100 is 181.00000000000003
-    x, y = angles.to_pixels(90.0, 0.0)
+    x, y = geometry.to_pixels(90.0, 0.0)
     assert annotation["segmentation"] == [[[float(x), float(y), 1.0]]]
 
 

@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from seldio import angles
+from seldio import geometry
 from seldio.cli import app
 from seldio.findings import Finding
 from seldio.media.arrays import CHANNELS, SIDES, Format
@@ -109,10 +109,10 @@ def test_a_plane_wave_is_heard_where_it_comes_from(
     )
 
     directions = made.directions()[12:19]
-    azimuths, elevations = angles.to_polar(*directions.T)
+    azimuths, elevations = geometry.to_polar(*directions.T)
 
     assert len(made) == 20
-    assert (angles.great_circle(azimuths, elevations, azimuth, elevation) < (1 if format == "foa" else 6)).all()
+    assert (geometry.great_circle(azimuths, elevations, azimuth, elevation) < (1 if format == "foa" else 6)).all()
     assert (np.linalg.norm(directions, axis=1) > 0.8).all()
     assert (made.activity()[12:19] > 1).all()
 
@@ -158,7 +158,7 @@ def test_only_label_frames_with_one_direction_count() -> None:
 
     assert found.active.tolist() == [True, True, True, True, False]
     assert found.alone.tolist() == [True, False, True, False, False]
-    np.testing.assert_allclose(angles.to_polar(*found.direction[2])[0], 12)
+    np.testing.assert_allclose(geometry.to_polar(*found.direction[2])[0], 12)
 
 
 # --- causes ------------------------------------------------------------------------------------------------
@@ -394,8 +394,8 @@ def planted(one: Clip, **changes: Any) -> Clip:
 CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "AUD301": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, -az, el, d)}),
     "AUD302": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, az, -el, d)}),
-    "AUD303": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, int(angles.wrap(180 - az)), el, d)}),
-    "AUD304": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, int(angles.wrap(az + 60)), el, d)}),
+    "AUD303": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(180 - az)), el, d)}),
+    "AUD304": ("csv", {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 60)), el, d)}),
     "AUD305": ("wav", {"foa": lambda x: x[[0, 1, 3, 2]]}),
     "AUD306": ("wav", {"mic": lambda x: x * np.array([[1], [1], [-1], [1]], np.int16)}),
     "AUD307": ("wav", {"mic": lambda x: clip(21).sound["foa"][:, : x.shape[1]]}),
@@ -578,22 +578,22 @@ def delayed(frames: int) -> Callable[[Any], Any]:
 
 def axes_exchanged(k: int, c: int, s: int, az: int, el: int, d: int) -> Row:
     """Front taken for up, and up for front."""
-    x, y, z = angles.to_cartesian(np.array([az * 1.0]), np.array([el * 1.0]))
-    azimuth, elevation = angles.to_polar(z, y, x)
+    x, y, z = geometry.to_cartesian(np.array([az * 1.0]), np.array([el * 1.0]))
+    azimuth, elevation = geometry.to_polar(z, y, x)
     return k, c, s, round(float(azimuth[0])), round(float(elevation[0])), d
 
 
 #: What is changed, the rule, the file that is at fault, and words of the message.
 AT_FAULT: dict[str, tuple[dict[str, Any], str, str, str]] = {
     "labels rotated by 20": (
-        {"row": lambda k, c, s, az, el, d: (k, c, s, int(angles.wrap(az + 20)), el, d)}, "AUD304", "metadata", "rotated by",
+        {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 20)), el, d)}, "AUD304", "metadata", "rotated by",
     ),
     "labels rotated by 30": (
-        {"row": lambda k, c, s, az, el, d: (k, c, s, int(angles.wrap(az + 30)), el, d)}, "AUD304", "metadata", "rotated by",
+        {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 30)), el, d)}, "AUD304", "metadata", "rotated by",
     ),
     "axes of labels exchanged": ({"row": axes_exchanged}, "AUD305", "metadata", "axes x, y, z (front, left, up)"),
     "labels opposite": (
-        {"row": lambda k, c, s, az, el, d: (k, c, s, int(angles.wrap(az + 180)), -el, d)}, "AUD306", "metadata", "opposite",
+        {"row": lambda k, c, s, az, el, d: (k, c, s, int(geometry.wrap(az + 180)), -el, d)}, "AUD306", "metadata", "opposite",
     ),
     "FOA turned": ({"foa": lambda x: x[[0, 3, 2, 1]] * np.array([[1], [1], [1], [-1]], np.int16)}, "AUD304", "foa", "only"),
     "FOA late": ({"foa": delayed(5)}, "AUD308", "foa", "0.5 s late"),

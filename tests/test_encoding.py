@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from seldio import angles
+from seldio import geometry
 from seldio.errors import DataError, UsageError
 from seldio.media import arrays, encoding, filters
 from seldio.media.encoding import encode, encoding_response, encoding_taps, foa_to_mic, mic_to_foa
@@ -86,7 +86,7 @@ def test_the_error_grows_with_frequency_as_documented() -> None:
     waves = arrays.mic_response(azimuth, elevation, frequencies)
     made = np.einsum("foc,nfc->nfo", encoding_response(RATE, "foa", frequencies), waves)
     y, z, x = np.moveaxis((made[..., :1].conj() * made[..., 1:]).real, 2, 0)
-    off = angles.great_circle(*angles.to_polar(x, y, z), azimuth[:, np.newaxis], elevation[:, np.newaxis])
+    off = geometry.great_circle(*geometry.to_polar(x, y, z), azimuth[:, np.newaxis], elevation[:, np.newaxis])
     assert (off.max(axis=0) < [0.1, 0.5, 2.5, 22]).all()
     assert (np.diff(off.max(axis=0)) > 0).all()
 

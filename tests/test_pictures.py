@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seldio import angles
+from seldio import geometry
 from seldio.errors import DataError, UsageError
 from seldio.pictures import colours
 from seldio.pictures.tracks import JUMP, Track, classes, line, pieces, read_labels, tracks
@@ -311,7 +311,7 @@ def overlay() -> Any:
 def shown(picture: Any, azimuth: float, elevation: float) -> Any:
     """The colour at a direction."""
     height, width = picture.shape[:2]
-    x, y = angles.to_pixels(azimuth, elevation, width, height)
+    x, y = geometry.to_pixels(azimuth, elevation, width, height)
     return picture[round(float(y)), round(float(x)) % width].astype(int)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seldio import angles
+from seldio import geometry
 from seldio.errors import UsageError
 from seldio.media import arrays
 from seldio.media.render import render
@@ -134,8 +134,8 @@ def test_any_two_make_a_third(format: str) -> None:
 @given(any_rotation, azimuths, elevations)
 def test_directions_turn_like_vectors(turned: Rotation, azimuth: float, elevation: float) -> None:
     found = turned.directions(azimuth, elevation)
-    wanted = turned.matrix @ np.array(angles.to_cartesian(azimuth, elevation))
-    assert pytest.approx(wanted, abs=1e-12) == np.array(angles.to_cartesian(*found))
+    wanted = turned.matrix @ np.array(geometry.to_cartesian(azimuth, elevation))
+    assert pytest.approx(wanted, abs=1e-12) == np.array(geometry.to_cartesian(*found))
     assert -180 <= found[0] <= 180
 
 
@@ -200,8 +200,8 @@ def test_a_segmentation_turns_with_its_direction(turned: Rotation, points: list[
     assert nothing is None
     for (x, y), (x2, y2, energy) in zip(points, found[0], strict=True):
         assert (0 <= x2 < 360, x2 == int(x2), energy) == (True, True, 1.0)
-        wanted = turned.directions(*angles.from_pixels(x, y))
-        assert pytest.approx(0, abs=1e-6) == angles.great_circle(*wanted, *angles.from_pixels(x2, y2))
+        wanted = turned.directions(*geometry.from_pixels(x, y))
+        assert pytest.approx(0, abs=1e-6) == geometry.great_circle(*wanted, *geometry.from_pixels(x2, y2))
 
 
 def test_tables_of_other_types_and_without_rows() -> None:

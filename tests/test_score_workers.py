@@ -57,7 +57,7 @@ def write(root: Path) -> None:
             files["labels"].append(f"{f},{c},{s},{az},{el},{d}\n")
             files["stereo-labels"].append(f"{f},{c},{s},{az // 2},{d},{s % 2}\n")
             near = az + int(luck.integers(-30, 31))
-            x, y, z = seldio.angles.to_cartesian(near, el)
+            x, y, z = seldio.geometry.to_cartesian(near, el)
             if number != 8 and luck.random() < 0.8:
                 files["axes"].append(f"{f},{c},0,{x:.6f},{y:.6f},{z:.6f},{d / 90:.3f}\n")
                 files["angles"].append(f"{f},{c},{s},{(near + 180) % 360 - 180},{el},{d + 9}\n")

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seldio import angles, timeline
+from seldio import clock, geometry
 from seldio.errors import UsageError
 from seldio.formats import get
 from seldio.media import arrays
@@ -41,7 +41,7 @@ def standing(
     azimuth: float, elevation: float, distance: float = 1.5, frames: int = 10, first: int = 3, **more: int
 ) -> Track:
     """A source in one place."""
-    direction = np.array(angles.to_cartesian(azimuth, elevation))
+    direction = np.array(geometry.to_cartesian(azimuth, elevation))
     return Track(more.get("class_id", 10), more.get("source", 0), first, np.tile(distance * direction, (frames, 1)))
 
 
@@ -49,14 +49,14 @@ def walking(
     start: float, end: float, frames: int = 40, first: int = 2, elevation: float = -10, class_id: int = 10
 ) -> Track:
     """A source on an arc at 1.5 m; the azimuths may go beyond 180."""
-    path = angles.to_cartesian(np.linspace(start, end, frames), elevation)
+    path = geometry.to_cartesian(np.linspace(start, end, frames), elevation)
     return Track(class_id, 1, first, 1.5 * np.stack(path, axis=1))
 
 
 def intensity(foa: Array, frame: int) -> tuple[float, float]:
     """Where the sound of a label frame comes from (degrees), by the mean of W times X, Y, Z."""
     w, y, z, x = foa[:, frame * HOP : (frame + 1) * HOP].astype(np.float64)
-    azimuth, elevation = angles.to_polar(*(np.mean(w * part) for part in (x, y, z)))
+    azimuth, elevation = geometry.to_polar(*(np.mean(w * part) for part in (x, y, z)))
     return float(azimuth), float(elevation)
 
 
@@ -64,7 +64,7 @@ def off(foa: Array, track: Track) -> Array:
     """The angle between intensity and label, for each label frame of a track."""
     table = labels("m", [track])
     rows = zip(*(table[name].to_pylist() for name in ("frame", "azimuth", "elevation")), strict=True)
-    return np.array([float(angles.great_circle(az, el, *intensity(foa, frame))) for frame, az, el in rows])
+    return np.array([float(geometry.great_circle(az, el, *intensity(foa, frame))) for frame, az, el in rows])
 
 
 # --- sounds --------------------------------------------------------------------------------------------------
@@ -315,10 +315,10 @@ def blob(picture: Array, class_id: int, near: float = 60) -> tuple[float, float,
     strength = picture.astype(float) @ tint
     other = np.linalg.norm(picture - strength[..., None] * tint, axis=-1)
     rows, columns = np.nonzero((other < near) & (strength > 0.66 * np.linalg.norm(COLOURS[class_id])))
-    azimuth, elevation = angles.from_pixels(columns, rows, width, height)
-    x, y, z = angles.to_cartesian(azimuth, elevation)
+    azimuth, elevation = geometry.from_pixels(columns, rows, width, height)
+    x, y, z = geometry.to_cartesian(azimuth, elevation)
     weight = np.cos(np.radians(elevation))
-    middle = angles.to_polar(*(np.sum(weight * part) for part in (x, y, z)))
+    middle = geometry.to_polar(*(np.sum(weight * part) for part in (x, y, z)))
     return float(middle[0]), float(middle[1]), len(rows)
 
 
@@ -329,7 +329,7 @@ def test_a_source_is_painted_where_it_is(azimuth: float, elevation: float) -> No
 
     seen = blob(painter.picture(0.7), 1)
 
-    assert angles.great_circle(*seen[:2], azimuth, elevation) < 0.7
+    assert geometry.great_circle(*seen[:2], azimuth, elevation) < 0.7
     assert seen[2] > 100
 
 
@@ -355,22 +355,22 @@ def test_the_video_shows_each_label_frame_where_its_label_says(tmp_path: Path) -
     table = write_clip(tmp_path, "m", "s", [track], 3.0, 1, media=["video"], size=(640, 320))
 
     with Video(tmp_path / "video_dev/s/m.mp4") as video:
-        assert timeline.NTSC == video.rate
+        assert clock.NTSC == video.rate
         assert (640, 320) == video.size
         assert 90 == video.frames, "3 s at 29.97 are 89.9"
-        assert [k / timeline.NTSC for k in range(90)] == [
+        assert [k / clock.NTSC for k in range(90)] == [
             Fraction(t) * video.scan.time_base for t in video.scan.times.tolist()
         ]
         wanted = table["frame"].to_pylist()
         seen = [blob(picture, 1) for _, picture in video.frames_at(wanted)]
-        times = np.array([float(timeline.video_time(number)) for number in video.numbers(wanted).tolist()])
+        times = np.array([float(clock.video_time(number)) for number in video.numbers(wanted).tolist()])
     azimuth, elevation = table["azimuth"].to_numpy(), table["elevation"].to_numpy()
     places = np.array([one[:2] for one in seen]).T
-    wrong = angles.great_circle(places[0], places[1], azimuth, elevation)
+    wrong = geometry.great_circle(places[0], places[1], azimuth, elevation)
     assert wrong.max() < 1.2, "half a degree by rounding, 0.4 by the time of the picture, the rest by pixels"
     assert wrong.mean() < 0.6
-    true, _ = angles.to_polar(*track.at(times).T)
-    assert abs(np.mean(angles.wrap(places[0] - true))) < 0.4, "the picture before or after is off by 0.83"
+    true, _ = geometry.to_polar(*track.at(times).T)
+    assert abs(np.mean(geometry.wrap(places[0] - true))) < 0.4, "the picture before or after is off by 0.83"
 
 
 def test_a_video_may_have_sound_and_any_rate() -> None:

@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from videos import NTSC, bars, begun_at, make, number, recording
 
-from seldio import timeline
+from seldio import clock
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.findings import Finding
@@ -127,7 +127,7 @@ def long(between: int, container: str) -> tuple[bytes, list[int]]:
 def test_any_label_frames_in_any_order(wanted: list[int], between: int, container: str) -> None:
     data, whole = long(between, container)
 
-    assert shown(data, wanted) == [whole[timeline.video_frame(frame)] for frame in wanted]
+    assert shown(data, wanted) == [whole[clock.video_frame(frame)] for frame in wanted]
 
 
 @pytest.mark.parametrize(("wanted", "seeks"), [(range(100), 0), ([0, 90], 1), ([1, 50, 95], 2), ([0, 3, 6], 0)])
@@ -156,7 +156,7 @@ def test_threads_may_share_a_video() -> None:
         asked = [list(range(start, 100, 7)) for start in range(8)]
         found = pool.map(lambda frames: [number(p) for _, p in video.frames_at(frames)], asked)
 
-        assert list(found) == [[whole[timeline.video_frame(k)] for k in frames] for frames in asked]
+        assert list(found) == [[whole[clock.video_frame(k)] for k in frames] for frames in asked]
 
 
 # --- the clock -----------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def test_rates_and_lengths_are_exact() -> None:
     with Video(io.BytesIO(made("mp4"))) as video:
         assert (video.rate, video.frames, video.size, video.start) == (NTSC, 60, (192, 96), 0)
         assert video.duration == 60 / NTSC
-        assert video.numbers(range(20)).tolist() == [timeline.video_frame(frame) for frame in range(20)]
+        assert video.numbers(range(20)).tolist() == [clock.video_frame(frame) for frame in range(20)]
 
 
 @pytest.mark.parametrize("kind", ["mkv", "mpegts", "avi", "h264", "mp4 without B pictures"])
@@ -192,21 +192,21 @@ def test_time_stamps_decide_over_numbers(kind: str) -> None:
     base = Fraction(1, 90_000) if kind == "variable" else 1 / NTSC
     stamps = [stamp * base for stamp in (VARIABLE if kind == "variable" else DROPPED)]
     frames = range(19)
-    nearest = [min(range(60), key=lambda at, k=k: abs(stamps[at] - timeline.centre(k))) for k in frames]
+    nearest = [min(range(60), key=lambda at, k=k: abs(stamps[at] - clock.centre(k))) for k in frames]
 
     assert shown(made(kind), frames) == nearest
     assert shown(made(kind), frames, convention="dcase2024") == [3 * frame for frame in frames]
 
 
 @settings(max_examples=40)
-@given(frame=st.integers(0, 120), name=st.sampled_from(sorted(timeline.CONVENTIONS)), hop=st.sampled_from([10, 50]))
+@given(frame=st.integers(0, 120), name=st.sampled_from(sorted(clock.CONVENTIONS)), hop=st.sampled_from([10, 50]))
 def test_at_a_constant_rate_stamps_and_numbers_agree(frame: int, name: str, hop: int) -> None:
     with Video(io.BytesIO(made("mp4"))) as video:
         by_stamp = video.numbers([frame], convention=name, hop=Fraction(1, hop))[0]
-        by_number = timeline.video_frame(frame, name, video.rate, Fraction(1, hop))
+        by_number = clock.video_frame(frame, name, video.rate, Fraction(1, hop))
 
         assert by_stamp in (by_number, -1)
-        late = timeline.seconds(frame + 1, Fraction(1, hop)) > video.duration
+        late = clock.seconds(frame + 1, Fraction(1, hop)) > video.duration
         assert by_stamp == by_number or by_number >= video.frames or late
 
 
@@ -536,7 +536,7 @@ def test_a_video_that_was_cut_without_encoding_is_whole(tmp_path: Path) -> None:
         assert video.scan.hidden > 0
         assert video.frames == video.scan.promised == 105, "of 240, 134.9 come before"
         for frame, picture in video.frames_at([0, 7, 30]):
-            moment = timeline.centre(frame, Fraction(1, 10)) + Fraction(9, 2)
+            moment = clock.centre(frame, Fraction(1, 10)) + Fraction(9, 2)
             expected = min(range(240), key=lambda at: abs(at / NTSC - moment))
             assert abs(number(picture) - expected) <= 1
         assert (original.scan.hidden, original.frames) == (0, 240)

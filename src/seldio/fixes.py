@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 
-from seldio import angles
+from seldio import geometry
 from seldio.formats import cells, shapes
 from seldio.formats.detect import shape_of
 from seldio.formats.diagnosis import delimiter_of, with_commas
@@ -267,7 +267,7 @@ def _degrees(radians: float, _: Dialect) -> float:
 
 
 def _wrapped(azimuth: float, dialect: Dialect) -> float:
-    return float(angles.fold(azimuth) if dialect.folded else angles.wrap(azimuth))
+    return float(geometry.fold(azimuth) if dialect.folded else geometry.wrap(azimuth))
 
 
 def _swapped(row: Row, dialect: Dialect) -> Row:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seldio import angles
+from seldio import geometry
 from seldio.files import make_folder, write_bytes
 from seldio.media.audio import Decoder, probe, write_wav
 
@@ -39,7 +39,7 @@ def _times(column: int, factor: int) -> Callable[[Rows], Rows]:
 
 
 def _turned(rows: Rows) -> Rows:
-    return np.column_stack((rows[:, :3], angles.wrap(rows[:, 3] + 60).astype(np.int64), rows[:, 4:]))
+    return np.column_stack((rows[:, :3], geometry.wrap(rows[:, 3] + 60).astype(np.int64), rows[:, 4:]))
 
 
 def _late(rows: Rows) -> Rows:

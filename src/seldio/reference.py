@@ -6,6 +6,7 @@ import math
 import posixpath
 import re
 
+from seldio.clock import HOP
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source, open_source, read_entries
 from seldio.findings import raise_errors
@@ -20,7 +21,6 @@ from seldio.rules.collection import Reference, item_finder
 from seldio.rules.mera import gold_of
 from seldio.schema.qa import Item
 from seldio.text import printable
-from seldio.timeline import HOP
 
 _AUDIO = (".wav", ".flac")
 

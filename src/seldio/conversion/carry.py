@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio import angles
+from seldio import geometry
 from seldio.conversion.columns import class_keys, has, with_column
 from seldio.conversion.frames import with_times
 from seldio.errors import DataError, UnknownFormat, UsageError
@@ -57,10 +57,10 @@ def with_directions(table: pa.Table) -> pa.Table:
     if not all(has(table, axis) for axis in "xyz"):
         return table
     xyz = [table[axis].to_numpy() for axis in "xyz"]
-    for field, values in zip(("azimuth", "elevation"), angles.to_polar(*xyz), strict=True):
+    for field, values in zip(("azimuth", "elevation"), geometry.to_polar(*xyz), strict=True):
         table = _completed(table, field, values)
     directions = (table[field].to_numpy() for field in ("azimuth", "elevation"))
-    for axis, values in zip("xyz", angles.to_cartesian(*directions), strict=True):
+    for axis, values in zip("xyz", geometry.to_cartesian(*directions), strict=True):
         table = _completed(table, axis, values)
     return table
 
@@ -191,7 +191,7 @@ def carried(table: pa.Table, source: Format, target: Format) -> pa.Table:
     if target.role != "table":
         table = with_times(with_classes(table, source, target), source, target)
         if folds(source, target) and has(table, "azimuth"):
-            table = with_column(table, "azimuth", angles.fold(table["azimuth"].to_numpy()))
+            table = with_column(table, "azimuth", geometry.fold(table["azimuth"].to_numpy()))
         for field in target.needs:  # writers look for these, and write nothing where they are null
             if field not in table.column_names:
                 table = with_column(table, field, pa.nulls(table.num_rows))

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio import timeline
+from seldio import clock
 from seldio.conversion.columns import Ints, class_keys, has, with_column
 from seldio.errors import DataError
 from seldio.formats import Format
@@ -61,7 +61,7 @@ def frames_of(table: pa.Table, hop: Fraction) -> pa.Table:
     """An event frame for each frame that an event touches, by clip and frame."""
     _check_length(table, hop)
     times = zip(table["onset"].to_pylist(), table["offset"].to_pylist(), strict=True)
-    ranges = [timeline.frames_between(start, end, hop) for start, end in times]
+    ranges = [clock.frames_between(start, end, hop) for start, end in times]
     lengths = [len(frames) for frames in ranges]
     rows = np.repeat(np.arange(table.num_rows), lengths)
     shift = np.array([frames.start for frames in ranges]) - np.cumsum([0, *lengths[:-1]])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from seldio import timeline
+from seldio import clock
 from seldio.dataset.media import ARRAYS, ClipMedia, open_video
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
@@ -54,7 +54,7 @@ def clip_files(dataset: Dataset, audio: str | None, video: bool, target: str | N
         raise UsageError(f"no recordings {audio!r}; there are any, {', '.join(ARRAYS)}, and None for no sound")
     if not dataset.media:
         raise UsageError("there is no clip to make windows of" + ("; items=True: the questions" * bool(dataset.items)))
-    hop = dataset.events.hop if target is not None else timeline.HOP
+    hop = dataset.events.hop if target is not None else clock.HOP
     found = []
     for name, media in dataset.media.items():
         recording = _recording(media, audio)
@@ -101,7 +101,7 @@ def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:
     )
     ends = [frame + 1 for frame in table["frame"].to_pylist()] if "frame" in table.column_names else []
     if "offset" in table.column_names:
-        ends += [timeline.frames_between(0, end, hop).stop for end in table["offset"].to_pylist()]
+        ends += [clock.frames_between(0, end, hop).stop for end in table["offset"].to_pylist()]
     return int(max(stated or 0, *ends, 0))
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from seldio import timeline
+from seldio import clock
 from seldio.conversion.inputs import asking
 from seldio.dataset.arrow import ArrowTable
 from seldio.errors import InvalidData, UsageError
@@ -129,7 +129,7 @@ class Events(ArrowTable):
         Raises:
             UsageError: there are layouts that differ in it.
         """
-        hops = {format.hop for format in self.formats} or {timeline.HOP}
+        hops = {format.hop for format in self.formats} or {clock.HOP}
         if len(hops) > 1:
             raise UsageError(f"the labels are of several frame lengths ({_names(self.formats)}): open one of them")
         return hops.pop()

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio import angles
+from seldio import geometry
 from seldio.conversion.frames import are_events, frames_of
 from seldio.errors import DataError
 from seldio.schema.spans import rank_in_frame
@@ -155,7 +155,7 @@ def _vectors(labels: Labels, distance: bool) -> Doubles:
     """
     azimuth, elevation = labels.rows[:, _AZIMUTH], labels.rows[:, _ELEVATION]
     elevation = np.zeros_like(azimuth) if labels.level else elevation
-    columns = [*angles.to_cartesian(azimuth, elevation)]
+    columns = [*geometry.to_cartesian(azimuth, elevation)]
     if distance:
         columns.append(labels.rows[:, _DISTANCE])
     values = np.stack(columns, axis=1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from seldio import timeline
+from seldio import clock
 from seldio.dataset import targets
 from seldio.dataset.elements import ClipFiles, clip_files, item_files, item_texts
 from seldio.dataset.media import open_video
@@ -89,7 +89,7 @@ class Windows(Sequence[Element]):
         if items and (video is not None or hop is not None):
             raise UsageError("questions have no video and no hop: each is one element")
         self._events = dataset.events
-        self.hop = self._events.hop if target is not None else timeline.HOP
+        self.hop = self._events.hop if target is not None else clock.HOP
         self.size = None if seconds is None else _frames(seconds, self.hop, "seconds")
         self.step = self.size if hop is None else _frames(hop, self.hop, "hop")
         if self.size is None and hop is not None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from seldio import timeline
+from seldio import clock
 from seldio.findings import Finding, Severity, Sink
 from seldio.schema.events import ClipFile, Origin, with_origin
 
@@ -158,7 +158,7 @@ class Format(ABC):
     needs: tuple[str, ...] = ()
     vocabulary: str = "starss"
     suffix: str = ".csv"
-    hop: Fraction = timeline.HOP
+    hop: Fraction = clock.HOP
     aliases: tuple[str, ...] = ()
     alias_vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
     years: str = ""

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from seldio import angles
+from seldio import geometry
 from seldio.findings import Finding, Sink
 from seldio.formats import json_text
 from seldio.formats.annotations import KEYS, Checker, Layout, points, triplets
@@ -165,9 +165,9 @@ def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:
     rows, first = np.unique(row[order], return_index=True)
     peaks = triplet[order[first]]
     found = np.full((2, len(segmentation)), np.nan)
-    azimuth, elevation = angles.from_pixels(peaks[:, 0], peaks[:, 1])
+    azimuth, elevation = geometry.from_pixels(peaks[:, 0], peaks[:, 1])
     # adding 0.0 turns -0.0 into 0.0; what is beyond nine decimals is noise of the arithmetic
-    found[:, rows] = np.round((angles.wrap(azimuth), elevation), 9) + 0.0
+    found[:, rows] = np.round((geometry.wrap(azimuth), elevation), 9) + 0.0
     unknown = np.isnan(found[0])
     return pa.array(found[0], mask=unknown), pa.array(found[1], mask=unknown)
 
@@ -199,7 +199,7 @@ def _segmentations(table: pa.Table, given: list[Any]) -> list[Any]:
     if None not in given:
         return given
     azimuth, elevation = (table[field].to_numpy(zero_copy_only=False) for field in ("azimuth", "elevation"))
-    across, down = angles.to_pixels(azimuth, elevation)
+    across, down = geometry.to_pixels(azimuth, elevation)
     # -180 is where 180 is; at the very right edge of the picture it is read as -180 again
     x, y = np.where(azimuth == -180, np.nextafter(360.0, 0), across).tolist(), down.tolist()
     spots = [[[[a, b, 1.0]]] if a == a and b == b else [] for a, b in zip(x, y, strict=True)]

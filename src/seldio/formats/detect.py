@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from seldio import timeline
+from seldio import clock
 from seldio.formats import shapes
 from seldio.formats.base import Format, TextFile
 from seldio.formats.dialects import DIALECTS
@@ -224,7 +224,7 @@ def _marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
             yield from _FIELDS[part.field](dialect, seen, f"column {number}")
     if dialect.columns[-1].field == "z" or "x" in dialect.carries:
         yield from _norm_marks(dialect, sample)
-    if dialect.hop == timeline.HOP_2019:
+    if dialect.hop == clock.HOP_2019:
         yield from _grid_marks(dialect, sample)
     if dialect.newline == "\r\n":
         yield (1, "CR LF line ends") if sample.crlf else (-1, "LF line ends")

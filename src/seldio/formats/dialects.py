@@ -16,7 +16,7 @@ A new year is one more row, and one more folder under ``tests/cases/formats``.
 
 from __future__ import annotations
 
-from seldio import timeline
+from seldio import clock
 from seldio.formats.label_csv import Dialect, column
 
 _TASK = "https://dcase.community/challenge{}/task-sound-event-localization-and-detection"
@@ -69,7 +69,7 @@ DIALECTS: tuple[Dialect, ...] = (
         years="2019",
         columns=_columns("frame:int class_id:int azimuth:whole elevation:whole"),
         vocabulary="tau-sse-2019",
-        hop=timeline.HOP_2019,
+        hop=clock.HOP_2019,
         clip_frames=3000,
         source=_TASK.format("2019"),
         note="The same four columns as in 2022 and 2023, but frames of 20 ms and other classes.",

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from seldio import angles
+from seldio import geometry
 from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats import diagnosis
@@ -304,7 +304,7 @@ def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> Readin
             del columns["class_name"]
     if "x" in columns:
         x, y, z = (columns[axis].to_numpy() for axis in "xyz")
-        columns["azimuth"], columns["elevation"] = map(pa.array, angles.to_polar(x, y, z))
+        columns["azimuth"], columns["elevation"] = map(pa.array, geometry.to_polar(x, y, z))
     if "distance" in columns:
         columns["distance"] = _metres(dialect, columns["distance"])
         if columns["distance"] is None:
@@ -421,7 +421,7 @@ def _axis(table: pa.Table, axis: str) -> Any:
     """x, y or z as given, else of the unit vector towards azimuth and elevation."""
     if axis in table.column_names:
         return table[axis].to_numpy()
-    unit = angles.to_cartesian(table["azimuth"].to_numpy(), table["elevation"].to_numpy())
+    unit = geometry.to_cartesian(table["azimuth"].to_numpy(), table["elevation"].to_numpy())
     return unit["xyz".index(axis)]
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from seldio import angles
+from seldio import geometry
 from seldio.errors import UsageError
 
 Floats = NDArray[np.float64]
@@ -55,7 +55,7 @@ def check_rate(rate: float) -> None:
 
 def capsules() -> Floats:
     """Unit vectors (front, left, up) to the capsules, shape (4, 3); mirror images of each other to the last bit."""
-    x, _, z = angles.to_cartesian(*CAPSULES[0])
+    x, _, z = geometry.to_cartesian(*CAPSULES[0])
     return np.asarray(SIDES * np.array([x, x, z]), dtype=np.float64)
 
 
@@ -65,7 +65,7 @@ def vectors(azimuth: ArrayLike, elevation: ArrayLike) -> Floats:
     Raises:
         UsageError: more than one dimension, or a number that is not finite.
     """
-    found = np.stack(angles.to_cartesian(np.atleast_1d(azimuth), np.atleast_1d(elevation)), axis=-1)
+    found = np.stack(geometry.to_cartesian(np.atleast_1d(azimuth), np.atleast_1d(elevation)), axis=-1)
     if found.ndim != 2:
         raise UsageError(f"directions are numbers or lists of numbers, not arrays of {found.ndim - 1} dimensions")
     if not np.isfinite(found).all():

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 import numpy as np
 import soundfile
 
-from seldio import timeline
+from seldio import clock
 from seldio.errors import SeldioError
 from seldio.media.ends import is_open, missing_bytes
 from seldio.media.riff import WavHeader, read_header
@@ -93,7 +93,7 @@ class Probe:
         """How long it is."""
         return self.frames / self.rate
 
-    def label_frames(self, hop: Fraction = timeline.HOP) -> int:
+    def label_frames(self, hop: Fraction = clock.HOP) -> int:
         """How many label frames the recording has, the last one perhaps not full."""
         return -int(-(Fraction(self.frames, self.rate) / hop) // 1)
 

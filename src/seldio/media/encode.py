@@ -17,7 +17,7 @@ from av.container import OutputContainer
 from av.error import FFmpegError
 from av.video.frame import VideoFrame
 
-from seldio import timeline
+from seldio import clock
 from seldio.errors import SeldioError, UsageError
 from seldio.text import printable
 
@@ -56,7 +56,7 @@ class VideoWriter:
     """
 
     def __init__(
-        self, stream: BinaryIO, size: tuple[int, int], rate: Fraction = timeline.NTSC,
+        self, stream: BinaryIO, size: tuple[int, int], rate: Fraction = clock.NTSC,
         sound: tuple[int, int] | None = None, options: dict[str, str] | None = None, sound_bits: int = SOUND_BITS,
     ) -> None:  # fmt: skip
         width, height = size

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from seldio import timeline
+from seldio import clock
 from seldio.media.arrays import Format
 from seldio.media.encoding import encoding_response
 from seldio.media.filters import power_of_two
@@ -97,7 +97,7 @@ def others(reference: int) -> list[int]:
     return [channel for channel in (3, 1, 2, 0) if channel != reference]
 
 
-def listen(recording: Recording, format: Format, hop: Fraction = timeline.HOP) -> SoundField:
+def listen(recording: Recording, format: Format, hop: Fraction = clock.HOP) -> SoundField:
     """The sound field of a recording with four channels, read once, block by block.
 
     Args:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
-from seldio import angles
+from seldio import geometry
 from seldio.errors import UsageError
 from seldio.media import arrays
 
@@ -88,7 +88,7 @@ class Rotation:
         if self.turn == 0:
             return moved
         with np.errstate(invalid="ignore"):  # what is not finite becomes nan
-            turned = angles.wrap(moved + self.turn)
+            turned = geometry.wrap(moved + self.turn)
         # 12.3 + 90 is 102.3 on paper; where there are more decimals than that, they all stay
         return np.where(np.round(moved, _DECIMALS) == moved, np.round(turned, _DECIMALS), turned) + 0.0
 

@@ -20,7 +20,7 @@ from av.video.frame import VideoFrame
 from av.video.reformatter import Interpolation, VideoReformatter
 from av.video.stream import VideoStream
 
-from seldio import timeline
+from seldio import clock
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.media.video_decode import Decoder
@@ -102,7 +102,7 @@ class Video:
         return self.scan.end - self.scan.start
 
     def numbers(
-        self, label_frames: Iterable[int], *, convention: str = "centre", hop: Fraction = timeline.HOP
+        self, label_frames: Iterable[int], *, convention: str = "centre", hop: Fraction = clock.HOP
     ) -> Ints:  # fmt: skip
         """The number of the picture of each label frame, from 0; -1 where there is none.
 
@@ -117,7 +117,7 @@ class Video:
         *,
         convention: str = "centre",
         size: tuple[int, int] | None = None,
-        hop: Fraction = timeline.HOP,
+        hop: Fraction = clock.HOP,
         missing: Missing = "error",
     ) -> Iterator[tuple[int, Picture]]:
         """Each label frame, in the order asked, with its picture, shape (height, width, 3).
@@ -128,7 +128,7 @@ class Video:
 
         Args:
             label_frames: numbers from 0.
-            convention: one of :data:`seldio.timeline.CONVENTIONS`.
+            convention: one of :data:`seldio.clock.CONVENTIONS`.
             size: width and height to scale to, as in (360, 180); those of the video by default.
             hop: seconds between label frames.
             missing: for label frames without a picture: an error, the nearest picture (*hold*), or nothing.
@@ -144,7 +144,7 @@ class Video:
         return self._each(label_frames, convert.picture, convention, hop, missing)
 
     def copies_at(
-        self, label_frames: Iterable[int], size: tuple[int, int], hop: Fraction = timeline.HOP
+        self, label_frames: Iterable[int], size: tuple[int, int], hop: Fraction = clock.HOP
     ) -> Iterator[tuple[int, VideoFrame]]:
         """What :meth:`frames_at` gives, made smaller, for :meth:`seldio.media.encode.VideoWriter.picture`.
 
@@ -177,12 +177,12 @@ class Video:
             gone = [frame for frame, number in zip(frames, numbers, strict=True) if number < 0]
             raise DataError(
                 f"{plural(len(gone), 'label frame')} without a picture, first {gone[0]:,} "
-                f"({float(timeline.seconds(gone[0], hop)):g} s): the video is shown from {float(self.start):.3f} "
+                f"({float(clock.seconds(gone[0], hop)):g} s): the video is shown from {float(self.start):.3f} "
                 f"to {float(self.scan.end):.3f} s; missing='hold' takes the nearest picture, missing='skip' none"
             )
         if missing == "skip":
             return [frame for frame, number in zip(frames, numbers, strict=True) if number >= 0], numbers[numbers >= 0]
-        early = np.array([timeline.centre(frame, hop) < self.start for frame in frames], bool)
+        early = np.array([clock.centre(frame, hop) < self.start for frame in frames], bool)
         return frames, np.where(numbers >= 0, numbers, np.where(early, 0, self.frames - 1))
 
     def _each(

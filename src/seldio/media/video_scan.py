@@ -14,7 +14,7 @@ from av.container import InputContainer
 from av.packet import Packet
 from av.video.stream import VideoStream
 
-from seldio import timeline
+from seldio import clock
 from seldio.media.video_open import FAILURES, NotVideo, reason, speaking
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -89,7 +89,7 @@ class Scan:
         numbers = np.arange(len(self)) / float(self.rate)
         return np.asarray(self.times * float(self.time_base) - numbers, np.float64)
 
-    def numbers(self, label_frames: Iterable[int], name: str = "centre", hop: Fraction = timeline.HOP) -> Ints:
+    def numbers(self, label_frames: Iterable[int], name: str = "centre", hop: Fraction = clock.HOP) -> Ints:
         """The picture of each label frame by a convention, by time stamps where it goes by time; -1 for none.
 
         There is none before the first one, by more than half a picture, and none behind the end of the last one.
@@ -97,13 +97,13 @@ class Scan:
         Raises:
             UsageError: there is no such convention.
         """
-        chosen = timeline.named(name)
+        chosen = clock.named(name)
         frames = [int(frame) for frame in label_frames]
         if chosen.by == "number":
             found = [chosen.number(frame, self.rate, hop) for frame in frames]
             return np.array([n if 0 <= n < len(self) else -1 for n in found], np.int64)
         shown = chosen.by == "shown"
-        moments = [timeline.centre(frame, hop) if shown else chosen.moment(frame, hop) for frame in frames]
+        moments = [clock.centre(frame, hop) if shown else chosen.moment(frame, hop) for frame in frames]
         # of two pictures at a and b, a is nearer (or as near) up to a + b = 2 * moment
         marks = 2 * self.times if shown else self.times[:-1] + self.times[1:]
         doubles = [min(-int(-2 * moment / self.time_base // 1), 2**62) - 1 for moment in moments]

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from seldio import angles
-from seldio import timeline as clock
+from seldio import clock, geometry
 from seldio.errors import DataError, UsageError
 from seldio.files import atomic_write
 from seldio.pictures.canvas import check_installed
@@ -85,7 +84,7 @@ class Marks:
         if track.hop not in self._hops:
             self._hops.append(track.hop)
         known = ~np.isnan(track.azimuth + track.elevation)
-        x, y = angles.to_pixels(track.azimuth[known], track.elevation[known], *size)
+        x, y = geometry.to_pixels(track.azimuth[known], track.elevation[known], *size)
         places = np.rint(np.stack((x, y), axis=1)).astype(np.int64).tolist()
         for frame, (column, row) in zip(track.frames[known].tolist(), places, strict=True):
             mark = Mark(column % size[0], row, name, colour, predicted)
@@ -198,13 +197,13 @@ def panorama(size: tuple[int, int]) -> Picture:
     picture = np.full((height, width, 3), _GROUND, np.uint8)
     for axis, degrees in ((0, range(-60, 61, 30)), (1, range(-180, 180, 45))):
         for angle in degrees:
-            place = angles.to_pixels(*((0, angle) if axis == 0 else (angle, 0)), width, height)[1 - axis]
+            place = geometry.to_pixels(*((0, angle) if axis == 0 else (angle, 0)), width, height)[1 - axis]
             line = (slice(None), round(float(place)) % width) if axis else (round(float(place)), slice(None))
             picture[line] = _AXES if angle == 0 else _LINES
     body = height / 24
     for angle, text in ((90, "left"), (0, "front"), (-90, "right"), (180, "behind")):
         sprite = words(text, body, "#464646")
-        middle = round(float(angles.to_pixels(angle, 0, width, height)[0])) - sprite.width // 2
+        middle = round(float(geometry.to_pixels(angle, 0, width, height)[0])) - sprite.width // 2
         for x in (middle,) if angle != 180 else (2, width - sprite.width - 2):
             paste(picture, sprite, x, height - sprite.height - 2)
     return picture

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio import angles, timeline
+from seldio import clock, geometry
 from seldio.conversion.carry import resolved, with_directions
 from seldio.conversion.columns import class_keys
 from seldio.conversion.frames import LONGEST, are_events, frames_of, grouped
@@ -87,12 +87,12 @@ class Track:
     @property
     def onset(self) -> float:
         """Seconds at which it begins."""
-        return timeline.onset(int(self.frames[0]), self.hop)
+        return clock.onset(int(self.frames[0]), self.hop)
 
     @property
     def offset(self) -> float:
         """Seconds at which it ends."""
-        return timeline.offset(int(self.frames[-1]), self.hop)
+        return clock.offset(int(self.frames[-1]), self.hop)
 
 
 def read_labels(path: Path, format: str | None = None) -> Labels:
@@ -107,7 +107,7 @@ def read_labels(path: Path, format: str | None = None) -> Labels:
     layout = resolved(given, table)
     table, hop = with_directions(table), layout.hop
     if are_events(table):
-        table, hop = frames_of(table, timeline.HOP), timeline.HOP
+        table, hop = frames_of(table, clock.HOP), clock.HOP
     last = pc.max(table["frame"]).as_py() if "frame" in table.column_names and table.num_rows else 0
     if last * hop > LONGEST:
         raise DataError(f"frames of up to {float(last * hop):,.1f} s: no recording is longer than {LONGEST:,} s")
@@ -166,7 +166,7 @@ def _degrees(table: pa.Table, field: str) -> Floats:
     if field not in table.column_names:
         return np.full(table.num_rows, np.nan)
     values = np.asarray(pc.fill_null(table[field].cast(pa.float64()), np.nan).to_numpy(), np.float64)
-    return angles.wrap(values) if field == "azimuth" else values
+    return geometry.wrap(values) if field == "azimuth" else values
 
 
 def classes(*sides: Sequence[Track]) -> dict[str, str]:
@@ -204,7 +204,7 @@ def line(track: Track, round: bool = True) -> tuple[Floats, Floats, Floats]:
     middles = (track.frames + 0.5) * hop
     time = np.concatenate(([track.onset], middles, [track.offset]))
     azimuth, elevation = (np.pad(part, 1, mode="edge") for part in (track.azimuth, track.elevation))
-    jumps = np.nan_to_num(angles.great_circle(azimuth[:-1], elevation[:-1], azimuth[1:], elevation[1:])) > JUMP
+    jumps = np.nan_to_num(geometry.great_circle(azimuth[:-1], elevation[:-1], azimuth[1:], elevation[1:])) > JUMP
     wraps = ~jumps & round & (np.abs(np.diff(azimuth)) > 180.0)
     points = np.stack((time, azimuth, elevation))
     time, azimuth, elevation = _broken(points, np.flatnonzero(wraps), np.flatnonzero(jumps))
@@ -214,7 +214,7 @@ def line(track: Track, round: bool = True) -> tuple[Floats, Floats, Floats]:
 def _broken(points: Floats, wraps: Ints, jumps: Ints) -> Floats:
     """*points* (time, azimuth and elevation in rows) with the edge or the gap put in behind the columns named."""
     before, after = points[:, wraps], points[:, wraps + 1]
-    step = angles.wrap(after[1] - before[1])
+    step = geometry.wrap(after[1] - before[1])
     edge = np.copysign(180.0, before[1])
     part = np.divide(edge - before[1], step, out=np.full_like(step, 0.5), where=step != 0)
     middle = before + np.clip(part, 0, 1) * (after - before)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from seldio import angles
+from seldio import geometry
 from seldio.errors import DataError
 from seldio.questions.directions import cells, only_cell
 from seldio.questions.margins import Margins
@@ -58,7 +58,7 @@ def scenes(table: pa.Table, margins: Margins, window: int, hop: int) -> Iterator
     numbers = [number for low, high in groups for number in range(high - low)]
     doubled = repeated(table)[found.rows[taken]]
     events = _events(table, found.rows[pieces.low], pieces, numbers, rows, doubled, hop, margins)
-    means = np.stack(angles.to_cartesian([e.azimuth for e in events], [e.elevation for e in events]), axis=1)
+    means = np.stack(geometry.to_cartesian([e.azimuth for e in events], [e.elevation for e in events]), axis=1)
     paths = {file.clip: file.name for file in origin_of(table).files}
     for low, high in groups:
         name = names[span_clip[pieces.span[low]]]
@@ -124,7 +124,7 @@ def _rows(table: pa.Table, rows: Ints, frames: Ints, margins: Margins) -> Rows:
         elevation = np.where(side, np.nan, elevation)
     _check(table, rows, azimuth, elevation)
     distance = np.where(distance > 0, distance, np.nan)  # 0 stands for "not measured"
-    units = np.stack(angles.to_cartesian(azimuth, elevation), axis=1)
+    units = np.stack(geometry.to_cartesian(azimuth, elevation), axis=1)
     least = math.cos(math.radians(margins.still)) - 1e-12
     steady = _stays(units, lambda one, other: np.einsum("ij,ij->i", one, other) >= least, margins.frames)
     level = _stays(distance, lambda one, other: np.abs(one - other) <= margins.metres + 1e-9, margins.frames)
@@ -192,8 +192,8 @@ def _events(
 def _means(rows: Rows, low: Ints, size: Ints) -> tuple[Floats, Floats, Floats]:
     """Azimuth and elevation of the mean of each event's unit vectors, and the greatest angle to it; rounded."""
     x, y, z = np.add.reduceat(rows.units, low).T
-    azimuth, elevation = angles.to_polar(x, y, z)
-    mean = np.repeat(np.stack(angles.to_cartesian(azimuth, elevation), axis=1), size, axis=0)
+    azimuth, elevation = geometry.to_polar(x, y, z)
+    mean = np.repeat(np.stack(geometry.to_cartesian(azimuth, elevation), axis=1), size, axis=0)
     cosine = np.minimum.reduceat(np.einsum("ij,ij->i", mean, rows.units), low)
     spread = np.degrees(np.arccos(np.clip(cosine, -1, 1)))
     return np.round(azimuth, 6), np.round(elevation, 6), np.round(spread, 4)

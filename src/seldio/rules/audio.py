@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from seldio.clock import onset
 from seldio.errors import SeldioError
 from seldio.findings import Finding, Sink
 from seldio.formats.trees import Tree
@@ -23,7 +24,6 @@ from seldio.rules.base import ERROR, WARNING, Labels, Rule, rule
 from seldio.rules.collection import Collection, Found, finder
 from seldio.rules.tree_files import MANY, folders, wrong_alike
 from seldio.text import listed, plural, printable
-from seldio.timeline import onset
 
 
 @rule("AUD101", ERROR)

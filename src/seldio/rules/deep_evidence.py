@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from seldio import angles
+from seldio import geometry
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -63,7 +63,7 @@ def said(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, count: in
     inside = (frame >= 0) & (frame < count)
     frame, event, azimuth, elevation = frame[inside], event[inside], azimuth[inside], elevation[inside]
     known = np.isfinite(azimuth) & np.isfinite(elevation)
-    units = np.stack(angles.to_cartesian(np.where(known, azimuth, 0.0), np.where(known, elevation, 0.0)), axis=1)
+    units = np.stack(geometry.to_cartesian(np.where(known, azimuth, 0.0), np.where(known, elevation, 0.0)), axis=1)
     rows = np.bincount(frame, minlength=count)
     total = np.zeros((count, 3))
     np.add.at(total, frame, units)
@@ -171,7 +171,7 @@ def _agreement(labelled: Floats, heard: Floats, piece: Ints) -> Floats:
 
 def places(direction: Floats) -> Ints:
     """A number for each direction (n, 3); those in one cell of the sphere have the same."""
-    azimuth, elevation = angles.to_polar(*direction.T)
+    azimuth, elevation = geometry.to_polar(*direction.T)
     ring = np.rint(elevation / _PLACE)
     across = np.maximum(1, np.rint(360 / _PLACE * np.cos(np.radians(ring * _PLACE))))
     return np.asarray(np.rint(azimuth / 360 * across) % across + 100 * (ring + 10), np.int64)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seldio import angles, timeline
+from seldio import clock, geometry
 from seldio.files.lookup import Lookup
 from seldio.formats.trees import TYPES, Place, Tree
 from seldio.media.arrays import Format
@@ -42,7 +42,7 @@ class Rows:
 
     def coarse(self) -> Rows:
         """The same in frames of 0.1 s, if they are finer: what is asked of the sound is asked of so many frames."""
-        step = int(timeline.HOP / self.hop)
+        step = int(clock.HOP / self.hop)
         if step < 2:
             return self
         return dataclasses.replace(self, frame=self.frame // step, hop=self.hop * step, step=step)
@@ -113,7 +113,7 @@ def rows_of(collection: Collection) -> dict[str, Rows]:
         if reading.format.role not in ("label", "table") or not (polar or labels.has("frame", "x", "y", "z")):
             continue
         columns = [labels.column(name) for name in (("azimuth", "elevation") if polar else ("x", "y", "z"))]
-        azimuth, elevation = columns if polar else angles.to_polar(*columns)
+        azimuth, elevation = columns if polar else geometry.to_polar(*columns)
         event = np.zeros(len(labels), np.int64)
         for name in ("class_id", "source"):
             if labels.has(name):

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from seldio.clock import HOP
 from seldio.findings import Finding
 from seldio.formats.base import Part
 from seldio.rules.base import ERROR, INFO, WARNING, rule
 from seldio.rules.collection import Collection, Found
 from seldio.text import listed, plural, printable
-from seldio.timeline import HOP
 
 #: The clips of an evaluation set without the zeros of their numbers.
 _PADLESS = re.compile(r"mix[0-9]{1,2}", re.IGNORECASE)

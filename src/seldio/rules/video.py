@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
+from seldio.clock import centre
 from seldio.engines import each
 from seldio.findings import Finding, Sink
 from seldio.formats.trees import Tree
@@ -19,7 +20,6 @@ from seldio.rules.tree_files import MANY, folders, wrong_alike
 from seldio.rules.tree_gaps import spot
 from seldio.rules.video_tree import PRESCRIBED, Decoded, Facts, Film, TreeVideo, decoded
 from seldio.text import listed, plural, printable
-from seldio.timeline import centre
 
 #: Seconds by which sound and pictures of STARSS23 differ in length, at most.
 USUAL = 0.30

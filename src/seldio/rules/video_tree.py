@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from seldio.clock import HOP, NTSC
 from seldio.engines import each
 from seldio.errors import SeldioError
 from seldio.formats.trees import TYPES, Place, Tree
@@ -18,7 +19,6 @@ from seldio.rules.collection import Collection, Entry
 from seldio.rules.recordings import probed
 from seldio.rules.tree_files import last_part
 from seldio.text import printable
-from seldio.timeline import HOP, NTSC
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio import timeline
+from seldio import clock
 from seldio.schema.events import clip_codes
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -41,7 +41,7 @@ class Spans:
         return self.rows[self.starts[event] : self.starts[event + 1]]
 
 
-def spans(table: pa.Table, gap: int = 0, hop: Fraction = timeline.HOP) -> Spans:
+def spans(table: pa.Table, gap: int = 0, hop: Fraction = clock.HOP) -> Spans:
     """Group event frames into events.
 
     An event is a run of consecutive frames of one clip, class and source; classes without a number are

@@ -10,7 +10,7 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from seldio import reference, timeline
+from seldio import clock, reference
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry
 from seldio.files.lookup import LEVELS, on_disk
@@ -40,7 +40,7 @@ def lengths(truth: FileSide | TableSide, clips: Iterable[str], recordings: str |
     if recordings is not None:
         return _named(recordings, clips)
     fixed = truth.layout.clip_frames
-    known = dict.fromkeys(clips, int(fixed * truth.layout.hop / timeline.HOP)) if fixed else {}
+    known = dict.fromkeys(clips, int(fixed * truth.layout.hop / clock.HOP)) if fixed else {}
     if isinstance(truth, TableSide):
         told = {file.clip: file.frames for file in origin_of(truth.table).files if file.frames}
         return known | {clip: told[clip] for clip in clips if clip in told}

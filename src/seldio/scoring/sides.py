@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from seldio import timeline
+from seldio import clock
 from seldio.conversion.carry import resolved
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import read_input
@@ -205,8 +205,8 @@ def framed(table: pa.Table, layout: Format) -> pa.Table:
     if not table.num_rows:
         return table
     if are_events(table):
-        return frames_of(table, timeline.HOP)
-    return table if layout.hop == timeline.HOP else rescaled(table, layout.hop, timeline.HOP)
+        return frames_of(table, clock.HOP)
+    return table if layout.hop == clock.HOP else rescaled(table, layout.hop, clock.HOP)
 
 
 def _packed(rows: pa.Table) -> bytes:

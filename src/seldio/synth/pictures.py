@@ -1,6 +1,6 @@
 """What a scene looks like: an equirectangular picture of a room in which the sources stand where they are heard.
 
-The left edge is azimuth +180, the right edge -180, the first row elevation +90, as :func:`seldio.angles.to_pixels`
+The left edge is azimuth +180, the right edge -180, the first row elevation +90, as :func:`seldio.geometry.to_pixels`
 has it. Each source is a figure in the colour of its class, from a second before it sounds until a second after; it
 is pale then, and bright with a ring around it while it sounds. Nearer ones are larger and hide those behind them.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from seldio import angles, timeline
+from seldio import clock, geometry
 from seldio.errors import UsageError
 from seldio.synth.room import Room
 from seldio.synth.scenes import Track
@@ -57,8 +57,8 @@ class Painter:
         self.size = size
         self._tracks = tracks
         self._room = room or Room()
-        azimuth, _ = angles.from_pixels(np.arange(width), 0, width, height)
-        _, elevation = angles.from_pixels(0, np.arange(height), width, height)
+        azimuth, _ = geometry.from_pixels(np.arange(width), 0, width, height)
+        _, elevation = geometry.from_pixels(0, np.arange(height), width, height)
         self._azimuth, self._elevation = np.radians(azimuth), np.radians(elevation)
         self._empty = _background(self._azimuth, self._elevation, self._room)
 
@@ -69,16 +69,16 @@ class Painter:
             self._draw(made, figure)
         return made
 
-    def pictures(self, seconds: float, rate: Fraction = timeline.NTSC) -> Iterator[Picture]:
+    def pictures(self, seconds: float, rate: Fraction = clock.NTSC) -> Iterator[Picture]:
         """All pictures of a clip of *seconds*, each at its own time ``k / rate``, up to the end of the clip."""
         count = -int(-(Fraction(seconds) * rate) // 1)
-        return (self.picture(float(timeline.video_time(number, rate))) for number in range(count))
+        return (self.picture(float(clock.video_time(number, rate))) for number in range(count))
 
     def _figures(self, time: float) -> Iterator[_Figure]:
         """Those to be seen at *time*, the farthest first."""
         found = []
         for track in self._tracks:
-            start, end = timeline.onset(track.first), timeline.onset(track.end)
+            start, end = clock.onset(track.first), clock.onset(track.end)
             if start - LINGER <= time < end + LINGER:
                 position = track.at([time])[0]
                 found.append(_Figure(track, position, float(np.linalg.norm(position)), start <= time < end))
@@ -86,7 +86,7 @@ class Painter:
 
     def _draw(self, made: Picture, figure: _Figure) -> None:
         colour = COLOURS[figure.track.class_id % len(COLOURS)] * (1 if figure.sounds else _PALE)
-        azimuth, elevation = (float(np.radians(angle)) for angle in angles.to_polar(*figure.position))
+        azimuth, elevation = (float(np.radians(angle)) for angle in geometry.to_polar(*figure.position))
         radius = float(np.arcsin(min(0.9, HEAD / max(figure.distance, HEAD))))
         if figure.track.source:
             self._body(made, figure, azimuth, elevation, 0.55 * colour)
@@ -176,4 +176,4 @@ def _background(azimuth: Any, elevation: Any, room: Room) -> Picture:
 
 
 def _rays(azimuth: Any, elevation: Any) -> tuple[Any, Any, Any]:
-    return angles.to_cartesian(np.degrees(azimuth)[np.newaxis], np.degrees(elevation)[:, np.newaxis])
+    return geometry.to_cartesian(np.degrees(azimuth)[np.newaxis], np.degrees(elevation)[:, np.newaxis])

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from seldio import angles, timeline
+from seldio import clock, geometry
 from seldio.errors import UsageError
 from seldio.media.arrays import CHANNELS, SPEED, Format
 from seldio.media.render import render
@@ -87,7 +87,7 @@ def mix(tracks: Sequence[Track], seconds: float, seed: int, options: Options) ->
     waves = {name: np.zeros((len(CHANNELS[name]), frames), np.float32) for name in FORMATS}
     dry = np.zeros(frames, np.float32)
     for number, track in enumerate(tracks):
-        start = round(timeline.sample(track.first, options.rate))
+        start = round(clock.sample(track.first, options.rate))
         wave = sound(track.class_id, _length(track, options.rate), options.rate, _random(seed, 1, number))
         _add(dry, wave, start)
         for heard, way, late in _ways(wave, track, options):
@@ -112,7 +112,7 @@ def _random(*seed: int) -> np.random.Generator:
 
 
 def _length(track: Track, rate: int) -> int:
-    return round(timeline.sample(track.end, rate)) - round(timeline.sample(track.first, rate))
+    return round(clock.sample(track.end, rate)) - round(clock.sample(track.first, rate))
 
 
 def _add(out: Sound, wave: Sound, start: int) -> None:
@@ -147,15 +147,15 @@ def _ways(wave: Sound, track: Track, options: Options) -> Iterator[tuple[Sound, 
 
 def _knots(track: Track) -> tuple[Floats, Floats]:
     """Times (s from the start of the sound) and positions: the labels' own, and where the sound begins and ends."""
-    times = np.concatenate(([timeline.onset(track.first)], track.knots, [timeline.onset(track.end)]))
+    times = np.concatenate(([clock.onset(track.first)], track.knots, [clock.onset(track.end)]))
     positions = track.at(times)
     if not np.ptp(track.positions, axis=0).any():
         times, positions = times[:1], positions[:1]
-    return times - timeline.onset(track.first), positions
+    return times - clock.onset(track.first), positions
 
 
 def _way(times: Floats, positions: Floats) -> _Way:
-    return _Way(times, *angles.to_polar(*positions.T))
+    return _Way(times, *geometry.to_polar(*positions.T))
 
 
 def _at_distance(wave: Sound, times: Floats, distance: Floats, rate: int) -> Sound:
@@ -200,5 +200,5 @@ def _level(wave: Sound, tracks: Sequence[Track], rate: int) -> float:
     """Root mean square of *wave* (frames,) in the label frames in which something sounds."""
     active = np.zeros(len(wave), bool)
     for track in tracks:
-        active[round(timeline.sample(track.first, rate)) : round(timeline.sample(track.end, rate))] = True
+        active[round(clock.sample(track.first, rate)) : round(clock.sample(track.end, rate))] = True
     return float(np.sqrt(np.mean(wave[active] ** 2, dtype=np.float64))) if active.any() else 1e-3

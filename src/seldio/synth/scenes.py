@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from seldio import angles, timeline
+from seldio import clock, geometry
 from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
 from seldio.vocabularies import vocabulary
 
@@ -50,7 +50,7 @@ class Track:
     @property
     def knots(self) -> Floats:
         """The times (s) of the positions: the middles of the label frames."""
-        return np.array([float(timeline.centre(frame)) for frame in range(self.first, self.end)])
+        return np.array([float(clock.centre(frame)) for frame in range(self.first, self.end)])
 
     def at(self, times: ArrayLike) -> Floats:
         """Where the source is at *times* (s of the clip), shape (n, 3).
@@ -58,10 +58,10 @@ class Track:
         Straight between the middles of label frames; over the outer half of the first and the last frame it goes
         on as before; earlier and later it stands.
         """
-        inside = np.clip(np.asarray(times, np.float64), timeline.onset(self.first), timeline.onset(self.end))
+        inside = np.clip(np.asarray(times, np.float64), clock.onset(self.first), clock.onset(self.end))
         if len(self.positions) == 1:
             return np.repeat(self.positions.astype(np.float64), len(inside), axis=0)
-        place = (inside - self.knots[0]) / float(timeline.HOP)
+        place = (inside - self.knots[0]) / float(clock.HOP)
         left = np.clip(np.floor(place).astype(np.int64), 0, len(self.positions) - 2)
         share = (place - left)[:, np.newaxis]
         return np.asarray((1 - share) * self.positions[left] + share * self.positions[left + 1])
@@ -111,7 +111,7 @@ def labels(clip: str, tracks: list[Track]) -> pa.Table:
     ]
     rows.sort(key=lambda row: row[0])
     frame, class_id, source, x, y, z = (np.array(column) for column in zip(*rows, strict=True))
-    azimuth, elevation = angles.to_polar(x, y, z)
+    azimuth, elevation = geometry.to_polar(x, y, z)
     columns = {
         "clip": pa.array([clip] * len(rows), pa.string()).dictionary_encode(),
         "frame": frame,

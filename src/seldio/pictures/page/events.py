@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from seldio import timeline
+from seldio import clock
 from seldio.conversion.carry import with_directions
 from seldio.conversion.columns import class_keys
 from seldio.conversion.frames import are_events, frames_of, grouped
@@ -61,7 +61,7 @@ def side(source: str | Source, format: str | None) -> Side:
     reading = _the_reading(path, examined)
     table, hop = with_directions(reading.table), reading.format.hop
     if are_events(table):
-        table, hop = frames_of(table, timeline.HOP), timeline.HOP
+        table, hop = frames_of(table, clock.HOP), clock.HOP
     if table.num_rows > MOST_ROWS:
         raise SeldioError(f"{printable(path)} has {table.num_rows:,} event frames; a page holds up to {MOST_ROWS:,}")
     known = max((file.frames or 0 for file in origin_of(reading.table).files), default=0)
@@ -70,7 +70,7 @@ def side(source: str | Source, format: str | None) -> Side:
         reading,
         _events(table, hop, reading.format.vocabulary),
         hop,
-        max(timeline.onset(known, hop), timeline.offset(last, hop)),
+        max(clock.onset(known, hop), clock.offset(last, hop)),
         findings_of(examined.report.findings, reading),
     )
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from seldio import angles
+from seldio import geometry
 from seldio.scores.seld.sides import Floats, Side
 
 
@@ -56,7 +56,7 @@ def _between_cartesian(a: Floats, b: Floats) -> Floats:
 
 def _folded(side: Side) -> Floats:
     """Azimuth folded front to back, in degrees: ``dcase2025``, which wraps (and rounds) those in range as well."""
-    return angles.fold((side.azimuth + 180) % 360 - 180)[None]
+    return geometry.fold((side.azimuth + 180) % 360 - 180)[None]
 
 
 def _between_folded(a: Floats, b: Floats) -> Floats:

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seldio import timeline
+from seldio import clock
+from seldio.clock import CONVENTIONS, NTSC, video_error, video_frame
 from seldio.errors import UsageError
-from seldio.timeline import CONVENTIONS, NTSC, video_error, video_frame
 
 FRAMES = st.integers(0, 10**7)
 RATES = st.sampled_from([NTSC, Fraction(25), Fraction(30), Fraction(24_000, 1_001), Fraction(60_000, 1_001)]) | (
     st.fractions(10, 240, max_denominator=1_001)
 )
-HOPS = st.sampled_from([timeline.HOP, timeline.HOP_2019])
+HOPS = st.sampled_from([clock.HOP, clock.HOP_2019])
 
 
 def errors(name: str, last: int) -> list[float]:
@@ -31,25 +31,25 @@ def errors(name: str, last: int) -> list[float]:
 
 @given(frame=FRAMES, hop=HOPS, part=st.fractions(0, 1).filter(lambda part: part < 1))
 def test_a_label_frame_holds_its_times(frame: int, hop: Fraction, part: Fraction) -> None:
-    assert timeline.label_frame((frame + part) * hop, hop) == frame
-    assert timeline.centre(frame, hop) - timeline.seconds(frame, hop) == hop / 2
-    assert timeline.onset(frame, hop) == float(timeline.seconds(frame, hop))
-    assert timeline.offset(frame, hop) == timeline.onset(frame + 1, hop)
+    assert clock.label_frame((frame + part) * hop, hop) == frame
+    assert clock.centre(frame, hop) - clock.seconds(frame, hop) == hop / 2
+    assert clock.onset(frame, hop) == float(clock.seconds(frame, hop))
+    assert clock.offset(frame, hop) == clock.onset(frame + 1, hop)
 
 
 @given(frame=FRAMES, rate=st.sampled_from([16_000, 24_000, 44_100, 48_000, 11_025]), hop=HOPS)
 def test_samples_and_label_frames_are_inverse(frame: int, rate: int, hop: Fraction) -> None:
-    first = timeline.sample(frame, rate, hop)
+    first = clock.sample(frame, rate, hop)
     before = -(-first.numerator // first.denominator) - 1
 
-    assert timeline.label_frame_of_sample(first, rate, hop) == frame
-    assert timeline.label_frame_of_sample(before, rate, hop) == frame - 1
-    assert first / rate == timeline.seconds(frame, hop)
+    assert clock.label_frame_of_sample(first, rate, hop) == frame
+    assert clock.label_frame_of_sample(before, rate, hop) == frame - 1
+    assert first / rate == clock.seconds(frame, hop)
 
 
 def test_a_label_frame_need_not_begin_on_a_sample() -> None:
-    assert timeline.sample(1, 11_025) == Fraction(2205, 2)
-    assert timeline.sample(3, 24_000) == 7200
+    assert clock.sample(1, 11_025) == Fraction(2205, 2)
+    assert clock.sample(3, 24_000) == 7200
 
 
 # --- video frames --------------------------------------------------------------------------------------
@@ -57,13 +57,13 @@ def test_a_label_frame_need_not_begin_on_a_sample() -> None:
 
 @given(frame=FRAMES, rate=RATES)
 def test_times_and_numbers_of_video_frames_are_inverse(frame: int, rate: Fraction) -> None:
-    assert timeline.nearest_video_frame(timeline.video_time(frame, rate), rate) == frame
+    assert clock.nearest_video_frame(clock.video_time(frame, rate), rate) == frame
 
 
 @given(time=st.fractions(0, 10_000), rate=RATES)
 def test_the_nearest_video_frame_is_nearest(time: Fraction, rate: Fraction) -> None:
-    frame = timeline.nearest_video_frame(time, rate)
-    here, before, behind = (abs(timeline.video_time(n, rate) - time) for n in (frame, frame - 1, frame + 1))
+    frame = clock.nearest_video_frame(time, rate)
+    here, before, behind = (abs(clock.video_time(n, rate) - time) for n in (frame, frame - 1, frame + 1))
 
     assert here <= behind
     assert here < before or frame == 0
@@ -82,7 +82,7 @@ def test_the_default_errs_by_half_a_picture_at_most(frame: int, rate: Fraction, 
 
 @given(frame=st.integers(0, 10**6))
 def test_the_picture_of_the_centre_is_shown_in_its_label_frame(frame: int) -> None:
-    assert timeline.label_frame_of_video(video_frame(frame)) == frame
+    assert clock.label_frame_of_video(video_frame(frame)) == frame
 
 
 def test_30_pictures_a_second_give_the_middle_one_of_three() -> None:
@@ -106,11 +106,11 @@ def test_sony_s_training_cuts_off() -> None:
 
 
 def test_sony_s_inference_writes_31_chunks_of_5_minutes_early() -> None:
-    early = [chunk for chunk in range(250) if timeline.chunk_frame(chunk) != 12 * chunk]
+    early = [chunk for chunk in range(250) if clock.chunk_frame(chunk) != 12 * chunk]
 
     assert len(early) == 31
-    assert [timeline.chunk_frame(chunk) for chunk in early[:3]] == [107, 215, 371]
-    assert [int(time * 10) for time in np.arange(0, 300, 1.2)] == [timeline.chunk_frame(n) for n in range(250)]
+    assert [clock.chunk_frame(chunk) for chunk in early[:3]] == [107, 215, 371]
+    assert [int(time * 10) for time in np.arange(0, 300, 1.2)] == [clock.chunk_frame(n) for n in range(250)]
 
 
 def test_sony_s_inference_shows_one_picture_for_each_chunk() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seldio import angles, timeline
+from seldio import clock, geometry
 
 azimuths = st.floats(-180, 180)
 elevations = st.floats(-90, 90)
@@ -27,27 +27,27 @@ KNOWN = [
 
 @pytest.mark.parametrize(("azimuth", "elevation", "x", "y", "z"), KNOWN)
 def test_known_directions(azimuth: float, elevation: float, x: float, y: float, z: float) -> None:
-    assert pytest.approx((x, y, z), abs=1e-15) == angles.to_cartesian(azimuth, elevation)
+    assert pytest.approx((x, y, z), abs=1e-15) == geometry.to_cartesian(azimuth, elevation)
     for norm in (1.0, 0.001, 7.0):
-        polar = angles.to_polar(norm * x, norm * y, norm * z)
+        polar = geometry.to_polar(norm * x, norm * y, norm * z)
         assert pytest.approx((0 if abs(elevation) == 90 else azimuth, elevation), abs=1e-12) == polar
 
 
 def test_the_zero_vector_is_the_front() -> None:
-    assert angles.to_polar(0.0, 0.0, 0.0) == (0.0, 0.0)
+    assert geometry.to_polar(0.0, 0.0, 0.0) == (0.0, 0.0)
 
 
 @given(azimuths, st.floats(-89.9, 89.9))
 def test_polar_and_back(azimuth: float, elevation: float) -> None:
-    again = angles.to_polar(*angles.to_cartesian(azimuth, elevation))
-    assert pytest.approx(0, abs=1e-6) == angles.great_circle(azimuth, elevation, *again)
+    again = geometry.to_polar(*geometry.to_cartesian(azimuth, elevation))
+    assert pytest.approx(0, abs=1e-6) == geometry.great_circle(azimuth, elevation, *again)
 
 
 def test_shapes_broadcast() -> None:
-    x, y, z = angles.to_cartesian(np.zeros((3, 1)), np.zeros(4))
+    x, y, z = geometry.to_cartesian(np.zeros((3, 1)), np.zeros(4))
     assert {(3, 4)} == {x.shape, y.shape, z.shape}
-    assert angles.to_polar([1, 0], [0, 1], [0, 0])[0].shape == (2,)
-    assert angles.great_circle(np.zeros((3, 1)), 0, np.zeros(4), 0).shape == (3, 4)
+    assert geometry.to_polar([1, 0], [0, 1], [0, 0])[0].shape == (2,)
+    assert geometry.great_circle(np.zeros((3, 1)), 0, np.zeros(4), 0).shape == (3, 4)
 
 
 @pytest.mark.parametrize(
@@ -65,14 +65,14 @@ def test_shapes_broadcast() -> None:
     ],
 )
 def test_wrap(azimuth: float, expected: float) -> None:
-    assert expected == angles.wrap(azimuth)
+    assert expected == geometry.wrap(azimuth)
 
 
 @given(st.floats(-1e6, 1e6))
 def test_wrapped_azimuths_are_in_range_and_stay(azimuth: float) -> None:
-    wrapped = angles.wrap(azimuth)
+    wrapped = geometry.wrap(azimuth)
     assert -180 <= wrapped <= 180
-    assert wrapped == angles.wrap(wrapped)
+    assert wrapped == geometry.wrap(wrapped)
     assert pytest.approx(0, abs=1e-6) == (azimuth - wrapped + 180) % 360 - 180
 
 
@@ -81,12 +81,12 @@ def test_wrapped_azimuths_are_in_range_and_stay(azimuth: float) -> None:
     [(0, 0), (90, 90), (-90, -90), (91, 89), (180, 0), (-180, 0), (-135, -45), (270, -90)],
 )
 def test_fold(azimuth: float, expected: float) -> None:
-    assert expected == angles.fold(azimuth)
+    assert expected == geometry.fold(azimuth)
 
 
 @given(azimuths)
 def test_folding_keeps_left_and_right(azimuth: float) -> None:
-    folded = angles.fold(azimuth)
+    folded = geometry.fold(azimuth)
     assert pytest.approx(np.sin(np.radians(azimuth)), abs=1e-12) == np.sin(np.radians(folded))
     assert abs(folded) <= 90
 
@@ -97,20 +97,20 @@ def test_folding_keeps_left_and_right(azimuth: float) -> None:
      ((0, 90), (123, 90), 0), ((0, 80), (180, 80), 20), ((0, -90), (0, 90), 180), ((0, 45), (90, 0), 90)],
 )  # fmt: skip
 def test_great_circle(one: tuple[float, float], other: tuple[float, float], expected: float) -> None:
-    assert pytest.approx(expected, abs=1e-6) == angles.great_circle(*one, *other)
+    assert pytest.approx(expected, abs=1e-6) == geometry.great_circle(*one, *other)
 
 
 @given(azimuths, elevations, azimuths, elevations)
 def test_great_circle_is_the_angle_between_vectors(az1: float, el1: float, az2: float, el2: float) -> None:
-    angle = angles.great_circle(az1, el1, az2, el2)
-    dot = np.dot(angles.to_cartesian(az1, el1), angles.to_cartesian(az2, el2))
+    angle = geometry.great_circle(az1, el1, az2, el2)
+    dot = np.dot(geometry.to_cartesian(az1, el1), geometry.to_cartesian(az2, el2))
     assert pytest.approx(dot, abs=1e-12) == np.cos(np.radians(angle))
-    assert pytest.approx(angle, abs=1e-9) == angles.great_circle(az2, el2, az1, el1)
+    assert pytest.approx(angle, abs=1e-9) == geometry.great_circle(az2, el2, az1, el1)
 
 
 def test_great_circle_of_tiny_angles_does_not_vanish() -> None:
     """The arc cosine of a dot product is 0 here."""
-    assert pytest.approx(1e-7, rel=1e-6) == angles.great_circle(10, 20, 10, 20 + 1e-7)
+    assert pytest.approx(1e-7, rel=1e-6) == geometry.great_circle(10, 20, 10, 20 + 1e-7)
 
 
 # --- pixels ------------------------------------------------------------------------------------------
@@ -121,32 +121,32 @@ def test_great_circle_of_tiny_angles_does_not_vanish() -> None:
     [(180, 89.5, 0, 0), (0, 0, 180, 90), (90, 179, 90, -90), (270, 0, -90, 90), (359, 89.5, -179, 0)],
 )
 def test_pixels(x: float, y: float, azimuth: float, elevation: float) -> None:
-    assert (azimuth, elevation) == angles.from_pixels(x, y)
-    assert (x, y) == angles.to_pixels(azimuth, elevation)
+    assert (azimuth, elevation) == geometry.from_pixels(x, y)
+    assert (x, y) == geometry.to_pixels(azimuth, elevation)
 
 
 @given(azimuths, elevations)
 def test_pixels_and_back(azimuth: float, elevation: float) -> None:
-    x, y = angles.to_pixels(azimuth, elevation)
+    x, y = geometry.to_pixels(azimuth, elevation)
     assert 0 <= x < 360
     assert 0 <= y <= 179
-    assert pytest.approx(0, abs=1e-6) == angles.great_circle(azimuth, elevation, *angles.from_pixels(x, y))
+    assert pytest.approx(0, abs=1e-6) == geometry.great_circle(azimuth, elevation, *geometry.from_pixels(x, y))
 
 
 def test_columns_beyond_the_picture_wrap_around_it() -> None:
-    azimuth, elevation = angles.from_pixels([-10, 0, 360, 370, 730], 89.5)
+    azimuth, elevation = geometry.from_pixels([-10, 0, 360, 370, 730], 89.5)
     assert [-170, 180, -180, 170, 170] == azimuth.tolist()
     assert 0 == elevation
-    assert angles.to_pixels(np.nextafter(180, 360), 0)[0] == 0
-    assert angles.to_pixels(540, 0)[0] == 0
+    assert geometry.to_pixels(np.nextafter(180, 360), 0)[0] == 0
+    assert geometry.to_pixels(540, 0)[0] == 0
 
 
 def test_both_ends_of_the_circle_are_one_pixel() -> None:
-    assert angles.to_pixels(180, 0) == angles.to_pixels(-180, 0)
+    assert geometry.to_pixels(180, 0) == geometry.to_pixels(-180, 0)
 
 
 def test_larger_pictures() -> None:
-    assert angles.to_pixels(0, 0, 1920, 960) == (960, 479.5)
+    assert geometry.to_pixels(0, 0, 1920, 960) == (960, 479.5)
 
 
 def test_directions_of_the_array_responses(shared: Path) -> None:
@@ -154,7 +154,7 @@ def test_directions_of_the_array_responses(shared: Path) -> None:
     golden = json.loads((shared / "data/goldens/steering.json").read_text())
     assert len(golden["foa"]) == 12
     for entry in golden["foa"]:
-        x, y, z = angles.to_cartesian(entry["az"], entry["el"])
+        x, y, z = geometry.to_cartesian(entry["az"], entry["el"])
         assert pytest.approx([1, y, z, x], abs=1e-12) == entry["W_Y_Z_X"]
 
 
@@ -162,14 +162,14 @@ def test_directions_of_the_array_responses(shared: Path) -> None:
 
 
 def test_a_frame_begins_and_ends_on_the_grid() -> None:
-    assert (timeline.onset(3), timeline.offset(3)) == (0.3, 0.4)
-    assert (timeline.onset(3, timeline.HOP_2019), timeline.offset(3, timeline.HOP_2019)) == (0.06, 0.08)
+    assert (clock.onset(3), clock.offset(3)) == (0.3, 0.4)
+    assert (clock.onset(3, clock.HOP_2019), clock.offset(3, clock.HOP_2019)) == (0.06, 0.08)
 
 
 @given(st.integers(0, 10**6))
 def test_times_have_no_error_that_grows(frame: int) -> None:
-    assert frame / 10 == timeline.onset(frame)
-    assert timeline.onset(frame + 1) == timeline.offset(frame)
+    assert frame / 10 == clock.onset(frame)
+    assert clock.onset(frame + 1) == clock.offset(frame)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_times_have_no_error_that_grows(frame: int) -> None:
      (0, 0.1, 0, 0), (0.0, 60.0, 0, 599), (1.2, 1.2, 12, 12), (0.29999999999999993, 0.4, 3, 3), (5.7, 5.799999999999999, 57, 57)],
 )  # fmt: skip
 def test_frames_that_an_event_touches(start: float, end: float, first: int, last: int) -> None:
-    assert range(first, last + 1) == timeline.frames_between(start, end)
+    assert range(first, last + 1) == clock.frames_between(start, end)
 
 
 @given(
@@ -188,4 +188,4 @@ def test_frames_that_an_event_touches(start: float, end: float, first: int, last
 )
 def test_frames_come_back_from_their_times(first: int, count: int, hop: Fraction) -> None:
     frames = range(first, first + count)
-    assert frames == timeline.frames_between(timeline.onset(first, hop), timeline.offset(frames[-1], hop), hop)
+    assert frames == clock.frames_between(clock.onset(first, hop), clock.offset(frames[-1], hop), hop)
