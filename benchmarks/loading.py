@@ -18,7 +18,7 @@ import numpy as np
 import soundfile
 
 import seldio
-from seldio.dataset import Stream, Windows
+from seldio.data import Stream, Windows
 from seldio.media.audio import Decoder
 from seldio.media.windows import Recording
 

@@ -98,10 +98,10 @@ def warm(workers: int) -> None:
 
 def _loaded(_: int) -> None:
     import seldio.conversion.shard_work
+    import seldio.data.clips
     import seldio.questions
     import seldio.scores.seld.scoring
     import seldio.scoring.counting
-    import seldio.storage.clips
     import seldio.validation
 
     assert seldio.validation
@@ -124,7 +124,7 @@ def ask(labels: Path, out: Path) -> int:
 
 def export(sounds: Path, out: Path) -> None:
     """As the Hub has it."""
-    from seldio.storage import export as exported
+    from seldio.data import export as exported
 
     exported(sounds, out, "parquet", shard_bytes=64 << 20)
 

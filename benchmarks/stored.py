@@ -12,14 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import soundfile
 
-from seldio.dataset.contents import Contents
+from seldio.data import features
+from seldio.data.clips import Clips
+from seldio.data.contents import Contents
+from seldio.data.parquet import Shard, write_label_table
+from seldio.data.rows import Plan
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
-from seldio.storage import features
-from seldio.storage.clips import Clips
-from seldio.storage.parquet import Shard, write_label_table
-from seldio.storage.rows import Plan
 from seldio.vocabularies import vocabulary
 
 Pair = tuple[Callable[[], object], Callable[[], object]]

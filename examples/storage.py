@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import soundfile
 
-from seldio.storage import export, read_back
+from seldio.data import export, read_back
 from seldio.synth.tree import write_tree
 
 with tempfile.TemporaryDirectory() as folder:

@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 
 import seldio
 from seldio import synth
-from seldio.dataset import targets
-from seldio.dataset.targets import Labels
+from seldio.data import targets
+from seldio.data.targets import Labels
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 from seldio.schema.clips import CLIP_SCHEMA
 from seldio.schema.events import to_events
@@ -38,7 +38,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def dataset(root: Path) -> seldio.dataset.Dataset:
+def dataset(root: Path) -> seldio.data.Dataset:
     return seldio.open(root)
 
 

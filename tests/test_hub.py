@@ -262,7 +262,7 @@ def test_ctrl_c_in_a_push_says_how_to_go_on(
             "look": "seldio.hub.publishing.look",
             "early": "seldio.hub.publishing.checked_name",
         }.get(where)
-        patch.setattr(place or "seldio.storage.work.written", once if where == "commit" else stop)
+        patch.setattr(place or "seldio.data.work.written", once if where == "commit" else stop)
         code, text = cli("push", str(tree), "--repo", REPO, *options)
     assert code == 130
     assert re.search(said, text.strip()), text
@@ -443,7 +443,7 @@ CLIPS = {"fold3_room21_mix001": "train", "fold3_room21_mix002": "train", "fold4_
 def test_what_an_earlier_export_left_is_removed(
     hub: Hub, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("seldio.storage.parquet.LABEL_CLIPS", 1)
+    monkeypatch.setattr("seldio.data.parquet.LABEL_CLIPS", 1)
     root = starss(tmp_path / "data", CLIPS)
     push(root, REPO, kind=kind)
     before = set(hub.files(REPO))
@@ -919,7 +919,7 @@ def test_labels_on_the_hub_are_a_reference(hub: Hub, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["parquet", "webdataset", "audiofolder"])
 def test_an_export_on_the_hub_is_what_it_was_made_from(kind: str, hub: Hub, tree: Path, tmp_path: Path) -> None:
-    from seldio.storage import export
+    from seldio.data import export
 
     for name in (".env", "notes.xyz"):
         (tree / name).unlink()

@@ -20,7 +20,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("formats",),
     ("rules", "questions", "scores"),
     (
-        "validation", "conversion", "scoring", "answer_scoring", "dataset", "storage", "synth", "settings", "fixes", "repair", "reference", "info", "demo", "planted",
+        "validation", "conversion", "scoring", "answer_scoring", "data", "synth", "settings", "fixes", "repair", "reference", "info", "demo", "planted",
         "api", "item_validation", "label_validation", "line_validation", "mera",
     ),
     ("reports", "hub", "pictures", "schemas"),

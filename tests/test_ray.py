@@ -20,6 +20,7 @@ from seldio.cli import app
 from seldio.conversion import convert_source, shards, sources
 from seldio.conversion.asked import Request
 from seldio.conversion.dispatch import convert_any
+from seldio.data import export
 from seldio.engines import each, running
 from seldio.engines.cluster import Cluster
 from seldio.errors import InvalidData, SeldioError
@@ -28,7 +29,6 @@ from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.rules.recordings import probed
 from seldio.schema.events import ClipFile
-from seldio.storage import export
 from seldio.synth.tree import CLIPS, write_tree
 from seldio.validation import validate
 

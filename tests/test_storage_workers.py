@@ -21,17 +21,17 @@ import soundfile
 
 import seldio
 from seldio import progress, synth
-from seldio.dataset.contents import Contents
+from seldio.data import Manifest, export, work
+from seldio.data.clips import Clips
+from seldio.data.contents import Contents
+from seldio.data.parquet import LabelShard, Shard
+from seldio.data.rows import Plan
 from seldio.engines import running
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.reports.progress import Bars
 from seldio.schema.events import ClipFile
-from seldio.storage import Manifest, export, work
-from seldio.storage.clips import Clips
-from seldio.storage.parquet import LabelShard, Shard
-from seldio.storage.rows import Plan
 
 CLIPS = 12
 KINDS = ("parquet", "webdataset", "audiofolder", "files")
@@ -104,7 +104,7 @@ def test_layouts_are_told_by_the_whole_folder(tmp_path: Path, monkeypatch: pytes
         (tmp_path / f"c{number}.csv").write_text("0,1,0,10,0,120\n" * 9 if number else "")
     plan = Plan(Contents(open_source(tmp_path, raise_errors)), "foa")
     elsewhere = pickle.loads(pickle.dumps(plan.events.part(["c0"])))
-    monkeypatch.delattr("seldio.dataset.events._layout")  # so that it cannot be told from the one file
+    monkeypatch.delattr("seldio.data.events._layout")  # so that it cannot be told from the one file
     assert ["c0"] == list(elsewhere)
     assert plan.events.format("c0") == elsewhere.format("c0") == get("starss23")
     assert plan.events.schema == elsewhere.schema
@@ -131,7 +131,7 @@ def test_long_work_is_announced(tree: Path, tmp_path: Path) -> None:
 STRUCK = """
 import os, sys
 from seldio.cli import main
-from seldio.storage import work
+from seldio.data import work
 name, count, sign = sys.argv.pop(1), int(sys.argv.pop(1)), int(sys.argv.pop(1))
 place = {"_add": work.Export, "write": work.Hashed}[name]
 real, calls = getattr(place, name), []

@@ -24,6 +24,7 @@ from videos import make as make_video
 
 import seldio
 from seldio.cli import app
+from seldio.data import export
 from seldio.errors import InvalidData, UsageError
 from seldio.files import DEFAULTS, Limits, Source, open_source
 from seldio.files.parquet_pages import places
@@ -31,7 +32,6 @@ from seldio.findings import Finding, raise_errors
 from seldio.formats import item_formats
 from seldio.info import describe
 from seldio.schema.qa import Item
-from seldio.storage import export
 from seldio.validation import validate
 
 KINDS = ("parquet", "webdataset", "audiofolder", "videofolder")

@@ -19,9 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seldio
-from seldio.dataset import Stream
-from seldio.dataset.batches import collate
-from seldio.dataset.shards import permutation
+from seldio.data import Stream
+from seldio.data.batches import collate
+from seldio.data.shards import permutation
 from seldio.errors import UsageError
 
 LENGTHS = st.integers(0, 40)
@@ -323,7 +323,7 @@ def test_even_is_drop_or_repeat() -> None:
 def test_workers_that_stay_hear_of_a_new_epoch(start: str, tmp_path: Path) -> None:
     code = f"""
 import multiprocessing
-from seldio.dataset import Stream
+from seldio.data import Stream
 
 def work(stream, passes, orders):
     while passes.get():
@@ -357,7 +357,7 @@ if __name__ == "__main__":
 
 
 def test_importing_seldio_imports_no_framework() -> None:
-    code = "import seldio, sys; seldio.open; from seldio.dataset import Stream; list(Stream(range(3)).batch(2)); print(*sys.modules)"
+    code = "import seldio, sys; seldio.open; from seldio.data import Stream; list(Stream(range(3)).batch(2)); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"torch", "tensorflow", "jax", "grain", "ray", "datasets"} & set(loaded)
 

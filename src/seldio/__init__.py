@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from seldio.api import read as read
     from seldio.api import score as score
     from seldio.api import write as write
-    from seldio.dataset import open as open
-    from seldio.dataset import windows as windows
+    from seldio.data import open as open
+    from seldio.data import windows as windows
     from seldio.engines import running as running
     from seldio.errors import InvalidData as InvalidData
     from seldio.errors import LossError as LossError
@@ -40,8 +40,8 @@ _HOMES = {
     "write": "seldio.api",
     "score": "seldio.api",
     "convert": "seldio.api",
-    "open": "seldio.dataset",
-    "windows": "seldio.dataset",
+    "open": "seldio.data",
+    "windows": "seldio.data",
     "validate": "seldio.validation",
     "push": "seldio.hub",
     "pull": "seldio.hub",

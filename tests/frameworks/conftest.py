@@ -9,7 +9,7 @@ import pytest
 import starss_tree
 
 import seldio
-import seldio.dataset.items
+import seldio.data.items
 
 
 @pytest.fixture(scope="session")
@@ -18,17 +18,17 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def dataset(root: Path) -> seldio.dataset.Dataset:
+def dataset(root: Path) -> seldio.data.Dataset:
     return seldio.open(root)
 
 
 @pytest.fixture(scope="session")
-def questions(tmp_path_factory: pytest.TempPathFactory) -> seldio.dataset.items.Items:
+def questions(tmp_path_factory: pytest.TempPathFactory) -> seldio.data.items.Items:
     return seldio.open(starss_tree.write_questions(tmp_path_factory.mktemp("questions"))).items
 
 
 @pytest.fixture(scope="session")
-def windows(dataset: Any) -> seldio.dataset.Windows:
+def windows(dataset: Any) -> seldio.data.Windows:
     """Twenty windows of 200 samples with targets of multi-ACCDOA."""
     return dataset.windows(seconds=0.2, target="multi-accdoa", distance=True)
 

@@ -20,7 +20,7 @@ EXAMPLES = re.findall(r"^([^\n]+):\n\n```python\n(.*?)```", FRAMEWORKS, re.DOTAL
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from seldio.storage import export
+    from seldio.data import export
     from seldio.synth.tree import write_tree
 
     folder = tmp_path_factory.mktemp("docs")

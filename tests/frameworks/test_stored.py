@@ -10,7 +10,7 @@ import pytest
 import soundfile
 
 import seldio
-from seldio.storage import export
+from seldio.data import export
 from seldio.synth.tree import write_tree
 
 CLIP = "fold3_room4_mix001"

@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch", reason="torch is not installed: make test-f
 data = pytest.importorskip("torch.utils.data")
 
 import seldio  # noqa: E402 - behind the skip
-from seldio.dataset import Stream  # noqa: E402 - behind the skip
+from seldio.data import Stream  # noqa: E402 - behind the skip
 from seldio.errors import UsageError  # noqa: E402 - behind the skip
 
 #: What torch says about itself and about machines with few cores.
@@ -148,7 +148,7 @@ def test_a_process_group_shares_a_stream(tmp_path: Path) -> None:
     """Two processes of torch.distributed over gloo."""
     code = """
 import sys, torch.distributed as dist
-from seldio.dataset import Stream
+from seldio.data import Stream
 rank = int(sys.argv[1])
 dist.init_process_group("gloo", init_method=f"file://{sys.argv[2]}", rank=rank, world_size=2)
 print(*Stream(range(9)))
@@ -163,7 +163,7 @@ dist.destroy_process_group()
 
 def test_torch_may_be_imported_after_the_stream_was_made() -> None:
     code = """
-from seldio.dataset import Stream
+from seldio.data import Stream
 stream = Stream(range(5))
 import torch.utils.data
 assert not isinstance(stream, torch.utils.data.IterableDataset)  # torch remembers this

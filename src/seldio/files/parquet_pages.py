@@ -1,6 +1,6 @@
 """Where the values of a binary column lie in a Parquet file, so that a part of one can be read without the others.
 
-That can be told where pages are neither compressed nor encoded, as :mod:`seldio.storage` and the library ``datasets``
+That can be told where pages are neither compressed nor encoded, as :mod:`seldio.data` and the library ``datasets``
 write recordings. pyarrow reads whole columns of whole row groups only, and says nothing of pages; their headers are
 Thrift's compact protocol.
 

@@ -32,7 +32,7 @@ def open_source(
     """The files of *path*: a file, folder or archive, ``-`` for standard input, or an address such as ``hf://``.
 
     What is unsafe, odd or damaged goes to *sink* as ``SAF1xx`` findings. Of a folder that
-    :func:`seldio.storage.export` has written, or a shard of one, they are the files that it was made from.
+    :func:`seldio.data.export` has written, or a shard of one, they are the files that it was made from.
 
     Args:
         path: what to open.

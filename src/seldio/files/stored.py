@@ -1,6 +1,6 @@
 """An export as a source: the files that it was made from, under their own names, read where they lie.
 
-What :mod:`seldio.storage` has written, or what was fetched of it, is told by ``manifest.json``, or else by its shards:
+What :mod:`seldio.data` has written, or what was fetched of it, is told by ``manifest.json``, or else by its shards:
 Parquet files with a column ``clip`` and columns of files (structs of ``bytes`` and ``path``), and tar files in which a
 ``KEY.json`` tells where the files of a sample came from. Recordings and videos are stretches of the shards, so that a
 window of one is read without the rest. What was derived from the files (tables of labels, lists of shards) is left out

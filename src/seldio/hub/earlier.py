@@ -11,12 +11,12 @@ import tempfile
 from pathlib import Path
 
 from seldio import progress
+from seldio.data.manifest import NAME, Written
+from seldio.data.manifest import Manifest as Export
 from seldio.errors import SeldioError
 from seldio.hub.manifest import Manifest
 from seldio.hub.pulling import fetch
 from seldio.hub.repository import Head, RemoteFile, safe_name
-from seldio.storage.manifest import NAME, Written
-from seldio.storage.manifest import Manifest as Export
 
 #: A larger list of files than this is none of seldio's.
 _MOST_BYTES = 1 << 28

@@ -10,10 +10,10 @@ from functools import partial
 from operator import attrgetter
 from typing import Literal
 
+from seldio.data.work import lot, spread
 from seldio.files import Entry
 from seldio.files.regular import CHUNK
 from seldio.rules.hub_folder import suffix_of
-from seldio.storage.work import lot, spread
 
 Kind = Literal["files", "parquet", "audiofolder"]
 

@@ -35,8 +35,8 @@ def prepare(source: str, kind: Kind, folder: Path, sink: Sink, include: Sequence
     """
     if kind == "files":
         return _as_they_are(source, folder, sink, include)
-    from seldio.storage import export
-    from seldio.storage.manifest import NAME as MANIFEST
+    from seldio.data import export
+    from seldio.data.manifest import NAME as MANIFEST
 
     out = folder / kind
     folder.mkdir(parents=True, exist_ok=True)

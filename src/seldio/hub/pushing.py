@@ -9,6 +9,7 @@ from typing import Literal
 
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
+from seldio.data.manifest import NAME as EXPORT
 from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
@@ -27,7 +28,6 @@ from seldio.hub.client import (
 from seldio.hub.manifest import Manifest
 from seldio.hub.repository import Head, look
 from seldio.rules.hub_folder import ASIDE
-from seldio.storage.manifest import NAME as EXPORT
 from seldio.text import listed, plural, printable
 
 #: Files and bytes of one commit; after a break, the next run goes on behind the last commit.

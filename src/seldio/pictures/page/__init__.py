@@ -66,7 +66,7 @@ def view(
 
     Args:
         labels: its label file. In a data set tree its recording (FOA before MIC) and its video are found. Or a data
-            set: a folder, archive, export of :mod:`seldio.storage`, or address on the Hub.
+            set: a folder, archive, export of :mod:`seldio.data`, or address on the Hub.
         clip: which clip of the data set; needed where it has several.
         audio: the recording, in place of the one that was found.
         video: the video, likewise.

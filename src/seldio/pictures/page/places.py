@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from seldio.dataset.contents import Contents
-from seldio.dataset.events import LabelFile
+from seldio.data.contents import Contents
+from seldio.data.events import LabelFile
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.schemes import beside, is_remote, on_this_machine

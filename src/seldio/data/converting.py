@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from seldio.conversion.sources import Conversion
+from seldio.data.exporting import export
+from seldio.data.manifest import Manifest
+from seldio.data.reading import read_back
 from seldio.errors import UsageError
-from seldio.storage.exporting import export
-from seldio.storage.manifest import Manifest
-from seldio.storage.reading import read_back
 from seldio.text import plural
 
 

@@ -6,9 +6,9 @@ import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self
 
-from seldio.dataset import shards
-from seldio.dataset.batches import Pad, collate, ragged_axes
-from seldio.dataset.shards import Even, Rest, Shard, SharedEpoch, Split
+from seldio.data import shards
+from seldio.data.batches import Pad, collate, ragged_axes
+from seldio.data.shards import Even, Rest, Shard, SharedEpoch, Split
 from seldio.errors import UsageError
 
 #: How many elements have been taken when a value is given, and the value.
@@ -29,7 +29,7 @@ class Stream:
     where the state was taken.
 
     Args:
-        source: has ``len()`` and is indexed by numbers, such as :class:`seldio.dataset.Windows`.
+        source: has ``len()`` and is indexed by numbers, such as :class:`seldio.data.Windows`.
         seed: of the order; None for the order of the source.
         split: share the elements between ranks and workers: True always, False never (beside :meth:`shard`), None
             unless what reads the stream may do so.
@@ -109,7 +109,7 @@ class Stream:
         return self._with(_stages=(*self._stages, _Map(function)))
 
     def batch(self, size: int, *, pad: Pad = None, drop_last: bool = False) -> Self:
-        """Batches of *size* elements: see :func:`seldio.dataset.batches.collate`.
+        """Batches of *size* elements: see :func:`seldio.data.batches.collate`.
 
         Args:
             size: elements of a batch; the last one may have less.

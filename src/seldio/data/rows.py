@@ -12,16 +12,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from seldio.dataset.contents import Contents
-from seldio.dataset.events import Events, LabelFile
-from seldio.dataset.media import ARRAYS
+from seldio.data.contents import Contents
+from seldio.data.events import Events, LabelFile
+from seldio.data.media import ARRAYS
+from seldio.data.work import spread
 from seldio.engines import cut
 from seldio.errors import UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.schema.clips import Clip
 from seldio.schema.splits import clip_split
-from seldio.storage.work import spread
 from seldio.vocabularies import vocabulary
 
 #: Columns that tell what a clip is, from the clip table.

@@ -6,15 +6,15 @@ import os
 from pathlib import Path
 from typing import Any
 
-from seldio.dataset.contents import Contents
+from seldio.data import folders, parquet, webdataset
+from seldio.data.contents import Contents
+from seldio.data.manifest import Manifest
+from seldio.data.rows import Plan
+from seldio.data.work import Export
 from seldio.errors import UsageError
 from seldio.files import Limits, open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
-from seldio.storage import folders, parquet, webdataset
-from seldio.storage.manifest import Manifest
-from seldio.storage.rows import Plan
-from seldio.storage.work import Export
 from seldio.text import printable
 
 #: Recordings are longer than what other verbs hold in memory.
@@ -35,7 +35,7 @@ def export(
     """Write a data set to a folder in one of the ways in which data sets are shared.
 
     Nothing is lost: recordings, videos and label files go in as the bytes they are, and files that are of no clip
-    are copied; :func:`seldio.storage.read_back` makes all of them again. Files appear whole or not at all, the
+    are copied; :func:`seldio.data.read_back` makes all of them again. Files appear whole or not at all, the
     manifest last. The same call again goes on where an earlier one was broken off, and writes again only what
     has changed in the source. The same source gives the same bytes.
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from seldio import clock
-from seldio.dataset.media import ARRAYS, ClipMedia, open_video
+from seldio.data.media import ARRAYS, ClipMedia, open_video
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
@@ -17,7 +17,7 @@ from seldio.schema.qa import Item
 from seldio.text import plural, printable
 
 if TYPE_CHECKING:
-    from seldio.dataset.opened import Dataset
+    from seldio.data.opened import Dataset
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio.dataset.contents import Contents
-from seldio.dataset.events import Events
-from seldio.dataset.items import Items
-from seldio.dataset.media import ARRAYS, Media
+from seldio.data.contents import Contents
+from seldio.data.events import Events
+from seldio.data.items import Items
+from seldio.data.media import ARRAYS, Media
 from seldio.errors import UsageError
 from seldio.files import Entry, open_source
 from seldio.findings import raise_errors
@@ -27,7 +27,7 @@ from seldio.text import listed, plural, printable
 from seldio.vocabularies import spelling, vocabulary
 
 if TYPE_CHECKING:
-    from seldio.dataset.windowing import Windows
+    from seldio.data.windowing import Windows
 
 #: A value to select by, or several.
 Wanted = str | int | Collection[str] | Collection[int] | None
@@ -141,8 +141,8 @@ class Dataset:
         return part
 
     def windows(self, **options: Any) -> Windows:
-        """Windows over the clips, or the questions with their audio; see :class:`seldio.dataset.Windows`."""
-        from seldio.dataset.windowing import Windows
+        """Windows over the clips, or the questions with their audio; see :class:`seldio.data.Windows`."""
+        from seldio.data.windowing import Windows
 
         return Windows(self, **options)
 
@@ -263,7 +263,7 @@ def _counts(values: Iterable[Any]) -> dict[str, int]:
 
 
 def open_dataset(path: str | os.PathLike[str], *, format: str | None = None) -> Dataset:
-    """Open a data set: any folder, archive, export of :mod:`seldio.storage` or file that seldio reads.
+    """Open a data set: any folder, archive, export of :mod:`seldio.data` or file that seldio reads.
 
     Only names are looked at; labels, questions and media are read when they are asked for.
 

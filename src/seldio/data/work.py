@@ -20,11 +20,11 @@ import pyarrow as pa
 
 from seldio import __version__, progress
 from seldio.conversion.outputs import safe_name
+from seldio.data.manifest import NAME, VERSION, Manifest, Written
 from seldio.engines import each
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, atomic_write, make_folder, write_bytes
 from seldio.files.writing import sweep
-from seldio.storage.manifest import NAME, VERSION, Manifest, Written
 from seldio.text import plural, printable
 
 Part = TypeVar("Part")

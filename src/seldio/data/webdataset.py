@@ -15,18 +15,18 @@ import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
+from seldio.data.clips import Questions
+from seldio.data.manifest import Manifest
+from seldio.data.rows import Plan, Row, chunks
+from seldio.data.work import Export
 from seldio.files import Entry
-from seldio.storage.clips import Questions
-from seldio.storage.manifest import Manifest
-from seldio.storage.rows import Plan, Row, chunks
-from seldio.storage.work import Export
 
 FOLDER = "data/"
 
 
 def export(source: str | os.PathLike[str], out: str | os.PathLike[str], **options: Any) -> Manifest:
-    """:func:`seldio.storage.export` of this kind."""
-    from seldio.storage.exporting import export as exported
+    """:func:`seldio.data.export` of this kind."""
+    from seldio.data.exporting import export as exported
 
     return exported(source, out, "webdataset", **options)
 

@@ -17,12 +17,12 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from seldio.data import features
+from seldio.data.clips import LABELS, Clips
+from seldio.data.manifest import Manifest
+from seldio.data.rows import Plan, Row
+from seldio.data.work import Export, spread
 from seldio.files import Entry
-from seldio.storage import features
-from seldio.storage.clips import LABELS, Clips
-from seldio.storage.manifest import Manifest
-from seldio.storage.rows import Plan, Row
-from seldio.storage.work import Export, spread
 
 #: The name of the column that ``file_name`` becomes.
 _MAIN = {"audiofolder": "audio", "videofolder": "video"}
@@ -31,8 +31,8 @@ PART = 16
 
 
 def export(source: str | os.PathLike[str], out: str | os.PathLike[str], **options: Any) -> Manifest:
-    """:func:`seldio.storage.export` as an AudioFolder."""
-    from seldio.storage.exporting import export as exported
+    """:func:`seldio.data.export` as an AudioFolder."""
+    from seldio.data.exporting import export as exported
 
     return exported(source, out, "audiofolder", **options)
 

@@ -16,14 +16,14 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seldio.dataset.events import Events
+from seldio.data import features
+from seldio.data.clips import Clips, conformed
+from seldio.data.events import Events
+from seldio.data.manifest import Manifest
+from seldio.data.rows import Plan, Row, chunks
+from seldio.data.work import Export
 from seldio.formats.parquet import write_parquet
 from seldio.schema.events import ClipFile, Origin, origin_of, with_origin
-from seldio.storage import features
-from seldio.storage.clips import Clips, conformed
-from seldio.storage.manifest import Manifest
-from seldio.storage.rows import Plan, Row, chunks
-from seldio.storage.work import Export
 
 #: Bytes of files in a row group: what ``datasets`` 5 aims at, and far below what the viewer can scan.
 GROUP_BYTES = 100_000_000
@@ -32,8 +32,8 @@ LABEL_CLIPS = 10_000
 
 
 def export(source: str | os.PathLike[str], out: str | os.PathLike[str], **options: Any) -> Manifest:
-    """:func:`seldio.storage.export` of this kind."""
-    from seldio.storage.exporting import export as exported
+    """:func:`seldio.data.export` of this kind."""
+    from seldio.data.exporting import export as exported
 
     return exported(source, out, "parquet", **options)
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from seldio.dataset.events import Events
+from seldio.data import features
+from seldio.data.events import Events
+from seldio.data.rows import ITEM, NUMBERS, Plan, Row
 from seldio.errors import DataError
 from seldio.files import Entry
-from seldio.storage import features
-from seldio.storage.rows import ITEM, NUMBERS, Plan, Row
 
 #: The column of label files.
 LABELS = "label_file"

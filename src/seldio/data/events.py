@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from seldio import clock
 from seldio.conversion.inputs import asking
-from seldio.dataset.arrow import ArrowTable
+from seldio.data.arrow import ArrowTable
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry
 from seldio.findings import raise_errors

@@ -8,7 +8,7 @@ from typing import NamedTuple, overload
 import pyarrow as pa
 
 from seldio.conversion.items import read_items
-from seldio.dataset.arrow import ArrowTable
+from seldio.data.arrow import ArrowTable
 from seldio.files import Source
 from seldio.findings import raise_errors
 from seldio.formats.items import ItemFormat

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from seldio import clock
-from seldio.dataset import targets
-from seldio.dataset.elements import ClipFiles, clip_files, item_files, item_texts
-from seldio.dataset.media import open_video
+from seldio.data import targets
+from seldio.data.elements import ClipFiles, clip_files, item_files, item_texts
+from seldio.data.media import open_video
 from seldio.errors import UsageError
 from seldio.files import Entry
 from seldio.media.windows import Recording
@@ -23,9 +23,9 @@ from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
 if TYPE_CHECKING:
-    from seldio.dataset.opened import Dataset
-    from seldio.dataset.shards import Even
-    from seldio.dataset.stream import Stream
+    from seldio.data.opened import Dataset
+    from seldio.data.shards import Even
+    from seldio.data.stream import Stream
     from seldio.media.video import Video
 
 #: An element: arrays, numbers and texts by name.
@@ -45,7 +45,7 @@ class Windows(Sequence[Element]):
     - ``audio``, float32 of shape (channels, samples), zeros behind the end of the recording; ``rate`` (samples a
       second) and ``length`` (samples before the zeros).
     - ``target``, float32: class activity, shape (frames, classes); ACCDOA, (frames, 3 or 4, classes); multi-ACCDOA,
-      (frames, 6, 4 or 5, classes); or plain rows, float64 of shape (rows, 7): see :mod:`seldio.dataset.targets`.
+      (frames, 6, 4 or 5, classes); or plain rows, float64 of shape (rows, 7): see :mod:`seldio.data.targets`.
     - ``video``, uint8 of shape (frames, height, width, 3): the picture of each label frame on the true clock.
 
     With *items* there is an element for each question, which has its texts too, and its sound as long as it is; the
@@ -164,7 +164,7 @@ class Windows(Sequence[Element]):
         split: bool | None = None,
         even: Even | None = None,
     ) -> Stream:
-        """A stream of the elements, in order or shuffled with *seed*: see :class:`seldio.dataset.Stream`.
+        """A stream of the elements, in order or shuffled with *seed*: see :class:`seldio.data.Stream`.
 
         Args:
             shards: numbers of the only elements to go through, for what shares them out itself, such as ``datasets``
@@ -177,7 +177,7 @@ class Windows(Sequence[Element]):
         Raises:
             UsageError: *even* is something else.
         """
-        from seldio.dataset.stream import Part, Stream
+        from seldio.data.stream import Part, Stream
 
         if shards is None:
             return Stream(self, seed=seed, split=split, even=even)

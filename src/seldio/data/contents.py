@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.conversion.inputs import read_input
-from seldio.dataset import items
-from seldio.dataset.events import LabelFile
-from seldio.dataset.items import Items
-from seldio.dataset.media import ARRAYS
+from seldio.data import items
+from seldio.data.events import LabelFile
+from seldio.data.items import Items
+from seldio.data.media import ARRAYS
 from seldio.errors import UsageError
 from seldio.files import Entry, Source
 from seldio.files.lookup import Lookup

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seldio.conversion.outputs import safe_name
+from seldio.data import features
+from seldio.data.manifest import NAME, Manifest, Written
 from seldio.errors import DataError, UsageError
 from seldio.files import write_bytes
-from seldio.storage import features
-from seldio.storage.manifest import NAME, Manifest, Written
 from seldio.text import printable
 
 #: A file of the source: its name and its bytes.
@@ -27,7 +27,7 @@ def read_back(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tupl
     """Write the files that an export was made from, byte for byte.
 
     Args:
-        path: a folder that :func:`seldio.storage.export` has written, or a copy of one.
+        path: a folder that :func:`seldio.data.export` has written, or a copy of one.
         out: a folder for the files; empty, or not there yet.
 
     Returns:

@@ -1,0 +1,27 @@
+"""Data sets: one view of any source, windows and a stream over it for training, and exports to share.
+
+:func:`open` gives the view, :class:`Windows` and :class:`Stream` are what torch, Grain, ``datasets``, tf.data and Ray
+take, and the tables what polars, duckdb and pandas take; no framework is imported here. :func:`export` writes a data
+set as Parquet of the Hub, WebDataset shards, AudioFolder or VideoFolder, and :func:`read_back` makes the files again
+that it was made from, byte for byte.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from seldio.data.exporting import KINDS, export
+from seldio.data.manifest import Manifest, Written
+from seldio.data.opened import Dataset
+from seldio.data.opened import open_dataset as open
+from seldio.data.reading import read_back
+from seldio.data.stream import Stream
+from seldio.data.windowing import Windows
+
+__all__ = ["KINDS", "Dataset", "Manifest", "Stream", "Windows", "Written", "export", "open", "read_back", "windows"]
+
+
+def windows(path: str | os.PathLike[str], *, format: str | None = None, **options: Any) -> Windows:
+    """Windows over the clips of a source: ``seldio.open(path).windows(...)``, see there."""
+    return open(path, format=format).windows(**options)
