@@ -12,7 +12,7 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
-from importlib import import_module
+from importlib import import_module, resources
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any
@@ -25,6 +25,7 @@ from seldio.cli.rules import page
 from seldio.findings import Finding, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.formats.parquet import write_parquet
+from seldio.reader_rules import READER_RULES
 from seldio.reference import load
 from seldio.reports import render
 from seldio.rules import (
@@ -454,13 +455,19 @@ def test_pages_print(rule: Rule) -> None:
 
 
 def test_codes_and_names_are_unique() -> None:
-    rules = [rule for family in FAMILIES for rule in family.RULES]
+    rules = [*READER_RULES.values(), *(rule for family in FAMILIES for rule in family.RULES)]
     modules = (import_module(f"seldio.rules.{module.name}") for module in iter_modules(seldio.rules.__path__))
     written = {rule.code for module in modules for rule in vars(module).values() if isinstance(rule, Rule)}
-    assert written == set(CATALOGUE), "a rule that no family lists"
+    assert written | set(READER_RULES) == set(CATALOGUE), "a rule that no family lists"
     assert len(CATALOGUE) == len(rules)
     assert len({rule.name for rule in rules}) == len(rules)
     assert list(CATALOGUE) == sorted(CATALOGUE)
+
+
+def test_each_rule_of_readers_has_its_page_and_each_page_its_rule() -> None:
+    pages = {Path(page.name).stem for page in (resources.files("seldio") / "rules" / "pages").iterdir()}
+    assert pages == set(READER_RULES)
+    assert all(rule.check is None for rule in READER_RULES.values())
 
 
 def test_rules_with_a_check_run() -> None:

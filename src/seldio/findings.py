@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
-from typing import Any
+from functools import cached_property
+from importlib import resources
+from typing import Any, Literal
 
 from seldio.errors import InvalidData
 
@@ -121,6 +124,63 @@ JSON_KEYS = tuple(field.name for field in dataclasses.fields(Finding) if field.n
 #: Where readers and rules put what they find: a collecting list while validating,
 #: :func:`raise_errors` while loading.
 Sink = Callable[[Finding], None]
+
+
+Fix = Literal["none", "safe", "unsafe"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """One thing that seldio checks, and what makes its findings.
+
+    Args:
+        code: family prefix and number; it never changes.
+        name: for people, e.g. ``azimuth-range``.
+        severity: the default one.
+        fix: whether ``--fix`` (safe), ``--unsafe-fixes`` or nothing can repair it.
+        check: the generator of findings, whose docstring is the rule's page. None for what readers report
+            themselves: the page is ``rules/pages/CODE.md`` then.
+        url: where the page is on the web, if anywhere.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    fix: Fix = "none"
+    check: Callable[..., Iterator[Finding]] | None = None
+    url: str | None = None
+
+    @cached_property
+    def _page(self) -> tuple[str, str]:
+        if self.check is not None:
+            page = inspect.cleandoc(self.check.__doc__ or "")
+        else:
+            page = (resources.files("seldio") / "rules" / "pages" / f"{self.code}.md").read_text("utf-8")
+        summary, _, explanation = page.partition("\n")
+        return summary, explanation.strip()
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+        return self._page[0]
+
+    @property
+    def explanation(self) -> str:
+        """The page behind ``seldio rule CODE``, without its summary."""
+        return self._page[1]
+
+    def at(
+        self, path: str, message: str, line: int | None = None, column: int | None = None,
+        end_column: int | None = None, value: str | None = None, hint: str | None = None, *,
+        severity: Severity | None = None, fixable: bool | None = None, excerpt: str | None = None,
+    ) -> Finding:  # fmt: skip
+        """A finding of this rule at one place; the arguments are those of :class:`Finding`.
+
+        *severity* and *fixable* are the rule's own, unless the place is an exception.
+        """
+        severity = self.severity if severity is None else severity
+        fixable = self.fix != "none" if fixable is None else fixable
+        return Finding(self.code, severity, message, path, line, column, end_column, value, hint, fixable, excerpt)
 
 
 def _ranges(lines: Iterable[int], most: int | None) -> tuple[tuple[tuple[int, int], ...], int]:

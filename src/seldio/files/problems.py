@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from seldio.errors import InvalidData, SeldioError
-from seldio.findings import Finding, Severity, Sink
+from seldio.findings import Finding, Sink
+from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, printable
 
 _WHY = {
@@ -40,8 +41,6 @@ _HINTS = {
     "SAF109": "Rename it: letters, digits, '_', '-' and one '.' before the suffix work everywhere.",
     "SAF111": "Use names with a single dot, as in a_b.wav.",
 }
-_WARNINGS = ("SAF106", "SAF109", "SAF111")
-_SEVERITY = dict.fromkeys(_WHY, Severity.ERROR) | dict.fromkeys(_WARNINGS, Severity.WARNING)
 
 # What the standard library raises on damaged and forged archives; a fuzz test holds that this is all.
 DAMAGE = (
@@ -52,7 +51,7 @@ DAMAGE = (
 
 def problem(code: str, path: str, what: str) -> Finding:
     """The finding for *what* is wrong with *path*, with the reason and the way out that *code* stands for."""
-    return Finding(code, _SEVERITY[code], f"{what}: {_WHY[code]}", path, hint=_HINTS[code])
+    return READER_RULES[code].at(path, f"{what}: {_WHY[code]}", hint=_HINTS[code])
 
 
 def special(path: str, mode: int) -> Finding:

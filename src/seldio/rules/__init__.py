@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from seldio.errors import UsageError
+from seldio.reader_rules import READER_RULES
 from seldio.rules import (
     audio,
     deep,
@@ -17,17 +18,15 @@ from seldio.rules import (
     misreadings,
     package,
     predictions,
-    safety,
     stored,
     submissions,
-    syntax,
     video,
 )
 from seldio.rules.base import Labels, Rule
 from seldio.text import meant
 
 #: Rules that look at label tables; misreadings first, since they account for values out of range.
-LABEL_RULES: tuple[Rule, ...] = tuple(r for r in (*misreadings.RULES, *labels.RULES) if r.check is not None)
+LABEL_RULES: tuple[Rule, ...] = (*misreadings.RULES, *labels.RULES)
 
 #: Rules that look at all label files of one system or folder together.
 SET_RULES: tuple[Rule, ...] = submissions.RULES
@@ -40,15 +39,13 @@ HUB_RULES: tuple[Rule, ...] = hub.RULES
 #: Rules for questions and predictions.
 ITEM_RULES: tuple[Rule, ...] = (*items.RULES, *mera.ITEM_RULES, *predictions.ITEM_RULES)
 
-#: The modules of all rules, one for each family.
+#: The modules of all rules with a check, one for each family.
 FAMILIES = (
     hub,
     items,
     item_audio,
     mera,
     predictions,
-    syntax,
-    safety,
     labels,
     misreadings,
     submissions,
@@ -63,7 +60,9 @@ FAMILIES = (
 #: Every rule by its code, codes sorted.
 CATALOGUE: dict[str, Rule] = {
     rule.code: rule
-    for rule in sorted((rule for family in FAMILIES for rule in family.RULES), key=lambda rule: rule.code)
+    for rule in sorted(
+        (*READER_RULES.values(), *(rule for family in FAMILIES for rule in family.RULES)), key=lambda rule: rule.code
+    )
 }
 
 

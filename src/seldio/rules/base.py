@@ -2,48 +2,23 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
-from seldio.findings import SINGLY, Finding, Severity
+from seldio.findings import SINGLY, Finding, Fix, Rule, Severity
 from seldio.formats.base import FirstRow, Ints, Reading
 from seldio.formats.label_csv import Dialect
 from seldio.text import clipped
 
-Fix = Literal["none", "safe", "unsafe"]
+__all__ = ["CROWDED", "ERROR", "INFO", "POSITION", "WARNING", "Bools", "Fix", "Labels", "Rule", "rule"]
+
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
-
-
-@dataclasses.dataclass(frozen=True)
-class Rule:
-    """One thing that seldio checks.
-
-    Args:
-        code: family prefix and number; it never changes.
-        name: for people, e.g. ``azimuth-range``.
-        severity: the default one.
-        fix: whether ``--fix`` (safe), ``--unsafe-fixes`` or nothing can repair it.
-        summary: one line.
-        explanation: the page behind ``seldio rule CODE``.
-        check: the generator of findings; None for what readers report themselves.
-    """
-
-    code: str
-    name: str
-    severity: Severity
-    fix: Fix
-    summary: str
-    explanation: str
-    check: Callable[..., Iterator[Finding]] | None = None
-    url: str | None = None
 
 
 def rule(code: str, severity: Severity, fix: Fix = "none") -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
@@ -52,22 +27,7 @@ def rule(code: str, severity: Severity, fix: Fix = "none") -> Callable[[Callable
     The function takes what it looks at and ``found``, which makes a finding with code, severity and
     fixability filled in.
     """
-
-    def decorate(check: Callable[..., Iterator[Finding]]) -> Rule:
-        return dataclasses.replace(_documented(code, severity, fix, check), check=check)
-
-    return decorate
-
-
-def reported(code: str, severity: Severity, fix: Fix = "none") -> Callable[[Callable[[], None]], Rule]:
-    """A rule that a reader reports while it reads; the function holds nothing but its page."""
-    return lambda page: _documented(code, severity, fix, page)
-
-
-def _documented(code: str, severity: Severity, fix: Fix, function: Callable[..., Any]) -> Rule:
-    page = inspect.cleandoc(function.__doc__ or "")
-    summary, _, explanation = page.partition("\n")
-    return Rule(code, function.__name__.replace("_", "-"), severity, fix, summary, explanation.strip())
+    return lambda check: Rule(code, check.__name__.replace("_", "-"), severity, fix, check)
 
 
 #: Frames with more rows than this are compared by sorting instead of pair by pair.

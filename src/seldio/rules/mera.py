@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading
-from seldio.rules import mera_pages
 from seldio.rules.base import ERROR, WARNING, Rule, rule
 from seldio.rules.collection import Found, item_finder
 from seldio.rules.mera_answers import ANSWER_RULES, ID_RULES, PACKAGE_RULES, Answers, Package
@@ -148,7 +147,7 @@ def literal_braces(reading: ItemReading, found: Found) -> Iterator[Finding]:
 # --- running them -----------------------------------------------------------------------------------
 
 ITEM_RULES = (cyrillic_option_letter, options_of_instruction, instruction_placeholders, literal_braces)
-RULES: tuple[Rule, ...] = (*ITEM_RULES, *PACKAGE_RULES, *ANSWER_RULES, *mera_pages.RULES)
+RULES: tuple[Rule, ...] = (*ITEM_RULES, *PACKAGE_RULES, *ANSWER_RULES)
 
 
 def check_items(reading: ItemReading) -> Iterator[Finding]:

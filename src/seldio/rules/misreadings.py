@@ -12,7 +12,7 @@ import numpy as np
 
 from seldio.findings import Finding
 from seldio.formats.detect import Candidate, detect, judge, means_the_same
-from seldio.rules.base import ERROR, INFO, WARNING, Labels, reported, rule
+from seldio.rules.base import ERROR, INFO, WARNING, Labels, rule
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
@@ -565,41 +565,6 @@ def millimetres(labels: Labels, found: Found) -> Iterator[Finding]:
                     f"{labels.format.name} holds {unit}")  # fmt: skip
 
 
-@reported("LAB316", ERROR, fix="unsafe")
-def frames_in_seconds() -> None:
-    """Times in seconds in the column of the frame number.
-
-    The official loaders call ``int()`` on it: they stop at 3.4, and pandas code that casts the column puts ten
-    frames into one. Where all times are multiples of the frame, it is certain which frame is meant.
-
-    Example:
-        0.7,1,0,-50,30
-        0.8,1,0,-49,30
-
-    Fix:
-        ``--unsafe-fixes`` writes frame numbers where all times are multiples of the frame (100 ms).
-
-    Reference: DCASE 2023 Task 3, "[frame number (int)]".
-    """
-
-
-@reported("LAB317", ERROR)
-def class_names() -> None:
-    """Class names where class numbers are due.
-
-    The official loaders call ``int()`` on the class and stop. Five columns with a name also look like an
-    annotation of seld-studio (frame, class, x, y, z): angles would be taken for positions.
-
-    Example:
-        37,speech,0,20,-9
-
-    Fix:
-        Write the number of each class, from 0, by the class list of the layout (``seldio formats``).
-
-    Reference: DCASE 2023 Task 3, "[active class index (int)]".
-    """
-
-
 @rule("LAB319", WARNING)
 def cut_short(labels: Labels, found: Found) -> Iterator[Finding]:
     """A file without a line end behind its last row, where the other files have one.
@@ -630,25 +595,6 @@ def cut_short(labels: Labels, found: Found) -> Iterator[Finding]:
             yield found(row, None, f"no line end behind the last row, where {plural(whole, 'other file')} "
                         "have one: the file may have been cut off",
                         "compare its length with that of the recording, and write it again")  # fmt: skip
-
-
-@reported("LAB310", ERROR)
-def submission_of_another_year() -> None:
-    """The submission or output of another year than the one that is due.
-
-    2024 added the distance as a fifth column, but the official loaders of 2023 and 2024 take five
-    columns for frame, class, source, azimuth, elevation: the azimuth becomes the source, the elevation
-    the azimuth and the distance the elevation. A real system scored F 0.84 % in place of 26.7 %, and
-    no error told.
-
-    Example:
-        36,9,7,-9,46  (given as dcase2023-submission)
-
-    Fix:
-        ``seldio convert FILE --to dcase2023-submission --allow-loss distance``
-
-    Reference: measured with the official 2024 scorer on real predictions of 54 clips.
-    """
 
 
 @rule("LAB311", WARNING)
@@ -686,5 +632,5 @@ def angles_cut_off(labels: Labels, found: Found) -> Iterator[Finding]:
 RULES = (
     label_as_submission, another_layout, nothing_but_zeros, cartesian, radians, probably_radians, azimuth_0_to_360,
     swapped_angles, inclination, classes_from_one, frames_from_one, other_hop, millimetres, distance_unit,
-    submission_of_another_year, angles_cut_off, frames_in_seconds, class_names, cut_short,
+    angles_cut_off, cut_short,
 )  # fmt: skip

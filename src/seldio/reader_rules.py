@@ -1,0 +1,107 @@
+"""The rules that readers report while they read: their records, from which their findings are made.
+
+What they check is in the readers; their pages are ``rules/pages/CODE.md``. Rules with a check of their own are in
+``seldio.rules``.
+"""
+
+from __future__ import annotations
+
+from seldio.findings import Rule, Severity
+
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+_ROWS = (
+    # a whole file that cannot be what it is read as
+    Rule("LAB310", "submission-of-another-year", ERROR),
+    Rule("LAB316", "frames-in-seconds", ERROR, "unsafe"),
+    Rule("LAB317", "class-names", ERROR),
+    # submissions to MERA
+    Rule("PRD111", "no-data-field", ERROR),
+    Rule("PRD112", "no-split", ERROR),
+    Rule("PRD113", "no-outputs-field", ERROR),
+    Rule("PRD114", "no-meta-field", ERROR),
+    Rule("PRD115", "no-id-field", ERROR),
+    Rule("PRD116", "wrong-output-type", ERROR),
+    Rule("PRD117", "bare-list", WARNING),
+    # data sets of MERA
+    Rule("QAI205", "access-value", WARNING),
+    Rule("QAI211", "lacking-field", ERROR),
+    Rule("QAI212", "unfit-value", ERROR),
+    Rule("QAI213", "no-records", ERROR),
+    # folders and archives, before any content is read
+    Rule("SAF101", "path-traversal", ERROR),
+    Rule("SAF102", "archive-link", ERROR),
+    Rule("SAF103", "special-file", ERROR),
+    Rule("SAF104", "duplicate-member", ERROR),
+    Rule("SAF105", "over-limit", ERROR),
+    Rule("SAF106", "setuid-bit", WARNING),
+    Rule("SAF107", "damaged-archive", ERROR),
+    Rule("SAF108", "link-not-followed", ERROR),
+    Rule("SAF109", "awkward-name", WARNING),
+    Rule("SAF111", "webdataset-key", WARNING),
+    # cells
+    Rule("SAF201", "control-character", ERROR),
+    Rule("SAF202", "formula-cell", ERROR),
+    # csv: bytes and lines
+    Rule("SYN101", "not-utf8", ERROR),
+    Rule("SYN102", "utf16", ERROR, "safe"),
+    Rule("SYN103", "byte-order-mark", ERROR, "safe"),
+    Rule("SYN104", "nul-bytes", ERROR),
+    Rule("SYN105", "crlf-line-ends", INFO, "safe"),
+    Rule("SYN106", "mixed-line-ends", WARNING, "safe"),
+    Rule("SYN107", "bare-cr", WARNING, "safe"),
+    Rule("SYN108", "torn-row", ERROR, "unsafe"),
+    # csv: header and index
+    Rule("SYN110", "blank-lines", ERROR, "safe"),
+    Rule("SYN111", "unexpected-header", ERROR, "safe"),
+    Rule("SYN112", "missing-header", ERROR, "safe"),
+    Rule("SYN113", "wrong-header", ERROR),
+    Rule("SYN114", "row-index", ERROR, "unsafe"),
+    Rule("SYN115", "not-text", ERROR),
+    # csv: separators
+    Rule("SYN120", "wrong-delimiter", ERROR, "safe"),
+    Rule("SYN121", "ragged-row", ERROR),
+    Rule("SYN122", "quoted-cell", ERROR, "safe"),
+    Rule("SYN123", "stray-white-space", WARNING, "safe"),
+    Rule("SYN124", "trailing-comma", ERROR, "safe"),
+    Rule("SYN125", "decimal-comma", ERROR, "unsafe"),
+    # csv: cells
+    Rule("SYN130", "not-a-number", ERROR),
+    Rule("SYN131", "no-plain-decimal", ERROR),
+    Rule("SYN132", "decimal-point", ERROR, "safe"),
+    Rule("SYN133", "not-finite", ERROR),
+    Rule("SYN134", "too-many-digits", ERROR),
+    Rule("SYN135", "empty-cell", ERROR),
+    Rule("SYN136", "not-a-flag", ERROR),
+    Rule("SYN137", "plus-sign", WARNING, "safe"),
+    Rule("SYN138", "typeset-number", ERROR, "safe"),
+    # JSON
+    Rule("SYN201", "invalid-json", ERROR),
+    Rule("SYN202", "duplicate-key", ERROR),
+    Rule("SYN203", "nan-in-json", ERROR),
+    Rule("SYN204", "number-out-of-range", ERROR),
+    Rule("SYN205", "half-surrogate", ERROR),
+    Rule("SYN206", "nested-too-deep", ERROR),
+    Rule("SYN207", "array-in-json-lines", ERROR),
+    Rule("SYN211", "missing-key", ERROR),
+    Rule("SYN212", "wrong-type", ERROR),
+    Rule("SYN213", "no-annotations", ERROR),
+    Rule("SYN214", "malformed-segmentation", ERROR),
+    Rule("SYN215", "useful-key-missing", WARNING),
+    Rule("SYN216", "numeric-id", WARNING),
+    # Parquet
+    Rule("SYN301", "damaged-parquet", ERROR),
+    Rule("SYN302", "foreign-columns", ERROR),
+    # YAML
+    Rule("SYN401", "invalid-yaml", ERROR),
+    Rule("SYN402", "unsafe-yaml-tag", ERROR),
+    Rule("SYN403", "duplicate-yaml-key", ERROR),
+    Rule("SYN404", "yaml-too-large", ERROR),
+    # what a file as a whole seems to be
+    Rule("SYN901", "unknown-layout", ERROR),
+    Rule("SYN902", "uncertain-layout", INFO),
+    Rule("SYN903", "ambiguous-layout", ERROR),
+)
+
+#: Each record by its code.
+READER_RULES: dict[str, Rule] = {rule.code: rule for rule in _ROWS}
