@@ -22,7 +22,7 @@ import numpy as np
 import seldio
 from seldio import synth
 from seldio.scores.seld.profiles import get
-from seldio.scoring import SeldOptions, score_labels
+from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
 #: Imported by the programs and of no use for scores.
 UNUSED = (

@@ -101,7 +101,7 @@ def _loaded(_: int) -> None:
     import seldio.data.clips
     import seldio.questions
     import seldio.scores.seld.scoring
-    import seldio.scoring.counting
+    import seldio.scores.seld.seld_count
     import seldio.validation
 
     assert seldio.validation

@@ -15,7 +15,7 @@ import seldio
 from seldio.cli import app
 from seldio.engines import running
 from seldio.reports.scores import render_scores
-from seldio.scoring import counting
+from seldio.scores.seld import seld_count as counting
 
 #: Frame, class, azimuth, elevation, distance in centimetres.
 Found = tuple[int, int, float, float, float]
@@ -207,7 +207,7 @@ def test_the_work_is_bounded(truth: Path, tmp_path: Path, monkeypatch: pytest.Mo
     seldio.score(good, truth, format="dcase2024-output")
     assert calls == ["Counting"] * CLIPS
     calls.clear()
-    monkeypatch.setattr("seldio.scoring.causes._TRIED", 4)
+    monkeypatch.setattr("seldio.scores.seld.seld_count._TRIED", 4)
     seldio.score(write(tmp_path / "out", changed(MISTAKES[0][0]), as_axes), truth, format="dcase2024-output")
     assert (calls.count("Counting"), calls.count("Trying")) == (2 * CLIPS, 4)
 

@@ -9,7 +9,7 @@ import pytest
 
 from seldio.errors import DataError, UsageError
 from seldio.scores.result import ScoreReport
-from seldio.scoring import SeldOptions, score_labels
+from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
 HEADER = "frame,class,source,azimuth,distance,onscreen\n"
 

@@ -26,8 +26,8 @@ from seldio.scores.seld.live import SeldAccumulator
 from seldio.scores.seld.metrics import Average
 from seldio.scores.seld.pairing import _assigned
 from seldio.scores.seld.profiles import PROFILES, get
+from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.scores.seld.scoring import SeldScore, score_tables
-from seldio.scoring import SeldOptions, score_labels
 
 CLASSES = 13
 TYPES = {"clip": pa.string(), "frame": pa.int32(), "class_id": pa.int32(), "source": pa.int32(), "onscreen": pa.bool_()}

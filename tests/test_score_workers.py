@@ -22,8 +22,10 @@ from seldio.engines import running
 from seldio.errors import InvalidData, UsageError
 from seldio.reports.scores import render_scores
 from seldio.scores.result import ScoreReport
+from seldio.scores.seld import score_labels as labels
+from seldio.scores.seld import seld_count as counting
+from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.scores.seld.seen import Rows, Seen
-from seldio.scoring import SeldOptions, counting, labels, score_labels
 
 CLIPS = [f"fold4_room{number % 3 + 1}_mix{number:03}" for number in range(18)]
 HEADER = "frame,class,source,azimuth,distance,onscreen\n"

@@ -166,7 +166,8 @@ def score(
         profile: the way of scoring, e.g. ``dcase2024`` or ``so-bench-paper``; by default that of the data.
         format: the layout of the predictions; found from their content if not given.
         reference_format: that of the reference, likewise.
-        options: fields of :class:`seldio.scoring.SeldOptions` or :class:`seldio.answer_scoring.AnswerOptions`.
+        options: fields of :class:`seldio.scores.seld.score_labels.SeldOptions` or of
+            :class:`seldio.answer_scoring.AnswerOptions`.
 
     Returns:
         Tables of scores and what there is to know about them. Angles are degrees, shares are from 0 to 1.
@@ -177,7 +178,8 @@ def score(
         DataError: predictions and reference do not fit.
         SeldioError: a judge cannot be asked.
     """
-    from seldio import answer_scoring, scoring
+    from seldio import answer_scoring
+    from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
     formats = {"format": format, "reference_format": reference_format}
     if _answers(predictions, profile, format):
@@ -185,7 +187,7 @@ def score(
         return answer_scoring.score_answers(predictions, reference, chosen, **formats)
     if reference is None:
         raise UsageError("labels are scored against labels: name a reference")
-    return scoring.score_labels(predictions, reference, _options(scoring.SeldOptions, profile, options), **formats)
+    return score_labels(predictions, reference, _options(SeldOptions, profile, options), **formats)
 
 
 def _answers(predictions: str | os.PathLike[str], profile: str | None, format: str | None) -> bool:

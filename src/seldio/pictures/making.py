@@ -162,7 +162,7 @@ def _scores(source: Path, out: Path | None, wanted: Wanted) -> Made:
             )
         reports = scores.read_reports(source)
     else:
-        from seldio.scoring import SeldOptions, score_labels
+        from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
         chosen = SeldOptions(jackknife=True, allow_missing=wanted.allow_missing, force=True)  # a notice says so
         chosen = chosen if wanted.profile is None else dataclasses.replace(chosen, profile=wanted.profile)

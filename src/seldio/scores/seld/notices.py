@@ -4,29 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from seldio.scores.result import Notice
 from seldio.scores.seld import segments
-from seldio.scores.seld.changes import Change
 from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.measures import CARTESIAN, FOLDED
+from seldio.scores.seld.probable_causes import Better
 from seldio.scores.seld.profiles import Profile
 from seldio.scores.seld.scoring import SeldScore
 from seldio.scores.seld.seen import Rows, Seen
 from seldio.text import listed, plural
-
-
-class Better(NamedTuple):
-    """A change of the predictions that makes a score much better.
-
-    Args:
-        change: of the predictions.
-        f: the F-score with it.
-    """
-
-    change: Change
-    f: float
 
 
 @dataclasses.dataclass(frozen=True)

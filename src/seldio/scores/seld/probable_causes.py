@@ -1,4 +1,4 @@
-"""Changes that would make predictions and labels agree: what the usual mistakes of conventions are undone by."""
+"""Why a score may be so low: changes that undo the usual mistakes of conventions, of predictions or labels."""
 
 from __future__ import annotations
 
@@ -35,6 +35,18 @@ class Change(NamedTuple):
     apply: Callable[[Side], Side]
     kind: str = "place"
     needs: str = "azimuth"
+
+
+class Better(NamedTuple):
+    """A change of the predictions that makes a score much better.
+
+    Args:
+        change: of the predictions.
+        f: the F-score with it.
+    """
+
+    change: Change
+    f: float
 
 
 def _turned(by: Callable[[Floats], Floats]) -> Callable[[Side], Side]:

@@ -15,7 +15,7 @@ from seldio.findings import raise_errors
 from seldio.formats import Format, get
 from seldio.formats.choice import Wanted, years
 from seldio.scores.result import ScoreReport
-from seldio.scores.seld import changes, measures, metrics, profiles
+from seldio.scores.seld import measures, metrics, probable_causes, profiles
 from seldio.scores.seld.counts import Counts
 from seldio.scores.seld.limits import Limits
 from seldio.scores.seld.metrics import Average
@@ -24,14 +24,82 @@ from seldio.scores.seld.profiles import Profile
 from seldio.scores.seld.report import report
 from seldio.scores.seld.scoring import SeldScore
 from seldio.scores.seld.seen import Seen
+from seldio.scores.seld.seld_count import Counted, Counting, better, parts
+from seldio.scores.seld.seld_join import FileSide, TableSide, lengths, side
 from seldio.scores.seld.sides import NOTHING
-from seldio.scoring.causes import better
-from seldio.scoring.counting import Counted, Counting, parts
-from seldio.scoring.lengths import lengths
-from seldio.scoring.options import SeldOptions
-from seldio.scoring.sides import FileSide, TableSide, side
 from seldio.text import listed, plural
 from seldio.vocabularies import vocabulary
+
+
+@dataclasses.dataclass(frozen=True)
+class SeldOptions:
+    """How labels are scored.
+
+    Args:
+        profile: name of the way of scoring; by default ``dcase2025`` for stereo labels, else ``dcase2023``.
+        average: macro or micro; the profile's first by default.
+        angle: degrees that a prediction may be off; the profile's by default, as the next two.
+        distance: metres that it may be off.
+        relative: distance error over distance.
+        onscreen: whether it must agree on being in the picture.
+        classes: vocabulary of the classes; the profile's by default.
+        jackknife: with 95 % confidence intervals.
+        official_points: with the point values that the official jackknife prints.
+        by_clip: with the scores of each clip.
+        recordings: the recordings that were labelled, which tell where a clip ends; where they are beside the
+            labels in a data set tree they are found.
+        allow_missing: score the clips that have a prediction and a reference where others lack one.
+        force: score labels and predictions in which there are errors too.
+    """
+
+    profile: str | None = None
+    average: Average | None = None
+    angle: float | None = None
+    distance: float | None = None
+    relative: float | None = None
+    onscreen: bool = False
+    classes: str | None = None
+    jackknife: bool = False
+    official_points: bool = False
+    by_clip: bool = False
+    recordings: str | None = None
+    allow_missing: bool = False
+    force: bool = False
+
+    def limits(self, profile: Profile) -> Limits:
+        """The thresholds of the profile, those of the options in their place.
+
+        Raises:
+            UsageError: one is no threshold, the profile does not look at it, or does not know the average.
+        """
+        if self.average is not None and self.average not in profile.averages:
+            raise UsageError(f"{profile.name} has no {self.average} average, only {', '.join(profile.averages)}")
+        self._check(profile)
+        usual = profile.limits
+        return Limits(
+            usual.angle if self.angle is None else self.angle,
+            usual.distance if self.distance is None else self.distance * profile.metre,
+            usual.relative if self.relative is None else self.relative,
+            usual.onscreen or self.onscreen,
+        )
+
+    def _check(self, profile: Profile) -> None:
+        for name in ("angle", "distance", "relative"):
+            value = getattr(self, name)
+            if value is not None and not value >= 0:
+                raise UsageError(f"--{name} is a threshold, not {value:g}")
+        for name, column in _COLUMNS.items():
+            value = getattr(self, name)
+            if value is not None and value is not False and not profile.has(column):
+                able = [each.name for each in profiles.PROFILES if each.has(column)]
+                raise UsageError(
+                    f"--{name} changes nothing in {profile.name}, which does not look at it; use {' or '.join(able)}"
+                )
+
+
+#: The score that shows whether a profile looks at what a threshold is about.
+_COLUMNS = {"distance": "DistE", "relative": "RelDistE", "onscreen": "OnscreenAcc"}
+
 
 Path = str | os.PathLike[str]
 #: The profile where nobody names one and the labels do not ask for another.
@@ -82,7 +150,7 @@ def score_labels(
         counted = list(each(work, some, what="scoring", size=attrgetter("size"), key=attrgetter("stamp")))
         forced = _settled(truth, given, counted, options.force)
         score, *others = _scores(counted, ways, clips, len(classes), options.average)
-        lags = sum((one.lags for one in counted), start=changes.lags(NOTHING, NOTHING))
+        lags = sum((one.lags for one in counted), start=probable_causes.lags(NOTHING, NOTHING))
         cause = better(score, lags, work, some, (truth, given), frames)
     case = Case(
         profile, limits, score, _seen(counted), [classes.label(n) for n in range(len(classes))], given.layout.name,

@@ -1,24 +1,26 @@
-"""Parts of a comparison, and what is counted in each of them."""
+"""What is counted in each part of a comparison, and again with the predictions changed where a score is suspicious."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 
 from seldio.conversion.vetting import Faults
-from seldio.engines import cut
+from seldio.engines import cut, each
 from seldio.errors import UsageError
-from seldio.scores.seld import changes, profiles
+from seldio.scores.seld import probable_causes, profiles
 from seldio.scores.seld.counts import Counts
 from seldio.scores.seld.limits import Limits
-from seldio.scores.seld.scoring import score_sides
+from seldio.scores.seld.probable_causes import Better
+from seldio.scores.seld.scoring import SeldScore, score_sides
 from seldio.scores.seld.seen import Seen, seen
+from seldio.scores.seld.seld_join import FileSide, Some, TableSide
 from seldio.scores.seld.sides import NOTHING, Ints, Side, side
-from seldio.scoring.sides import FileSide, Some, TableSide
 
 #: Clips whose onsets are looked at.
 _LOOKED = 12
@@ -121,7 +123,7 @@ class Counting:
         """
         (a, wrong), (b, amiss) = _sides(part)
         if self.change:
-            b = changes.named(self.change).apply(b)
+            b = probable_causes.named(self.change).apply(b)
         ways = {profiles.get(name): limits for name, limits in self.ways}
         profile, limits = next(iter(ways.items()))
         if limits.onscreen and any(len(each) and each.onscreen is None for each in (a, b)):
@@ -130,7 +132,7 @@ class Counting:
         scores = score_sides(a, b, part.clips, ways, self.classes, frames=frames)
         notable = seen(profile, a, b, frames, self.classes)
         return Counted(
-            tuple(score.counts for score in scores), notable, (wrong, amiss), changes.lags(a, b, part.looked)
+            tuple(score.counts for score in scores), notable, (wrong, amiss), probable_causes.lags(a, b, part.looked)
         )
 
 
@@ -150,9 +152,9 @@ class Trying:
 
     def __call__(self, part: Part) -> tuple[Counts, ...]:
         """The counts of each clip of *part*, as it is and by each change."""
-        a, b = (changes.early(side) for side, _ in _sides(part))
+        a, b = (probable_causes.early(side) for side, _ in _sides(part))
         ways = {profiles.get(self.way[0]): self.way[1]}
-        tried = (b, *(changes.named(name).apply(b) for name in self.names))
+        tried = (b, *(probable_causes.named(name).apply(b) for name in self.names))
         return tuple(score_sides(a, each, part.clips, ways, self.classes)[0].counts for each in tried)
 
 
@@ -164,3 +166,63 @@ def _sides(part: Part) -> tuple[tuple[Side, Faults], tuple[Side, Faults]]:
 def _side(some: Some, clips: Mapping[str, int]) -> tuple[Side, Faults]:
     table, faults = some.rows()
     return NOTHING if table is None else side(table, clips), faults
+
+
+#: Clips that changes are tried on.
+_TRIED = 24
+#: How many times as good a score has to become by a shift in time, which onsets tell, and by any other change.
+_SHIFTED, _CHANGED = 1.05, 1.5
+
+
+def better(
+    score: SeldScore,
+    lags: Ints,
+    work: Counting,
+    whole: Sequence[Part],
+    sides: tuple[FileSide | TableSide, FileSide | TableSide],
+    frames: Mapping[str, int],
+) -> Better | None:
+    """The change that makes the score clearly better, with the F-score that it gives over all clips; None if none does.
+
+    Nothing is tried where the score is not suspicious; else the beginnings of a few clips are scored with every
+    change, and all clips with the best one.
+
+    Args:
+        score: what was found.
+        lags: how far onsets are apart, over the clips that were looked at.
+        work: how *whole* was counted.
+        whole: all clips of both sides.
+        sides: reference and prediction.
+        frames: label frames of recordings, where they are known.
+    """
+    name, least = _best(score, work, sides, frames), _CHANGED
+    if name is None and (shift := probable_causes.shift(lags)):
+        name, least = f"shift:{shift}", _SHIFTED
+    if name is None:
+        return None
+    changed = Counting(work.ways[:1], work.classes, name)
+    counted = each(changed, whole, what="scoring again", size=attrgetter("size"), key=attrgetter("stamp"))
+    counts = Counts.joined([one.counts[0] for one in counted])
+    new, old = (_f(one) for one in (SeldScore(score.profile, score.average, score.clips, counts), score))
+    return Better(probable_causes.named(name), new) if new > least * old else None
+
+
+def _best(
+    score: SeldScore, work: Counting, sides: tuple[FileSide | TableSide, FileSide | TableSide],
+    frames: Mapping[str, int],
+) -> str | None:  # fmt: skip
+    """The change that is best on a sample, if it is clearly better than none."""
+    names = probable_causes.suspected(score.profile, score.counts.total())
+    if not names:
+        return None
+    some = parts(*sides, sampled(score.clips, _TRIED), frames)
+    trying = Trying(work.ways[0], work.classes, names)
+    found = list(each(trying, some, what="looking for a cause", size=attrgetter("size"), key=attrgetter("stamp")))
+    before, *after = (Counts.joined(counts) for counts in zip(*found, strict=True))
+    best = int(np.argmax([counts.true.sum() for counts in after]))
+    return names[best] if probable_causes.clear(names[best], before, after[best]) else None
+
+
+def _f(score: SeldScore) -> float:
+    place = [column.name for column in score.profile.columns].index("F")
+    return float(score.values().overall[0, place])
