@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 from seldio.demo import make as make_data
-from seldio.pictures.making import Wanted, make
-from seldio.pictures.tracks import read_labels, tracks
+from seldio.view.plot import Wanted, make
+from seldio.view.tracks import read_labels, tracks
 
 with tempfile.TemporaryDirectory() as folder:
     root = Path(folder)
@@ -22,9 +22,9 @@ with tempfile.TemporaryDirectory() as folder:
     if importlib.util.find_spec("matplotlib") is None:
         print("matplotlib is not installed: pip install 'seldio[plot]'")
     else:
-        from seldio.pictures import plots
-        from seldio.pictures.canvas import save
-        from seldio.pictures.overlay import film
+        from seldio.view import plots
+        from seldio.view.canvas import save
+        from seldio.view.film import film
 
         # a picture of your own, from the events themselves …
         save(plots.directions(events, events[:3], clip), root / "directions.svg")

@@ -9,7 +9,7 @@ from pathlib import Path
 from seldio.conversion.asked import Request
 from seldio.conversion.dispatch import convert_any
 from seldio.demo import make
-from seldio.pictures.page import view
+from seldio.view.page import view
 
 with tempfile.TemporaryDirectory() as folder:
     root = Path(folder)

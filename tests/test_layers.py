@@ -23,7 +23,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "validation", "conversion", "scores/seld", "scores/entries", "scores/ranking", "answer_scoring", "data", "synth", "settings", "fixes", "repair", "reference", "info", "demo", "planted",
         "api", "item_validation", "label_validation", "line_validation", "mera",
     ),
-    ("reports", "hub", "pictures", "schemas"),
+    ("reports", "hub", "view", "schemas"),
     ("cli",),
     ("__init__", "__main__"),
 )  # fmt: skip
@@ -44,7 +44,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "huggingface_hub": ("hub.py", "hub/", "scores/judge/"),
     "rapidfuzz": ("scores/so_bench/transcripts.py",),
     "ray": ("engines/cluster.py",),
-    "matplotlib": ("pictures/",),
+    "matplotlib": ("view/",),
     # wherever tables are built
     "numpy": ("",),
     "pyarrow": ("",),

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from seldio import geometry
 from seldio.errors import DataError, UsageError
-from seldio.pictures import colours
-from seldio.pictures.tracks import JUMP, Track, classes, line, pieces, read_labels, tracks
+from seldio.view import canvas as colours
+from seldio.view.tracks import JUMP, Track, classes, line, pieces, read_labels, tracks
 
 NTSC = Fraction(30_000, 1_001)
 HOP = Fraction(1, 10)
@@ -155,7 +155,7 @@ def test_classes_keep_their_colours_and_unnamed_ones_come_last() -> None:
 @pytest.fixture
 def plots() -> Any:
     pytest.importorskip("matplotlib")
-    from seldio.pictures import plots
+    from seldio.view import plots
 
     return plots
 
@@ -193,7 +193,7 @@ def test_directions_and_map_hold_the_same_lines(plots: Any, clip: list[Track]) -
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.integers(-180, 180), st.integers(-90, 90), st.integers(0, 12)), min_size=1, max_size=40))
 def test_names_cover_neither_points_nor_each_other(places: list[tuple[int, int, int]]) -> None:
-    plots = pytest.importorskip("seldio.pictures.plots")
+    plots = pytest.importorskip("seldio.view.plots")
     names = [f"class {'x' * (number % 7)}{number}" for number in range(13)]
     tracks = [
         track([azimuth] * 3, [elevation] * 3, name=names[number], class_id=number)
@@ -213,7 +213,7 @@ def test_names_cover_neither_points_nor_each_other(places: list[tuple[int, int, 
 
 @pytest.mark.parametrize("kind", ["timeline", "directions", "directions_map"])
 def test_silence_and_odd_names_are_drawn(plots: Any, kind: str) -> None:
-    from seldio.pictures.canvas import rendered
+    from seldio.view.canvas import rendered
 
     draw = getattr(plots, kind)
     silent = draw([], [])
@@ -229,7 +229,8 @@ def test_silence_and_odd_names_are_drawn(plots: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("longest", [1.1, 2.0, 11.0, 40.0, 600.0])
 def test_lengths_have_readable_numbers(tree: Path, longest: float) -> None:
-    from seldio.pictures.statistics import draw, statistics
+    from seldio.view.charts import draw_statistics as draw
+    from seldio.view.charts import statistics
 
     found = dataclasses.replace(statistics(read_labels(tree)), lengths=np.array([1.0, longest]))
     figure = draw(found)
@@ -244,7 +245,8 @@ def test_lengths_have_readable_numbers(tree: Path, longest: float) -> None:
 
 def test_statistics_add_up(tree: Path) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.pictures.statistics import draw, statistics
+    from seldio.view.charts import draw_statistics as draw
+    from seldio.view.charts import statistics
 
     found = statistics(read_labels(tree))
 
@@ -260,8 +262,8 @@ def test_statistics_add_up(tree: Path) -> None:
 
 def test_scores_are_bars_with_their_intervals() -> None:
     pytest.importorskip("matplotlib")
-    from seldio.pictures.scores import draw
     from seldio.scores.result import Column, Interval, ScoreReport, Table
+    from seldio.view.charts import draw_scores as draw
 
     columns = (Column("class", "class"), Column("references", "references"), Column("F", "F", "%", 1, "higher"))
     rows = (("Bell", 7, Interval(0.5, -0.25, 0.75)), ("$a$", 1_200, float("nan")))
@@ -281,8 +283,8 @@ def test_scores_are_bars_with_their_intervals() -> None:
 
 def test_axes_of_scores_end_where_scores_do_and_names_of_systems_are_told_apart() -> None:
     pytest.importorskip("matplotlib")
-    from seldio.pictures.scores import draw
     from seldio.scores.result import Column, Interval, ScoreReport, Table
+    from seldio.view.charts import draw_scores as draw
 
     columns = (Column("class", "class"), Column("F", "F", "%", 1, "higher"), Column("LE", "LE", "°", 1, "lower"))
     rows = (("Bell", Interval(0.9, 0.7, 1.2), Interval(170.0, -400.0, 200.0)), ("Knock", 1.0, 20.0))
@@ -303,7 +305,7 @@ def test_axes_of_scores_end_where_scores_do_and_names_of_systems_are_told_apart(
 @pytest.fixture
 def overlay() -> Any:
     pytest.importorskip("matplotlib")
-    from seldio.pictures import overlay
+    from seldio.view import film as overlay
 
     return overlay
 
@@ -384,7 +386,7 @@ def test_what_is_no_panorama_is_refused(overlay: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_pictures_are_files_of_their_kind_and_the_same_each_time(tree: Path, tmp_path: Path, suffix: str) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.pictures.making import Wanted, make
+    from seldio.view.plot import Wanted, make
 
     wanted = Wanted("directions", predictions=tree, clip="fold3_room4_mix001")
     files = [tmp_path / f"{name}.{suffix}" for name in "ab"]
@@ -406,7 +408,7 @@ def test_a_film_has_the_sound_beside_its_labels_in_time(tree: Path, tmp_path: Pa
     pytest.importorskip("matplotlib")
     import av
 
-    from seldio.pictures.making import Wanted, make
+    from seldio.view.plot import Wanted, make
 
     wanted = Wanted("video", clip="fold3_room4_mix001", width=128)
     files = [tmp_path / "a.mp4", tmp_path / "b.mp4"]
@@ -424,7 +426,7 @@ def test_a_film_has_the_sound_beside_its_labels_in_time(tree: Path, tmp_path: Pa
 
 def test_a_set_is_counted_where_no_clip_is_named(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.pictures.making import make
+    from seldio.view.plot import make
 
     monkeypatch.chdir(tmp_path)
     made = make(tree)
@@ -455,7 +457,7 @@ def test_the_command_names_what_it_wrote(tree: Path, tmp_path: Path) -> None:
 )
 def test_what_makes_no_sense_is_told(tree: Path, tmp_path: Path, options: dict[str, Any], said: str) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.pictures.making import Wanted, make
+    from seldio.view.plot import Wanted, make
 
     with pytest.raises(UsageError, match=said):
         make(tree, tmp_path / "x.png", Wanted(**options))
@@ -464,13 +466,13 @@ def test_what_makes_no_sense_is_told(tree: Path, tmp_path: Path, options: dict[s
 
 def test_the_command_offers_what_can_be_drawn() -> None:
     from seldio.cli.plot import Kind
-    from seldio.pictures.making import KINDS
+    from seldio.view.plot import KINDS
 
     assert list(KINDS) == [kind.value for kind in Kind]
 
 
 def test_a_suffix_says_what_is_written(tree: Path) -> None:
-    from seldio.pictures.making import Wanted, make
+    from seldio.view.plot import Wanted, make
 
     for name, kind in (("x.csv", "map"), ("x.mp4", "map"), ("x.png", "video")):
         with pytest.raises(UsageError, match="ends with"):
@@ -479,7 +481,7 @@ def test_a_suffix_says_what_is_written(tree: Path) -> None:
 
 def test_without_matplotlib_a_sentence_says_what_to_install(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from seldio.errors import SeldioError
-    from seldio.pictures.making import make
+    from seldio.view.plot import make
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(SeldioError, match=r"pip install 'seldio\[plot\]'") as caught:
@@ -489,7 +491,7 @@ def test_without_matplotlib_a_sentence_says_what_to_install(tree: Path, monkeypa
 
 def test_real_labels_and_predictions_are_drawn(shared: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.pictures.making import Wanted, make
+    from seldio.view.plot import Wanted, make
 
     labels = shared / "data/starss22-labels/metadata_dev/dev-test-sony"
     predictions = shared / "data/starss23-predictions/system-a-polar"

@@ -27,9 +27,10 @@ from seldio.errors import DataError, SeldioError, UsageError
 from seldio.media import compact
 from seldio.media.audio import NotAudio, write_wav
 from seldio.media.video import NotVideo, Video
-from seldio.pictures.page import events, media, view
-from seldio.pictures.page.document import embedded
-from seldio.pictures.page.files import files_of, prediction_of
+from seldio.view import page as page_module
+from seldio.view import page_content
+from seldio.view.clip_files import files_of, prediction_of
+from seldio.view.page import embedded, view
 from seldio.vocabularies import vocabulary
 
 CLIP, SPLIT = "fold3_room4_mix001", "dev-train-tau"
@@ -192,7 +193,7 @@ def test_no_row_is_lost(tmp_path_factory: pytest.TempPathFactory, rows: list[tup
     """Every row of a file, repeated ones too, is in one event at its frame."""
     path = tmp_path_factory.getbasetemp() / "lost.csv"
     path.write_text("".join(",".join(map(str, row)) + "\n" for row in sorted(rows)))
-    found = events.side(str(path), "starss23").events
+    found = page_content.side(str(path), "starss23").events
     back = [
         (event["f"] + i, event["n"], event["s"], event["a"][i], event["e"][i], round(event["d"][i] * 100))
         for event in found
@@ -208,9 +209,9 @@ def test_whole_events_and_vectors_are_drawn_as_well(tmp_path: Path) -> None:
     vectors = tmp_path / "v.csv"
     vectors.write_text("3,1,0,0.0,2.0,0.0\n4,1,0,0.0,2.0,0.0\n")
 
-    (event,) = events.side(str(tracked), None).events
+    (event,) = page_content.side(str(tracked), None).events
     assert ("keyboard", 10, 5, [-30] * 5) == (event["c"], event["f"], event["k"], event["a"])
-    (event,) = events.side(str(vectors), "dcase2020-output").events
+    (event,) = page_content.side(str(vectors), "dcase2020-output").events
     assert ([90, 90], [0, 0]) == (event["a"], event["e"])
 
 
@@ -244,7 +245,7 @@ def _two_clips(folder: Path) -> Path:
 
 
 def test_too_many_rows_are_refused(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events, "MOST_ROWS", 3)
+    monkeypatch.setattr(page_content, "MOST_ROWS", 3)
     with pytest.raises(SeldioError, match="4 event frames; a page holds up to 3"):
         view(tree, media="none")
 
@@ -504,7 +505,7 @@ def test_media_that_cannot_be_read_are_told_of_or_refused_if_named(tree: Path) -
 
 
 def test_limits(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(media, "MOST_BYTES", 100)
+    monkeypatch.setattr(page_module, "MOST_BYTES", 100)
     with pytest.raises(SeldioError, match="--link-media"):
         view(tree)
     monkeypatch.setattr(compact, "LONGEST", 0.5)

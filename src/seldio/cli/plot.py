@@ -57,8 +57,8 @@ def command(
     width: int | None = typer.Option(None, help="Pixels across; at most 640 if not given.", rich_help_panel=_VIDEO),
 ) -> ExitCode:
     """Draw labels, predictions and scores, or a clip's video with its labels on it (needs matplotlib)."""
-    from seldio.pictures.making import Wanted, make
     from seldio.text import printable
+    from seldio.view.plot import Wanted, make
 
     wanted = Wanted(
         kind.value if kind is not None else None, predictions, clip, format, predictions_format, profile, allow_missing,

@@ -1,8 +1,11 @@
-"""Labels as the page draws them: events with their directions frame by frame, and where findings lie in time."""
+"""What the page about a clip says: its events frame by frame, its findings in time, its questions."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
+import posixpath
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -13,13 +16,17 @@ from seldio import clock
 from seldio.conversion.carry import with_directions
 from seldio.conversion.columns import class_keys
 from seldio.conversion.frames import are_events, frames_of, grouped
+from seldio.conversion.items import read_items
 from seldio.errors import DataError, SeldioError, UsageError
-from seldio.files import Source
+from seldio.files import Entry, Source
 from seldio.findings import Finding, all_ranges
 from seldio.formats import Reading
+from seldio.media.arrays import Format
 from seldio.schema.events import origin_of
+from seldio.schema.qa import Item, Proof
 from seldio.text import plural, printable
 from seldio.validation import Examined, examine
+from seldio.view.clip_files import Files
 from seldio.vocabularies import vocabulary
 
 #: Event frames that a page may hold.
@@ -195,3 +202,136 @@ class _Moments:
             return np.zeros(0)
         low, high = np.searchsorted(self._lines, lines, side="right").tolist()
         return self._times[max(0, low - 1) : high]
+
+
+@dataclasses.dataclass(frozen=True)
+class Held:
+    """What the sound says about the labels.
+
+    Args:
+        told: what was done, in a sentence.
+        findings: of the deep validation, as :func:`seldio.view.page_content.findings_of` gives them.
+    """
+
+    told: str
+    findings: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+
+
+def held(reading: Reading, files: Files, deep: bool) -> Held:
+    """The labels of a clip held against its recording, if *deep*; else the command that does it."""
+    if files.audio is None:
+        return Held("No recording was found that the labels could be held against.")
+    if not deep:
+        return Held("The labels were not held against the sound: seldio view --deep does that for a clip, "
+                    "seldio validate --deep for a data set.")  # fmt: skip
+    from seldio.rules.deep import check_clip
+
+    found: list[Finding] = []
+    array: Format | None = files.array if files.array in ("foa", "mic") else None
+    recordings: list[tuple[Entry, Format | None]] = [(files.audio, array)]
+    recordings += [(files.sibling, "mic")] if files.sibling is not None else []
+    names = " and ".join(dict.fromkeys(printable(entry.name.rpartition("/")[2]) for entry, _ in recordings))
+    if not check_clip(reading, recordings, found.append):
+        return Held(
+            f"The labels could not be held against {names}: that takes directions, and FOA or MIC to listen to."
+        )
+    both = " (FOA and MIC)" if files.sibling is not None else ""
+    told = f"The labels were held against the sound of {names}{both}"
+    if found:
+        return Held(f"{told}.", findings_of(found, reading))
+    return Held(f"{told}: nothing speaks against them, which is no proof that they are right.")
+
+
+#: Questions that a page lists; what is beyond is counted.
+MOST_QUESTIONS = 500
+
+
+def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str, Any]], str]:
+    """The questions of a file that are about the clip *stem*, and a sentence where there is something to say.
+
+    Items belong to the clip if one of their recordings bears its name, or was cut from one that does.
+
+    Raises:
+        UsageError: the file holds no questions.
+        SeldioError: the disk fails.
+    """
+    found: list[str] = []
+    readings = read_items(path, None, lambda finding: found.append(finding.code))
+    rows = [row for reading in readings for row in reading.rows if isinstance(row, Item)]
+    if not rows:
+        raise UsageError(f"no questions in {printable(os.fspath(path))}; seldio info says what it holds")
+    about = [row for row in rows if stem in map(_stem, _recordings(row))]
+    told = []
+    if not about:
+        told.append(f"None of the {plural(len(rows), 'question')} in the file is about {printable(stem)}.")
+    if len(about) > MOST_QUESTIONS:
+        told.append(f"{len(about) - MOST_QUESTIONS:,} more are not shown.")
+    if found:
+        told.append(f"The file has {plural(len(found), 'finding')}: seldio validate lists them.")
+    return [_record(row) for row in about[:MOST_QUESTIONS]], " ".join(told)
+
+
+def _stem(path: str) -> str:
+    return posixpath.splitext(posixpath.basename(path.replace("\\", "/")))[0]
+
+
+def _extra(item: Item, *keys: str) -> Any:
+    value: Any = item.extra
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _recordings(item: Item) -> Iterator[str]:
+    yield from item.audio
+    origin = _extra(item, "cut_from", "audio")
+    if isinstance(origin, str):
+        yield origin
+
+
+def _bound(item: Item, name: str) -> float | None:
+    """Where in the recording the item begins or ends; formats without a place for it keep it elsewhere."""
+    given = (getattr(item, name), _extra(item, name), _extra(item, "cut_from", name))
+    return next((float(value) for value in given if isinstance(value, int | float)), None)
+
+
+def _lines(text: str | None) -> str | None:
+    return None if text is None else "\n".join(map(printable, text.splitlines()))
+
+
+def _record(item: Item) -> dict[str, Any]:
+    start = _bound(item, "start")
+    return {
+        "id": printable(item.id),
+        "task": None if item.task is None else printable(item.task),
+        "question": _lines(item.question),
+        "options": None if item.options is None else [_lines(option) for option in item.options],
+        "answer": _lines(item.answer if item.answer is not None else item.canonical_answer),
+        "start": start,
+        "end": _bound(item, "end"),
+        "language": item.language,
+        "moments": list(_moments(item, start or 0.0)),
+    }
+
+
+def _moments(item: Item, start: float) -> Iterator[dict[str, Any]]:
+    """What can be jumped to: events that prove the answer, or else the times of the answer; seconds of the clip."""
+    proofs = [proof for proof in item.events or () if proof.onset is not None]
+    yield from (_moment(_proof(proof), proof.onset, proof.offset, start) for proof in proofs)
+    meta = item.answer_meta
+    if proofs or meta is None:
+        return
+    if meta.time_span is not None:
+        yield _moment("the answer", meta.time_span[0], meta.time_span[1], start)
+    if meta.onset_time is not None:
+        yield _moment("the answer", meta.onset_time, None, start)
+
+
+def _moment(text: str, onset: float | None, offset: float | None, start: float) -> dict[str, Any]:
+    end = None if offset is None else round(start + offset, 3)
+    return {"text": text, "t": round(start + (onset or 0.0), 3), "end": end}
+
+
+def _proof(proof: Proof) -> str:
+    where = f" at {proof.azimuth:g}°" if proof.azimuth is not None else ""
+    return f"{printable(proof.class_name)}{where}"

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from seldio.errors import UsageError
 from seldio.files import name_fault
-from seldio.pictures.canvas import KINDS as SUFFIXES
-from seldio.pictures.canvas import check_installed, kind_of, save
 from seldio.text import clipped, plural, printable
+from seldio.view.canvas import KINDS as SUFFIXES
+from seldio.view.canvas import check_installed, kind_of, save
 
 if TYPE_CHECKING:
-    from seldio.pictures.page.files import Files
-    from seldio.pictures.tracks import Labels, Track
+    from seldio.view.clip_files import Files
+    from seldio.view.tracks import Labels, Track
 
 Path = str | os.PathLike[str]
 
@@ -105,7 +105,7 @@ def make(source: Path, out: Path | None = None, wanted: Wanted | None = None) ->
     check_installed()
     if wanted.kind == "scores":
         return _scores(source, out, wanted)
-    from seldio.pictures.tracks import read_labels
+    from seldio.view.tracks import read_labels
 
     labels = read_labels(source, wanted.format)
     several = wanted.kind is None and wanted.clip is None and len(labels.clips) != 1
@@ -153,14 +153,14 @@ def _named(out: Path | None, name: str, kind: str) -> str:
 
 
 def _scores(source: Path, out: Path | None, wanted: Wanted) -> Made:
-    from seldio.pictures import scores
+    from seldio.view import charts
 
     if wanted.predictions is None:
         if wanted.profile is not None or wanted.format is not None or wanted.allow_missing:
             raise UsageError(
                 "--profile, --format and --allow-missing need --predictions: a score file is drawn as it is"
             )
-        reports = scores.read_reports(source)
+        reports = charts.read_reports(source)
     else:
         from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
@@ -169,13 +169,13 @@ def _scores(source: Path, out: Path | None, wanted: Wanted) -> Made:
         formats = {"format": wanted.predictions_format, "reference_format": wanted.format}
         reports = (score_labels(wanted.predictions, source, chosen, **formats),)
     path = _named(out, os.fspath(source).removesuffix(".json"), "scores")
-    save(scores.draw(reports, wanted.table), path)
+    save(charts.draw_scores(reports, wanted.table), path)
     grave = [notice.text for report in reports for notice in report.notices if notice.grave]
     return Made(path, "scores", tuple(grave))
 
 
 def _statistics(labels: Labels, out: Path | None, wanted: Wanted) -> Made:
-    from seldio.pictures import statistics
+    from seldio.view import charts
 
     if wanted.predictions is not None:
         raise UsageError(
@@ -185,13 +185,13 @@ def _statistics(labels: Labels, out: Path | None, wanted: Wanted) -> Made:
     name = os.path.splitext(labels.path)[0] if labels.single else labels.path
     path = _named(out, name, "statistics")
     title = os.path.basename(labels.path.rstrip("/" + os.sep))
-    save(statistics.draw(statistics.statistics(labels), title), path)
+    save(charts.draw_statistics(charts.statistics(labels), title), path)
     return Made(path, "statistics", labels.faults)
 
 
 def _clip(labels: Labels, out: Path | None, wanted: Wanted) -> Made:
-    from seldio.pictures import plots
-    from seldio.pictures.tracks import chosen, tracks
+    from seldio.view import plots
+    from seldio.view.tracks import chosen, tracks
 
     clip = chosen(labels, wanted.clip)
     reference = tracks(labels, clip)
@@ -208,7 +208,7 @@ def _clip(labels: Labels, out: Path | None, wanted: Wanted) -> Made:
 
 def _predictions(wanted: Wanted, clip: str) -> tuple[list[Track] | None, tuple[str, ...]]:
     """What a system heard in *clip*, and errors in it; a single file of one clip counts whatever its name is."""
-    from seldio.pictures.tracks import chosen, read_labels, tracks
+    from seldio.view.tracks import chosen, read_labels, tracks
 
     if wanted.predictions is None:
         return None, ()
@@ -226,8 +226,8 @@ def _film(
 ) -> tuple[str, ...]:
     """Write the film; return what there is to know."""
     from seldio.media.video import Video
-    from seldio.pictures.overlay import film
-    from seldio.pictures.page.files import files_of
+    from seldio.view.clip_files import files_of
+    from seldio.view.film import film
 
     file = labels.path if labels.single else os.path.join(labels.path, labels.file(clip))
     found = files_of(file, wanted.audio, wanted.video)

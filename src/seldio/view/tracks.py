@@ -18,10 +18,9 @@ from seldio.conversion.columns import class_keys
 from seldio.conversion.frames import LONGEST, are_events, frames_of, grouped
 from seldio.conversion.inputs import read_single
 from seldio.errors import DataError, UsageError
-from seldio.pictures.canvas import said
-from seldio.pictures.colours import colour
 from seldio.schema.events import clip_codes, origin_of
 from seldio.text import clipped, listed, printable
+from seldio.view.canvas import colour, said
 from seldio.vocabularies import spelling, vocabulary
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

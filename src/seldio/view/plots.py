@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from seldio.pictures.canvas import blank, said, style
-from seldio.pictures.tracks import Track, classes, line, named, pieces
 from seldio.text import plural
+from seldio.view.canvas import blank, said, style
+from seldio.view.tracks import Track, classes, line, named, pieces
 
 #: Inches.
 _WIDTH = 12.0

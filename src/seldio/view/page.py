@@ -1,0 +1,324 @@
+"""One clip as one html page: sound, panorama, timeline, questions and findings; nothing is fetched from anywhere."""
+
+# Plain strings, as in seldio.files.
+# ruff: noqa: PTH100
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import html
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path as Disk
+from string import Template
+from typing import Any, Literal
+from urllib.parse import quote
+
+from seldio.errors import SeldioError, UsageError
+from seldio.files import Entry
+from seldio.media import compact
+from seldio.media.audio import NotAudio, probe_entry
+from seldio.media.video import NotVideo, Video
+from seldio.text import printable
+from seldio.view.canvas import COLOURS
+from seldio.view.clip_files import Files, Path, placed, prediction_of
+from seldio.view.page_content import Held, Side, held, questions_of, side
+
+__all__ = ["Page", "view"]
+
+_SIDES = ("labels", "predictions")
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    """A page, and what is in it.
+
+    Args:
+        html: its bytes, UTF-8.
+        clip: the clip's name.
+        events: how many labelled events.
+        predictions: how many predicted ones; None without predictions.
+        questions: how many; None where none were asked for.
+        findings: how many, in the labels, the predictions, and between labels and sound.
+        media: what can be heard and seen, in words.
+        media_bytes: of the sound and pictures in the page.
+    """
+
+    html: bytes
+    clip: str
+    events: int
+    predictions: int | None
+    questions: int | None
+    findings: int
+    media: tuple[str, ...]
+    media_bytes: int
+
+
+def view(
+    labels: Path,
+    *,
+    clip: str | None = None,
+    audio: Path | None = None,
+    video: Path | None = None,
+    predictions: Path | None = None,
+    questions: Path | None = None,
+    format: str | None = None,
+    predictions_format: str | None = None,
+    media: Literal["embed", "link", "none"] = "embed",
+    folder: Path | None = None,
+    deep: bool = False,
+) -> Page:
+    """The page about a clip.
+
+    Args:
+        labels: its label file. In a data set tree its recording (FOA before MIC) and its video are found. Or a data
+            set: a folder, archive, export of :mod:`seldio.data`, or address on the Hub.
+        clip: which clip of the data set; needed where it has several.
+        audio: the recording, in place of the one that was found.
+        video: the video, likewise.
+        predictions: a file of predictions, or a folder with one of the clip's name.
+        questions: a file of questions, of which those about the clip are taken.
+        format: the layout of the labels; found from their content if not given.
+        predictions_format: that of the predictions.
+        media: *embed* puts small copies of sound and pictures into the page, *link* names the files where they
+            are, *none* leaves them out.
+        folder: where the page will be, from which linked files are named; by full paths if not given.
+        deep: hold the labels against the sound of the recording, see ``docs/deep.md``.
+
+    Raises:
+        UsageError: a file or clip is not there, or holds something else.
+        DataError: nothing in it can be read.
+        SeldioError: it is more than a page can hold, or the disk fails.
+    """
+    with placed(labels, clip, audio, video) as (place, files):
+        given = side(place, format)
+        shown = media_of(files, media, folder, given=(audio is not None, video is not None))
+        heard = held(given.reading, files, deep)
+    predicted = side(prediction_of(predictions, files.stem), predictions_format) if predictions is not None else None
+    asked, remark = questions_of(questions, files.stem) if questions is not None else ([], "")
+    record = _record(files, given, predicted, shown, heard)
+    record |= {"questions": asked, "remark": remark, "asked": questions is not None}
+    return Page(
+        document(record, shown),
+        files.stem,
+        len(given.events),
+        None if predicted is None else len(predicted.events),
+        len(asked) if questions is not None else None,
+        len(record["findings"]),
+        shown.told,
+        shown.size,
+    )
+
+
+def _record(files: Files, given: Side, predicted: Side | None, shown: Media, heard: Held) -> dict[str, Any]:
+    """What the page's script reads."""
+    sides = [given] if predicted is None else [given, predicted]
+    return {
+        "clip": printable(files.stem),
+        "layout": given.reading.format.name,
+        "seconds": max(shown.seconds, *(one.seconds for one in sides), 0.1),
+        "sides": [
+            {"hop": _plain(one.hop), "events": one.events, "layout": one.reading.format.name} for one in sides
+        ],
+        "findings": [
+            *({**finding, "side": "sound"} for finding in heard.findings),
+            *({**finding, "side": name} for name, one in zip(_SIDES, sides, strict=False) for finding in one.findings),
+        ],
+        "held": heard.told,
+        "media": list(shown.told),
+        "panorama": shown.panorama,
+        "colours": COLOURS,
+    }  # fmt: skip
+
+
+def _plain(hop: Fraction) -> float:
+    return float(hop)
+
+
+def document(record: dict[str, Any], media: Media) -> bytes:
+    """The page about *record*, UTF-8.
+
+    Its policy lets the page load nothing and run this one script only, known by its hash.
+    """
+    style, script = _part("page.css"), _part("page.js")
+    sources = "data: file: 'self'" if media.linked else "data:"
+    policy = "; ".join(
+        (
+            "default-src 'none'", f"script-src '{_hash(script)}'", f"style-src '{_hash(style)}'",
+            f"media-src {sources}", "base-uri 'none'", "form-action 'none'",
+        )
+    )  # fmt: skip
+    text = Template(_part("page.html")).substitute(
+        policy=html.escape(policy, quote=True),
+        title=html.escape(record["clip"]),
+        style=style,
+        script=script,
+        data=embedded(record),
+        player=_player(media),
+    )
+    return text.encode("utf-8", errors="backslashreplace")
+
+
+def embedded(record: Any) -> str:
+    """*record* as json that can stand in a script element, whatever its texts say.
+
+    ``<``, ``>`` and ``&`` are written as json escapes, so that no text can end the element or open a comment;
+    numbers that json does not have are an error.
+    """
+    text = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found.group()):04x}", text)
+
+
+def _part(name: str) -> str:
+    return files(__name__.rpartition(".")[0]).joinpath(name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _player(media: Media) -> str:
+    """The elements that play; the sound is in the video where there is a copy of both."""
+    video = f'<video id="video" playsinline preload="auto" src="{html.escape(media.video)}"></video>'
+    audio = f'<audio id="audio" preload="auto" src="{html.escape(media.audio)}"></audio>'
+    return (video if media.video else "") + (audio if media.audio else "")
+
+
+#: Bytes of sound and pictures that a page may hold.
+MOST_BYTES = 64 * 2**20
+#: Pictures twice as wide as high are panoramas; others are shown beside the labels, not under them.
+_PANORAMA = 0.05
+
+
+@dataclasses.dataclass(frozen=True)
+class Media:
+    """What can be heard and seen.
+
+    Args:
+        audio: an address, data: or relative; empty where the sound is in the video or there is none.
+        video: likewise.
+        seconds: how long the longer of the two lasts.
+        panorama: whether the video is an equirectangular picture.
+        told: what there is, for people.
+        size: bytes inside the page.
+        linked: whether addresses lead out of the page.
+    """
+
+    audio: str = ""
+    video: str = ""
+    seconds: float = 0.0
+    panorama: bool = False
+    told: tuple[str, ...] = ()
+    size: int = 0
+    linked: bool = False
+
+
+def media_of(
+    files: Files, how: Literal["embed", "link", "none"], folder: Path | None, given: tuple[bool, bool] = (False, False)
+) -> Media:
+    """Sound and pictures of a clip; *given*: whether the recording and the video were named by the user.
+
+    What was found and cannot be read is left out and told of; what was named is an error.
+
+    Raises:
+        NotAudio, NotVideo: a file that was named cannot be read.
+        SeldioError: it is too long, too much for a page, or the disk fails.
+    """
+    if how == "none" or (files.audio is None and files.video is None):
+        return Media()
+    told: list[str] = []
+    with ExitStack() as stack:
+        seen = _video(files.video, stack, told, given[1])
+        if how == "link":
+            return _linked(files, seen, folder, told, given[0])
+        heard = _sound(files, stack, told, given[0])
+        if heard is None and seen is None:
+            return Media(told=tuple(told))
+        data = compact.copy(heard, seen)
+    if len(data) > MOST_BYTES:
+        raise SeldioError(
+            f"sound and pictures take {len(data) / 2**20:.0f} MB; a page holds up to {MOST_BYTES // 2**20}. "
+            "--link-media names the files in place of copying them, --no-media leaves them out"
+        )
+    address = f"data:{'video' if seen else 'audio'}/mp4;base64,{base64.b64encode(data).decode()}"
+    seconds = max(heard.seconds if heard else 0.0, float(seen.scan.end) if seen else 0.0)
+    audio, video = ("", address) if seen else (address, "")
+    return Media(audio, video, seconds, _panorama(seen), tuple(told), len(data))
+
+
+def _panorama(seen: Video | None) -> bool:
+    return seen is not None and abs(seen.size[0] / seen.size[1] / 2 - 1) < _PANORAMA
+
+
+def _sound(files: Files, stack: ExitStack, told: list[str], named: bool) -> compact.Sound | None:
+    if files.audio is None:
+        return None
+    heard = None
+    with _forgiven(files.audio, "sound", told, named):
+        heard = compact.sound(stack.enter_context(files.audio.open()), files.array)
+        told.append(f"sound of {_name(files.audio)}: {heard.told}")
+    return heard
+
+
+def _video(entry: Entry | None, stack: ExitStack, told: list[str], named: bool) -> Video | None:
+    if entry is None:
+        return None
+    seen = None
+    with _forgiven(entry, "video", told, named):
+        seen = stack.enter_context(Video(stack.enter_context(entry.open())))
+        told.append(f"video of {_name(entry)}: {seen.size[0]} × {seen.size[1]}")
+    return seen
+
+
+@contextmanager
+def _forgiven(entry: Entry, what: str, told: list[str], named: bool) -> Iterator[None]:
+    """A file that was found and cannot be read is told of; one that was named is an error."""
+    try:
+        yield
+    except (NotAudio, NotVideo) as error:
+        if named:
+            raise type(error)(f"{printable(entry.path)} cannot be read as {what}: {error}") from error
+        told.append(f"no {what}: {_name(entry)} cannot be read ({error})")
+
+
+def _linked(files: Files, seen: Video | None, folder: Path | None, told: list[str], named: bool) -> Media:
+    """Addresses of the files themselves; browsers mix the channels of a recording as they like."""
+    audio, seconds = "", float(seen.scan.end) if seen is not None else 0.0
+    if files.audio is not None:
+        with _forgiven(files.audio, "sound", told, named):
+            seconds = max(seconds, probe_entry(files.audio).seconds)
+            audio = _address(files.audio, folder)
+            told.append(f"sound of {_name(files.audio)}, linked: its channels are mixed as the browser does")
+    video = _address(files.video, folder) if files.video is not None and seen is not None else ""
+    return Media(audio, video, seconds, _panorama(seen), tuple(told), 0, linked=True)
+
+
+def _name(entry: Entry) -> str:
+    return printable(Disk(entry.path).name)
+
+
+def _address(entry: Entry, folder: Path | None) -> str:
+    """The address of a file on disk, from the *folder* of the page where there is one.
+
+    Raises:
+        UsageError: it lies inside of another file.
+    """
+    if entry.local is None:
+        raise UsageError(
+            f"{printable(entry.path)} is no file of its own, so no page can link it: leave --link-media out"
+        )
+    path = os.path.abspath(entry.path)
+    if folder is not None:
+        try:
+            relative = os.path.relpath(path, os.path.abspath(folder)).replace(os.sep, "/")
+        except ValueError:  # another drive
+            return Disk(path).as_uri()
+        return "./" + quote(os.fsencode(relative))
+    return Disk(path).as_uri()
