@@ -8,10 +8,10 @@ from collections import Counter, defaultdict
 import pyarrow as pa
 
 from seldio import synth
-from seldio.questions import TASKS as ASKED
-from seldio.questions import generate
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.so_bench.profiles import TASKS
+from seldio.tasks import TASKS as ASKED
+from seldio.tasks import generate
 
 _WORDS = ("please", "bring", "the", "red", "boxes", "over", "here", "before", "it", "rains", "tomorrow", "evening")
 

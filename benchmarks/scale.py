@@ -99,9 +99,9 @@ def warm(workers: int) -> None:
 def _loaded(_: int) -> None:
     import seldio.conversion.shard_work
     import seldio.data.clips
-    import seldio.questions
     import seldio.scores.seld.scoring
     import seldio.scores.seld.seld_count
+    import seldio.tasks
     import seldio.validation
 
     assert seldio.validation

@@ -12,7 +12,7 @@ import seldio
 from seldio.conversion.asking import Request
 from seldio.conversion.dispatch import convert_any
 from seldio.demo import make
-from seldio.questions import Margins, generate
+from seldio.tasks import Margins, generate
 
 
 def convert(source: Path, out: Path, to: str, allow_loss: tuple[str, ...] = ()) -> None:

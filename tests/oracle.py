@@ -1,4 +1,4 @@
-"""Answers generated questions from raw label rows: plain Python, nothing of seldio.questions."""
+"""Answers generated questions from raw label rows: plain Python, nothing of seldio.tasks."""
 
 from __future__ import annotations
 

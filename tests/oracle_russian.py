@@ -1,4 +1,4 @@
-"""Answers Russian questions from raw label rows by sets of frames; nothing of seldio.questions, own table of names."""
+"""Answers Russian questions from raw label rows by sets of frames; nothing of seldio.tasks, own table of names."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
-from seldio import questions, synth
+from seldio import synth, tasks
 from seldio.cli import app
 from seldio.cli.convert import MARGINS
 from seldio.conversion import asking, shards
@@ -33,13 +33,13 @@ from seldio.errors import DataError, InvalidData, LossError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get, item_formats
-from seldio.questions.margins import Margins, listing, margins_of
-from seldio.questions.mix import SO_BENCH, answer_group, as_keys, chosen, key, targets
-from seldio.questions.scene import digest
-from seldio.questions.tasks_reason import _MOTIONS
-from seldio.questions.wording import name_of
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, plain
+from seldio.tasks.margins import Margins, listing, margins_of
+from seldio.tasks.mix import SO_BENCH, answer_group, as_keys, chosen, key, targets
+from seldio.tasks.scene import digest
+from seldio.tasks.tasks_reason import _MOTIONS
+from seldio.tasks.wording import name_of
 
 RUN = CliRunner()
 STARSS23 = get("starss23")
@@ -73,7 +73,7 @@ def converted(labels: Path, to: str = "so-bench", **options: object) -> bytes:
 
 def plainly(labels: Path, to: str = "so-bench", **options: object) -> bytes:
     """The same without shards: all labels in one table, all items in one list, one call of the writer."""
-    found = questions.generate(seldio.read(labels), seed=7, **options)  # type: ignore[arg-type]
+    found = tasks.generate(seldio.read(labels), seed=7, **options)  # type: ignore[arg-type]
     target = item_formats.get(to)
     return target.write(found.items)
 
@@ -89,9 +89,9 @@ def plainly(labels: Path, to: str = "so-bench", **options: object) -> bytes:
 def test_shards_write_what_one_table_would(labels: Path, to: str, options: dict[str, object]) -> None:
     whole = plainly(labels, to, **{k: v for k, v in options.items() if k != "total"})
     if "total" in options:
-        items = questions.generate(seldio.read(labels), seed=7).items
+        items = tasks.generate(seldio.read(labels), seed=7).items
         target = item_formats.get(to)
-        whole = target.write(questions.select(items, 7, total=50))
+        whole = target.write(tasks.select(items, 7, total=50))
         assert 50 == whole.count(b"\n")
 
     assert converted(labels, to, **options) == whole
@@ -138,7 +138,7 @@ def test_the_hop_is_the_window_if_not_given(labels: Path) -> None:
 
 def test_items_made_unchecked_are_valid(labels: Path) -> None:
     """Items skip validation for speed; all of them would pass, and be the same."""
-    items = questions.generate(seldio.read(labels), seed=1).items
+    items = tasks.generate(seldio.read(labels), seed=1).items
     assert len({item.task for item in items}) > 12
     for item in items:
         assert Item.model_validate(item.model_dump()) == item
@@ -317,7 +317,7 @@ def reference(items: list[Item], seed: int, wanted: dict[str, int]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def items(labels: Path) -> list[Item]:
-    return questions.generate(seldio.read(labels), seed=3).items
+    return tasks.generate(seldio.read(labels), seed=3).items
 
 
 @pytest.mark.parametrize("options", [{"per_task": 5}, {"balance": True}, {"total": 77}, {"total": 77, "per_task": 9}])
@@ -328,7 +328,7 @@ def test_the_choice_is_that_of_plain_python(items: list[Item], options: dict[str
 
     assert {item.id for item in kept} == reference(items, 5, wanted)
     assert Counter(str(item.task) for item in kept) == wanted
-    assert kept == questions.select(items, 5, **options)  # type: ignore[arg-type]
+    assert kept == tasks.select(items, 5, **options)  # type: ignore[arg-type]
     assert not chosen(as_keys([]), {}).size
 
 
@@ -392,7 +392,7 @@ def test_the_report_counts_every_candidate(labels: Path, tmp_path: Path) -> None
     out = tmp_path / "qa.jsonl"
     done = RUN.invoke(app, ["convert", str(labels), "--to", "so-bench", "-o", str(out), "--per-task", "4", "--json"])
     record = json.loads(done.stdout)
-    made = questions.generate(seldio.read(labels), seed=0)
+    made = tasks.generate(seldio.read(labels), seed=0)
 
     assert record["asked"] == Counter(item.task for item in made.items)
     assert record["kept"] == Counter(json.loads(line)["task_name"] for line in out.read_text("utf-8").splitlines())

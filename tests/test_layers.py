@@ -18,7 +18,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("files", "geometry", "clock", "vocabularies"),
     ("schema", "media", "engines"),
     ("formats",),
-    ("rules", "questions", "scores"),
+    ("rules", "tasks", "scores"),
     (
         "validation", "conversion", "scores/seld", "scores/entries", "scores/ranking", "answer_scoring", "data", "synth", "settings", "fixes", "repair", "reference", "info", "demo", "planted",
         "api", "item_validation", "label_validation", "line_validation", "mera",

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 import seldio
 from seldio import synth
 from seldio.errors import UsageError
-from seldio.questions import DEFAULTS, REFUSED, SILENT, SO_BENCH, TASKS, Margins, generate, select, stream, targets
-from seldio.questions.directions import DIRECTIONS, RIVALS, cells, only_cell
-from seldio.questions.margins import listing
-from seldio.questions.wording import QUESTIONS, SUFFIXES, Say, chance, name_of
 from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
 from seldio.schema.qa import ITEM_SCHEMA, to_items, to_table
+from seldio.tasks import DEFAULTS, REFUSED, SILENT, SO_BENCH, TASKS, Margins, generate, select, stream, targets
+from seldio.tasks.directions import DIRECTIONS, RIVALS, cells, only_cell
+from seldio.tasks.margins import listing
+from seldio.tasks.wording import QUESTIONS, SUFFIXES, Say, chance, name_of
 
 NEED_DISTANCE = {"estimate_distance", "compare_distance"}
 FIELDS = ("frame", "class_id", "source", "azimuth", "elevation", "distance")

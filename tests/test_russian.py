@@ -17,12 +17,12 @@ from seldio import synth
 from seldio.errors import UsageError
 from seldio.findings import raise_errors
 from seldio.formats.ruenvaqa import RUENVAQA
-from seldio.questions import Margins, select
-from seldio.questions.russian import PROPORTIONS, REFUSED, TASKS, stream, wording
-from seldio.questions.russian.nouns import absent, alike, mask_of, nested, noun_of, nouns
 from seldio.rules import items as item_rules
 from seldio.rules.mera import check_items
 from seldio.schema.events import COLUMNS, Origin, with_origin
+from seldio.tasks import Margins, select
+from seldio.tasks.russian import PROPORTIONS, REFUSED, TASKS, stream, wording
+from seldio.tasks.russian.nouns import absent, alike, mask_of, nested, noun_of, nouns
 from seldio.vocabularies import names, vocabulary
 
 COUNTING, SINGLE, DOUBLE, LONGER, CAPTIONING = TASKS

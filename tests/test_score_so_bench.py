@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from seldio import synth
 from seldio.errors import DataError, SeldioError, UsageError
-from seldio.questions import generate
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.judge.replies import Reply
 from seldio.scores.so_bench import bearing_angles, bearings, counts, distances, moments, motions
@@ -39,6 +38,7 @@ from seldio.scores.so_bench.prompt import REPLY_SCHEMA, through, to_judge
 from seldio.scores.so_bench.score import score as scored
 from seldio.scores.so_bench.tidy import plainly
 from seldio.scores.so_bench.transcripts import word_error_rate, words
+from seldio.tasks import generate
 
 FIELDS = st.sampled_from((*PREDICTION_FIELDS, *SEMANTIC_FIELDS, "prediction", "semantic"))
 OVERRIDES = {"broader": "broader", "ds": "source_time", "st": "span_policy"}

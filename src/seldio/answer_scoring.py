@@ -216,7 +216,7 @@ def _profile_for(asked: ItemReading) -> str:
     name = asked.home or asked.format.name
     if name in _USUAL:
         return _USUAL[name]
-    from seldio.questions import REFUSED, TASKS
+    from seldio.tasks import REFUSED, TASKS
 
     items = [row for row in asked.rows if isinstance(row, Item)]
     if items and all(item.task in TASKS or item.task in REFUSED for item in items):

@@ -80,7 +80,7 @@ def command(
     from seldio.conversion.dispatch import convert_any
     from seldio.conversion.places import resolved
     from seldio.engines import running
-    from seldio.questions.margins import margins_of
+    from seldio.tasks.margins import margins_of
 
     place, told = resolved(source, path)
     where = sys.stdout.buffer if out is None or out == "-" else out

@@ -7,9 +7,9 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from seldio import questions
 from seldio.conversion.sources import Conversion
-from seldio.questions.margins import Margins
+from seldio.tasks import DEFAULTS
+from seldio.tasks.margins import Margins
 from seldio.text import plural
 
 #: Columns of a report.
@@ -29,7 +29,7 @@ class Request:
         split: written into each item.
         per_task: at most so many of a task.
         balance: the proportions of SO-Bench, and even answers.
-        total: so many in all; see :func:`seldio.questions.mix.targets`.
+        total: so many in all; see :func:`seldio.tasks.mix.targets`.
         audio: whether the sound of the clips is cut out and written beside the items.
         force: whether labels in which there are errors are asked about too.
     """
@@ -38,7 +38,7 @@ class Request:
     tasks: Sequence[str] | None = None
     window: float = 20.0
     hop: float | None = None
-    margins: Margins = questions.DEFAULTS
+    margins: Margins = DEFAULTS
     split: str = "test"
     per_task: int | None = None
     balance: bool = False
@@ -52,7 +52,7 @@ class Request:
         return self.balance or self.per_task is not None or self.total is not None
 
     def options(self) -> dict[str, Any]:
-        """The keyword arguments of :func:`seldio.questions.stream`."""
+        """The keyword arguments of :func:`seldio.tasks.stream`."""
         hop = self.window if self.hop is None else self.hop
         tasks = None if self.tasks is None else tuple(self.tasks)
         return {

@@ -26,8 +26,8 @@ from seldio.formats import get, item_formats
 from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import JsonItems
 from seldio.formats.qa_json import ITEMS
-from seldio.questions import mix
 from seldio.schema.qa import Item
+from seldio.tasks import mix
 from seldio.text import clipped, printable
 
 Place = str | os.PathLike[str]

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from seldio import questions
+from seldio import tasks
 from seldio.conversion.shards import Shard
 from seldio.conversion.vetting import Faults
 from seldio.formats import item_formats
 from seldio.formats.json_items import JsonItems
-from seldio.questions import mix
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
+from seldio.tasks import mix
 
 
 @dataclasses.dataclass
@@ -82,8 +82,8 @@ class Work:
 def maker(russian: bool) -> ModuleType:
     """The module with the tasks."""
     if not russian:
-        return questions
-    from seldio.questions import russian as module
+        return tasks
+    from seldio.tasks import russian as module
 
     return module
 

@@ -12,13 +12,13 @@ import pyarrow as pa
 
 from seldio import geometry
 from seldio.errors import DataError
-from seldio.questions.directions import cells, only_cell
-from seldio.questions.margins import Margins
-from seldio.questions.reasons import EDGE, MOVES, SHORT, UNKNOWN
-from seldio.questions.scene import Event, Floats, Ints, Rows, Scene
-from seldio.questions.wording import Name, name_of
 from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.spans import repeated, spans
+from seldio.tasks.directions import cells, only_cell
+from seldio.tasks.margins import Margins
+from seldio.tasks.reasons import EDGE, MOVES, SHORT, UNKNOWN
+from seldio.tasks.scene import Event, Floats, Ints, Rows, Scene
+from seldio.tasks.wording import Name, name_of
 from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
 

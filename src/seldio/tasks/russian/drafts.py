@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from seldio.questions.russian.nouns import Noun
-from seldio.questions.russian.wording import INSTRUCTIONS, NO, YES
-from seldio.questions.scene import Event
-from seldio.questions.wording import Say
+from seldio.tasks.russian.nouns import Noun
+from seldio.tasks.russian.wording import INSTRUCTIONS, NO, YES
+from seldio.tasks.scene import Event
+from seldio.tasks.wording import Say
 
 T = TypeVar("T")
 
-#: Why a candidate is skipped; words that reports show, beside those of :mod:`seldio.questions.base`.
+#: Why a candidate is skipped; words that reports show, beside those of :mod:`seldio.tasks.base`.
 NO_NAME = "a class has no Russian name"
 NO_ABSENT = "too few classes are surely absent"
 NESTED = "one class is a kind of the other"

@@ -2,7 +2,7 @@
 
 The tasks are the benchmark's types of questions that labels can answer. Their names stay those of the
 benchmark, though what is asked about are the classes of the labels, of which few are musical instruments.
-Only what has one right answer is asked, with the clips, margins and counts of :mod:`seldio.questions`.
+Only what has one right answer is asked, with the clips, margins and counts of :mod:`seldio.tasks`.
 
 Options that are wrong are classes that the labels know and that do not sound in the clip, nor may be taken
 for one that does. What the labels do not know of is taken for background noise.
@@ -16,15 +16,15 @@ from typing import Unpack
 
 import pyarrow as pa
 
-from seldio.questions.asking import Entry, Options, Place, ask_all
-from seldio.questions.russian.clips import Clip, clip_of, known_classes
-from seldio.questions.russian.drafts import Draft
-from seldio.questions.russian.tasks_binary import double, kinds, longer, single
-from seldio.questions.russian.tasks_choice import captioning
-from seldio.questions.russian.wording import LETTERS
-from seldio.questions.scene import Scene, digest
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
+from seldio.tasks.asking import Entry, Options, Place, ask_all
+from seldio.tasks.russian.clips import Clip, clip_of, known_classes
+from seldio.tasks.russian.drafts import Draft
+from seldio.tasks.russian.tasks_binary import double, kinds, longer, single
+from seldio.tasks.russian.tasks_choice import captioning
+from seldio.tasks.russian.wording import LETTERS
+from seldio.tasks.scene import Scene, digest
 
 __all__ = ["PROPORTIONS", "REFUSED", "TASKS", "stream"]
 
@@ -43,13 +43,13 @@ REFUSED = {
     "Audio scene classification": "labels name sounds, not the place or the occasion of the recording",
     "Sound QA with reasoning": "the answer takes knowledge of the world that labels do not hold",
 }
-#: Proportions for :func:`seldio.questions.select`: half of ruEnvAQA's questions have four options, and its types
+#: Proportions for :func:`seldio.tasks.select`: half of ruEnvAQA's questions have four options, and its types
 #: are balanced.
 PROPORTIONS = {task: 4 if entry.question_class == "multiple choice" else 1 for task, entry in TASKS.items()}
 
 
 def stream(table: pa.Table, **options: Unpack[Options]) -> Iterator[Item]:
-    """Russian items about the labels in *table*, one by one; arguments as of :func:`seldio.questions.stream`.
+    """Russian items about the labels in *table*, one by one; arguments as of :func:`seldio.tasks.stream`.
 
     ``answer`` is the letter of the right option, ``canonical_answer`` its text. Ids are whole numbers, as the
     benchmark's, from a hash of the content; below 2^53, so that every JSON reader keeps them. Beside the

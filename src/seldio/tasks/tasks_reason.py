@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from seldio.questions.base import NO_META, Draft, moments
-from seldio.questions.directions import DIRECTIONS, RIVALS
-from seldio.questions.margins import Margins
-from seldio.questions.reasons import MOVES, SHORT, UNKNOWN, UNSTEADY
-from seldio.questions.scene import Event, Scene, sounds
-from seldio.questions.tasks_detect import span
-from seldio.questions.wording import Say, second
+from seldio.tasks.base import NO_META, Draft, moments
+from seldio.tasks.directions import DIRECTIONS, RIVALS
+from seldio.tasks.margins import Margins
+from seldio.tasks.reasons import MOVES, SHORT, UNKNOWN, UNSTEADY
+from seldio.tasks.scene import Event, Scene, sounds
+from seldio.tasks.tasks_detect import span
+from seldio.tasks.wording import Say, second
 
 SLIGHT = "it moves a little"
 MIXED = "its direction and its distance both change"

@@ -2,13 +2,13 @@
 
 ``{x}`` and ``{y}`` are nouns in the nominative, with ``_gen``, ``_acc`` and ``_with`` in other cases;
 ``{x_heard}``, ``{x_sounds}`` and ``{x_lasts}`` are verbs that agree with x (see
-:class:`seldio.questions.russian.nouns.Noun`).
+:class:`seldio.tasks.russian.nouns.Noun`).
 """
 
 from __future__ import annotations
 
 from seldio.formats.ruenvaqa import option_lines, template
-from seldio.questions.margins import Margins
+from seldio.tasks.margins import Margins
 
 YES, NO = "да", "нет"
 ONE, SEVERAL = "один", "несколько"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from seldio.questions.scene import Event
-from seldio.questions.wording import Say
 from seldio.schema.qa import AnswerMeta, trusted
+from seldio.tasks.scene import Event
+from seldio.tasks.wording import Say
 
 _UNKNOWN = dict.fromkeys(AnswerMeta.model_fields)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from seldio.questions.base import NO_META, Draft, meta, moments
-from seldio.questions.margins import Margins
-from seldio.questions.reasons import DOUBLED, SHORT, UNSTEADY
-from seldio.questions.scene import Event, Scene
-from seldio.questions.wording import Say, second
 from seldio.schema.qa import AnswerMeta
+from seldio.tasks.base import NO_META, Draft, meta, moments
+from seldio.tasks.margins import Margins
+from seldio.tasks.reasons import DOUBLED, SHORT, UNSTEADY
+from seldio.tasks.scene import Event, Scene
+from seldio.tasks.wording import Say, second
 
 #: Longer lists are not asked for.
 MOST_EVENTS = 8

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from seldio.questions.margins import Margins
-from seldio.questions.reasons import CLOSE, SHORT
-from seldio.questions.russian.clips import Clip, Sound
-from seldio.questions.russian.drafts import NO_ABSENT, NO_NAME, Draft, draft, draw, which
-from seldio.questions.russian.nouns import Noun, alike
-from seldio.questions.russian.tasks_binary import unclear
-from seldio.questions.russian.wording import FIRST, LONGEST_OF, PRESENT, TIMES, pauses, times
-from seldio.questions.wording import Say
+from seldio.tasks.margins import Margins
+from seldio.tasks.reasons import CLOSE, SHORT
+from seldio.tasks.russian.clips import Clip, Sound
+from seldio.tasks.russian.drafts import NO_ABSENT, NO_NAME, Draft, draft, draw, which
+from seldio.tasks.russian.nouns import Noun, alike
+from seldio.tasks.russian.tasks_binary import unclear
+from seldio.tasks.russian.wording import FIRST, LONGEST_OF, PRESENT, TIMES, pauses, times
+from seldio.tasks.wording import Say
 
 AT_ONCE = "two events of the class sound at once"
 PAUSE = "a pause is too short to count by"

@@ -9,11 +9,11 @@ import math
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from seldio.questions.base import NO_META, Draft
-from seldio.questions.margins import Margins
-from seldio.questions.reasons import CLOSE, MOVES, NO_DISTANCE
-from seldio.questions.scene import Event, Scene
-from seldio.questions.wording import Say
+from seldio.tasks.base import NO_META, Draft
+from seldio.tasks.margins import Margins
+from seldio.tasks.reasons import CLOSE, MOVES, NO_DISTANCE
+from seldio.tasks.scene import Event, Scene
+from seldio.tasks.wording import Say
 
 BEHIND = "left and right are not clear behind or above the listener"
 

@@ -10,11 +10,11 @@ from typing import Generic, NamedTuple, Required, TypedDict, TypeVar
 import pyarrow as pa
 
 from seldio.errors import UsageError
-from seldio.questions.cutting import last_window, recording_frames, scenes
-from seldio.questions.margins import Margins
-from seldio.questions.scene import Scene
-from seldio.questions.wording import Say, chance
 from seldio.schema.qa import Item
+from seldio.tasks.cutting import last_window, recording_frames, scenes
+from seldio.tasks.margins import Margins
+from seldio.tasks.scene import Scene
+from seldio.tasks.wording import Say, chance
 
 View = TypeVar("View")
 Made = TypeVar("Made")
@@ -48,7 +48,7 @@ class Place(NamedTuple):
 
 
 class Options(TypedDict, total=False):
-    """What :func:`ask_all` is told beside the tasks; see :func:`seldio.questions.generate`."""
+    """What :func:`ask_all` is told beside the tasks; see :func:`seldio.tasks.generate`."""
 
     seed: Required[int]
     skipped: Required[Counter[tuple[str, str]]]
@@ -92,7 +92,7 @@ def ask_all(
     """The items of *tasks* about all clips of *table*, one by one; *skipped* is counted up on the way.
 
     Args:
-        table: as for :func:`seldio.questions.generate`, like the keywords.
+        table: as for :func:`seldio.tasks.generate`, like the keywords.
         known: all tasks, in the order in which a clip's items come.
         refused: tasks that labels cannot answer, with the reason.
         look: makes of a clip what the tasks look at.

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from seldio.questions.margins import Margins
-from seldio.questions.reasons import CLOSE, SHORT
-from seldio.questions.russian.clips import Clip, Sound
-from seldio.questions.russian.drafts import NESTED, NO_ABSENT, NO_NAME, Draft, draft, draw, yes_or_no
-from seldio.questions.russian.nouns import Noun, alike, nested, pairs
-from seldio.questions.russian.wording import DOUBLE, KINDS, LONGER, ONE, SEVERAL, SINGLE
-from seldio.questions.scene import Event
-from seldio.questions.wording import Say
+from seldio.tasks.margins import Margins
+from seldio.tasks.reasons import CLOSE, SHORT
+from seldio.tasks.russian.clips import Clip, Sound
+from seldio.tasks.russian.drafts import NESTED, NO_ABSENT, NO_NAME, Draft, draft, draw, yes_or_no
+from seldio.tasks.russian.nouns import Noun, alike, nested, pairs
+from seldio.tasks.russian.wording import DOUBLE, KINDS, LONGER, ONE, SEVERAL, SINGLE
+from seldio.tasks.scene import Event
+from seldio.tasks.wording import Say
 
 BROAD = "the class may hold several kinds of sounds"
 ALIKE = "the classes may be heard as one kind"

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from seldio.errors import UsageError
-from seldio.questions.scene import digest
 from seldio.schema.qa import Item
 from seldio.scores.so_bench.profiles import TASKS
+from seldio.tasks.scene import digest
 
 #: Items of each task in SO-Bench; the 171 of speech_content are not among them.
 SO_BENCH: dict[str, int] = {name: task.count for name, task in TASKS.items() if name != "speech_content"}

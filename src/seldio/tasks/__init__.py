@@ -13,13 +13,13 @@ from typing import Unpack
 
 import pyarrow as pa
 
-from seldio.questions import tasks_compare, tasks_detect, tasks_estimate, tasks_identify, tasks_reason
-from seldio.questions.asking import AUDIO, DEFAULTS, LONGEST, SILENT, Entry, Options, Place, ask_all
-from seldio.questions.base import Draft
-from seldio.questions.margins import Margins
-from seldio.questions.mix import SO_BENCH, select, targets
-from seldio.questions.scene import Scene, digest
 from seldio.schema.qa import Item, trusted
+from seldio.tasks import tasks_compare, tasks_detect, tasks_estimate, tasks_identify, tasks_reason
+from seldio.tasks.asking import AUDIO, DEFAULTS, LONGEST, SILENT, Entry, Options, Place, ask_all
+from seldio.tasks.base import Draft
+from seldio.tasks.margins import Margins
+from seldio.tasks.mix import SO_BENCH, select, targets
+from seldio.tasks.scene import Scene, digest
 
 __all__ = [
     "AUDIO", "DEFAULTS", "REFUSED", "SILENT", "SO_BENCH", "TASKS", "Generated", "Margins", "generate", "select",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from seldio.questions.base import NO_META, Draft, meta
-from seldio.questions.directions import DIRECTIONS
-from seldio.questions.margins import Margins
-from seldio.questions.reasons import SHARED, SHORT
-from seldio.questions.scene import Event, Scene
-from seldio.questions.wording import Say, number, second
+from seldio.tasks.base import NO_META, Draft, meta
+from seldio.tasks.directions import DIRECTIONS
+from seldio.tasks.margins import Margins
+from seldio.tasks.reasons import SHARED, SHORT
+from seldio.tasks.scene import Event, Scene
+from seldio.tasks.wording import Say, number, second
 
 
 def identify_source_by_doa(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:

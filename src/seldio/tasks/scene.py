@@ -1,6 +1,6 @@
 """What sounds in a clip of at most 20 s: events with their times, directions and distances.
 
-All clips of a table are cut at once, by columns (:mod:`seldio.questions.cutting`); a :class:`Scene` then
+All clips of a table are cut at once, by columns (:mod:`seldio.tasks.cutting`); a :class:`Scene` then
 holds one clip for the tasks, which look at plain Python values.
 """
 
@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from seldio.questions.directions import RIVALS
-from seldio.questions.margins import Margins
-from seldio.questions.reasons import DOUBLED, REPEATED, SHARED, SHORT
-from seldio.questions.wording import Name
 from seldio.schema.qa import Proof, trusted
+from seldio.tasks.directions import RIVALS
+from seldio.tasks.margins import Margins
+from seldio.tasks.reasons import DOUBLED, REPEATED, SHARED, SHORT
+from seldio.tasks.wording import Name
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]

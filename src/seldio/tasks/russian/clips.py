@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from seldio.questions.russian.nouns import Noun, absent, mask_of, noun_of
-from seldio.questions.scene import Event, Scene
 from seldio.schema.events import origin_of
+from seldio.tasks.russian.nouns import Noun, absent, mask_of, noun_of
+from seldio.tasks.scene import Event, Scene
 from seldio.vocabularies import spelling, vocabulary
 
 

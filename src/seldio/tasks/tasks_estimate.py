@@ -10,12 +10,12 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from seldio.questions.base import Draft, meta, moments
-from seldio.questions.margins import Margins
-from seldio.questions.reasons import NO_DISTANCE, SHORT, UNKNOWN, UNSTEADY
-from seldio.questions.scene import Event, Scene, sounds, tenths
-from seldio.questions.wording import Say, number, second
 from seldio.schema.qa import AnswerMeta
+from seldio.tasks.base import Draft, meta, moments
+from seldio.tasks.margins import Margins
+from seldio.tasks.reasons import NO_DISTANCE, SHORT, UNKNOWN, UNSTEADY
+from seldio.tasks.scene import Event, Scene, sounds, tenths
+from seldio.tasks.wording import Say, number, second
 
 BACK = "the azimuth is ±180: two numbers are right"
 POLE = "the source is above or below: its azimuth means little"
