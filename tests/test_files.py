@@ -30,10 +30,9 @@ from seldio.files import (
     Limits,
     archives,
     open_source,
-    packed,
     problems,
     read_entries,
-    regular,
+    streams,
     write_bytes,
     writing,
 )
@@ -238,7 +237,7 @@ def test_a_compressed_tar_is_not_inflated_again_for_each_member(tmp_path: Path) 
 
 
 def test_a_large_compressed_tar_goes_through_a_nameless_file(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(packed, "_SPOOL", 1000)
+    monkeypatch.setattr(streams, "_SPOOL", 1000)
     path = make_tar(tmp_path / "x.tgz", ("a.csv", ROWS), ("b.csv", ROWS), mode="w:gz")
     assert read(path) == ({"a.csv": ROWS, "b.csv": ROWS}, [])
 
@@ -826,12 +825,12 @@ def test_a_link_that_takes_the_place_of_a_file(tmp_path: Path) -> None:
 def test_a_file_that_grows_and_shrinks(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(ROWS)
-    monkeypatch.setattr(regular, "open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 5))
-    assert regular.read_regular(str(path), "a.csv", 100) == ROWS
+    monkeypatch.setattr(streams, "open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 5))
+    assert streams.read_regular(str(path), "a.csv", 100) == ROWS
     with pytest.raises(InvalidData, match="SAF105"):
-        regular.read_regular(str(path), "a.csv", 12)
-    monkeypatch.setattr(regular, "open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 50))
-    assert regular.read_regular(str(path), "a.csv", 100) == ROWS
+        streams.read_regular(str(path), "a.csv", 12)
+    monkeypatch.setattr(streams, "open_regular", lambda real, shown: (os.open(real, os.O_RDONLY), 50))
+    assert streams.read_regular(str(path), "a.csv", 100) == ROWS
 
 
 def test_files_that_may_not_be_read(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 from seldio.cli import app
 from seldio.files import Entry, open_source
-from seldio.files.lookup import Lookup
+from seldio.files.sources import Lookup
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import item_formats
 from seldio.media.audio import probe

@@ -27,7 +27,7 @@ from seldio.cli import app
 from seldio.data import export
 from seldio.errors import InvalidData, UsageError
 from seldio.files import DEFAULTS, Limits, Source, open_source
-from seldio.files.parquet_pages import places
+from seldio.files.parquet_files import places
 from seldio.findings import Finding, raise_errors
 from seldio.formats import item_formats
 from seldio.info import describe

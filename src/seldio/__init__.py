@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from seldio.files import schemes
+from seldio.files import sources
 
 if TYPE_CHECKING:
     from seldio.api import convert as convert
@@ -73,7 +73,7 @@ def _beside(address: str) -> tuple[str, str, tuple[str, ...]]:
     return beside(address)
 
 
-schemes.register("hf", _fetched, _beside)
+sources.register("hf", _fetched, _beside)
 
 __all__ = [  # noqa: PLE0604 - resolved by __getattr__
     *_HOMES,

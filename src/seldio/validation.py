@@ -11,7 +11,7 @@ from seldio import item_validation, rules
 from seldio.conversion.inputs import reopened
 from seldio.engines import each
 from seldio.files import Entry, Source, read_entries
-from seldio.files.lookup import Lookup
+from seldio.files.sources import Lookup
 from seldio.findings import RECORDS_SINGLY, Finding, Report, Sink, gathered
 from seldio.formats import Format, TextFile, get, item_formats
 from seldio.formats.items import ItemFormat, ItemReading

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, Self
 
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, make_folder, open_source
-from seldio.files.lookup import Lookup, on_disk
-from seldio.files.names import name_fault
+from seldio.files.entries import name_fault
+from seldio.files.sources import Lookup, on_disk
 from seldio.findings import Finding
 from seldio.media.riff import RATES
 from seldio.schema.qa import Item

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from seldio.errors import UsageError
-from seldio.files.schemes import is_remote
+from seldio.files.sources import is_remote
 from seldio.formats import Format, get
 from seldio.text import printable
 

@@ -17,7 +17,7 @@ from seldio.conversion.repointing import OTHER, TITLES, Array, recordings, repoi
 from seldio.conversion.sources import Conversion
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, make_folder, open_source, write_bytes
-from seldio.files.lookup import Lookup
+from seldio.files.sources import Lookup
 from seldio.findings import raise_errors
 from seldio.media.audio import Decoder, NotAudio, Written, probe_entry, write_blocks
 from seldio.media.encoding import encode

@@ -17,7 +17,7 @@ from seldio.data.items import Items
 from seldio.data.media import ARRAYS
 from seldio.errors import UsageError
 from seldio.files import Entry, Source
-from seldio.files.lookup import Lookup
+from seldio.files.sources import Lookup
 from seldio.findings import raise_errors
 from seldio.formats import Format, TextFile, get, item_formats
 from seldio.formats.items import ItemFormat

@@ -6,8 +6,7 @@ What is unsafe becomes a finding (``SAF1xx``) and never an entry.
 
 from __future__ import annotations
 
-from seldio.files.entries import DEFAULTS, Entry, Limits, Source
-from seldio.files.names import name_fault
+from seldio.files.entries import DEFAULTS, Entry, Limits, Source, name_fault
 from seldio.files.sources import open_source, read_entries
 from seldio.files.writing import atomic_write, make_folder, many_files, write_bytes
 

@@ -1,7 +1,7 @@
 """Archives and compressed files: told by their first bytes, read in place, and unsafe members left out.
 
 No name from an archive reaches the disk. Members can be read in any thread and process, see
-:mod:`seldio.files.packed`.
+:mod:`seldio.files.streams`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,9 @@ from types import SimpleNamespace
 from typing import IO, Any
 
 from seldio.errors import InvalidData
-from seldio.files.entries import Entry, Kind, Limits, Source
-from seldio.files.names import check_keys, checked, hidden
-from seldio.files.packed import Inflated, Packed
+from seldio.files.entries import Entry, Kind, Limits, Source, check_keys, checked, hidden
 from seldio.files.problems import DAMAGE, check_bits, guard, problem, special
-from seldio.files.regular import Stretch
+from seldio.files.streams import Inflated, Packed, Stretch
 from seldio.findings import Finding, Sink
 from seldio.text import plural
 

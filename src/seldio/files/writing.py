@@ -17,7 +17,7 @@ from typing import BinaryIO, NamedTuple
 
 from seldio.errors import SeldioError, UsageError
 from seldio.files.problems import failure
-from seldio.files.regular import SAFE
+from seldio.files.streams import SAFE
 from seldio.text import printable
 
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | SAFE

@@ -12,7 +12,7 @@ from typing import Literal
 
 from seldio.data.work import lot, spread
 from seldio.files import Entry
-from seldio.files.regular import CHUNK
+from seldio.files.streams import CHUNK
 from seldio.rules.hub_folder import suffix_of
 
 Kind = Literal["files", "parquet", "audiofolder"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from seldio import progress
 from seldio.errors import UsageError
 from seldio.files import Entry, Limits, Source, atomic_write, open_source
-from seldio.files.names import hidden
+from seldio.files.entries import hidden
 from seldio.findings import Sink
 from seldio.hub.manifest import Kind, Manifest, allowed
 from seldio.text import printable

@@ -13,7 +13,7 @@ import numpy as np
 
 from seldio.errors import UsageError
 from seldio.files.entries import plain_file
-from seldio.files.regular import inside
+from seldio.files.streams import inside
 from seldio.media.audio import Decoder, Floats, NotAudio, Openable, Probe, probe
 from seldio.media.riff import FLOAT, PCM
 from seldio.text import plural, printable

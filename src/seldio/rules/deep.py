@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from seldio.files import Entry
-from seldio.files.lookup import Lookup
+from seldio.files.sources import Lookup
 from seldio.findings import Finding, Sink
 from seldio.formats import Reading
 from seldio.formats.trees import Tree

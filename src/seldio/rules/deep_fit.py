@@ -13,7 +13,7 @@ import numpy as np
 
 from seldio.engines import each
 from seldio.errors import SeldioError
-from seldio.files.lookup import Lookup
+from seldio.files.sources import Lookup
 from seldio.formats import Reading
 from seldio.formats.trees import Place, Tree
 from seldio.media.arrays import Format

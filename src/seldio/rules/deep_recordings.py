@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seldio import clock, geometry
-from seldio.files.lookup import Lookup
+from seldio.files.sources import Lookup
 from seldio.formats.trees import TYPES, Place, Tree
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seldio.errors import InvalidData
-from seldio.files.stored import LABELS, manifest
+from seldio.files.exports import LABELS, manifest
 from seldio.findings import Finding
 from seldio.formats import Reading, TextFile, tables
 from seldio.formats.parquet import DAMAGE, PARQUET

@@ -17,8 +17,7 @@ from seldio.data.events import LabelFile
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.entries import plain_file
-from seldio.files.lookup import LEVELS, on_disk
-from seldio.files.schemes import beside, is_remote, on_this_machine
+from seldio.files.sources import LEVELS, is_remote, on_disk, on_this_machine, remote_listing
 from seldio.formats import get
 from seldio.formats.layouts import LAYOUTS, PLAIN, Field
 from seldio.formats.trees import TYPES, read_tree
@@ -195,7 +194,7 @@ def _unheard(finding: object) -> None:
 def _fetched(place: str) -> str:
     """Where *place* is on this machine; of a label file on the Hub, with the recording and the video of its clip."""
     if is_remote(place):
-        root, below, names = beside(place)
+        root, below, names = remote_listing(place)
         for row in read_tree(names, root).clips:
             if row.metadata == below:
                 for name in filter(None, (_heard(row)[1], row.video)):

@@ -24,7 +24,7 @@ from seldio.conversion.shards import File, Shard, shards
 from seldio.conversion.vetting import Faults
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source
-from seldio.files.lookup import LEVELS, on_disk
+from seldio.files.sources import LEVELS, on_disk
 from seldio.findings import Finding, raise_errors
 from seldio.formats import Format, get
 from seldio.formats.choice import CHOSEN, Wanted

@@ -17,11 +17,9 @@ from typing import Any, BinaryIO, Protocol
 
 from seldio.errors import InvalidData
 from seldio.files.archives import Member, admitted, collected, safe, tar_members
-from seldio.files.entries import Entry, Kind, Limits, Source
-from seldio.files.names import checked
-from seldio.files.packed import OnDisk
+from seldio.files.entries import Entry, Kind, Limits, Source, checked
 from seldio.files.problems import guard, problem
-from seldio.files.regular import Stretch
+from seldio.files.streams import OnDisk, Stretch
 from seldio.findings import Sink
 
 MANIFEST = "manifest.json"

@@ -1,0 +1,324 @@
+"""Streams of regular files on disk, of what lies inside of them, and of archives.
+
+A regular file is opened once, never through a link, and what was opened is what is checked. An archive is read by
+threads and processes independently of each other: a stream has one position, forked processes share that of a file,
+and threads that of any stream, so that each would read at the place to which another one has just moved. So everything
+that reads an archive takes a stream of its own, whose position is kept in Python; a process into which the archive was
+pickled opens the file for itself.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import tempfile
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import IO, Any, BinaryIO, Protocol
+
+from seldio.errors import InvalidData, SeldioError
+from seldio.files.problems import failure, problem, special
+from seldio.text import printable
+
+#: Bytes read at once.
+CHUNK = 2**16
+#: Flags with which every file is opened, for reading and for writing.
+SAFE = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+_READ = os.O_RDONLY | SAFE | getattr(os, "O_NONBLOCK", 0)
+#: Bytes read ahead in archives, and bytes of an inflated tar that are kept in memory.
+_AHEAD, _SPOOL = 2**16, 2**26
+
+
+def open_regular(real: str, path: str) -> tuple[int, int]:
+    """Descriptor and size of a regular file; a named pipe put in its place does not block."""
+    try:
+        handle = os.open(real, _READ)
+    except OSError as error:
+        raise failure(path, error) from error
+    state = os.fstat(handle)
+    if stat.S_ISREG(state.st_mode):
+        return handle, state.st_size
+    os.close(handle)
+    raise InvalidData(special(path, state.st_mode))
+
+
+def read_regular(real: str, path: str, cap: int) -> bytes:
+    """The content of a regular file.
+
+    Raises:
+        InvalidData: it has more than *cap* bytes (``SAF105``), or is no regular file.
+        SeldioError: the disk fails.
+    """
+    handle, size = open_regular(real, path)
+    try:
+        parts = [os.read(handle, min(size, cap) + 1)]
+        total = len(parts[0])
+        if total == size <= cap:
+            return parts[0]
+        while parts[-1] and total <= cap:  # it grows or shrinks, or hides its size as /proc does
+            parts.append(os.read(handle, CHUNK))
+            total += len(parts[-1])
+    except OSError as error:
+        raise failure(path, error) from error
+    finally:
+        os.close(handle)
+    if total > cap:
+        raise InvalidData(problem("SAF105", path, f"Holds more than {cap:,} bytes"))
+    return b"".join(parts)
+
+
+class _Handle:
+    """A descriptor, closed when nothing refers to it any more."""
+
+    def __init__(self, number: int, size: int) -> None:
+        self.number, self.size = number, size
+        self.close = weakref.finalize(self, os.close, number)
+
+    def stream(self) -> io.BufferedReader:
+        """The whole file, with a position of its own."""
+        return io.BufferedReader(_Window(self, 0, self.size, alone=False), _AHEAD)
+
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """What differs when the file does, the same on all machines that see it."""
+        return self.size, os.fstat(self.number).st_mtime_ns
+
+
+class _Window(io.RawIOBase):
+    """A stream of bytes of a file that never moves the position which other streams of the descriptor share.
+
+    Args:
+        handle: the file.
+        base: where the bytes begin in it.
+        size: how many they are.
+        alone: whether the descriptor is this stream's alone, which closes it and may give it away.
+    """
+
+    def __init__(self, handle: _Handle, base: int, size: int, *, alone: bool) -> None:
+        super().__init__()
+        self.base = base
+        self._handle, self._size, self._alone, self._place = handle, size, alone, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._handle.number if self._alone else super().fileno()
+
+    def tell(self) -> int:
+        return self._place
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._size}[whence]
+        if start + offset < 0:
+            raise ValueError("before the beginning")
+        self._place = start + offset
+        return self._place
+
+    def readinto(self, buffer: Any, /) -> int:
+        view = memoryview(buffer).cast("B")[: max(0, self._size - self._place)]
+        count = _read_into(self._handle.number, view, self.base + self._place)
+        self._place += count
+        return count
+
+    def close(self) -> None:
+        if self._alone:
+            self._handle.close()
+        super().close()
+
+
+if hasattr(os, "preadv"):
+
+    def _read_into(number: int, view: memoryview, place: int) -> int:
+        return os.preadv(number, [view], place)
+
+else:  # Windows, where nothing forks
+    _one_at_a_time = threading.Lock()
+
+    def _read_into(number: int, view: memoryview, place: int) -> int:
+        with _one_at_a_time:
+            os.lseek(number, place, os.SEEK_SET)
+            data = os.read(number, len(view))
+        view[: len(data)] = data
+        return len(data)
+
+
+# --- what lies inside of a file -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What lies inside of a file on disk, which is opened anew each time that this is called.
+
+    Args:
+        real: the file, links resolved.
+    """
+
+    real: str
+
+    def __call__(self) -> Any:
+        """A stream of it; raises OSError, or an error in ``DAMAGE``, where the file is no longer what it was."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch(Inside):
+    """Bytes that lie in a file as they are; called, it gives a seekable stream of them.
+
+    Args:
+        real: the file, links resolved.
+        at: where they begin.
+        size: how many they are.
+    """
+
+    at: int
+    size: int
+
+    def __call__(self) -> io.BufferedReader:
+        """See :class:`Inside`."""
+        handle, whole = open_regular(self.real, self.real)
+        if whole < self.at + self.size:
+            os.close(handle)
+            raise EOFError("it has become shorter")
+        return io.BufferedReader(_Window(_Handle(handle, whole), self.at, self.size, alone=True))
+
+
+def inside(stream: BinaryIO) -> int:
+    """Where the bytes of a stream that :meth:`Entry.open` gave begin in the file behind its ``fileno``."""
+    raw = getattr(stream, "raw", None)
+    return raw.base if isinstance(raw, _Window) else 0
+
+
+# --- archives ------------------------------------------------------------------------------------------
+
+
+class Packed(Protocol):
+    """An opened archive, or one that is opened when it is first read. It can be pickled."""
+
+    closed: bool
+
+    def stream(self) -> IO[bytes]:
+        """Its bytes, seekable, with a position of their own."""
+        ...
+
+    def close(self) -> None:
+        """Nothing more is read."""
+        ...
+
+
+class Memory:
+    """An archive in memory, as it came from standard input.
+
+    Args:
+        data: its bytes.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self.closed, self._data = False, data
+
+    def stream(self) -> IO[bytes]:
+        """See :class:`Packed`."""
+        return io.BytesIO(self._data)
+
+    def close(self) -> None:
+        """See :class:`Packed`."""
+        self.closed = True
+
+
+class OnDisk:
+    """An archive on disk. What was opened stays readable here and in forks, whatever takes its place.
+
+    Args:
+        real: the file, links resolved.
+        path: as shown to the user.
+    """
+
+    def __init__(self, real: str, path: str) -> None:
+        self.closed, self._real, self._path = False, real, path
+        self._handle: _Handle | None = _Handle(*open_regular(real, path))
+        self._stamp = self._handle.stamp
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_handle": None}
+
+    def stream(self) -> IO[bytes]:
+        """See :class:`Packed`.
+
+        Raises:
+            SeldioError: this is another process, and the file is no longer what it was.
+        """
+        if self._handle is None:
+            handle = _Handle(*open_regular(self._real, self._path))
+            if handle.stamp != self._stamp:
+                raise SeldioError(f"{printable(self._path)} has changed since it was opened: open the data set again")
+            self._handle = handle
+        return self._handle.stream()
+
+    def close(self) -> None:
+        """See :class:`Packed`."""
+        self.closed = True
+        if self._handle is not None:
+            self._handle.close()
+
+
+class Inflated:
+    """A compressed tar, inflated once in each process: jumping about in it would inflate it again for each member.
+
+    It lies in memory or, if it is large, in a nameless temporary file.
+
+    Args:
+        packed: the compressed file.
+        unpack: gives the inflated bytes of a stream.
+        cap: most bytes that there may be.
+        path: as shown to the user.
+    """
+
+    def __init__(self, packed: Packed, unpack: Callable[[IO[bytes]], Any], cap: int, path: str) -> None:
+        self.closed, self._packed, self._unpack, self._cap, self._path = False, packed, unpack, cap, path
+        self._start()
+
+    def _start(self) -> None:
+        self._lock, self._found = threading.Lock(), None  # type: tuple[threading.Lock, Memory | _Handle | None]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("_lock", "_found")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._start()
+
+    def stream(self) -> IO[bytes]:
+        """See :class:`Packed`.
+
+        Raises:
+            InvalidData: it unpacks to more than the cap.
+        """
+        with self._lock:
+            self._found = self._found or self._inflate()
+        return self._found.stream()
+
+    def _inflate(self) -> Memory | _Handle:
+        with tempfile.SpooledTemporaryFile(_SPOOL) as spool:
+            with self._packed.stream() as stream, self._unpack(stream) as opened:
+                while chunk := opened.read(CHUNK):
+                    spool.write(chunk)
+                    if spool.tell() > self._cap:
+                        raise InvalidData(problem("SAF105", self._path, f"Unpacks to more than {self._cap:,} bytes"))
+            size = spool.tell()
+            if size <= _SPOOL:
+                spool.seek(0)
+                return Memory(spool.read())
+            spool.flush()
+            return _Handle(os.dup(spool.fileno()), size)
+
+    def close(self) -> None:
+        """See :class:`Packed`."""
+        self.closed = True
+        if self._found is not None:
+            self._found.close()
