@@ -39,7 +39,7 @@ from seldio.scores.so_bench.profiles import get as so_bench_profile
 from seldio.scores.so_bench.records import Offline
 from seldio.scores.so_bench.score import score as so_bench_score
 from seldio.synth import labels, scene
-from seldio.synth.pictures import Painter
+from seldio.synth.painter import Painter
 from seldio.synth.recording import record
 from seldio.validation import check_labels, validate
 

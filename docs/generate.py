@@ -21,7 +21,6 @@ import typer.main
 from rich.console import Console
 from rich.text import Text
 
-from seldio import demo
 from seldio.cli import app
 from seldio.formats import FORMATS
 from seldio.formats.item_formats import ITEM_FORMATS
@@ -34,6 +33,7 @@ from seldio.schema.events import COLUMNS, Event
 from seldio.schemas import SCHEMAS
 from seldio.scores.seld.profiles import PROFILES as LABEL_PROFILES
 from seldio.scores.so_bench.profiles import PROFILES as ANSWER_PROFILES
+from seldio.synth.tree import write_demo
 from seldio.validation import validate
 from seldio.vocabularies import names, vocabulary
 
@@ -209,7 +209,7 @@ def filled_page(page: str, tables: dict[str, str]) -> str:
 def picture() -> str:
     """A report as it looks in a terminal, on the demo's submission."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        demo.make(Path())
+        write_demo(Path())
         report = validate("submission/mix004.csv", format="dcase2023-submission")
         report.add(validate("submission/mix002.csv", format="dcase2023-submission").findings)
         report.files += 1

@@ -7,12 +7,12 @@ import tempfile
 from pathlib import Path
 
 import seldio
-from seldio.demo import make
+from seldio.synth.tree import write_demo
 from seldio.vocabularies import vocabulary
 
 with tempfile.TemporaryDirectory() as folder:
     root = Path(folder)
-    make(root)
+    write_demo(root)
 
     table = seldio.read(root / "starss23")
     print(f"{table.num_rows:,} event frames with {', '.join(table.column_names)}")

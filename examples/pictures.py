@@ -7,13 +7,13 @@ import importlib.util
 import tempfile
 from pathlib import Path
 
-from seldio.demo import make as make_data
+from seldio.synth.tree import write_demo
 from seldio.view.plot import Wanted, make
 from seldio.view.tracks import read_labels, tracks
 
 with tempfile.TemporaryDirectory() as folder:
     root = Path(folder)
-    make_data(root)
+    write_demo(root)
     labels = read_labels(root / "starss23" / "metadata_dev")
     clip = labels.clips[0]
     events = tracks(labels, clip)

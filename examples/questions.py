@@ -11,7 +11,7 @@ from pathlib import Path
 import seldio
 from seldio.conversion.asking import Request
 from seldio.conversion.dispatch import convert_any
-from seldio.demo import make
+from seldio.synth.tree import write_demo
 from seldio.tasks import Margins, generate
 
 
@@ -23,7 +23,7 @@ def convert(source: Path, out: Path, to: str, allow_loss: tuple[str, ...] = ()) 
 
 with tempfile.TemporaryDirectory() as folder:
     root = Path(folder)
-    make(root)
+    write_demo(root)
 
     made = generate(seldio.read(root / "starss23"), seed=7, margins=Margins(azimuth=30.0))
     tasks = Counter(item.task for item in made.items)

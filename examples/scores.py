@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 
 import seldio
-from seldio.demo import make
 from seldio.scores.seld.live import SeldAccumulator
+from seldio.synth.tree import write_demo
 
 with tempfile.TemporaryDirectory() as folder:
     root = Path(folder)
-    make(root)
+    write_demo(root)
     reference = root / "starss23/metadata_dev"
     truth = seldio.read(reference)
 

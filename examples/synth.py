@@ -11,8 +11,7 @@ import numpy as np
 from seldio import geometry
 from seldio.media.windows import Recording
 from seldio.synth import Track
-from seldio.synth.recording import Options
-from seldio.synth.room import Room
+from seldio.synth.recording import RecordingOptions, Room
 from seldio.synth.tree import write_clip
 
 # somebody pushes a vacuum cleaner from the right to the left, a metre in front of the microphone
@@ -21,7 +20,7 @@ walk = Track(class_id=5, source=1, first=5, positions=np.stack((np.full(40, 1.0)
 
 with tempfile.TemporaryDirectory() as folder:
     root = Path(folder, "starss23")
-    options = Options(Room(reverberation=0.2), snr=20.0)
+    options = RecordingOptions(Room(reverberation=0.2), snr=20.0)
     table = write_clip(root, "fold1_room1_mix001", "dev-train-synth", [walk], 5.0, seed=7, options=options)
     for path in sorted(root.rglob("*.*")):
         print(f"{path.stat().st_size:>9,} bytes  {path.relative_to(root)}")

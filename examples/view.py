@@ -8,12 +8,12 @@ from pathlib import Path
 
 from seldio.conversion.asked import Request
 from seldio.conversion.dispatch import convert_any
-from seldio.demo import make
+from seldio.synth.tree import write_demo
 from seldio.view.page import view
 
 with tempfile.TemporaryDirectory() as folder:
     root = Path(folder)
-    make(root)
+    write_demo(root)
     labels = root / "starss23/metadata_dev/dev-train-tau/fold3_room4_mix001.csv"
     convert_any(root / "starss23/metadata_dev", root / "qa.jsonl", "items", None, [], {}, Request())
 

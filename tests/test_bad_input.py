@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from seldio.cli import app
-from seldio.demo import make
+from seldio.synth.tree import write_demo
 
 #: Names whose content is one thing and whose suffix says another; some that a terminal or CI system would obey.
 NAMES = ("x.csv", "fold4_room23_mix001.csv", "x.json", "x.jsonl", "x.parquet", "x.zip", "x.tar", "x.csv.gz", "x.wav", "x.mp4",
@@ -68,7 +68,7 @@ def _parquet(table: pa.Table) -> bytes:
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     """Good files of each kind, which are broken then."""
     folder = tmp_path_factory.mktemp("seeds")
-    make(folder / "tree")
+    write_demo(folder / "tree")
     labels = next(path for path in sorted((folder / "tree" / "starss23").rglob("*.csv"))).read_bytes()
     runner = CliRunner()
     for side in ("a", "b"):

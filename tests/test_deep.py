@@ -35,8 +35,7 @@ from seldio.rules.deep_fit import judged, timing
 from seldio.rules.deep_recordings import Rows
 from seldio.rules.deep_timing import heard, other, shift
 from seldio.synth import labels, scene
-from seldio.synth.recording import Options, record
-from seldio.synth.room import Room
+from seldio.synth.recording import RecordingOptions, Room, record
 from seldio.validation import validate
 
 RATE = 24_000
@@ -350,7 +349,7 @@ def text(rows: Any) -> str:
 def room() -> Clip:
     """A scene in a room with reverberation and noise, sources that move and overlap."""
     tracks = scene(11, 40.0, 12)
-    sound = record(tracks, 40.0, 11, Options(Room(reverberation=0.3), 25.0))
+    sound = record(tracks, 40.0, 11, RecordingOptions(Room(reverberation=0.3), 25.0))
     return Clip(rows_of(labels("a", tracks)), sound)
 
 

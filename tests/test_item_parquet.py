@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 from seldio.cli import app
 from seldio.conversion.asking import Request
 from seldio.conversion.dispatch import convert_any
-from seldio.demo import make
 from seldio.errors import DataError, LossError, UsageError
 from seldio.findings import Finding, raise_errors
 from seldio.formats import item_formats
@@ -27,6 +26,7 @@ from seldio.formats.item_formats import ITEM_FORMATS, recognise
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.qa_csv import QUESTION
 from seldio.schema.qa import Item, Prediction
+from seldio.synth.tree import write_demo
 from seldio.validation import validate
 from tests.test_qa_json import items, predictions
 
@@ -242,7 +242,7 @@ def test_edited_tables_keep_the_edit_and_what_is_lost_is_named(tmp_path: Path) -
 
 
 def test_parquet_means_what_the_source_holds(tmp_path: Path) -> None:
-    make(tmp_path)
+    write_demo(tmp_path)
     labels = next((tmp_path / "starss23").rglob("*.csv"))
     (tmp_path / "x.jsonl").write_text(json.dumps(SO) + "\n", "utf-8")
     outs = [tmp_path / name for name in ("labels.parquet", "items.parquet", "asked.parquet")]
@@ -261,7 +261,7 @@ def test_parquet_means_what_the_source_holds(tmp_path: Path) -> None:
 
 
 def test_many_files_are_labels_and_parquet_names_either(tmp_path: Path) -> None:
-    make(tmp_path)
+    write_demo(tmp_path)
     folder, table = tmp_path / "starss23", tmp_path / "x.parquet"
     (folder / "a-qa.jsonl").write_text(json.dumps(SO) + "\n", "utf-8")
     table.write_bytes(ITEMS.write([Item(id="1", question="?")]))

@@ -12,10 +12,10 @@ from typer.testing import CliRunner
 
 from seldio.cli import app
 from seldio.conversion.items import convert_items
-from seldio.demo import make
 from seldio.errors import LossError, UsageError
 from seldio.formats import item_formats
 from seldio.rules.items import SO_BENCH
+from seldio.synth.tree import write_demo
 from seldio.validation import validate
 
 RUN = CliRunner()
@@ -47,7 +47,7 @@ def lines(path: Path, *records: dict[str, object]) -> Path:
 @pytest.fixture(scope="module")
 def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("set")
-    make(folder)
+    write_demo(folder)
     return folder / "starss23"
 
 

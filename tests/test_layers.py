@@ -20,7 +20,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("formats",),
     ("rules", "tasks", "scores"),
     (
-        "validation", "conversion", "scores/seld", "scores/entries", "scores/ranking", "answer_scoring", "data", "synth", "settings", "fixes", "repair", "reference", "info", "demo", "planted",
+        "validation", "conversion", "scores/seld", "scores/entries", "scores/ranking", "answer_scoring", "data", "synth", "settings", "fixes", "repair", "reference", "info",
         "api", "item_validation", "label_validation", "line_validation", "mera",
     ),
     ("reports", "hub", "view", "schemas"),

@@ -314,8 +314,8 @@ def test_a_broken_file_gives_an_empty_reading() -> None:
 def test_a_table_of_several_clips_is_not_taken_for_empty_files(tmp_path: Path) -> None:
     """The rows of a Parquet table have no text of their own; its clips are empty where they have no row."""
     from seldio import convert, validate
-    from seldio.demo import make
+    from seldio.synth.tree import write_demo
 
-    make(tmp_path)
+    write_demo(tmp_path)
     convert(tmp_path / "starss23/metadata_dev", tmp_path / "labels.parquet", "parquet")
     assert "SUB105" not in {finding.code for finding in validate(tmp_path / "labels.parquet").findings}

@@ -9,7 +9,7 @@ import pytest
 import soundfile
 
 from seldio.cli.demo import PLANTED
-from seldio.planted import EXCHANGED, FAULTS, plant
+from seldio.synth.tree import EXCHANGED, FAULTS, plant
 
 CLIPS = ("dev-test-tau/fold4_room2_mix001", "dev-test-sony/fold4_room23_mix001")
 

@@ -24,15 +24,13 @@ from seldio.media.video import Video
 from seldio.media.windows import Recording
 from seldio.schema.events import origin_of
 from seldio.synth import CLIPS, Track, labels, scene
-from seldio.synth.grains import band, fast_size
-from seldio.synth.pictures import COLOURS, Painter
-from seldio.synth.recording import RATE, Options, mix, record
-from seldio.synth.room import DIFFUSE, Room, on_capsules
-from seldio.synth.sounds import LEVEL, PEAK, SOUNDS, sound
+from seldio.synth.painter import COLOURS, Painter
+from seldio.synth.recording import DIFFUSE, RATE, RecordingOptions, Room, mix, on_capsules, record
+from seldio.synth.sounds import LEVEL, PEAK, SOUNDS, band, fast_size, sound
 from seldio.synth.tree import write_clip, write_tree
 from seldio.validation import validate
 
-OPEN = Options(Room(reverberation=0), snr=None)
+OPEN = RecordingOptions(Room(reverberation=0), snr=None)
 HOP = RATE // 10
 Array = np.ndarray[Any, Any]
 
@@ -186,7 +184,7 @@ def test_level_goes_with_distance() -> None:
 @pytest.mark.parametrize("snr", [0.0, 20.0])
 def test_noise_is_as_loud_as_asked(snr: float) -> None:
     track = standing(-50, 0, frames=30, first=10)
-    clean, noisy = (mix([track], 5.0, 7, Options(Room(reverberation=0.3), snr=level)) for level in (None, snr))
+    clean, noisy = (mix([track], 5.0, 7, RecordingOptions(Room(reverberation=0.3), snr=level)) for level in (None, snr))
 
     active = slice(10 * HOP, 40 * HOP)
     signal = np.mean(clean["foa"][0, active].astype(np.float64) ** 2)
@@ -254,8 +252,8 @@ def test_nothing_is_cut_off_and_channels_keep_their_ratio() -> None:
     track = walking(0, 90, frames=20, class_id=2)
     loud = Track(2, 1, 2, 0.15 * track.positions)  # at 0.2 m
     tracks = [loud] * 8
-    waves = record(tracks, 2.5, 11, Options(Room(reverberation=0), snr=60))
-    mixed = mix(tracks, 2.5, 11, Options(Room(reverberation=0), snr=60))
+    waves = record(tracks, 2.5, 11, RecordingOptions(Room(reverberation=0), snr=60))
+    mixed = mix(tracks, 2.5, 11, RecordingOptions(Room(reverberation=0), snr=60))
 
     assert max(np.abs(wave.astype(int)).max() for wave in waves.values()) == pytest.approx(0.98 * 32767, abs=1)
     gains = {name: np.vdot(waves[name], mixed[name]) / np.vdot(mixed[name], mixed[name]) for name in waves}
@@ -267,7 +265,7 @@ def test_nothing_is_cut_off_and_channels_keep_their_ratio() -> None:
 def test_any_scene_is_recorded(seed: int, tenths: int, rate: int) -> None:
     seconds = 1 + tenths / 10
     tracks = scene(seed, seconds, 2)
-    waves = record(tracks, seconds, seed, Options(rate=rate))
+    waves = record(tracks, seconds, seed, RecordingOptions(rate=rate))
 
     assert {"foa", "mic"} == set(waves)
     for wave in waves.values():
@@ -286,8 +284,8 @@ def test_silence_has_noise_only() -> None:
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (lambda: Options(snr=float("nan")), "signal-to-noise"),
-        (lambda: Options(rate=100), "100 Hz"),
+        (lambda: RecordingOptions(snr=float("nan")), "signal-to-noise"),
+        (lambda: RecordingOptions(rate=100), "100 Hz"),
         (lambda: Room(reverberation=-1), "reverberation time"),
         (lambda: Room(reverberation=0.01), "swallow everything"),
         (lambda: Room(array=(9, 1, 1)), "not inside"),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from seldio.formats import get
 from seldio.schema.events import origin_of
-from seldio.synth.scenes import scene
+from seldio.synth import scene
 from seldio.synth.tree import write_clip
 
 CLIP, SPLIT = "fold3_room21_mix013", "dev-train-sony"

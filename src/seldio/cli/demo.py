@@ -31,7 +31,7 @@ class Step(NamedTuple):
     media: bool = False
 
 
-#: Folders with a planted fault, as :mod:`seldio.planted` writes them.
+#: Folders with a planted fault, as :func:`seldio.synth.tree.plant` writes them.
 PLANTED = (
     "mirrored-azimuth", "flipped-elevation", "rotated-by-60", "late-by-1.2-s", "channels-in-fuma-order",
     "channels-swapped", "channel-inverted", "labels-of-another-clip",
@@ -76,10 +76,10 @@ def command(
     media: bool = typer.Option(True, "--media/--no-media", help="Record and film the scenes; or labels only."),
 ) -> ExitCode:
     """Make a small data set and run the whole path on it: check, explain, repair, convert."""
-    from seldio.demo import make
+    from seldio.synth.tree import write_demo
 
     start = time.monotonic()
-    make(folder, seed, media=media)
+    write_demo(folder, seed, media=media)
     what = "four scenes of a minute, heard in FOA and MIC and seen around" if media else "labels of four scenes"
     took = f" ({time.monotonic() - start:.0f} s)" if media else ""
     typer.echo(

@@ -1,21 +1,24 @@
-"""A data set of scenes: STARSS23's folders and names, with recordings, videos and labels that agree."""
+"""Data sets of scenes in STARSS23's folders and names: right ones, ones with planted faults, and those of the demo."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
+from seldio import geometry
 from seldio.errors import UsageError
-from seldio.files import atomic_write, write_bytes
+from seldio.files import atomic_write, make_folder, write_bytes
 from seldio.formats import get
 from seldio.schema.events import origin_of
-from seldio.synth.pictures import SMALL, Painter
-from seldio.synth.recording import FORMATS, Options, record
-from seldio.synth.scenes import CLIPS, Track, labels, scene
+from seldio.synth import CLIPS, Track, labels, scene
+from seldio.synth.painter import SMALL, Painter
+from seldio.synth.recording import FORMATS, RecordingOptions, record
 
 #: Seconds of a scene, and the events that it is made of (a few more than are heard: some would fall on another).
 SECONDS, TRACKS = 60.0, 14
@@ -25,7 +28,7 @@ _LONGEST = 1800.0
 
 def write_clip(
     folder: Path, clip: str, split: str, tracks: Sequence[Track], seconds: float, seed: int, *,
-    options: Options | None = None, size: tuple[int, int] = SMALL, media: Iterable[str] = ("audio", "video"),
+    options: RecordingOptions | None = None, size: tuple[int, int] = SMALL, media: Iterable[str] = ("audio", "video"),
 ) -> pa.Table:  # fmt: skip
     """One scene as ``{foa,mic,video,metadata}_dev/SPLIT/CLIP.{wav,mp4,csv}``.
 
@@ -47,7 +50,7 @@ def write_clip(
         UsageError: a track is outside of the room or of the clip, or a number makes no sense.
         SeldioError: the disk fails.
     """
-    options, wanted = options or Options(), frozenset(media)
+    options, wanted = options or RecordingOptions(), frozenset(media)
     _check(tracks, seconds, wanted)
     table = labels(clip, list(tracks))
     file = origin_of(table).files[0]
@@ -62,7 +65,7 @@ def write_clip(
 
 def write_tree(
     folder: Path, seed: int, *, seconds: float = SECONDS, clips: Sequence[tuple[str, str]] = CLIPS,
-    options: Options | None = None, size: tuple[int, int] = SMALL, media: Iterable[str] = ("audio", "video"),
+    options: RecordingOptions | None = None, size: tuple[int, int] = SMALL, media: Iterable[str] = ("audio", "video"),
 ) -> list[pa.Table]:  # fmt: skip
     """A small data set; clip k (from 1) is the scene of seed ``seed + k``.
 
@@ -110,7 +113,7 @@ def write_video(path: Path, painter: Painter, seconds: float) -> None:
 
 
 def _write_audio(
-    folder: Path, clip: str, split: str, tracks: Sequence[Track], seconds: float, seed: int, options: Options
+    folder: Path, clip: str, split: str, tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOptions
 ) -> None:  # fmt: skip
     from seldio.media.audio import write_wav
 
@@ -130,7 +133,131 @@ def _check(tracks: Sequence[Track], seconds: float, media: frozenset[str]) -> No
             raise UsageError(f"a track of the frames {track.first} to {track.end - 1} is not inside of {seconds:g} s")
 
 
-def _place(folder: Path, field: str, split: str, name: str) -> Path:
-    path = folder / field / split / name
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _place(folder: Path, *names: str) -> Path:
+    """The path of a file, in a folder that is made as needed."""
+    path = folder.joinpath(*names)
+    make_folder(path.parent)
     return path
+
+
+# --- planted faults ----------------------------------------------------------------------------------------
+
+Rows = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Samples = np.ndarray[tuple[int, ...], np.dtype[np.int16]]
+
+
+class PlantedFault(NamedTuple):
+    """A fault.
+
+    Args:
+        name: of its folder.
+        rows: what it does to labels, whole numbers of shape (rows, 6).
+        sound: what it does to W, Y, Z, X, shape (4, frames).
+    """
+
+    name: str
+    rows: Callable[[Rows], Rows] = lambda rows: rows
+    sound: Callable[[Samples], Samples] = lambda sound: sound
+
+
+def _times(column: int, factor: int) -> Callable[[Rows], Rows]:
+    def change(rows: Rows) -> Rows:
+        return np.where(np.arange(rows.shape[1]) == column, rows * factor, rows)
+
+    return change
+
+
+def _turned(rows: Rows) -> Rows:
+    return np.column_stack((rows[:, :3], geometry.wrap(rows[:, 3] + 60).astype(np.int64), rows[:, 4:]))
+
+
+def _late(rows: Rows) -> Rows:
+    return np.column_stack((rows[:, 0] + 12, rows[:, 1:]))
+
+
+FAULTS = (
+    PlantedFault("mirrored-azimuth", rows=_times(3, -1)),
+    PlantedFault("flipped-elevation", rows=_times(4, -1)),
+    PlantedFault("rotated-by-60", rows=_turned),
+    PlantedFault("late-by-1.2-s", rows=_late),
+    PlantedFault("channels-in-fuma-order", sound=lambda sound: sound[[0, 3, 1, 2]]),
+    PlantedFault("channels-swapped", sound=lambda sound: sound[[0, 3, 2, 1]]),
+    PlantedFault("channel-inverted", sound=lambda sound: sound * np.array([[1], [-1], [1], [1]], dtype=np.int16)),
+)
+#: The folder in which two clips have each other's labels.
+EXCHANGED = "labels-of-another-clip"
+
+
+def plant(tree: Path, out: Path, clip: str, other: str) -> None:
+    """Write a small tree for each fault.
+
+    Args:
+        tree: a data set in the layout of STARSS23, with FOA recordings of 16 bits.
+        out: gets a folder for each of ``FAULTS`` with one clip, and one in which two clips are exchanged.
+        clip: folder and name of a clip, e.g. ``dev-test-tau/fold4_room2_mix001``.
+        other: of another one.
+    """
+    for fault in FAULTS:
+        rows, sound, rate = _read(tree, clip)
+        _write(out / fault.name, clip, fault.rows(rows), fault.sound(sound), rate)
+    clips = {name: _read(tree, name) for name in (clip, other)}
+    for name, wrong in ((clip, other), (other, clip)):
+        _write(out / EXCHANGED, name, clips[wrong][0], *clips[name][1:])
+
+
+def _read(tree: Path, clip: str) -> tuple[Rows, Samples, int]:
+    from seldio.media.audio import Decoder, probe
+
+    with (tree / "metadata_dev" / f"{clip}.csv").open() as labels:
+        rows = np.array([[int(cell) for cell in line.split(",")] for line in labels])
+    with (tree / "foa_dev" / f"{clip}.wav").open("rb") as stream:
+        found = probe(stream)
+        with Decoder(stream) as decoder:
+            sound = decoder.read(0, found.frames)
+    return rows, np.rint(sound * 32768).astype(np.int16), found.rate
+
+
+def _write(folder: Path, clip: str, rows: Rows, sound: Samples, rate: int) -> None:
+    from seldio.media.audio import write_wav
+
+    text = "".join(",".join(map(str, row)) + "\n" for row in rows.tolist())
+    write_bytes(_place(folder, "metadata_dev", f"{clip}.csv"), text.encode())
+    with atomic_write(_place(folder, "foa_dev", f"{clip}.wav")) as stream:
+        write_wav(stream, sound, rate)
+
+
+# --- the demo's files --------------------------------------------------------------------------------------
+
+#: The clips that faults are planted into: enough events of them sound alone.
+PLANTED = ("dev-test-tau/fold4_room2_mix001", "dev-test-sony/fold4_room23_mix001")
+
+
+def write_demo(folder: Path, seed: int = 7, *, media: bool = False) -> None:
+    """Write a small STARSS23-shaped data set, and a submission with the usual mistakes.
+
+    Args:
+        folder: gets ``starss23/metadata_dev/…`` and ``submission/mix001.csv`` to ``mix004.csv``.
+        seed: the same seed gives the same bytes.
+        media: also record and film the scenes, into ``starss23/foa_dev``, ``mic_dev`` and ``video_dev``, and plant
+            a fault of each kind between labels and sound into copies, below ``planted``.
+    """
+    tables = write_tree(folder / "starss23", seed, media=("audio", "video") if media else ())
+    for number, table in enumerate(tables, 1):
+        submitted = get("dcase2023-submission").write(table, origin_of(table).files[0]).decode()
+        write_bytes(_place(folder, "submission", f"mix{number:03d}.csv"), _spoiled(submitted, number).encode())
+    if media:
+        plant(folder / "starss23", folder / "planted", *PLANTED)
+
+
+def _spoiled(text: str, number: int) -> str:
+    """What happens to submissions: a header and BOM, azimuths from 0 to 360, decimal frames, a torn row."""
+    lines = text.splitlines()
+    cells = [line.split(",") for line in lines]
+    if number == 1:
+        return "\ufeffframe,class,azimuth,elevation\r\n" + "\r\n".join(lines) + "\r\n"
+    if number == 2:
+        return "".join(f"{f},{c},{int(az) % 360},{el}\n" for f, c, az, el in cells)
+    if number == 3:
+        moved = [*cells[5:], *cells[:5]]
+        return "".join(f"{f}.0,{c}, {az}, {el}\n" for f, c, az, el in moved)
+    return "\n".join([*lines[:20], lines[20].replace(",", ",1", 1), *lines[21:], "599,7,-1"])

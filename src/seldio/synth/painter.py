@@ -16,8 +16,8 @@ import numpy as np
 
 from seldio import clock, geometry
 from seldio.errors import UsageError
-from seldio.synth.room import Room
-from seldio.synth.scenes import Track
+from seldio.synth import Track
+from seldio.synth.recording import Room
 
 Picture = np.ndarray[Any, np.dtype[np.uint8]]
 Floats = np.ndarray[Any, np.dtype[np.float32]]
