@@ -33,8 +33,7 @@ from seldio.cli import app
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
 from seldio.findings import Finding
-from seldio.hub import About, client, pull, pulling, push, pushing, sources
-from seldio.hub import manifest as hub_manifest
+from seldio.hub import About, client, commits, pull, pulling, push, repository
 from seldio.hub.card import BEGIN, END, read_card
 from seldio.hub.layout import _config, features_of
 from seldio.reports.progress import Bars
@@ -66,7 +65,7 @@ def hub(server: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Hub:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY", True)
     monkeypatch.setattr(time, "sleep", lambda _: None)
     client.hub.cache_clear()
-    sources._head.cache_clear()
+    pulling._head.cache_clear()
     client.quiet()
     return server
 
@@ -169,7 +168,7 @@ def test_files_of_others_stay(hub: Hub, tree: Path) -> None:
 
 
 def test_several_commits_and_a_break_between_them(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pushing, "BATCH_FILES", 2)
+    monkeypatch.setattr(commits, "BATCH_FILES", 2)
     hub.fault("POST", "/commit/", 403, skip=1)
     with pytest.raises(SeldioError, match="refuses the token"):
         push(tree, REPO)
@@ -206,10 +205,10 @@ def test_a_public_data_set_does_not_become_private(hub: Hub, tree: Path) -> None
 def test_hashes_are_worked_out_once_and_anywhere(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code, text = cli("push", str(tree), "--repo", REPO, "--workers", "2")
     assert code == 0, text
-    hub_manifest._known.clear()
+    repository._known.clear()
     read: list[str] = []
-    real = hub_manifest.hashed
-    monkeypatch.setattr(hub_manifest, "hashed", lambda one: (read.append(one.entry.name), real(one))[1])
+    real = repository.hashed
+    monkeypatch.setattr(repository, "hashed", lambda one: (read.append(one.entry.name), real(one))[1])
     terminal = Bars(io.StringIO(), Clock())
     with progress.shown_on(terminal):
         assert push(tree, REPO).plan.count("same") == 8
@@ -248,8 +247,8 @@ def test_ctrl_c_in_a_push_says_how_to_go_on(
     def stop(*_: object, **__: object) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pushing, "BATCH_FILES", 2)
-    real = pushing._commit
+    monkeypatch.setattr(commits, "BATCH_FILES", 2)
+    real = commits._commit
 
     def once(*given: Any) -> str:
         return real(*given) if given[3] == hub.repositories[REPO].branches["main"][0].oid else stop()
@@ -258,9 +257,9 @@ def test_ctrl_c_in_a_push_says_how_to_go_on(
     options = [*options, *(["--staging", str(tmp_path / "staging")] if where == "staged" else [])]
     with monkeypatch.context() as patch:
         place = {
-            "commit": "seldio.hub.pushing._commit",
-            "look": "seldio.hub.publishing.look",
-            "early": "seldio.hub.publishing.checked_name",
+            "commit": "seldio.hub.commits._commit",
+            "look": "seldio.hub.pushing.read_head",
+            "early": "seldio.hub.pushing.checked_name",
         }.get(where)
         patch.setattr(place or "seldio.data.work.written", once if where == "commit" else stop)
         code, text = cli("push", str(tree), "--repo", REPO, *options)
@@ -512,7 +511,7 @@ def test_after_a_break_the_next_push_still_removes(hub: Hub, tmp_path: Path, mon
     for path in root.rglob("fold4*"):
         path.unlink()
     starss(root, {f"fold3_room22_mix{number:03d}": "train" for number in range(1, 5)})
-    monkeypatch.setattr(pushing, "BATCH_FILES", 2)
+    monkeypatch.setattr(commits, "BATCH_FILES", 2)
     hub.fault("POST", "/commit/", 403, skip=1)
     with pytest.raises(SeldioError, match="refuses the token"):
         push(root, REPO, kind="audiofolder")

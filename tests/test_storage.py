@@ -426,7 +426,7 @@ PLACES = {
 def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
     """As plain files on the Hub, as shards, and in the clips of an export; nothing held out becomes train."""
     from seldio.hub.layout import parts_of
-    from seldio.hub.manifest import Manifest as Files
+    from seldio.hub.repository import Upload as Files
 
     root = tmp_path / "tree"
     for name in PLACES:
@@ -448,7 +448,7 @@ def test_a_split_is_called_the_same_wherever_it_goes(tmp_path: Path) -> None:
 
 def test_the_splits_of_a_challenge_are_the_same_wherever_they_go(tmp_path: Path) -> None:
     from seldio.hub.layout import parts_of
-    from seldio.hub.manifest import Manifest as Files
+    from seldio.hub.repository import Upload as Files
 
     names = {
         "metadata_dev/dev-train-tau/fold3_room4_mix001.csv": "train", "foa_eval/mix001.wav": "eval",

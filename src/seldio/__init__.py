@@ -62,18 +62,18 @@ _HOMES = {
 
 
 def _fetched(address: str, limits: Limits) -> str:
-    from seldio.hub.sources import fetched
+    from seldio.hub.pulling import fetch_address
 
-    return fetched(address, limits)
-
-
-def _beside(address: str) -> tuple[str, str, tuple[str, ...]]:
-    from seldio.hub.sources import beside
-
-    return beside(address)
+    return fetch_address(address, limits)
 
 
-sources.register("hf", _fetched, _beside)
+def _listing(address: str) -> tuple[str, str, tuple[str, ...]]:
+    from seldio.hub.pulling import listing
+
+    return listing(address)
+
+
+sources.register("hf", _fetched, _listing)
 
 __all__ = [  # noqa: PLE0604 - resolved by __getattr__
     *_HOMES,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from seldio.hub import Pulled, Pushed
-    from seldio.hub.pushing import Plan, Step
+    from seldio.hub.commits import Plan, Step
 
 #: Files, or folders, that are shown one by one; of more, folders are counted, and --json shows each file.
 _SHOWN = 40

@@ -8,7 +8,7 @@ judge. ``HF_ENDPOINT`` and the other settings of that library hold; the token is
 from __future__ import annotations
 
 from seldio.hub.card import About
-from seldio.hub.publishing import Pushed, push
 from seldio.hub.pulling import Pulled, pull
+from seldio.hub.pushing import Pushed, push
 
 __all__ = ["About", "Pulled", "Pushed", "pull", "push"]

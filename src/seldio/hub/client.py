@@ -68,7 +68,7 @@ def hub() -> HfApi:
 
 
 def _watch_answers() -> None:
-    """Have :func:`_seen` look at each answer, whatever makes the client of ``huggingface_hub``."""
+    """Have :func:`_check_answer` look at each answer, whatever makes the client of ``huggingface_hub``."""
     before = _http._GLOBAL_CLIENT_FACTORY
     if getattr(before, "watched", False):
         return
@@ -76,14 +76,14 @@ def _watch_answers() -> None:
     def watched() -> Any:
         client = before()
         hooks = client.event_hooks
-        client.event_hooks = {**hooks, "response": [*hooks.get("response", []), _seen]}
+        client.event_hooks = {**hooks, "response": [*hooks.get("response", []), _check_answer]}
         return client
 
     watched.watched = True  # type: ignore[attr-defined]
     set_client_factory(watched)
 
 
-def _seen(response: Any) -> None:
+def _check_answer(response: Any) -> None:
     """Check what the client would take from an answer into a path, and wait where the Hub asks for that.
 
     The client names folders after ``X-Repo-Commit`` and files after ``ETag``, as they come.
@@ -101,14 +101,14 @@ def _seen(response: Any) -> None:
             tag = (response.headers.get(name) or "").removeprefix("W/")  # a weak one is as good
             if re.search(r"[\\/\x00-\x1f]|\.\.", tag):
                 raise SeldioError(f"the server sends an {name} that no Hub sends, and that is unsafe as a file name")
-    if response.status_code in _LIMITED and (seconds := _asked_wait(response.headers)) is not None:
+    if response.status_code in _LIMITED and (seconds := _wait_wanted(response.headers)) is not None:
         _wait(seconds)
         response.extensions[_WAITED] = seconds
         response.headers.pop("RateLimit", None)
         response.headers["Retry-After"] = "0"  # the client need not wait once more
 
 
-def _asked_wait(headers: Mapping[str, str]) -> float | None:
+def _wait_wanted(headers: Mapping[str, str]) -> float | None:
     """Seconds for which an answer asks not to be asked again; None where it says nothing of it."""
     limit = _RATE_LIMIT.search(headers.get("RateLimit") or "")
     if limit is not None:
@@ -256,10 +256,10 @@ def fail(error: BaseException, deed: str) -> NoReturn:
     """Raise what people are told of an error of the client."""
     if isinstance(error, SeldioError):
         raise error
-    raise _told(error, deed) from None  # a chain would carry the request, and with it the token
+    raise _plain_error(error, deed) from None  # a chain would carry the request, and with it the token
 
 
-def _told(error: BaseException, deed: str) -> SeldioError:
+def _plain_error(error: BaseException, deed: str) -> SeldioError:
     status, causes = status_of(error), tuple(_causes(error))
 
     def any_of(*kinds: Any) -> bool:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from seldio.files import Entry
 from seldio.formats.label_csv import Dialect
 from seldio.formats.trees import AUDIO, read_tree
-from seldio.hub.manifest import Manifest
+from seldio.hub.repository import Upload
 from seldio.rules.hub_folder import ASIDE, kind_of, suffix_of
 from seldio.schema.splits import WORDS, clip_split, place, split_of
 from seldio.validation import Examined
@@ -28,7 +28,7 @@ _HEAD = 2**20
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class Subset:
     """The files of one split of a configuration.
 
     Args:
@@ -48,21 +48,21 @@ class Part:
     columns: tuple[str, ...] = ()
 
 
-def parts_of(manifest: Manifest, examined: Examined | None, others: Collection[str] = ()) -> list[Part]:
+def parts_of(upload: Upload, examined: Examined | None, others: Collection[str] = ()) -> list[Subset]:
     """The configurations and splits of what goes up; files that the Hub cannot load belong to none.
 
     Args:
-        manifest: what goes up.
+        upload: what goes up.
         examined: what seldio read from the source, which tells the columns of files without a header.
         others: names of files that stay on the Hub beside them, and that no pattern may take in.
     """
-    media = [entry for entry in manifest.files if entry.name.rpartition("/")[2] in _LISTINGS]
-    if manifest.kind == "audiofolder":
-        return _folders(manifest, media, others)
+    media = [entry for entry in upload.files if entry.name.rpartition("/")[2] in _LISTINGS]
+    if upload.kind == "audiofolder":
+        return _folders(upload, media, others)
     columns = _columns(examined)
-    splits = _splits(manifest)
+    splits = _splits(upload)
     groups: dict[tuple[str, str, str, tuple[str, ...]], list[Entry]] = {}
-    for entry in manifest.files:
+    for entry in upload.files:
         kind = kind_of(entry.name)
         if entry.name in ASIDE or kind not in ("parquet", "csv", "json") or not _loads(entry):
             continue
@@ -74,14 +74,14 @@ def parts_of(manifest: Manifest, examined: Examined | None, others: Collection[s
         )
         groups.setdefault(key, []).append(entry)
     folders: dict[str, list[str]] = {}
-    for name in {*(entry.name for entry in manifest.files), *others}:
+    for name in {*(entry.name for entry in upload.files), *others}:
         folders.setdefault(name.rpartition("/")[0], []).append(name)
     return list(_named(groups, folders))
 
 
-def _splits(manifest: Manifest) -> dict[str, str]:
+def _splits(upload: Upload) -> dict[str, str]:
     """The splits of the files of clips, as an export has them too."""
-    tree = read_tree([entry.name for entry in manifest.files], manifest.source)
+    tree = read_tree([entry.name for entry in upload.files], upload.source)
     files = ((clip, getattr(clip, field)) for clip in tree.clips for field in (*AUDIO, "metadata", "video"))
     return {path: clip_split(clip, path) for clip, path in files if path is not None}
 
@@ -89,20 +89,18 @@ def _splits(manifest: Manifest) -> dict[str, str]:
 _LISTINGS = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 
 
-def _folders(manifest: Manifest, listings: Sequence[Entry], others: Collection[str]) -> list[Part]:
+def _folders(upload: Upload, listings: Sequence[Entry], others: Collection[str]) -> list[Subset]:
     """A split for each metadata file, with all below its folder."""
     parts = []
     for listing in listings:
         above = listing.name.rpartition("/")[0]
-        below = tuple(
-            e for e in manifest.files if e.name not in ASIDE and (not above or e.name.startswith(f"{above}/"))
-        )
+        below = tuple(e for e in upload.files if e.name not in ASIDE and (not above or e.name.startswith(f"{above}/")))
         media = [entry.name for entry in below if kind_of(entry.name) in ("wav", "mp4")]
         kinds = dict.fromkeys(map(suffix_of, media))
         deep = (f"{above}/**",) if above else (listing.name, *(f"**/*.{suffix}" for suffix in kinds))
         if any(name not in ASIDE and (not above or name.startswith(f"{above}/")) for name in others):
             deep = (listing.name, *media)
-        parts.append(Part("default", split_of(listing.name), "wav", deep, below))
+        parts.append(Subset("default", split_of(listing.name), "wav", deep, below))
     return sorted(parts, key=lambda part: place(part.split))
 
 
@@ -145,7 +143,7 @@ def _config(name: str, labels: bool) -> str:
 
 def _named(
     groups: dict[tuple[str, str, str, tuple[str, ...]], list[Entry]], folders: Mapping[str, Sequence[str]]
-) -> Iterator[Part]:
+) -> Iterator[Subset]:
     """Parts with names that tell formats and columns apart where one name would stand for several."""
     variants: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for config, _, kind, columns in groups:
@@ -155,7 +153,7 @@ def _named(
     for (config, split, kind, columns), entries in sorted(groups.items(), key=lambda group: place(group[0][1])):
         number = variants[config].index((kind, columns))
         shown = config if not number else f"{config}-{kind}" if not columns else f"{config}-{number + 1}"
-        yield Part(shown, split, kind, _patterns(entries, folders), tuple(entries), columns)
+        yield Subset(shown, split, kind, _patterns(entries, folders), tuple(entries), columns)
 
 
 def _patterns(entries: Sequence[Entry], folders: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
@@ -178,7 +176,7 @@ def _patterns(entries: Sequence[Entry], folders: Mapping[str, Sequence[str]]) ->
     return tuple(found)
 
 
-def schema_of(part: Part) -> pa.Schema | None:
+def schema_of(part: Subset) -> pa.Schema | None:
     """The columns and types of a part, told by its first file; None where they cannot be told."""
     entry = part.entries[0]
     try:

@@ -1,220 +1,268 @@
-"""Files to the Hub: what would change, and commits that neither get lost nor happen twice."""
+"""``push``: prepare the files, look for what the Hub would refuse, show what will go, and send it."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import fnmatch
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from operator import attrgetter
-from typing import Literal
+from pathlib import Path
 
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete
-
-from seldio.data.manifest import NAME as EXPORT
-from seldio.engines import cut
-from seldio.errors import SeldioError, UsageError
-from seldio.files import Entry
-from seldio.hub.client import (
-    CLIENT_ERRORS,
-    TRIES,
-    checked_commit,
-    fail,
-    hub,
-    may_pass,
-    patiently,
-    pause,
-    quietly,
-    status_of,
-)
-from seldio.hub.manifest import Manifest
-from seldio.hub.repository import Head, look
-from seldio.rules.hub_folder import ASIDE
-from seldio.text import listed, plural, printable
-
-#: Files and bytes of one commit; after a break, the next run goes on behind the last commit.
-BATCH_FILES, BATCH_BYTES = 500, 5 * 2**30
-
-#: What tells of the other files, and goes with the last of them.
-_LAST = ASIDE | {EXPORT}
-
-State = Literal["new", "changed", "same", "unknown"]
+from seldio import progress
+from seldio.errors import UsageError
+from seldio.files import Entry, Limits, Source, atomic_write, open_source
+from seldio.files.entries import hidden
+from seldio.findings import Finding, Report, Severity, Sink
+from seldio.hub.card import About, Card, croissant, made_card, read_card
+from seldio.hub.client import Unreachable, endpoint
+from seldio.hub.commits import Plan, content_of, ensure, planned, send, stale_files
+from seldio.hub.layout import parts_of
+from seldio.hub.repository import Head, Kind, Upload, allowed, checked_name, made_entry, read_head
+from seldio.info import description
+from seldio.rules import HUB_RULES
+from seldio.rules.collection import finder
+from seldio.rules.hub_folder import HubFolder
+from seldio.text import printable
+from seldio.validation import examine
 
 
 @dataclasses.dataclass(frozen=True)
-class Step:
-    """One file of a plan."""
-
-    entry: Entry
-    state: State
-
-
-@dataclasses.dataclass(frozen=True)
-class Plan:
-    """What a push would do.
+class Pushed:
+    """What a push did, or would do.
 
     Args:
-        head: the data set as it is now.
-        revision: the branch that is pushed to.
-        steps: every file that goes, sorted by name.
-        left_out: files of the source that stay here.
-        kept: files on the Hub that are not in the source; they stay there.
-        stale: files on the Hub that an earlier export of seldio put there and this one does not make; they go.
+        repo: ``user/name``.
+        url: its page.
+        plan: each file, and whether it is new; None where findings stopped the push before it looked.
+        report: what the rules ``HUB`` and ``SAF`` found; an error in it stops the push.
+        data: how often each rule found something in the data itself, as ``seldio validate`` does.
+        card: the text of the card.
+        commits: what was made, oldest first; none for a dry run, and where nothing was to be sent.
     """
 
-    head: Head
-    revision: str
-    steps: tuple[Step, ...]
-    left_out: tuple[str, ...]
-    kept: tuple[str, ...]
-    stale: tuple[str, ...] = ()
+    repo: str
+    url: str
+    plan: Plan | None
+    report: Report
+    data: dict[str, int]
+    card: str
+    commits: tuple[str, ...] = ()
 
     @property
-    def todo(self) -> list[Entry]:
-        """The files to be sent, those about the data last: nobody sees a card before its data."""
-        entries = [step.entry for step in self.steps if step.state != "same"]
-        return sorted(entries, key=lambda entry: (entry.name in _LAST, entry.name))
-
-    def count(self, state: State) -> int:
-        """How many files are new, changed or the same."""
-        return sum(step.state == state for step in self.steps)
+    def refused(self) -> bool:
+        """Whether findings stopped it."""
+        return self.report.reaches(Severity.ERROR)
 
 
-def planned(manifest: Manifest, head: Head, revision: str, stale: Sequence[str] = ()) -> Plan:
-    """Hold the files of *manifest* against those on the Hub, where *stale* ones are to go."""
-    kept = sorted({*head.files} - {entry.name for entry in manifest.files} - {*stale, ".gitattributes"})
-    head.hash_ahead(manifest.files)
-    steps = tuple(Step(entry, _state(entry, head)) for entry in manifest.files)
-    return Plan(head, revision, steps, manifest.left_out, tuple(kept), tuple(sorted(stale)))
+def push(
+    source: str | os.PathLike[str],
+    repo: str,
+    *,
+    kind: Kind = "files",
+    private: bool = False,
+    dry_run: bool = False,
+    staging: str | os.PathLike[str] | None = None,
+    revision: str = "main",
+    message: str | None = None,
+    include: Sequence[str] = (),
+    about: About | None = None,
+) -> Pushed:
+    """Send a data set to the Hub, with a card and Croissant metadata.
 
+    Only the files of the plan go, on top of the very commit that the plan was made from. After a break, the same
+    call goes on: what is there is not sent again.
 
-def _state(entry: Entry, head: Head) -> State:
-    if head.unseen is not None:
-        return "unknown"
-    if entry.name not in head.files:
-        return "new"
-    return "same" if head.holds(entry) else "changed"
-
-
-def ensure(plan: Plan, private: bool) -> Head:
-    """The data set as it is, or made now.
-
-    Raises:
-        UsageError: it should be private and is not; or there is no such branch.
-    """
-    if plan.head.commit is not None:
-        return plan.head
-    repo = plan.head.repo
-    # None leaves it to the settings of the organisation
-    make: Callable[[], object] = lambda: hub().create_repo(  # noqa: E731
-        repo, repo_type="dataset", private=private or None, exist_ok=True
-    )
-    patiently(make, f"make the data set {printable(repo)}")
-    head = look(repo)
-    if private and not head.private:
-        raise UsageError(f"{printable(repo)} was made meanwhile, and is public; --private does not change that")
-    if plan.revision != "main":
-        branch: Callable[[], object] = lambda: hub().create_branch(  # noqa: E731
-            repo, branch=plan.revision, repo_type="dataset", exist_ok=True
-        )
-        patiently(branch, f"make the branch {printable(plan.revision)}")
-    return head
-
-
-@dataclasses.dataclass(frozen=True)
-class Batch:
-    """What one commit does: files that go up, and names that go."""
-
-    entries: tuple[Entry, ...]
-    gone: tuple[str, ...] = ()
-
-    def is_in(self, head: Head) -> bool:
-        """Whether all of it is done at *head*."""
-        return all(head.holds(entry) for entry in self.entries) and head.files.keys().isdisjoint(self.gone)
-
-
-def batches(plan: Plan) -> list[Batch]:
-    """The commits, one after the other.
-
-    What an earlier export left goes in the last one, together with the card and the list of the files of the export:
-    after a break before it, the next run still finds there what is stale.
-    """
-    data = [entry for entry in plan.todo if entry.name not in _LAST]
-    about = [entry for entry in plan.todo if entry.name in _LAST]
-    *parts, last = list(cut(data, BATCH_BYTES, attrgetter("size"), BATCH_FILES)) or [[]]
-    made = [*(Batch(tuple(part)) for part in parts), Batch((*last, *about), plan.stale)]
-    return [batch for batch in made if batch.entries or batch.gone]
-
-
-def send(plan: Plan, head: Head, message: str) -> tuple[str, ...]:
-    """Commit what is to be sent on top of *head*; return the commits.
+    Args:
+        source: a file, folder or archive.
+        repo: ``user/name``.
+        kind: how the data is stored: the files as they are, Parquet, or recordings with ``metadata.jsonl``.
+        private: whether a new data set is private; one that is there must be.
+        dry_run: make the plan, and change nothing; where the Hub cannot be reached, without comparing it with
+            what is there.
+        staging: the folder for files that are written anew; kept, so that another run need not write them again.
+            A dry run leaves it as it is.
+        revision: the branch.
+        message: of the commit.
+        include: patterns of files that go although data sets are not made of such files.
+        about: licence, languages, title and citation.
 
     Raises:
-        SeldioError: the Hub cannot be reached or refuses; somebody else changed the data set meanwhile; or
-            what is there afterwards is not what was sent.
+        UsageError: there is nothing to send, or the Hub does not know the name or token.
+        SeldioError: the Hub cannot be reached, or somebody else changed the data set meanwhile.
         KeyboardInterrupt: with a message that says how to go on.
     """
-    todo = batches(plan)
-    commits: list[str] = []
-    parent = head.commit
-    sent = 0
-    try:
-        for number, batch in enumerate(todo, 1):
-            part = f" ({number} of {len(todo)})" if len(todo) > 1 else ""
-            parent = _commit(head.repo, plan.revision, batch, parent, message + part)
-            commits.append(parent)
-            sent += len(batch.entries)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"stopped; {sent:,} of {plural(len(plan.todo), 'file')} were sent to {printable(head.repo)}: the same "
-            "command sends the others"
-        ) from None
-    if commits:
-        _verify(plan, look(head.repo, plan.revision))
-    return tuple(commits)
+    checked_name(repo)
+    given = os.fspath(source)
+    with _staged(None if dry_run else staging, anew=kind != "files") as folder:
+        found: list[Finding] = []
+        upload = prepare(given, kind, folder, found.append, include)
+        head = _looked(repo, revision, dry_run)
+        _check_private(head, private)
+        stale = stale_files(upload, head)
+        examined = examine(given)
+        facts = description(examined, given)
+        others = head.files.keys() - stale - {entry.name for entry in upload.files}
+        parts = parts_of(upload, examined if kind == "files" else None, others)
+        said = about or About()
+        card = made_card(repo, upload, parts, facts, said, _old_card(upload, head, found))
+        upload = _complete(repo, upload, card, partial(croissant, parts=parts, cite=said.citation))
+        report = Report(files=len(upload.files))
+        report.add([*found, *preflight(upload, card)])
+        outcome = Pushed(repo, f"{endpoint()}/datasets/{repo}", None, report, examined.report.by_rule(), card.text)
+        if outcome.refused:
+            return outcome
+        plan = planned(upload, head, revision, tuple(stale))
+        if dry_run:
+            return dataclasses.replace(outcome, plan=plan)
+        commits = send(plan, ensure(plan, private), message or f"Push {printable(Path(given).name)} by seldio")
+        return dataclasses.replace(outcome, plan=plan, commits=commits)
 
 
-def _commit(repo: str, revision: str, batch: Batch, parent: str | None, message: str) -> str:
-    """One commit on top of *parent* and of nothing else; its hash.
+@contextmanager
+def _staged(staging: str | os.PathLike[str] | None, *, anew: bool) -> Iterator[Path]:
+    """The folder for what is written anew; without a name, one that goes away.
 
-    After every error the head is looked at: where the commit is there and only its answer was lost, it is not made
-    a second time.
+    Args:
+        staging: its name.
+        anew: whether the data set is written anew, so that a name for the folder would save work another time.
+
+    Raises:
+        KeyboardInterrupt: with a message that says how to go on.
     """
-
-    def make() -> str:
-        adds = (CommitOperationAdd(entry.name, _content(entry)) for entry in batch.entries)
-        gone = (CommitOperationDelete(name, is_folder=False) for name in batch.gone)
-        made = hub().create_commit(
-            repo, [*adds, *gone], commit_message=message, repo_type="dataset", revision=revision, parent_commit=parent
-        )
-        return checked_commit(made.oid)
-
-    attempt = 0
-    while True:
-        try:
-            return quietly(make)
-        except CLIENT_ERRORS as error:
-            moved = status_of(error) in (409, 412)
-            if not moved and not may_pass(error):
-                fail(error, f"push to {printable(repo)}")
-            now = look(repo, revision)
-            if now.commit != parent and batch.is_in(now):
-                return str(now.commit)
-            if now.commit != parent:
-                raise SeldioError(
-                    f"{printable(repo)} was changed by somebody else since seldio looked at it; nothing of theirs was "
-                    "overwritten. Push again to see what would change now"
-                ) from None
-            if attempt == TRIES - 1:
-                fail(error, f"push to {printable(repo)}")
-            attempt = pause(attempt, error)
+    folder = Path(tempfile.mkdtemp(prefix="seldio-push-") if staging is None else staging)
+    try:
+        yield folder
+    except KeyboardInterrupt as stop:
+        told = str(stop)
+        lost = staging is None and anew
+        if not told or (lost and str(folder) in told):
+            told = "stopped; nothing was sent: the same command starts again"
+        more = "; with --staging FOLDER it need not write again what it has written" if lost else ""
+        raise KeyboardInterrupt(told + more) from None
+    finally:
+        if staging is None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
-def _content(entry: Entry) -> str | bytes:
-    return entry.read() if entry.local is None else str(entry.local)
+def _looked(repo: str, revision: str, dry_run: bool) -> Head:
+    """The data set as it is; for a dry run without a network, as one of which nothing is known."""
+    try:
+        return read_head(repo, revision, may_lack=True, quick=dry_run)
+    except Unreachable as error:
+        if not dry_run:
+            raise
+        return Head(repo, unseen=str(error))
 
 
-def _verify(plan: Plan, head: Head) -> None:
-    head.hash_ahead(step.entry for step in plan.steps)
-    wrong = [step.entry.name for step in plan.steps if not head.holds(step.entry)]
-    wrong += [name for name in plan.stale if name in head.files]
-    if wrong:
-        raise SeldioError(f"what is on the Hub now is not what was sent: {listed(wrong)}. Push again")
+def _check_private(head: Head, private: bool) -> None:
+    if private and head.private is False:
+        raise UsageError(f"{printable(head.repo)} is there already and is public; --private does not change that")
+
+
+def _old_card(upload: Upload, head: Head, found: list[Finding]) -> Card | None:
+    """The card of the source, or that on the Hub, which somebody may have edited there."""
+    here = upload.find("README.md")
+    if here is not None:
+        return read_card(here.read().decode("utf-8-sig", "replace"), here.path, found.append)
+    if "README.md" not in head.files:
+        return None
+    text = content_of(head, "README.md").decode("utf-8", "replace")
+    return read_card(text, f"{head.repo}/README.md", found.append)
+
+
+def _complete(repo: str, upload: Upload, card: Card, describe: partial[str]) -> Upload:
+    """The upload with card and Croissant; a card that cannot be read stays as it is."""
+    if card.values is None:
+        return upload
+    made: list[Entry] = [made_entry("README.md", card.text)]
+    if upload.find("croissant.json") is None:
+        made.append(made_entry("croissant.json", describe(repo, endpoint(), upload, values=card.values)))
+    return upload.with_files(*made)
+
+
+def preflight(upload: Upload, card: Card) -> Iterator[Finding]:
+    """What the rules HUB find."""
+    folder = HubFolder(upload.source, upload.files, card.values)
+    for rule in HUB_RULES:
+        assert rule.check is not None
+        yield from rule.check(folder, finder(rule))
+
+
+# --- from a source to the files that go up ---------------------------------------------------------------
+
+
+#: A data set may be larger than what one reading of it takes into memory: files are streamed.
+LIMITS = Limits(file_bytes=2**30, total_bytes=2**40, members=2_000_000)
+
+
+def prepare(source: str, kind: Kind, folder: Path, sink: Sink, include: Sequence[str] = ()) -> Upload:
+    """The files that go up.
+
+    Args:
+        source: a file, folder or archive.
+        kind: *files* takes them as they are; the others write them anew into *folder*.
+        folder: where new files are written; what is there from a run before is used again.
+        sink: takes what is wrong with the source itself (``SAF1xx``).
+        include: patterns of files that go too, though data sets are not made of such files as a rule.
+
+    Raises:
+        UsageError: there is nothing to take.
+        DataError: the data is wrong, so that it cannot be written anew.
+    """
+    if kind == "files":
+        return _as_they_are(source, folder, sink, include)
+    from seldio.data import export
+    from seldio.data.manifest import NAME as MANIFEST
+
+    out = folder / kind
+    folder.mkdir(parents=True, exist_ok=True)
+    # a staging folder may hold more than was written for this source
+    written = {file.name for file in export(source, out, kind).files} | {MANIFEST}
+    with open_source(out, sink, LIMITS, as_it_lies=True) as made:
+        return Upload(source, kind, tuple(entry for entry in made if entry.name in written))
+
+
+def _as_they_are(source: str, folder: Path, sink: Sink, include: Sequence[str]) -> Upload:
+    with open_source(source, sink, LIMITS, as_it_lies=True) as opened:
+        going: list[Entry] = []
+        staying: list[Entry] = []
+        for entry in opened:
+            wanted = allowed(entry.name) or any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in include)
+            (going if wanted else staying).append(entry)
+        if not going:
+            raise UsageError(
+                f"{printable(source)} holds no file that data sets are made of; --include PATTERN adds some"
+            )
+        left = (*(entry.name for entry in staying), *_hidden(opened))
+        return Upload(source, "files", tuple(_on_disk(going, folder / "files")), tuple(sorted(left)))
+
+
+def _hidden(source: Source) -> list[str]:
+    """What stands hidden in the top folder: it never goes, and people should know."""
+    if source.kind != "folder":
+        return []
+    return sorted(item.name + "/" * item.is_dir() for item in Path(source.path).iterdir() if hidden(item.name))
+
+
+def _on_disk(entries: Sequence[Entry], folder: Path) -> list[Entry]:
+    """The entries as files on disk: what is in an archive is unpacked into *folder*, names as they were checked."""
+    if all(entry.local is not None for entry in entries):
+        return list(entries)
+    for entry in progress.over(entries, "unpacking files", size=attrgetter("size")):
+        target = folder / entry.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not (target.is_file() and target.stat().st_size == entry.size):
+            with atomic_write(target) as stream:
+                stream.write(entry.read())
+    made = {entry.name for entry in entries}
+    with open_source(folder, _ignored, LIMITS, as_it_lies=True) as unpacked:
+        return [entry for entry in unpacked if entry.name in made]
+
+
+def _ignored(_: object) -> None:
+    """What is wrong with names was reported when the archive was opened."""
