@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 import pyarrow as pa
 
 from seldio import synth
+from seldio.answers.tasks import TASKS
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.so_bench.profiles import TASKS
 from seldio.tasks import TASKS as ASKED
 from seldio.tasks import generate
 

@@ -36,7 +36,7 @@ from seldio.media.encode import VideoWriter
 from seldio.media.video import Video
 from seldio.media.windows import Recording
 from seldio.scores.so_bench.profiles import get as so_bench_profile
-from seldio.scores.so_bench.records import Offline
+from seldio.scores.so_bench.score import Offline
 from seldio.scores.so_bench.score import score as so_bench_score
 from seldio.synth import labels, scene
 from seldio.synth.painter import Painter

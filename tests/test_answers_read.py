@@ -15,11 +15,10 @@ from typing import Any
 
 import pytest
 
+from seldio.answers.letters import letter_of
 from seldio.schema.qa import AnswerMeta, Item, Prediction
-from seldio.scores.letters import letter_of
 from seldio.scores.so_bench.profiles import get
-from seldio.scores.so_bench.records import Scored
-from seldio.scores.so_bench.score import score
+from seldio.scores.so_bench.score import Scored, score
 
 ROWS: list[tuple[str, str, Any]] = [
     tuple(json.loads(line))

@@ -23,10 +23,9 @@ from hypothesis import strategies as st
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 from seldio.scores.judge import Judge, Price, Reply, ReplySchema, Request, make, read_judgements, token_for
 from seldio.scores.judge import write_judgements as write
-from seldio.scores.judge.cache import Cache, Entry
-from seldio.scores.judge.client import retry_after
-from seldio.scores.judge.pace import Pace
-from seldio.scores.judge.replies import Malformed, read
+from seldio.scores.judge.client import Pace, retry_after
+from seldio.scores.judge.judge import Cache, Entry
+from seldio.scores.judge.messages import Malformed, read
 
 SCHEMA = ReplySchema("test", {"right": {"type": "boolean"}, "score": {"type": "integer", "enum": [0, 1, 2]}})
 TAG = re.compile(r'its "request" is "([0-9a-f]{12})"')
@@ -635,7 +634,7 @@ def test_a_dry_run_leaves_the_cache_as_it_is(serve: Serve, tmp_path: Path) -> No
 
 def test_two_processes_share_a_cache(tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom seldio.scores.judge.cache import Cache, Entry\n"
+        "import sys\nfrom seldio.scores.judge.judge import Cache, Entry\n"
         "cache = Cache(sys.argv[1])\n"
         "for n in range(150): cache.keep(f'{sys.argv[2]}-{n}', Entry('t', None, 1, 1, 'x'))\n"
     )

@@ -18,9 +18,9 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("files", "geometry", "clock", "vocabularies"),
     ("schema", "media", "engines"),
     ("formats",),
-    ("rules", "tasks", "scores"),
+    ("rules", "tasks", "answers"),
     (
-        "validation", "conversion", "scores/seld", "scores/entries", "scores/ranking", "answer_scoring", "data", "synth", "settings", "fixes", "repair", "reference", "info",
+        "validation", "conversion", "scores", "data", "synth", "settings", "fixes", "repair", "reference", "info",
         "api", "item_validation", "label_validation", "line_validation", "mera",
     ),
     ("reports", "hub", "view", "schemas"),
@@ -42,7 +42,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "pandas": ("dataset.py",),
     "scipy": ("scores/", "media/arrays.py"),
     "huggingface_hub": ("hub.py", "hub/", "scores/judge/"),
-    "rapidfuzz": ("scores/so_bench/transcripts.py",),
+    "rapidfuzz": ("answers/matching.py",),
     "ray": ("engines/cluster.py",),
     "matplotlib": ("view/",),
     # wherever tables are built

@@ -13,14 +13,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from seldio.answers.letters import letter_of
+from seldio.answers.matching import after_answer_word, exact_match, passing, same_text, string_match
 from seldio.errors import DataError
 from seldio.findings import raise_errors
 from seldio.formats import item_formats
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import multiple_choice, ruenvaqa
-from seldio.scores.choices import passing, same_text, string_match
-from seldio.scores.exact_match import after_answer_word, exact_match
-from seldio.scores.letters import letter_of
 from seldio.scores.result import ScoreReport
 
 CYRILLIC_A, CYRILLIC_VE, CYRILLIC_BE, CYRILLIC_ES = "\u0410", "\u0412", "\u0411", "\u0421"

@@ -30,10 +30,10 @@ from seldio.scores.jasco import (
     score,
     with_judgements,
 )
-from seldio.scores.jasco.official import NAN_TEXTS, grouped
-from seldio.scores.jasco.prompts import schema
+from seldio.scores.jasco.judging import schema
+from seldio.scores.jasco.scoring import NAN_TEXTS, grouped
 from seldio.scores.judge import Reply, Request
-from seldio.scores.judge.replies import read
+from seldio.scores.judge.messages import read
 from seldio.scores.result import ScoreReport
 
 GOOD = "Explanation1: x\nRating: 2\nExplanation2: y\nOrientation: Good"

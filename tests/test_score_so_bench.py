@@ -13,31 +13,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seldio import synth
-from seldio.errors import DataError, SeldioError, UsageError
-from seldio.schema.qa import AnswerMeta, Item, Prediction
-from seldio.scores.judge.replies import Reply
-from seldio.scores.so_bench import bearing_angles, bearings, counts, distances, moments, motions
-from seldio.scores.so_bench.evaluate import Truth, evaluate, interval_iou
-from seldio.scores.so_bench.extract import extract
-from seldio.scores.so_bench.fallback import official_fallback
-from seldio.scores.so_bench.join import join
-from seldio.scores.so_bench.judgement import (
+from seldio.answers import bearings, moments, positions, quantities
+from seldio.answers.extract import extract
+from seldio.answers.matching import word_error_rate, words
+from seldio.answers.names import Names, key, names_in
+from seldio.answers.plain_text import plainly
+from seldio.answers.tasks import (
     PREDICTION_FIELDS,
     SEMANTIC_FIELDS,
+    TASKS,
     Request,
-    cache_key,
     faults,
-    from_cache,
     judgement,
 )
-from seldio.scores.so_bench.names import Names, key, names_in
-from seldio.scores.so_bench.notices import asked_blind
-from seldio.scores.so_bench.profiles import PROFILES, TASKS, get
-from seldio.scores.so_bench.prompt import BLIND as UNSHOWN
-from seldio.scores.so_bench.prompt import REPLY_SCHEMA, through, to_judge
+from seldio.errors import DataError, SeldioError, UsageError
+from seldio.schema.qa import AnswerMeta, Item, Prediction
+from seldio.scores.judge.messages import Reply
+from seldio.scores.so_bench.evaluate import Truth, evaluate, interval_iou
+from seldio.scores.so_bench.join import join
+from seldio.scores.so_bench.judging import REPLY_SCHEMA, cache_key, from_cache, through, to_judge
+from seldio.scores.so_bench.profiles import PROFILES, get
+from seldio.scores.so_bench.report import judged_without_reference
+from seldio.scores.so_bench.score import official_fallback
 from seldio.scores.so_bench.score import score as scored
-from seldio.scores.so_bench.tidy import plainly
-from seldio.scores.so_bench.transcripts import word_error_rate, words
 from seldio.tasks import generate
 
 FIELDS = st.sampled_from((*PREDICTION_FIELDS, *SEMANTIC_FIELDS, "prediction", "semantic"))
@@ -212,7 +210,7 @@ def test_onsets(text, value):
 )  # fmt: skip
 def test_angles(text, azimuth, elevation):
     text = plainly(text)
-    assert (azimuth, elevation) == (bearing_angles.azimuth(text), bearing_angles.elevation(text))
+    assert (azimuth, elevation) == (positions.azimuth(text), positions.elevation(text))
 
 
 @pytest.mark.parametrize(
@@ -225,7 +223,7 @@ def test_angles(text, azimuth, elevation):
     ],
 )  # fmt: skip
 def test_distances(text, value):
-    assert value == distances.metres(plainly(text))
+    assert value == positions.metres(plainly(text))
 
 
 @pytest.mark.parametrize(
@@ -238,12 +236,12 @@ def test_distances(text, value):
     ],
 )  # fmt: skip
 def test_counts(text, value):
-    assert value == counts.count(plainly(text))
+    assert value == quantities.count(plainly(text))
 
 
 @given(st.floats(-180, 180).map(lambda value: round(value, 3)), st.sampled_from(["{} degrees", "azimuth: {}°", "{}"]))
 def test_an_azimuth_that_is_written_is_read(value, shape):
-    assert value == bearing_angles.azimuth(plainly(shape.format(f"{value:.3f}")))
+    assert value == positions.azimuth(plainly(shape.format(f"{value:.3f}")))
 
 
 @given(*[st.integers(0, 2000).map(lambda tenth: tenth / 100)] * 2,
@@ -267,7 +265,7 @@ def test_yes_and_no():
     ],
 )  # fmt: skip
 def test_motions(text, label):
-    assert label == motions.motion(plainly(text))
+    assert label == bearings.motion(plainly(text))
 
 
 # --- names and comparisons -------------------------------------------------------------------------
@@ -798,7 +796,9 @@ def test_numbers_that_a_judge_read_without_the_reference_are_told():
     verdict = judgement(prediction={"azimuth_deg": 30.0})
     row = Prediction(id="q", task="estimate_azimuth", prediction="About thirty.")
     judged = scored([item], [row], CARD, judge=lambda _: [verdict], offline="none")[1]
-    (told,) = asked_blind(judged, UNSHOWN)
+    (told,) = judged_without_reference(judged)
     assert told.text.startswith("1 answer with a number read by a judge that was not shown the reference")
-    assert asked_blind(judged, ()) == ()
-    assert asked_blind(scored([item], [row], CARD)[1], UNSHOWN) == ()
+    shown = Item(id="q", task="multi_hop", question="What?", answer="A bell.", canonical_answer="bell")
+    heard = Prediction(id="q", task="multi_hop", prediction="A gong.")
+    assert judged_without_reference(scored([shown], [heard], CARD, judge=lambda _: [verdict], offline="none")[1]) == ()
+    assert judged_without_reference(scored([item], [row], CARD)[1]) == ()

@@ -6,15 +6,15 @@ from itertools import product
 
 import pytest
 
-from seldio.scores.so_bench import bearing_angles, bearings, counts, distances, moments, motions
-from seldio.scores.so_bench.tidy import plainly
+from seldio.answers import bearings, moments, positions, quantities
+from seldio.answers.plain_text import plainly
 
 READERS = {
-    "azimuth": (bearing_angles.azimuth, "{} degrees"),
-    "elevation": (bearing_angles.elevation, "{} degrees"),
-    "distance": (distances.metres, "{} m"),
+    "azimuth": (positions.azimuth, "{} degrees"),
+    "elevation": (positions.elevation, "{} degrees"),
+    "distance": (positions.metres, "{} m"),
     "onset": (moments.onset, "{} s"),
-    "count": (counts.count, "{} sources"),
+    "count": (quantities.count, "{} sources"),
 }
 each = pytest.mark.parametrize("about", READERS)
 
@@ -63,8 +63,8 @@ def test_a_range_or_a_choice_has_no_value(about: str, frame: str) -> None:
 
 def test_plus_or_minus_is_no_sign() -> None:
     for words in ("plus or minus", "plus/minus", "plus-minus", "positive or negative", "+/-", "±"):
-        assert bearing_angles.azimuth(plainly(f"{words} 30 degrees")) is None
-        assert bearing_angles.azimuth(plainly(f"40 degrees {words} 5 degrees")) == 40
+        assert positions.azimuth(plainly(f"{words} 30 degrees")) is None
+        assert positions.azimuth(plainly(f"40 degrees {words} 5 degrees")) == 40
 
 
 SIDES = {"left": 1, "right": -1}
@@ -95,7 +95,7 @@ def test_angles_that_are_counted_from_elsewhere(side: str, sign: int, text: str,
              "behind, {} degrees to the @", "{} degrees @ of the listener", "{} degrees @ of center")  # fmt: skip
     contradictory = text.startswith("in front") and value > 90
     expected = sign * value if text in right and not contradictory else None
-    assert bearing_angles.azimuth(plainly(text.format(value).replace("@", side))) == expected
+    assert positions.azimuth(plainly(text.format(value).replace("@", side))) == expected
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_angles_that_are_counted_from_elsewhere(side: str, sign: int, text: str,
     ],
 )  # fmt: skip
 def test_elevations(text: str, value: float | None) -> None:
-    assert bearing_angles.elevation(plainly(text)) == value
+    assert positions.elevation(plainly(text)) == value
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_elevations(text: str, value: float | None) -> None:
     ],
 )  # fmt: skip
 def test_distances(text: str, value: float | None) -> None:
-    assert distances.metres(plainly(text)) == value
+    assert positions.metres(plainly(text)) == value
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_intervals(text: str, span: tuple[float, float] | None) -> None:
     ],
 )  # fmt: skip
 def test_counts(text: str, value: int | None) -> None:
-    assert counts.count(plainly(text)) == value
+    assert quantities.count(plainly(text)) == value
 
 
 @pytest.mark.parametrize(
@@ -214,7 +214,7 @@ def test_sides(text: str, found: set[str]) -> None:
     ],
 )  # fmt: skip
 def test_motions(text: str, label: str | None) -> None:
-    assert motions.motion(plainly(text)) == label
+    assert bearings.motion(plainly(text)) == label
 
 
 def test_yes_or_no_is_neither() -> None:

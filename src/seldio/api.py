@@ -167,7 +167,7 @@ def score(
         format: the layout of the predictions; found from their content if not given.
         reference_format: that of the reference, likewise.
         options: fields of :class:`seldio.scores.seld.score_labels.SeldOptions` or of
-            :class:`seldio.answer_scoring.AnswerOptions`.
+            :class:`seldio.scores.answers.AnswerOptions`.
 
     Returns:
         Tables of scores and what there is to know about them. Angles are degrees, shares are from 0 to 1.
@@ -178,13 +178,13 @@ def score(
         DataError: predictions and reference do not fit.
         SeldioError: a judge cannot be asked.
     """
-    from seldio import answer_scoring
+    from seldio.scores import answers
     from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
     formats = {"format": format, "reference_format": reference_format}
     if _answers(predictions, profile, format):
-        chosen = _options(answer_scoring.AnswerOptions, profile, options)
-        return answer_scoring.score_answers(predictions, reference, chosen, **formats)
+        chosen = _options(answers.AnswerOptions, profile, options)
+        return answers.score_answers(predictions, reference, chosen, **formats)
     if reference is None:
         raise UsageError("labels are scored against labels: name a reference")
     return score_labels(predictions, reference, _options(SeldOptions, profile, options), **formats)
@@ -192,9 +192,9 @@ def score(
 
 def _answers(predictions: str | os.PathLike[str], profile: str | None, format: str | None) -> bool:
     """Whether *predictions* are answers to questions, as the profile, the format or the content says."""
-    from seldio.answer_scoring import PROFILES
     from seldio.conversion.items import held_items
     from seldio.formats import item_formats
+    from seldio.scores.answers import PROFILES
 
     if profile is not None:
         return profile in PROFILES

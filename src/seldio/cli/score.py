@@ -188,7 +188,7 @@ def _judge(model: str | None, url: str | None, *, price: str | None, **given: An
     Raises:
         UsageError: half of one is named.
     """
-    from seldio.answer_scoring import JudgeOptions
+    from seldio.scores.answers import JudgeOptions
 
     usual = {field.name: field.default for field in dataclasses.fields(JudgeOptions)}
     if model is None and url is None:
@@ -216,7 +216,7 @@ def _planned(
     predictions: list[str], reference: str | None, options: dict[str, Any], formats: dict[str, str | None]
 ) -> str:
     """What judging the predictions of each system would take."""
-    from seldio.answer_scoring import AnswerOptions, plan_answers
+    from seldio.scores.answers import AnswerOptions, plan_answers
 
     given = AnswerOptions(**options)
     return "\n".join(plan_answers(one, reference, given, **formats) for one in predictions)

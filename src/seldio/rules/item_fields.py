@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from seldio.answers.tasks import TASKS
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading
 from seldio.rules.base import ERROR, WARNING, rule
 from seldio.schema.qa import Item
-from seldio.scores.so_bench.profiles import TASKS
 from seldio.text import clipped
 
 Found = Callable[..., Finding]

@@ -1,7 +1,7 @@
 """QAI: what the questions of SO-Bench say of themselves, task by task, and whether it agrees.
 
 What an answer in words says is read as the scorer reads a prediction without a judge
-(:mod:`seldio.scores.so_bench.extract`): what a text does not say for sure is left alone.
+(:mod:`seldio.answers.extract`): what a text does not say for sure is left alone.
 """
 
 from __future__ import annotations
@@ -10,29 +10,21 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from seldio.answers.tasks import TASKS
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading
 from seldio.rules.base import ERROR, rule
 from seldio.rules.item_fields import items_of
 from seldio.schema.qa import AnswerMeta, Item
-from seldio.scores.so_bench.profiles import TASKS
 from seldio.text import clipped, listed
 
 if TYPE_CHECKING:
-    from seldio.scores.so_bench.names import Names
+    from seldio.answers.names import Names
 
 Found = Callable[..., Finding]
 
 #: The key of ``answer_meta`` that a task is scored by, and where a judgement has the same of a prediction.
-TRUTHS: dict[str, tuple[str, str]] = {
-    "estimate_azimuth": ("azimuth_deg", "angle_deg"),
-    "estimate_elevation": ("elevation_deg", "elevation_deg"),
-    "estimate_distance": ("distance_m", "distance_m"),
-    "detect_time": ("time_span", "time_span"),
-    "spatial_temporal": ("time_span", "time_span"),
-    "onset_from_location": ("onset_time", "onset_time_s"),
-    "count_sources": ("active_count", "count"),
-}
+TRUTHS = {task.name: (task.truth, task.field) for task in TASKS.values() if task.truth and task.field}
 _DECIMALS = re.compile(r"\d\.(\d+)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 #: Words that may turn the sign of a number.
@@ -152,25 +144,25 @@ def _lacking(task: str, text: str) -> str | None:
 
 
 def _plainly(text: str) -> str:
-    from seldio.scores.so_bench.tidy import plainly
+    from seldio.answers.plain_text import plainly
 
     return plainly(text)
 
 
 def _no_motion(text: str) -> str | None:
-    from seldio.scores.so_bench.motions import motion
+    from seldio.answers.bearings import motion
 
     return None if motion(text) else "is stationary, moving, approaching or receding"
 
 
 def _no_side(text: str) -> str | None:
-    from seldio.scores.so_bench.bearings import sides
+    from seldio.answers.bearings import sides
 
     return None if sides(text) else "says left or right"
 
 
 def _no_direction(text: str) -> str | None:
-    from seldio.scores.so_bench.bearings import directions
+    from seldio.answers.bearings import directions
 
     return None if directions(text) != frozenset() else "is a source from a direction, as bell from left"
 
@@ -196,7 +188,7 @@ def answer_contradicts_truth(reading: ItemReading, found: Found) -> Iterator[Fin
     rows = [(number, row, task) for number, row, task in _so_bench(reading) if (row.answer or "").strip()]
     if not rows:
         return
-    from seldio.scores.so_bench.names import Names, names_in
+    from seldio.answers.names import Names, names_in
 
     names = Names(name for _, row, _ in rows for name in names_in(row))
     for number, row, task in rows:
@@ -208,9 +200,9 @@ def answer_contradicts_truth(reading: ItemReading, found: Found) -> Iterator[Fin
 
 def _told_otherwise(row: Item, task: str, names: Names) -> str | None:
     """What is true where the answer in words says something else for sure; None where it does not."""
-    from seldio.scores.so_bench.extract import extract
-    from seldio.scores.so_bench.judgement import Request
-    from seldio.scores.so_bench.transcripts import transcribed
+    from seldio.answers.extract import extract
+    from seldio.answers.matching import transcribed
+    from seldio.answers.tasks import Request
 
     answer, canonical = row.answer or "", row.canonical_answer
     if task == "speech_content":

@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from seldio.answers.tasks import TASKS
 from seldio.files import name_fault
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading, Row
@@ -14,7 +15,6 @@ from seldio.rules import item_fields, item_truth
 from seldio.rules.base import ERROR, WARNING, rule
 from seldio.rules.item_fields import items_of
 from seldio.schema.qa import Prediction
-from seldio.scores.so_bench.profiles import TASKS
 from seldio.text import clipped, printable
 
 Found = Callable[..., Finding]

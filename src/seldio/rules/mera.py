@@ -11,6 +11,7 @@ import string
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from seldio.answers.letters import CYRILLIC
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading
 from seldio.rules.base import ERROR, WARNING, Rule, rule
@@ -18,7 +19,6 @@ from seldio.rules.collection import Found, item_finder
 from seldio.rules.mera_answers import ANSWER_RULES, ID_RULES, PACKAGE_RULES, Answers, Package
 from seldio.rules.mera_verdict import ERRORS, gold_of, mera_response, mera_verdict
 from seldio.schema.qa import Item
-from seldio.scores.letters import CYRILLIC
 from seldio.text import clipped, plural
 
 __all__ = [

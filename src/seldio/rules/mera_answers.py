@@ -8,14 +8,14 @@ import re
 import string
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from seldio.answers.letters import CYRILLIC
+from seldio.answers.matching import normalised
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading, Row
 from seldio.formats.mera import AS_WRITTEN, dig, id_value
 from seldio.rules.base import ERROR, INFO, WARNING, rule
 from seldio.rules.mera_verdict import mera_verdict
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.exact_match import normalised
-from seldio.scores.letters import CYRILLIC
 from seldio.text import clipped, printable
 
 Found = Callable[..., Finding]

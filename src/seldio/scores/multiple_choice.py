@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from seldio.answers.letters import letter_of
+from seldio.answers.matching import chosen, passing, same_text, string_match
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.choices import chosen, passing, same_text, string_match
-from seldio.scores.joining import Joined, join
-from seldio.scores.letters import letter_of
+from seldio.scores.accuracy import Joined, Measured, join
 from seldio.scores.result import Column, Notice, ScoreReport, Table
-from seldio.scores.shares import Measured
 from seldio.text import listed, plural
 
 OFFICIAL = Column(

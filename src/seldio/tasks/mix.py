@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from seldio.answers.tasks import TASKS
 from seldio.errors import UsageError
 from seldio.schema.qa import Item
-from seldio.scores.so_bench.profiles import TASKS
 from seldio.tasks.scene import digest
 
 #: Items of each task in SO-Bench; the 171 of speech_content are not among them.

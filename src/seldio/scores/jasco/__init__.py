@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from seldio.scores.jasco.coverage import Coverage, coverage
-from seldio.scores.jasco.judging import COLUMN, judged, with_judgements
-from seldio.scores.jasco.official import Official, Row, official
-from seldio.scores.jasco.parsing import Judged, Mode, parse
-from seldio.scores.jasco.prompts import Vocabulary, as_text, key, request
+from seldio.scores.jasco.judging import (
+    COLUMN,
+    Judged,
+    Mode,
+    Vocabulary,
+    as_text,
+    judged,
+    key,
+    parse,
+    request,
+    with_judgements,
+)
 from seldio.scores.jasco.report import PUBLISHED, report, score
-from seldio.scores.jasco.scoring import Case, prepare
+from seldio.scores.jasco.scoring import Case, Coverage, Official, Row, coverage, official, prepare
 
 __all__ = [
     "COLUMN",

@@ -1,14 +1,275 @@
-"""Judgements put beside the outputs they are about: in the column ``llama3_extract``, as ``eval.py`` does."""
+"""A judge's text, read as JASCO's ``eval.py`` reads it, or as it is meant.
+
+The judge is asked to end with ``Rating: 0|1|2`` and ``Orientation: …``. ``eval.py`` names the best
+orientation *Good*, JASCO's README names it *Both*; here it is ``G`` in either case, as in ``eval.py``.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from seldio.errors import DataError
+from seldio.formats.json_strict import CAREFUL, too_deep
+from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.schema.qa import Prediction
-from seldio.scores.jasco.prompts import Vocabulary, as_text, key, request
-from seldio.scores.judge import Judgement, Reply, Request
+from seldio.scores.judge import Judgement, Reply, ReplySchema, Request, make
 from seldio.text import clipped, listed, plural
+
+Mode = Literal["eval.py", "corrected"]
+#: ``A`` audio, ``S`` speech, ``G`` both, ``N`` neither.
+Orientation = Literal["A", "S", "G", "N"]
+
+
+class Judged(NamedTuple):
+    """What a judge decided.
+
+    Args:
+        rating: 0, 1 or 2; None where none is given.
+        orientation: None where none is given; ``eval.py`` then asks the judge once more.
+        scale: the upper end of a scale that the judge made up, as in ``2 (out of 10)``.
+    """
+
+    rating: int | None
+    orientation: Orientation | None
+    scale: int | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is a verdict: both parts are there."""
+        return self.rating is not None and self.orientation is not None
+
+    @property
+    def points(self) -> int:
+        """The rating where sound and speech were both used, else 0."""
+        return self.rating or 0 if self.orientation == "G" else 0
+
+
+def parse(text: str, mode: Mode = "corrected") -> Judged:
+    """The decision in a judge's text.
+
+    ``eval.py`` looks for parts of the text in a fixed order; the last line with ``Rating: `` counts, and a
+    0 anywhere in that line wins over a 1, and that over a 2; without such a line it keeps the rating of the row
+    before (None here, see :func:`~seldio.scores.jasco.scoring.official`).
+
+    ``corrected`` takes the last line that begins with the label, whatever its case and markdown around it, and
+    reads its value whole: 1.0 is 1, ``2/2`` is 2, and 3 is no rating. A JSON object with ``rating`` and
+    ``orientation`` is read as well.
+    """
+    return _official(text) if mode == "eval.py" else _corrected(text)
+
+
+def of(judgement: Judgement) -> Judged:
+    """The corrected reading of a judgement that may also be an object with ``rating`` and ``orientation``."""
+    return _corrected(judgement) if isinstance(judgement, str) else _of_object(judgement)
+
+
+# --- as eval.py ------------------------------------------------------------------------------------------
+
+_OFFICIAL: tuple[tuple[Orientation, tuple[str, ...]], ...] = (
+    ("N", ("Orientation: Neither", "Orientation: \nNeither")),
+    ("A", ("Orientation: Audio-Oriented", "Orientation: \nAudio-Oriented")),
+    ("S", ("Orientation: Speech-Oriented", "Orientation: \nSpeech-Oriented")),
+    ("G", ("Orientation: Good", "Orientation: \nGood", "Orientation: Both")),
+)
+_SECOND: tuple[tuple[Orientation, str], ...] = (
+    ("N", "Neither"), ("A", "Audio-Oriented"), ("S", "Speech-Oriented"), ("G", "Good"),
+)  # fmt: skip
+
+
+def _official(text: str) -> Judged:
+    orientation = next((name for name, parts in _OFFICIAL if any(part in text for part in parts)), None)
+    rating = None
+    for line in text.split("\n"):
+        if "Rating: " in line:
+            rating = next((number for number in (0, 1, 2) if str(number) in line), 0)
+    return Judged(rating, orientation)
+
+
+def second_reply(text: str) -> Orientation | None:
+    """What ``eval.py`` makes of the judge's reply when it asks a second time; None is its ``?``."""
+    return next((name for name, part in _SECOND if part in text), None)
+
+
+# --- as it is meant --------------------------------------------------------------------------------------
+
+_NAMES: dict[str, Orientation] = {
+    "audio-oriented": "A", "audio": "A", "speech-oriented": "S", "speech": "S", "good": "G", "both": "G",
+    "both-oriented": "G", "neither": "N",
+}  # fmt: skip
+#: What may stand before a label, or be all that follows it on its line.
+_DECORATION = " \t\r>#*_`\"'([{-"
+_BULLET = re.compile(r"\d{1,2}[.)]")
+_LABELS = {
+    name: re.compile(rf"\b{name}[*_`\"']*\s*[:=]", re.IGNORECASE) for name in ("rating", "orientation")
+}  # fmt: skip
+_NUMBER = re.compile(r"[\s*_`\"'(\[<]*(\d{1,4})(?:\.0+)?(?![\d.]*\d)(.*)", re.DOTALL)
+_SCALE = re.compile(r"[(\[]?\s*(?:/|out\s+of)\s*(\d{1,4})", re.IGNORECASE)
+_OTHER = re.compile(r"[\s*_`\"')\]>]*(?:-|–|—|or|to|and|,|/|\|)\s*\d", re.IGNORECASE)
+_WORD = re.compile(r"[\s*_`\"'(\[<]*([A-Za-z]+(?:-oriented)?)(?![\w-])(.*)", re.DOTALL | re.IGNORECASE)
+_CHOICE = re.compile(r"[\s*_`\"')\]>]*(?:/|\||or\b|and\b|,)\s*[*_`\"'(]*([A-Za-z]+(?:-oriented)?)", re.IGNORECASE)
+
+
+def _corrected(text: str) -> Judged:
+    if (found := _as_json(text)) is not None:
+        return _of_object(found)
+    rating, scale = _rating(_value(text, "rating"))
+    return Judged(rating, _orientation(_value(text, "orientation")), scale)
+
+
+def _as_json(text: str) -> dict[str, object] | None:
+    if not text.lstrip().startswith("{") or too_deep(text.encode("utf-8", "replace")):
+        return None
+    try:
+        value = CAREFUL.decode(text.strip())
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _of_object(found: dict[str, object]) -> Judged:
+    rating, orientation = found.get("rating"), found.get("orientation")
+    number = rating if isinstance(rating, int) and not isinstance(rating, bool) and 0 <= rating <= 2 else None
+    return Judged(number, _NAMES.get(orientation.strip().lower()) if isinstance(orientation, str) else None)
+
+
+def _value(text: str, name: str) -> str | None:
+    """What follows the last label at the beginning of a line; else the only one inside a line.
+
+    Line by line, since an expression over all lines would take quadratic time on hostile texts.
+    """
+    lines, label = text.split("\n"), _LABELS[name]
+    found = [(number, match) for number, line in enumerate(lines) if (match := label.match(_bare(line)))]
+    if not found:
+        found = [(number, match) for number, line in enumerate(lines) for match in label.finditer(line)]
+        if len(found) != 1:
+            return None
+    number, match = found[-1]
+    rest = match.string[match.end() :]
+    return next((line for line in (rest, *lines[number + 1 :]) if line.strip(_DECORATION)), None)
+
+
+def _bare(line: str) -> str:
+    """*line* without the markdown and the number that it begins with."""
+    line = line.lstrip(_DECORATION)
+    bullet = _BULLET.match(line)
+    return line[bullet.end() :].lstrip(_DECORATION) if bullet else line
+
+
+def _rating(value: str | None) -> tuple[int | None, int | None]:
+    """The number that *value* begins with, if it is on the scale and there is no choice of several."""
+    match = _NUMBER.match(value or "")
+    if match is None:
+        return None, None
+    number, rest = int(match[1]), match[2]
+    if scale := _SCALE.match(rest.lstrip(" \t\r*_`\"')]>")):
+        return (number if number <= 2 else None), (int(scale[1]) if int(scale[1]) != 2 else None)
+    return (number if number <= 2 and not _OTHER.match(rest) else None), None
+
+
+def _orientation(value: str | None) -> Orientation | None:
+    """The name that *value* begins with, if it is not a choice of several."""
+    match = _WORD.match(value or "")
+    if match is None:
+        return None
+    choice = _CHOICE.match(match[2])
+    return None if choice and choice[1].lower() in _NAMES else _NAMES.get(match[1].lower())
+
+
+# --- requests --------------------------------------------------------------------------------------
+
+Vocabulary = Literal["Both", "Good"]
+TASK = "jasco"
+
+_INSTRUCTIONS = """You judge the answer of an audio language model. It listened to a recording in which people speak \
+while something else can be heard, and was asked what the speakers are doing. Only who uses both the sound and the \
+words can tell. You see what the recording holds, the right answer, and wrong answers that follow from the sound alone \
+and from the words alone. The model's answer is the text "model answer".
+
+First find, in the model's answer, its conclusion about what the speakers do or where they are. Descriptions of the \
+sound and quotations of the words are not a conclusion. Tense and style do not matter, nor does anything besides the \
+conclusion.
+
+Decide two things, each for itself.
+
+"rating", how close the conclusion is to the right answer:
+- 0: there is no conclusion, or it is wrong or does not follow, or it rests on the sound alone or the words alone, or \
+it is so general that it fits anything ("they are talking").
+- 1: it goes the right way and rests on both sound and words, but the key words, or words that mean the same, are \
+missing, or another conclusion is more likely.
+- 2: it says what the right answer says, with the key words or words that mean the same, and is the most likely \
+conclusion from sound and words together.
+
+"orientation", what the conclusion clearly rests on:
+- "Audio-Oriented": on the sound.
+- "Speech-Oriented": on the words, or it mostly repeats them.
+- "{both}": on both, each with a strong link. Never for a vague conclusion ("an activity", "something", \
+"somewhere"): choose the stronger of the two above for it.
+- "Neither": there is no conclusion.
+
+Give one or two sentences of explanation before each decision."""
+
+
+def schema(vocabulary: Vocabulary) -> ReplySchema:
+    """The reply to a JASCO request."""
+    why = {"type": "string", "default": ""}
+    return ReplySchema(
+        f"jasco-{vocabulary.lower()}",
+        {
+            "rating_explanation": why,
+            "rating": {"type": "integer", "enum": [0, 1, 2]},
+            "orientation_explanation": why,
+            "orientation": {"type": "string", "enum": ["Audio-Oriented", "Speech-Oriented", vocabulary, "Neither"]},
+        },
+    )
+
+
+def request(row: Prediction, vocabulary: Vocabulary = "Both") -> Request:
+    """What the judge is asked about one output of a model."""
+    extra = row.extra or {}
+    texts = {
+        "sound": _text(extra, "audio_sound"),
+        "words": _text(extra, "spoken_text"),
+        "question": row.prompt or "",
+        "answer from the sound alone": _text(extra, "audio_only_target"),
+        "answer from the words alone": _text(extra, "speech_only_target"),
+        "right answer": _text(extra, "tgt_text"),
+        "key words": _text(extra, "target_keywords"),
+        "model answer": row.prediction or "",
+    }
+    return make(key(row), TASK, _INSTRUCTIONS.format(both=vocabulary), texts, schema(vocabulary))
+
+
+def key(row: Prediction) -> str:
+    """The id of a row's judgement: the item's, and the number of the instruction from 1 to 8, as in ``17/3``.
+
+    With an instruction that is not JASCO's, its text takes the place of the number.
+    """
+    prompt = (row.prompt or "").strip()
+    return f"{row.id}/{INSTRUCTIONS.index(prompt) + 1 if prompt in INSTRUCTIONS else prompt}"
+
+
+def as_text(verdict: Mapping[str, Any]) -> str:
+    """A verdict as JASCO's own judge writes it, for its ``llama3_extract`` column and its ``eval.py``."""
+    return (
+        f"Explanation1: {_line(verdict.get('rating_explanation'))}\nRating: {verdict.get('rating')}\n"
+        f"Explanation2: {_line(verdict.get('orientation_explanation'))}\nOrientation: {verdict.get('orientation')}"
+    )
+
+
+def _line(explanation: object) -> str:
+    """One line in which ``eval.py`` finds no label: it looks for labels anywhere."""
+    text = " ".join(explanation.split()) if isinstance(explanation, str) else ""
+    return text.replace("Rating: ", "Rating ").replace("Orientation: ", "Orientation ")
+
+
+def _text(extra: Mapping[str, object], name: str) -> str:
+    value = extra.get(name)
+    return value if isinstance(value, str) else ""
+
+
+# --- judgements beside outputs ---------------------------------------------------------------------
 
 #: The column of the judge's text, whichever model is the judge.
 COLUMN = "llama3_extract"
@@ -45,7 +306,7 @@ def judged(
 
 
 def with_judgements(rows: Sequence[Prediction], judgements: Mapping[str, Judgement]) -> list[Prediction]:
-    """*rows* with judgements made elsewhere, by :func:`~seldio.scores.jasco.prompts.key`, e.g. ``17/3``.
+    """*rows* with judgements made elsewhere, by :func:`~seldio.scores.jasco.judging.key`, e.g. ``17/3``.
 
     Rows without one keep the text they have.
 
@@ -58,7 +319,9 @@ def with_judgements(rows: Sequence[Prediction], judgements: Mapping[str, Judgeme
             f"{plural(len(strange), 'judgement')} of no prediction: {listed(strange)}. An id is that of the item and "
             "the number of the instruction, 1 to 8, e.g. 17/3"
         )
-    return [_with(row, _text(judgements[id])) if id in judgements else row for id, row in zip(keys, rows, strict=True)]
+    return [
+        _with(row, _written(judgements[id])) if id in judgements else row for id, row in zip(keys, rows, strict=True)
+    ]
 
 
 def _says_something(row: Prediction) -> bool:
@@ -73,7 +336,7 @@ def _reply_text(reply: Reply) -> str:
     return "" if reply.failed else text.replace(":", " ").replace("=", " ")
 
 
-def _text(judgement: Judgement) -> str:
+def _written(judgement: Judgement) -> str:
     return judgement if isinstance(judgement, str) else as_text(judgement)
 
 

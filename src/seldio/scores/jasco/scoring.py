@@ -1,26 +1,264 @@
-"""JASCO's score: best-mean, and what the answers rest on, by ``eval.py`` and by the corrected reading.
+"""``eval.py`` of JASCO, number for number: what it prints, and how it ends where it crashes.
 
-*best-mean* is the mean over items of the best of an item's eight answers, each worth its rating (0, 1, 2)
-if it rests on sound and speech, else 0. The shares of Audio, Both and Speech are among answers that rest on
-one of these. An answer without a verdict is worth 0.
+Its faults, all shown by the real program: the rating of the row before is used for a row without one, also
+across items; ids and texts go through pandas, so that ``None`` and ``NA`` become NaN, rows without an id
+vanish, and 1 and 1.0 are one item; the shares are a division by zero where no row has an orientation.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.jasco.coverage import Coverage, coverage
-from seldio.scores.jasco.judging import COLUMN, judged, text_of, with_judgements
-from seldio.scores.jasco.official import Official, Row, official
-from seldio.scores.jasco.parsing import Judged, Mode, Orientation, parse
-from seldio.scores.jasco.prompts import Vocabulary
+from seldio.scores.jasco.judging import (
+    COLUMN,
+    Judged,
+    Mode,
+    Orientation,
+    Vocabulary,
+    judged,
+    key,
+    parse,
+    second_reply,
+    text_of,
+    with_judgements,
+)
 from seldio.scores.judge import Judgement, Reply, Request
-from seldio.text import plural
+from seldio.text import clipped, listed, plural
+
+#: What pandas reads as NaN.
+NAN_TEXTS = frozenset(
+    ("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
+     "NULL", "NaN", "None", "n/a", "nan", "null")
+)  # fmt: skip
+_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
+
+
+class Row(NamedTuple):
+    """An item's id and the judge's text on one of its predictions, as they stand in the csv file."""
+
+    id: str | None
+    text: str | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Official:
+    """What ``eval.py`` comes to.
+
+    Args:
+        best_mean: None where it crashes before.
+        shares: of Audio-, Both- and Speech-Oriented, among rows with one of these; None where it crashes before.
+        crash: the exception that it ends with, as Python writes it.
+        reasked: rows for which it asks the judge a second time.
+        stale: rows that are scored with the rating of another row.
+        points: of each row that it looked at, by number of the row.
+        orientations: likewise; None is its ``?``.
+    """
+
+    best_mean: float | None
+    shares: tuple[float, float, float] | None
+    crash: str | None
+    reasked: tuple[int, ...]
+    stale: tuple[int, ...]
+    points: dict[int, int]
+    orientations: dict[int, Orientation | None]
+
+    def printed(self) -> str:
+        """The lines that it prints."""
+        lines = []
+        if self.best_mean is not None:
+            lines.append(f"best-mean :  {self.best_mean}")
+        if self.shares is not None:
+            names = ("Audio", "Both", "Speech")
+            lines += [f"{name}-Oriented % :  {share}" for name, share in zip(names, self.shares, strict=True)]
+        return "\n".join(lines)
+
+
+class _Crash(Exception):
+    """``eval.py`` ends with an exception."""
+
+
+def official(rows: Sequence[Row], second: Callable[[int], str] | None = None) -> Official:
+    """What ``eval.py`` prints for a judged file.
+
+    Args:
+        rows: in the order of the file.
+        second: the judge's second reply on a row, by its number; without, it is taken as unreadable (``?``).
+    """
+    run = _Run(rows, second)
+    best_mean, shares, crash = None, None, None
+    try:
+        best_mean = run.best_mean()
+        shares = run.shares()
+    except _Crash as error:
+        crash = str(error)
+    return Official(best_mean, shares, crash, tuple(run.reasked), tuple(run.stale), run.points, run.orientations)
+
+
+class _Run:
+    """The program's state."""
+
+    def __init__(self, rows: Sequence[Row], second: Callable[[int], str] | None) -> None:
+        self.rows, self.second = rows, second
+        self.reasked: list[int] = []
+        self.stale: list[int] = []
+        self.points: dict[int, int] = {}
+        self.orientations: dict[int, Orientation | None] = {}
+        self.score: int | None = None  # the variable that outlives its row
+
+    def best_mean(self) -> float:
+        if _all_numbers([row.text for row in self.rows]):
+            raise _Crash("TypeError: argument of type 'int' is not iterable")
+        groups = grouped([row.id for row in self.rows])
+        best = [max(self._row(number) for number in members) for members in groups]
+        if not best:
+            raise _Crash("ZeroDivisionError: division by zero")
+        return sum(best) / len(best)
+
+    def _row(self, number: int) -> int:
+        text = self.rows[number].text
+        if text is None or text in NAN_TEXTS:
+            raise _Crash("TypeError: argument of type 'numpy.float64' is not iterable")
+        judged = parse(text, "eval.py")
+        orientation = judged.orientation
+        if orientation is None:
+            self.reasked.append(number)
+            orientation = second_reply(self.second(number)) if self.second else None
+        self.orientations[number] = orientation
+        if judged.rating is not None:
+            self.score = judged.rating
+        elif orientation == "G":
+            if self.score is None:
+                raise _Crash(
+                    "UnboundLocalError: cannot access local variable 'score' where it is not associated with a value"
+                )
+            self.stale.append(number)
+        self.points[number] = (self.score or 0) if orientation == "G" else 0
+        return self.points[number]
+
+    def shares(self) -> tuple[float, float, float]:
+        """In the program's own order of operations, to the last digit."""
+        found = list(self.orientations.values())
+        audio, speech, both = (found.count(name) / len(found) for name in ("A", "S", "G"))
+        whole = audio + speech + both
+        if not whole:
+            raise _Crash("ZeroDivisionError: float division by zero")
+        return audio / whole, both / whole, speech / whole
+
+
+def grouped(ids: Sequence[str | None]) -> list[list[int]]:
+    """The rows of each item as pandas groups them: sorted, without those that have no id, 1 and 1.0 as one."""
+    there = [id for id in ids if id is not None and id not in NAN_TEXTS]
+    numbers = all(_NUMBER.fullmatch(id) for id in there)
+    exact = all(_WHOLE.fullmatch(id) for id in there) and len(there) == len(ids)
+    groups: dict[str | int | float, list[int]] = {}
+    for number, id in enumerate(ids):
+        if id is not None and id not in NAN_TEXTS:
+            key: str | int | float = id if not numbers else int(id) if exact else float(id)
+            groups.setdefault(key, []).append(number)
+    return [groups[key] for key in sorted(groups)]  # all of one type
+
+
+def _all_numbers(texts: Sequence[str | None]) -> bool:
+    """Whether pandas reads the column as numbers."""
+    there = [text for text in texts if text is not None and text not in NAN_TEXTS]
+    return bool(there) and len(there) == len(texts) and all(_NUMBER.fullmatch(text) for text in there)
+
+
+# --- coverage --------------------------------------------------------------------------------------
+
+#: Items of JASCO; their ids are 1 to 80.
+ITEMS = 80
+
+
+@dataclasses.dataclass(frozen=True)
+class Coverage:
+    """What a file lacks.
+
+    Args:
+        items: ids that are to be answered.
+        missing: those without any row.
+        incomplete: those with some of the eight instructions, and how many they lack.
+        other_prompts: rows with an instruction that is not JASCO's.
+        other_answers: rows whose right answer is not that of the questions.
+    """
+
+    items: tuple[str, ...]
+    missing: tuple[str, ...]
+    incomplete: dict[str, int]
+    other_prompts: int
+    other_answers: int
+
+    @property
+    def lacking(self) -> list[str]:
+        """What is wrong, in words; empty where all is there."""
+        texts = []
+        if self.missing:
+            texts.append(f"{len(self.missing)} of {plural(len(self.items), 'item')} missing ({listed(self.missing)})")
+        if self.incomplete:
+            names = tuple(self.incomplete)
+            rows = plural(sum(self.incomplete.values()), "row")
+            texts.append(
+                f"{plural(len(names), 'item')} not asked all eight instructions, {rows} short ({listed(names)})"
+            )
+        if self.other_prompts:
+            texts.append(f"{plural(self.other_prompts, 'row')} with an instruction that is not JASCO's")
+        return texts
+
+
+def coverage(rows: Sequence[Prediction], items: Sequence[Item] | None = None) -> Coverage:
+    """What *rows* cover.
+
+    Args:
+        rows: a model's outputs.
+        items: the questions; None for JASCO's 80.
+
+    Raises:
+        DataError: a row has no id, answers no item, or repeats another one: the best of several tries counts, so
+            more tries would be a better score.
+    """
+    answers = {item.id: item.answer for item in items} if items is not None else None
+    expected = tuple(answers) if answers is not None else tuple(str(number + 1) for number in range(ITEMS))
+    _refuse(rows, set(expected), items is not None)
+    asked: dict[str, int] = dict.fromkeys(expected, 0)
+    for row in rows:
+        asked[row.id or ""] += (row.prompt or "").strip() in INSTRUCTIONS
+    present = {row.id for row in rows}
+    missing = tuple(id for id in expected if id not in present)
+    incomplete = {id: len(INSTRUCTIONS) - n for id, n in asked.items() if id in present and n < len(INSTRUCTIONS)}
+    other = sum((row.prompt or "").strip() not in INSTRUCTIONS for row in rows)
+    differing = 0
+    if answers is not None:
+        differing = sum((row.extra or {}).get("tgt_text") != answers[row.id or ""] for row in rows)
+    return Coverage(expected, missing, incomplete, other, differing)
+
+
+def _refuse(rows: Sequence[Prediction], expected: set[str], named: bool) -> None:
+    if not rows:
+        raise DataError("there is no prediction to score")
+    if nameless := [number for number, row in enumerate(rows, 1) if not row.id]:
+        raise DataError(f"{plural(len(nameless), 'row')} without an id, the first is row {nameless[0]:,}")
+    if strange := sorted({row.id or "" for row in rows} - expected):
+        hint = "" if named else f"; JASCO's are 1 to {ITEMS}; for other questions name their file"
+        raise DataError(f"{plural(len(strange), 'id')} of no item: {listed(strange)}{hint}")
+    twice = [name for name, number in Counter(key(row) for row in rows).items() if number > 1]
+    if twice:
+        id, _, prompt = twice[0].partition("/")
+        raise DataError(
+            f"{plural(len(twice), 'row')} more than once, e.g. item {clipped(id, 30)}, instruction "
+            f"{clipped(prompt, 30)}: the best answer to an item counts, so repeated rows would be further tries"
+        )
+
+
+# --- both readings ---------------------------------------------------------------------------------
 
 #: The words with which eval.py's second call answers, for what the corrected reading finds.
 _NAMES: dict[Orientation | None, str] = {

@@ -7,12 +7,10 @@
 
 from __future__ import annotations
 
-from seldio.scores.judge.asking import Judge
 from seldio.scores.judge.client import token_for
-from seldio.scores.judge.imported import Judgement, read_judgements, write_judgements
-from seldio.scores.judge.replies import Reply
-from seldio.scores.judge.requests import ReplySchema, Request, make
-from seldio.scores.judge.tally import Plan, Price, Tally
+from seldio.scores.judge.costs import Plan, Price, Tally
+from seldio.scores.judge.judge import Judge
+from seldio.scores.judge.messages import Judgement, Reply, ReplySchema, Request, make, read_judgements, write_judgements
 
 __all__ = [
     "Judge",

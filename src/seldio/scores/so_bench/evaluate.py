@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
-from seldio.scores.so_bench.judgement import Judgement
-from seldio.scores.so_bench.profiles import RELATION_TASKS, SOURCE_TASKS, Profile
-from seldio.scores.so_bench.transcripts import reference_of, transcribed
+from seldio.answers.matching import reference_of, transcribed
+from seldio.answers.tasks import RELATION_TASKS, SOURCE_TASKS, Judgement
+from seldio.schema.qa import Item
+from seldio.scores.so_bench.profiles import Profile
 
+#: Who decided: the text itself, the judge, the official fallback; nobody; or there is no prediction.
+How = Literal["offline", "judge", "fallback", "undecided", "missing"]
 #: Beyond this the official program would turn an angle round and round, and never end.
 _MOST_TURNS = 3.6e6
 
@@ -35,6 +38,35 @@ class Outcome:
         """The outcome as a record of the official program."""
         row = {"correct": self.correct, "metric_type": self.metric, "parseable": int(self.parseable)}
         return row | dict(self.details)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Scored:
+    """One question, scored.
+
+    Args:
+        item: the question.
+        prediction: the text that was scored; empty where there is none.
+        how: who decided.
+        judgement: what the score was made of.
+        outcome: the score; None where nobody decided.
+    """
+
+    item: Item
+    prediction: str
+    how: How
+    judgement: Judgement | None = None
+    outcome: Outcome | None = None
+
+    @property
+    def task(self) -> str:
+        """Of the question."""
+        return self.item.task or ""
+
+    @property
+    def correct(self) -> float:
+        """From 0 to 1; 0 where nobody decided."""
+        return self.outcome.correct if self.outcome else 0.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The protocols by which SO-Bench has been scored, as data: thresholds, policies and the sixteen tasks."""
+"""The protocols by which SO-Bench has been scored, as data: thresholds and policies."""
 
 from __future__ import annotations
 
@@ -12,47 +12,8 @@ SourceTime = Literal["event_only", "event_times_iou"]
 SpanPolicy = Literal["semantic_only", "semantic_times_iou"]
 
 
-@dataclasses.dataclass(frozen=True)
-class Task:
-    """A task of SO-Bench.
-
-    Args:
-        name: as ``task_name`` has it.
-        count: how many of the 7,877 published questions are of this task.
-        question_class: the group that the data set's card puts it into.
-    """
-
-    name: str
-    count: int
-    question_class: str
-
-
-#: The tasks, the most frequent first; the groups of the last few are not published and follow their names.
-TASKS: dict[str, Task] = {
-    name: Task(name, count, group)
-    for name, count, group in (
-        ("estimate_elevation", 1153, "elevation"),
-        ("estimate_azimuth", 1152, "azimuth"),
-        ("detect_time", 667, "detect"),
-        ("detect_source", 667, "detect"),
-        ("identify_source_by_doa", 667, "detect"),
-        ("identify_source_by_location", 666, "detect"),
-        ("onset_from_location", 487, "detect"),
-        ("estimate_distance", 486, "distance"),
-        ("multi_hop", 333, "reasoning"),
-        ("spatial_temporal", 333, "reasoning"),
-        ("compare_elevation", 333, "elevation"),
-        ("relative_left_right", 333, "reasoning"),
-        ("compare_distance", 333, "distance"),
-        ("speech_content", 171, "reasoning"),
-        ("classify_motion", 62, "motion"),
-        ("count_sources", 34, "detect"),
-    )
-}
-#: Those whose answer is the name of a sound.
-SOURCE_TASKS = ("detect_source", "identify_source_by_doa", "identify_source_by_location", "multi_hop")
-#: Those that compare two sounds.
-RELATION_TASKS = ("compare_distance", "compare_elevation", "relative_left_right")
+#: The limits of a profile that users may change, by name.
+THRESHOLDS = ("azimuth", "elevation", "distance", "onset", "wer")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path as LocalPath
 from typing import TYPE_CHECKING, Any, Literal
 
+from seldio.answers.tasks import TASKS
 from seldio.conversion.items import read_items
 from seldio.errors import UsageError
 from seldio.findings import raise_errors
@@ -20,8 +21,8 @@ from seldio.scores.result import Notice, ScoreReport
 from seldio.text import listed, meant, plural, printable
 
 if TYPE_CHECKING:
+    from seldio.answers.tasks import Judge as SoBenchJudge
     from seldio.scores.judge import Judge, Judgement, Reply, Request
-    from seldio.scores.so_bench.judgement import Judge as SoBenchJudge
 
 Path = str | os.PathLike[str]
 
@@ -216,10 +217,8 @@ def _profile_for(asked: ItemReading) -> str:
     name = asked.home or asked.format.name
     if name in _USUAL:
         return _USUAL[name]
-    from seldio.tasks import REFUSED, TASKS
-
     items = [row for row in asked.rows if isinstance(row, Item)]
-    if items and all(item.task in TASKS or item.task in REFUSED for item in items):
+    if items and all(item.task in TASKS for item in items):
         return "so-bench"
     if items and all(item.options for item in items):
         return "multiple-choice"
@@ -234,16 +233,17 @@ _USUAL = {
 
 
 def _so_bench(case: _Case) -> ScoreReport:
-    from seldio.scores.so_bench import notices, profiles, prompt
+    from seldio.scores.so_bench import judging, profiles
+    from seldio.scores.so_bench.report import judged_without_reference
     from seldio.scores.so_bench.score import score
 
     options = case.options
     profile = profiles.get(case.profile).changed(**_thresholds(options))
     with _judge(options) as server:
-        judge = _imported(options) if options.judgements else prompt.through(server) if server is not None else None
+        judge = _imported(options) if options.judgements else judging.through(server) if server is not None else None
         found, rows = score(case.items or [], case.predictions, profile, judge=judge, join=options.join,
                             offline=options.offline, system=case.system)  # fmt: skip
-    told = () if options.judgements else notices.asked_blind(rows, (*prompt.BLIND, "spatial_temporal"))
+    told = () if options.judgements else judged_without_reference(rows)
     return _with_tally(dataclasses.replace(found, notices=(*found.notices, *told)), server)
 
 
@@ -288,10 +288,11 @@ PROFILES: dict[str, Callable[[_Case], ScoreReport]] = {
 
 
 def _thresholds(options: AnswerOptions) -> dict[str, Any]:
-    known = ("azimuth", "elevation", "distance", "onset", "wer")
+    from seldio.scores.so_bench.profiles import THRESHOLDS
+
     for name in options.thresholds:
-        if name not in known:
-            raise UsageError(f"no threshold {printable(name)}; there are {', '.join(known)}")
+        if name not in THRESHOLDS:
+            raise UsageError(f"no threshold {printable(name)}; there are {', '.join(THRESHOLDS)}")
     return dict(options.thresholds)
 
 
@@ -365,8 +366,9 @@ def _imported(options: AnswerOptions) -> SoBenchJudge:
         UsageError: the file cannot be read.
         DataError: a line is no judgement.
     """
+    from seldio.answers.tasks import faults
     from seldio.formats.json_text import parse_lines
-    from seldio.scores.so_bench.judgement import faults, from_cache
+    from seldio.scores.so_bench.judging import from_cache
 
     assert options.judgements is not None
     rows = [document.value for document in parse_lines(_bytes(options.judgements), options.judgements, raise_errors)]

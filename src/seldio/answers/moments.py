@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from seldio.scores.so_bench.quantities import ABOUT, Quantity, of_kind, only
+from seldio.answers.quantities import ABOUT, Quantity, of_kind, only
 
 Span = tuple[float, float]
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from seldio.errors import UsageError
-from seldio.scores.judge.replies import Reply
+from seldio.scores.judge.messages import Reply
 from seldio.scores.result import Cell, Column, Table
 from seldio.text import clipped, plural
 

@@ -24,7 +24,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
-from seldio.scores.final_words import final_words
+from seldio.answers.plain_text import final_words
 
 #: Cyrillic letters that look like those of options.
 CYRILLIC = dict(zip("АВСЕавсе", "ABCEABCE", strict=True))

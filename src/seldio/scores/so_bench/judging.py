@@ -2,33 +2,35 @@
 
 The wording is seldio's own; the fields are those of the official program, so that judgements of both are
 interchangeable. The texts of a question and its prediction go behind the fence of
-:mod:`seldio.scores.judge.requests`, so that what a prediction says is never an instruction.
+:mod:`seldio.scores.judge.messages`, so that what a prediction says is never an instruction.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from seldio.scores.judge import requests
-from seldio.scores.judge.replies import Reply
-from seldio.scores.so_bench.judgement import (
+from seldio.answers.tasks import (
     LEVELS,
     PREDICTION_FIELDS,
     SEMANTIC_FIELDS,
+    TASKS,
     WORDS,
     Judge,
+    Judgement,
     Request,
 )
-from seldio.scores.so_bench.profiles import RELATION_TASKS, SOURCE_TASKS
+from seldio.scores.judge.messages import Reply, ReplySchema, make
+from seldio.scores.judge.messages import Request as Message
 
 
 class Server(Protocol):
-    """What asks a model, as :class:`seldio.scores.judge.asking.Judge` does."""
+    """What asks a model, as :class:`seldio.scores.judge.judge.Judge` does."""
 
-    def ask(self, requests: Sequence[requests.Request]) -> list[Reply]:
+    def ask(self, requests: Sequence[Message]) -> list[Reply]:
         """A reply to each request, in their order."""
         ...
 
@@ -52,23 +54,6 @@ source_match is true for exact_or_synonym only. Where the reference lists severa
 and no others.
 relation_match, direction_match and motion_match are true or false where the task asks for that comparison and null \
 elsewhere. A statement seen from the other side is the same statement: "A is left of B" is "B is right of A"."""
-
-_ASKS: dict[str, str] = {
-    "estimate_azimuth": "Read the azimuth into angle_deg.",
-    "estimate_elevation": "Read the elevation into elevation_deg. An azimuth goes into angle_deg, never in its place.",
-    "estimate_distance": "Read the distance into distance_m. Words like near or far are no distance.",
-    "detect_time": "Read the interval in which the asked sound is heard into time_span.",
-    "onset_from_location": "Read the moment at which the sound begins into onset_time_s.",
-    "count_sources": "Read the number of sources into count.",
-    "classify_motion": "Read the motion into motion_label and decide motion_match.",
-    "spatial_temporal": "Read the sound, its direction and its interval; decide the source fields and "
-    "direction_match. Every part of the reference's direction must be there. The reference does not show its times.",
-    "detect_source": "List the sounds in sources, and the interval in time_span where there is one sound only; "
-    "decide the source fields by the names alone. The reference does not show its times.",
-    **dict.fromkeys((task for task in SOURCE_TASKS if task != "detect_source"),
-                    "Read the sound that is given as the answer into primary_source; decide the source fields."),
-    **dict.fromkeys(RELATION_TASKS, "Read the relation of the two sounds; decide relation_match."),
-}  # fmt: skip
 
 
 def _schema_of(field: str) -> dict[str, Any]:
@@ -104,24 +89,15 @@ REPLY_SCHEMA: dict[str, Any] = _object(
     }
 )
 
-#: Tasks of which only numbers are read: the judge is not shown the right ones, which it might read into the text.
-BLIND = (
-    "estimate_azimuth",
-    "estimate_elevation",
-    "estimate_distance",
-    "detect_time",
-    "onset_from_location",
-    "count_sources",
-)
-#: Tasks of which names are compared and times are read: the judge is shown the reference without its times.
-TIMELESS = ("spatial_temporal", "detect_source")
 _TIME = re.compile(r"\d+(?:[.,]\d+)?(?=\s*(?:s|sec(?:ond)?s?)\b)", re.IGNORECASE)
-_REPLY = requests.ReplySchema("so-bench", REPLY_SCHEMA["properties"])
+_REPLY = ReplySchema("so-bench", REPLY_SCHEMA["properties"])
 
 
-def to_judge(request: Request) -> requests.Request:
+def to_judge(request: Request) -> Message:
     """The request as it is sent to a judge, without the numbers that it reads out of the answer itself."""
-    ask = _ASKS.get(request.task, "Decide in relation_match whether the answer says what the reference says.")
+    task = TASKS.get(request.task)
+    ask = task.ask if task and task.ask else "Decide in relation_match whether the answer says what the reference says."
+    hidden = task.hidden if task else ""
     truth = {key: value for key, value in request.meta.items() if value is not None}
     texts = {
         "question": request.question,
@@ -130,14 +106,49 @@ def to_judge(request: Request) -> requests.Request:
         "reference, numbers": json.dumps(truth, ensure_ascii=False) if truth else "",
         "candidate answer": request.prediction,
     }
-    shown = {"question", "candidate answer"} if request.task in BLIND else {*texts}
-    if request.task in TIMELESS:
+    shown = {"question", "candidate answer"} if hidden == "all" else {*texts}
+    if hidden == "times":
         shown.discard("reference, numbers")
         texts |= {name: _TIME.sub("…", texts[name]) for name in ("reference", "reference, short")}
     kept = {name: text for name, text in texts.items() if name in shown and (text or name == "candidate answer")}
-    return requests.make(request.id, request.task, f"{_INSTRUCTIONS}\n\nThis task: {ask}", kept, _REPLY)
+    return make(request.id, request.task, f"{_INSTRUCTIONS}\n\nThis task: {ask}", kept, _REPLY)
 
 
 def through(server: Server) -> Judge:
     """A judge for :func:`seldio.scores.so_bench.score.score` that asks *server*."""
     return lambda asked: [reply.verdict for reply in server.ask([to_judge(request) for request in asked])]
+
+
+# --- judgements made elsewhere ---------------------------------------------------------------------
+
+
+def cache_key(task: str | None, question: str | None, answer: str | None, prediction: str | None,
+              raw: str | None) -> str:  # fmt: skip
+    """The key under which the official program's cache keeps a judgement.
+
+    It knows neither the judge's model nor ``answer_meta`` nor ``prediction_cleaned``: judgements are used
+    again for other truths and other judges.
+    """
+    fields = {"task_name": task, "question": question, "answer": answer, "prediction": prediction}
+    text = json.dumps(fields | {"prediction_raw": raw}, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def from_cache(rows: Iterable[Mapping[str, Any]]) -> Judge:
+    """A judge that answers from rows of the official program: its cache, or its judged records.
+
+    Rows have ``cache_key`` and ``judgement`` or ``llm_judgement``; the last of a key counts. As in the official
+    program, rows that were made without an answer of the judge are not used.
+    """
+    kept: dict[str, Judgement] = {}
+    for row in rows:
+        found = row.get("judgement", row.get("llm_judgement"))
+        if row.get("cache_key") and isinstance(found, dict):
+            kept[str(row["cache_key"])] = found
+    kept = {key: found for key, found in kept.items() if _judged(found)}
+    return lambda requests: [kept.get(request.key) for request in requests]
+
+
+def _judged(found: Judgement) -> bool:
+    notes = str(found.get("notes") or "")
+    return "error" not in found and "api_error=" not in notes and not notes.startswith("local regex fallback only")

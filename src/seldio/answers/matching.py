@@ -1,0 +1,183 @@
+"""Ways of comparing a free answer with the right text: exact match, string match, word error rate."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from seldio.answers.letters import Letter, letter_of, unlabelled
+
+# --- exact match, as MERA asks for it of lm-eval, and what it misses -------------------------------
+
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+_ANSWER_WORD = re.compile(r"(?<![^\W_])ответ(?![^\W_])[\s:]*", re.IGNORECASE)
+
+
+def normalised(text: str, *, ignore_case: bool = True, ignore_punctuation: bool = True) -> str:
+    """What exact match compares: small letters, no ASCII punctuation; white space stays.
+
+    Characters NUL at the end fall away, as they do in the numpy arrays of lm-eval (which also cut off what a letter
+    such as İ grows by when it is made small, depending on the longest answer; that is not followed). Other
+    punctuation, such as « » and —, stays: ``string.punctuation`` is ASCII.
+    """
+    if ignore_case:
+        text = text.lower()
+    if ignore_punctuation:
+        text = text.translate(_NO_PUNCTUATION)
+    return text.rstrip("\0")
+
+
+def exact_match(prediction: str, reference: str, *, ignore_case: bool = True, ignore_punctuation: bool = True) -> bool:
+    """Whether lm-eval's ``exact_match`` gives 1; the defaults are MERA's options for ruEnvAQA.
+
+    Source: lm-evaluation-harness, ``api/metrics.py``, ``exact_match_hf_evaluate``; MERA_MULTIMODAL, ``ruenvaqa.yaml``.
+    """
+    options = {"ignore_case": ignore_case, "ignore_punctuation": ignore_punctuation}
+    return normalised(prediction, **options) == normalised(reference, **options)
+
+
+def after_answer_word(text: str) -> str | None:
+    """What stands behind the last ОТВЕТ (in any case), white space at both ends removed; None without that word."""
+    found = list(_ANSWER_WORD.finditer(text))
+    return text[found[-1].end() :].strip() if found else None
+
+
+# --- the texts of options --------------------------------------------------------------------------
+
+_WORD = re.compile(r"\b\w+\b")
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The set of words of a text, in small letters, as MMAU's script takes them; their order and number are lost."""
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def string_match(prediction: str, answer: str, options: Sequence[str]) -> bool:
+    """Whether all words of the answer are in the prediction, and no word that only wrong options have.
+
+    Source: ``string_match`` of MMAU's ``evaluation.py`` at 110127f; MMAR's at 3bce090 is the same.
+    """
+    said, right = word_set(prediction), word_set(answer)
+    wrong = frozenset().union(*(word_set(option) for option in options if word_set(option) != right)) - right
+    return bool(said) and right <= said and not said & wrong
+
+
+def folded(text: str) -> str:
+    """A text without what does not matter: case, punctuation (Unicode's too) and the width of white space.
+
+    Where nothing is left of it (``+``), the text itself, stripped.
+    """
+    return " ".join(_WORD.findall(text.casefold())) or text.strip()
+
+
+def same_text(prediction: str, answer: str) -> bool:
+    """Whether the prediction is the text of the answer, the label of its option aside (``B) pier``)."""
+    right = folded(answer)
+    return any(folded(part) == right for part in unlabelled(prediction))
+
+
+def chosen(prediction: str, options: Sequence[str]) -> tuple[Letter | None, str | None]:
+    """The letter of a prediction, and the option that it stands for; None where it stands for none."""
+    letter = letter_of(prediction)
+    if letter is None or not 0 <= letter.index < len(options):
+        return letter, None
+    return letter, options[letter.index]
+
+
+def passing(answer: str, options: Sequence[str]) -> list[str]:
+    """The wrong options that :func:`string_match` takes for the answer: those with the same words in another order."""
+    return [option for option in options if option != answer and string_match(option, answer, options)]
+
+
+# --- word error rates of transcripts, as SO-Bench's program has them -------------------------------
+
+_OTHER = re.compile(r"[^\w\s']")
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|'([^']+)'")
+#: A transcript behind a colon, and one behind "says".
+_BEHIND = (
+    re.compile(
+        r"(?:transcript|spoken words|speech content|the speaker says|speaker says|says|said|answer)\s*[:：]\s*(.+)$",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    re.compile(r"(?:says|said)\s*,?\s*[\"“']?(.+?)[\"”']?$", re.IGNORECASE | re.DOTALL),
+)
+_EDGES = " \t\r\n\"'“”"
+
+
+class Wer(NamedTuple):
+    """The word error rate of one reading.
+
+    Args:
+        rate: errors over words of the reference; 0 or 1 where that has none.
+        errors: words put in, left out and exchanged.
+        words: of the reference.
+    """
+
+    rate: float
+    errors: int
+    words: int
+
+
+class Transcript(NamedTuple):
+    """The reading that comes nearest to the reference.
+
+    Args:
+        best: its word error rate.
+        raw: that of the whole text.
+        text: the reading.
+        number: its place among :func:`candidates`; -1 where none is better than the whole text.
+    """
+
+    best: Wer
+    raw: Wer
+    text: str
+    number: int
+
+
+def words(text: str) -> list[str]:
+    """The words that are compared: lower case, without punctuation but for the straight apostrophe."""
+    return _OTHER.sub(" ", text.lower().replace("_", " ")).split()
+
+
+def word_error_rate(reference: str, hypothesis: str) -> Wer:
+    """The least number of words to put in, leave out and exchange, over the words of *reference*."""
+    from rapidfuzz.distance import Levenshtein
+
+    wanted, said = words(reference), words(hypothesis)
+    if not wanted:
+        return Wer(1.0 if said else 0.0, len(said), 0)
+    errors = Levenshtein.distance(wanted, said)
+    return Wer(errors / len(wanted), errors, len(wanted))
+
+
+def candidates(text: str) -> list[str]:
+    """The whole text, what of it stands in quotes, and what follows words like *says*; each reading once."""
+    text = text.strip()
+    found = [text, *(next(filter(None, groups)).strip() for groups in _QUOTED.findall(text))]
+    found += [match.group(1).strip() for pattern in _BEHIND if (match := pattern.search(text))]
+    kept: dict[str, str] = {}
+    for each in found:
+        kept.setdefault(" ".join(words(each.strip(_EDGES))), each.strip(_EDGES))
+    kept.pop("", None)
+    return list(kept.values()) or [text]
+
+
+def reference_of(canonical: str | None, answer: str | None) -> str:
+    """The transcript that is right: the canonical answer, else the first quotation of the answer, else all of it."""
+    if canonical and canonical.strip():
+        return canonical.strip()
+    text = (answer or "").strip()
+    found = candidates(text)
+    return found[1] if len(found) > 1 else text
+
+
+def transcribed(reference: str, text: str) -> Transcript:
+    """The reading of *text* with the least word error rate; among equals the first, the whole text before all."""
+    raw = word_error_rate(reference, text)
+    best = Transcript(raw, raw, text, -1)
+    for number, each in enumerate(candidates(text)):
+        if (found := word_error_rate(reference, each)).rate < best.best.rate:
+            best = Transcript(found, raw, each, number)
+    return best
