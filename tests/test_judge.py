@@ -742,8 +742,8 @@ def test_a_real_ctrl_c_ends_soon_though_the_server_stalls(serve: Serve, tmp_path
 
     server = serve(script)
     code = (
-        "import sys\nfrom seldio.scores import judge as j\nfrom seldio.scores.judge import asking\n"
-        "from tests.test_judge import requests\nasking._GRACE = 0.2\n"
+        "import sys\nfrom seldio.scores import judge as j\nfrom seldio.scores.judge import judge as module\n"
+        "from tests.test_judge import requests\nmodule._GRACE = 0.2\n"
         "try:\n    j.Judge('judge-1', sys.argv[1], cache=sys.argv[2], concurrency=1).ask(requests(5))\n"
         "except KeyboardInterrupt as error:\n    print(error)\n"
     )
