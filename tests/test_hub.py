@@ -367,7 +367,7 @@ def test_a_pull_waits_as_long_as_it_should(
     hub.make(REPO, {"a.csv": b"1\n"})
     hub.fault("GET", "/tree/", 429, **headers)
     pull(REPO, tmp_path / "got")
-    assert seconds <= sum(waits) <= seconds + 1
+    assert seconds <= sum(waits) <= seconds + 2  # a server thread may sleep as well
 
 
 def test_a_wait_of_hours_is_refused(hub: Hub, tree: Path) -> None:
