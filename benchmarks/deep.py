@@ -28,8 +28,7 @@ from seldio.media.windows import Recording
 from seldio.rules.collection import Collection, finder
 from seldio.rules.deep import RULES
 from seldio.rules.deep_causes import EVENTS, PLACES
-from seldio.rules.deep_fit import Fit, Fits, judged, timing
-from seldio.rules.deep_recordings import FORMATS, Rows
+from seldio.rules.deep_fit import FORMATS, Fit, Fits, Rows, judged, timing
 from seldio.rules.deep_timing import Shift
 from seldio.synth import labels, scene
 from seldio.synth.recording import RATE, RecordingOptions, Room, record

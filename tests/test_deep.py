@@ -29,10 +29,8 @@ from seldio.media.arrays import CHANNELS, SIDES, Format
 from seldio.media.intensity import SoundField, array_of, inverted, listen, others
 from seldio.media.render import render
 from seldio.media.windows import Recording
-from seldio.rules.deep_causes import causes, judge, rotation
-from seldio.rules.deep_evidence import joined, pieces, said
-from seldio.rules.deep_fit import judged, timing
-from seldio.rules.deep_recordings import Rows
+from seldio.rules.deep_causes import causes, joined, judge, pieces, rotation, said
+from seldio.rules.deep_fit import Rows, judged, timing
 from seldio.rules.deep_timing import heard, other, shift
 from seldio.synth import labels, scene
 from seldio.synth.recording import RecordingOptions, Room, record

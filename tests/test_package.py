@@ -19,7 +19,8 @@ from seldio.files import open_source
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats.yaml_text import MAX_BYTES, parse
 from seldio.rules.collection import Collection, Reference, finder
-from seldio.rules.package import RULES, Package, is_package, systems
+from seldio.rules.package import Package, is_package, systems
+from seldio.rules.package_rules import RULES
 
 SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
 REAL = SHARED / "data" / "dcase-meta"

@@ -25,14 +25,13 @@ from seldio.line_validation import check_large as check_lines
 from seldio.line_validation import large_files
 from seldio.reference import load
 from seldio.rules.audio import check_recordings
-from seldio.rules.audio_tree import is_sound
 from seldio.rules.base import Rule
 from seldio.rules.collection import Collection, Reference, finder
 from seldio.rules.deep import check_fit
 from seldio.rules.item_audio import check_audio
 from seldio.rules.package import Package, is_package, systems
+from seldio.rules.tree_media import is_sound, is_video
 from seldio.rules.video import check_videos
-from seldio.rules.video_tree import is_video
 from seldio.settings import Settings
 
 Path = str | os.PathLike[str]

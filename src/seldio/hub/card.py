@@ -21,7 +21,7 @@ from seldio.formats import yaml_text
 from seldio.hub.layout import Subset, features_of, schema_of
 from seldio.hub.repository import Upload
 from seldio.info import as_text
-from seldio.rules.hub_card import SIZES
+from seldio.rules.hub import SIZES
 from seldio.rules.hub_folder import kind_of, suffix_of
 from seldio.text import plural
 

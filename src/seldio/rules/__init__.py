@@ -16,7 +16,7 @@ from seldio.rules import (
     layout,
     mera,
     misreadings,
-    package,
+    package_rules,
     predictions,
     stored,
     submissions,
@@ -31,7 +31,7 @@ LABEL_RULES: tuple[Rule, ...] = (*misreadings.RULES, *labels.RULES)
 #: Rules that look at all label files of one system or folder together.
 SET_RULES: tuple[Rule, ...] = submissions.RULES
 #: Rules for the zip that goes to the challenge.
-PACKAGE_RULES: tuple[Rule, ...] = package.RULES
+PACKAGE_RULES: tuple[Rule, ...] = package_rules.RULES
 #: Rules for the folders of a data set.
 TREE_RULES: tuple[Rule, ...] = (*layout.RULES, *stored.RULES)
 #: Rules for what goes to the Hub.
@@ -49,7 +49,7 @@ FAMILIES = (
     labels,
     misreadings,
     submissions,
-    package,
+    package_rules,
     layout,
     stored,
     audio,

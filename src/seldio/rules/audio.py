@@ -19,10 +19,10 @@ from seldio.findings import Finding, Sink
 from seldio.formats.trees import Tree
 from seldio.media.riff import RATES
 from seldio.rules.audio_samples import SAMPLE_RULES, check_sounds
-from seldio.rules.audio_tree import CHANNELS, CONTAINERS, DEPTHS, SAMPLING, Heard, TreeAudio
 from seldio.rules.base import ERROR, WARNING, Labels, Rule, rule
 from seldio.rules.collection import Collection, Found, finder
-from seldio.rules.tree_files import MANY, folders, wrong_alike
+from seldio.rules.layout import MANY, folders, wrong_alike
+from seldio.rules.tree_media import CHANNELS, CONTAINERS, DEPTHS, SAMPLING, Heard, TreeAudio
 from seldio.text import listed, plural, printable
 
 

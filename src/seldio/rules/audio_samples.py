@@ -14,9 +14,9 @@ import numpy as np
 from seldio.engines import each
 from seldio.errors import InvalidData, SeldioError
 from seldio.findings import Finding, Sink
-from seldio.rules.audio_tree import Heard
 from seldio.rules.base import ERROR, WARNING, Rule, rule
 from seldio.rules.collection import Found, finder
+from seldio.rules.tree_media import Heard
 from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:

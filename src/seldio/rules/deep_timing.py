@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from seldio.rules.deep_evidence import Bools, Floats, Ints, Said, likelihood, places, runs
+from seldio.rules.deep_causes import Bools, Floats, Ints, Said, likelihood, places, runs
 
 #: Label frames by which labels are moved, at most.
 FURTHEST = 100

@@ -1,19 +1,27 @@
-"""HUB: what the Hugging Face Hub refuses or cannot show, found before anything goes up."""
+"""HUB: what the Hugging Face Hub refuses or cannot show, found before anything goes up.
+
+Files, tables (HUB2), splits and configurations as the card lays them out (HUB3), folders of recordings with a
+metadata file (HUB4), and the YAML values at the top of the card (HUB6).
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+import posixpath
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv
+import pyarrow.json
 import pyarrow.parquet as pq
 
 from seldio.findings import Finding
-from seldio.rules import hub_card, hub_configs, hub_media, hub_secrets
+from seldio.rules import hub_secrets
 from seldio.rules.base import ERROR, WARNING, Rule, rule
-from seldio.rules.collection import Found
-from seldio.rules.hub_folder import HubFolder
-from seldio.text import clipped, listed, printable
+from seldio.rules.collection import Entry, Found
+from seldio.rules.hub_folder import Config, HubFolder, kind_of, suffix_of
+from seldio.text import clipped, listed, plural, printable
 
 FOLDER_FILES, REPOSITORY_FILES = 10_000, 100_000
 LARGE_FILE, LARGEST_FILE = 200 * 10**9, 500 * 10**9
@@ -237,8 +245,354 @@ def _difference(first: pa.Schema, other: pa.Schema) -> str:
     return listed([f"{name} is {b}, not {a}" for name, (a, b) in kinds.items() if a != b], 3) or "nullability"
 
 
+#: What the Hub knows, as of its documentation of 2026.
+LICENSES = frozenset(
+    """
+    apache-2.0 mit openrail bigscience-openrail-m creativeml-openrail-m bigscience-bloom-rail-1.0
+    bigcode-openrail-m afl-3.0 artistic-2.0 bsl-1.0 bsd bsd-2-clause bsd-3-clause bsd-3-clause-clear c-uda cc
+    cc0-1.0 cc-by-2.0 cc-by-2.5 cc-by-3.0 cc-by-4.0 cc-by-sa-3.0 cc-by-sa-4.0 cc-by-nc-2.0 cc-by-nc-3.0
+    cc-by-nc-4.0 cc-by-nd-4.0 cc-by-nc-nd-3.0 cc-by-nc-nd-4.0 cc-by-nc-sa-2.0 cc-by-nc-sa-3.0 cc-by-nc-sa-4.0
+    cdla-sharing-1.0 cdla-permissive-1.0 cdla-permissive-2.0 wtfpl ecl-2.0 epl-1.0 epl-2.0 etalab-2.0 eupl-1.1
+    eupl-1.2 agpl-3.0 gfdl gpl gpl-2.0 gpl-3.0 lgpl lgpl-2.1 lgpl-3.0 isc h-research intel-research lppl-1.3c
+    ms-pl apple-ascl apple-amlr mpl-2.0 odc-by odbl openmdw-1.0 openrail++ osl-3.0 postgresql ofl-1.1 ncsa
+    unlicense zlib pddl lgpl-lr deepfloyd-if-license fair-noncommercial-research-license llama2 llama3 llama3.1
+    llama3.2 llama3.3 llama4 gemma unknown other
+    """.split()  # noqa: SIM905
+)
+TASKS = frozenset(
+    """
+    text-classification token-classification table-question-answering question-answering zero-shot-classification
+    translation summarization feature-extraction text-generation fill-mask sentence-similarity text-to-speech
+    text-to-audio automatic-speech-recognition audio-to-audio audio-classification audio-text-to-text
+    voice-activity-detection depth-estimation image-classification object-detection image-segmentation
+    text-to-image image-to-text image-to-image image-to-video unconditional-image-generation video-classification
+    reinforcement-learning robotics tabular-classification tabular-regression tabular-to-text table-to-text
+    multiple-choice text-ranking text-retrieval time-series-forecasting text-to-video image-text-to-text
+    image-text-to-image image-text-to-video visual-question-answering document-question-answering
+    zero-shot-image-classification graph-ml mask-generation zero-shot-object-detection text-to-3d image-to-3d
+    image-feature-extraction video-text-to-text keypoint-detection visual-document-retrieval any-to-any
+    video-to-video other
+    """.split()  # noqa: SIM905
+)
+SIZES = (
+    "n<1K", "1K<n<10K", "10K<n<100K", "100K<n<1M", "1M<n<10M", "10M<n<100M", "100M<n<1B", "1B<n<10B", "10B<n<100B",
+    "100B<n<1T", "n>1T",
+)  # fmt: skip
+_LISTS = {"license": LICENSES, "task_categories": TASKS, "size_categories": frozenset(SIZES)}
+
+
+def card_path(folder: HubFolder) -> str:
+    """The card as shown to people."""
+    return next((entry.path for entry in folder.files if entry.name == "README.md"), folder.path)
+
+
+@rule("HUB601", ERROR)
+def hub_card_unreadable(folder: HubFolder, found: Found) -> Iterator[Finding]:
+    """A card whose YAML cannot be read.
+
+    The values stand at the top of README.md between two lines of three dashes. The Hub refuses a
+    commit with a card that it cannot read; the syntax errors themselves are reported beside this.
+
+    Example:
+        license: [mit
+
+    Fix:
+        Correct the YAML, or remove it: seldio then writes it anew.
+
+    Reference: hub-docs, datasets-cards.
+    """
+    if folder.card is None:
+        yield found(card_path(folder), "The YAML at the top is not a mapping that can be read", "correct or remove it")
+
+
+@rule("HUB602", WARNING)
+def hub_card_value(folder: HubFolder, found: Found) -> Iterator[Finding]:
+    """A licence, task or size that the Hub does not list.
+
+    The Hub accepts values of its lists only: nobody finds the data set by another, or the commit is
+    refused.
+
+    Example:
+        license: CC BY 4.0
+
+    Fix:
+        Take one of the list: ``cc-by-4.0``. For a licence of your own write ``license: other`` with
+        ``license_name`` and ``license_link``.
+
+    Reference: hub-docs, repositories-licenses and datasetcard.md.
+    """
+    for key, value in _values(folder.card or {}):
+        if value not in _LISTS[key]:
+            near = next((known for known in sorted(_LISTS[key]) if known == str(value).lower().replace(" ", "-")), None)
+            yield found(card_path(folder), f"The Hub does not list {key} {clipped(str(value), 40)}",
+                        f"did you mean {near}?" if near else "take a value of its list")  # fmt: skip
+
+
+def _values(card: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key in _LISTS:
+        given = card.get(key)
+        for value in given if isinstance(given, list) else [given]:
+            if value is not None:
+                yield key, value
+
+
+@rule("HUB603", WARNING)
+def hub_no_license(folder: HubFolder, found: Found) -> Iterator[Finding]:
+    """A card without a licence.
+
+    Without one nobody is allowed to use the data, whoever can download it.
+
+    Example:
+        a card with pretty_name and tags only
+
+    Fix:
+        ``--license cc-by-4.0``, or ``license:`` in the card. Data made from other data keeps their terms.
+
+    Reference: hub-docs, repositories-licenses.
+    """
+    if folder.card is not None and not folder.card.get("license"):
+        yield found(card_path(folder), "Names no licence: nobody may use the data", "--license cc-by-4.0, for example")
+
+
+SPLITS, CONFIGS, CROISSANT_CONFIGS = 30, 4_000, 100
+
+
+@rule("HUB301", ERROR)
+def hub_splits(folder: HubFolder, found: Found) -> Iterator[Finding]:
+    """More than 30 splits in a configuration.
+
+    The viewer gives up (TooManySplitsError).
+
+    Example:
+        a split for each of 45 rooms
+
+    Fix:
+        Make them configurations, or a column.
+
+    Reference: dataset-viewer, max_splits.
+    """
+    for config in folder.configs:
+        if len(config.splits) > SPLITS:
+            yield found(card_path(folder), f"Configuration {printable(config.name)} has {len(config.splits):,} splits; "
+                        f"the viewer shows up to {SPLITS}", "make them configurations, or a column")  # fmt: skip
+
+
+@rule("HUB302", ERROR)
+def hub_configs(folder: HubFolder, found: Found) -> Iterator[Finding]:
+    """More than 4,000 configurations.
+
+    The viewer gives up (DatasetWithTooManyConfigsError).
+
+    Example:
+        a configuration for each recording
+
+    Fix:
+        Make what tells them apart a column.
+
+    Reference: dataset-viewer, max_configs.
+    """
+    if len(folder.configs) > CONFIGS:
+        yield found(card_path(folder), f"{len(folder.configs):,} configurations; the viewer shows up to {CONFIGS:,}",
+                    "make what tells them apart a column")  # fmt: skip
+
+
+@rule("HUB303", WARNING)
+def hub_croissant_configs(folder: HubFolder, found: Found) -> Iterator[Finding]:
+    """More than 100 configurations.
+
+    All of them load, but the Hub's own Croissant metadata describes the first 100 only.
+
+    Example:
+        250 configurations
+
+    Fix:
+        Make what tells them apart a column, if search engines are to know all of them.
+
+    Reference: dataset-viewer, croissant: MAX_CONFIGS.
+    """
+    if CROISSANT_CONFIGS < len(folder.configs) <= CONFIGS:
+        yield found(card_path(folder), f"{len(folder.configs):,} configurations; Croissant describes the first 100",
+                    "make what tells them apart a column")  # fmt: skip
+
+
+@rule("HUB304", ERROR)
+def hub_mixed_formats(folder: HubFolder, found: Found) -> Iterator[Finding]:
+    """Different formats in one configuration.
+
+    ``load_dataset`` takes one reader for a configuration; splits in csv and in Parquet do not load
+    (FileFormatMismatchBetweenSplitsError).
+
+    Example:
+        train: train.csv, test: test.parquet
+
+    Fix:
+        Write all splits in one format, or make two configurations.
+
+    Reference: datasets, infer_module_for_data_files; dataset-viewer, FileFormatMismatchBetweenSplitsError.
+    """
+    for config in folder.configs:
+        kinds = dict.fromkeys(kind_of(name) for name in _names(folder, config) if not _beside_media(name))
+        if len(kinds) > 1:
+            yield found(card_path(folder), f"Configuration {printable(config.name)} mixes {listed(list(kinds))}",
+                        "write all splits in one format, or make two configurations")  # fmt: skip
+
+
+def _names(folder: HubFolder, config: Config) -> Iterator[str]:
+    for patterns in config.splits.values():
+        for pattern in patterns:
+            yield from (entry.name for entry in folder.matching(pattern))
+
+
+def _beside_media(name: str) -> bool:
+    """Whether a file tells about the media files around it."""
+    return name.rpartition("/")[2].startswith("metadata.")
+
+
+@rule("HUB305", ERROR)
+def hub_pattern_without_files(folder: HubFolder, found: Found) -> Iterator[Finding]:
+    """A split of the card without a file.
+
+    ``load_dataset`` stops (EmptyDatasetError, DataFilesNotFoundError) for the whole configuration.
+
+    Example:
+        path: data/validation-*.parquet, and no such file goes up
+
+    Fix:
+        Correct the pattern in the card, or take the split out.
+
+    Reference: hub-docs, datasets-manual-configuration.
+    """
+    lost: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for config in folder.configs:
+        for split, patterns in config.splits.items():
+            for pattern in patterns:
+                if not folder.matching(pattern):
+                    lost[config.name, split].append(pattern)
+    for (name, split), missing in lost.items():
+        what = f"{plural(len(missing), 'pattern')} of configuration {printable(name)}, split {printable(split)}"
+        yield found(card_path(folder), f"No file fits {what}: {listed(missing)}", "correct the pattern, or take it out")
+
+
+_NAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
+
+
+def _listings(folder: HubFolder) -> Iterator[tuple[Entry, str, list[Any]]]:
+    """Each metadata file that names files, with one of its columns that do, and what stands in it."""
+    for entry in folder.files:
+        if entry.name.rpartition("/")[2] in _NAMES:
+            table = _table(folder, entry)
+            names = [] if table is None else table.column_names
+            for column in names:
+                if table is not None and (column == "file_name" or column.endswith("_file_name")):
+                    yield entry, column, table[column].to_pylist()
+
+
+def _table(folder: HubFolder, entry: Entry) -> pa.Table | None:
+    """A metadata file as a table; None where it cannot be read, which other rules report."""
+    try:
+        if suffix_of(entry.name) == "parquet":
+            footer = folder.footers[entry.name]
+            if isinstance(footer, str):
+                return None
+            with entry.open() as stream:
+                return pq.read_table(stream, columns=_named(footer.schema.to_arrow_schema().names))
+        reader = pyarrow.csv.read_csv if suffix_of(entry.name) == "csv" else pyarrow.json.read_json
+        with entry.open() as stream:
+            return reader(stream)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+
+
+def _named(columns: list[str]) -> list[str]:
+    return [name for name in columns if name == "file_name" or name.endswith("_file_name")]
+
+
+def _line(entry: Entry, row: int) -> int | None:
+    """The physical line of a row; Parquet has none."""
+    return {"csv": row + 2, "jsonl": row + 1}.get(suffix_of(entry.name))
+
+
+def _climbs(name: str) -> bool:
+    return name.startswith(("/", "\\")) or ":" in name.partition("/")[0] or ".." in name.replace("\\", "/").split("/")
+
+
+@rule("HUB401", ERROR)
+def hub_file_name_missing(folder: HubFolder, found: Found) -> Iterator[Finding]:
+    """A ``file_name`` of a metadata file that is not among the files.
+
+    AudioFolder and VideoFolder look each file up beside the metadata file. One that is missing stops
+    ``load_dataset``; it often was left out of the upload, or is called .WAV.
+
+    Example:
+        {"file_name": "clips/mix001.wav"}, and there is no clips/mix001.wav
+
+    Fix:
+        Add the file, or correct the name; paths count from the folder of the metadata file.
+
+    Reference: datasets, folder_based_builder.py.
+    """
+    for entry, column, values in _listings(folder):
+        above = entry.name.rpartition("/")[0]
+        for row, name in enumerate(values):
+            if isinstance(name, str) and not _climbs(name):
+                if posixpath.normpath(posixpath.join(above, name)) not in folder.names:
+                    yield found(entry.path, f"{column} {printable(name)} is not among the files that go up",
+                                "add it, or correct the name", line=_line(entry, row))  # fmt: skip
+            elif name is None and column == "file_name":
+                yield found(entry.path, "A row without file_name", "name its file", line=_line(entry, row))
+
+
+@rule("HUB402", ERROR)
+def hub_file_name_climbs(folder: HubFolder, found: Found) -> Iterator[Finding]:
+    """A ``file_name`` that is absolute or climbs with ``..``.
+
+    Paths count from the folder of the metadata file, and nothing above it is looked at: the metadata
+    file stands in the folder of its media or above, never in a folder beside or below.
+
+    Example:
+        labels/metadata.jsonl: {"file_name": "../audio/mix001.wav"}
+
+    Fix:
+        Move the metadata file to the folder that holds all its media, and name them from there.
+
+    Reference: hub-docs, datasets-audio: "metadata file … in the same directory or a parent".
+    """
+    for entry, column, values in _listings(folder):
+        for row, name in enumerate(values):
+            if isinstance(name, str) and _climbs(name):
+                yield found(entry.path, f"{column} {printable(name)} leads out of the folder of the metadata file",
+                            "move the metadata file above its media", line=_line(entry, row))  # fmt: skip
+
+
+@rule("HUB403", WARNING)
+def hub_media_without_row(folder: HubFolder, found: Found) -> Iterator[Finding]:
+    """Recordings below a metadata file that has no row for them.
+
+    They go up, but nobody who loads the data set sees them.
+
+    Example:
+        mix002.wav beside a metadata.jsonl that names mix001.wav only
+
+    Fix:
+        Add their rows, or leave the files out.
+
+    Reference: datasets, folder_based_builder.py.
+    """
+    named: dict[str, tuple[str, set[str]]] = {}
+    for entry, _, values in _listings(folder):
+        above = entry.name.rpartition("/")[0]
+        paths = {posixpath.normpath(posixpath.join(above, name)) for name in values if isinstance(name, str)}
+        named.setdefault(entry.path, (f"{above}/" if above else "", set()))[1].update(paths)
+    every = set().union(*(names for _, names in named.values()))
+    for path, (above, _) in named.items():
+        media = {name for name in folder.names if name.startswith(above) and kind_of(name) in ("wav", "mp4")}
+        if lost := sorted(media - every):
+            yield found(path, f"No row for {plural(len(lost), 'recording')}: {listed(lost)}", "add them")
+
+
 RULES: tuple[Rule, ...] = (
     hub_folder_files, hub_repository_files, hub_file_too_large, hub_large_file, hub_parquet_unreadable, hub_columns,
-    hub_column_name, hub_row_group, hub_split_schema, *hub_configs.RULES, *hub_media.RULES, *hub_secrets.RULES,
-    *hub_card.RULES,
+    hub_column_name, hub_row_group, hub_split_schema, hub_splits, hub_configs,
+    hub_croissant_configs, hub_mixed_formats, hub_pattern_without_files, hub_file_name_missing, hub_file_name_climbs,
+    hub_media_without_row, *hub_secrets.RULES, hub_card_unreadable, hub_card_value, hub_no_license,
 )  # fmt: skip

@@ -6,17 +6,17 @@ its recordings is data: :data:`seldio.rules.recordings.EXPECTED`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading
 from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
+from seldio.rules.collection import Found
 from seldio.rules.recordings import Audio, Find, Recording, late, plain
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
 
-Found = Callable[..., Finding]
 #: From so many recordings on, what all of them share is one finding.
 MANY = 4
 

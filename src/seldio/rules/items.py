@@ -5,19 +5,18 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from seldio.answers.tasks import TASKS
 from seldio.files import name_fault
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading, Row
-from seldio.rules import item_fields, item_truth
+from seldio.rules import item_fields
 from seldio.rules.base import ERROR, WARNING, rule
+from seldio.rules.collection import Found
 from seldio.rules.item_fields import items_of
 from seldio.schema.qa import Prediction
 from seldio.text import clipped, printable
-
-Found = Callable[..., Finding]
 
 #: Letters that look Latin and are not: Cyrillic and Greek capitals.
 HOMOGLYPHS = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXABEZHIKMNOPTYX", strict=True))
@@ -332,6 +331,6 @@ def empty_prediction(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
 RULES = (
     repeated_id, answer_not_among_options, repeated_option, homoglyph_letter, times_of_item,
-    *item_fields.RULES, *item_truth.RULES, task_counts, unsafe_audio_path, awkward_audio_path, no_options,
+    *item_fields.RULES, task_counts, unsafe_audio_path, awkward_audio_path, no_options,
     repeated_prediction, empty_prediction,
 )  # fmt: skip

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from seldio.findings import Finding
 from seldio.formats.base import Ints
 from seldio.rules.base import ERROR, POSITION, WARNING, Labels, rule
+from seldio.rules.collection import Found
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
-
-Found = Callable[..., Finding]
 
 #: Recordings have up to six overlapping events, says the task page; more are a system gone wrong.
 MOST_OVERLAPS = 6

@@ -1,4 +1,4 @@
-"""QAI20: instructions of MERA's questions; and all rules for MERA together.
+"""QAI20, PRD12 and PRD13: instructions of MERA's questions, and the answers in the archive of a submission.
 
 :func:`mera_verdict` says what MERA's own validator says; :func:`check_items`, :func:`check_answers` and
 :func:`check_package` run the rules.
@@ -6,20 +6,23 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import re
 import string
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from seldio.answers.letters import CYRILLIC
+from seldio.answers.matching import normalised
 from seldio.findings import Finding
-from seldio.formats.items import ItemReading
-from seldio.rules.base import ERROR, WARNING, Rule, rule
+from seldio.formats.items import ItemReading, Row
+from seldio.formats.mera import AS_WRITTEN, dig, id_value
+from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
 from seldio.rules.collection import Found, item_finder
-from seldio.rules.mera_answers import ANSWER_RULES, ID_RULES, PACKAGE_RULES, Answers, Package
 from seldio.rules.mera_verdict import ERRORS, gold_of, mera_response, mera_verdict
-from seldio.schema.qa import Item
-from seldio.text import clipped, plural
+from seldio.schema.qa import Item, Prediction
+from seldio.text import clipped, plural, printable
 
 __all__ = [
     "ANSWER_RULES", "ERRORS", "ITEM_RULES", "PACKAGE_RULES", "RULES", "Answers", "Package", "check_answers",
@@ -28,6 +31,7 @@ __all__ = [
 
 _NAMED = re.compile(r"(?:литер|букв)\w*\W{1,3}([АВСЕ])\b|[(\s]([АВСЕ])(?=,\s*[A-F]\b)")
 _OPTION = re.compile(r"option_[a-z]")
+_LETTER = re.compile(r"(?<![^\W_])[A-Fa-fАВСЕ](?![^\W_])")
 
 
 def _items(reading: ItemReading) -> Iterator[tuple[int, Item]]:
@@ -142,6 +146,285 @@ def literal_braces(reading: ItemReading, found: Found) -> Iterator[Finding]:
         fields = _fields(item.instruction or "")
         if fields is None or any(not name.isidentifier() for name in fields):
             yield found(number, "braces in the instruction that are no placeholder", "instruction", "write {{ and }}")
+
+
+# --- the archive and its answers --------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Package:
+    """The archive of a submission.
+
+    Args:
+        path: as shown to people.
+        members: its files; None where it cannot be opened.
+        tasks: what is asked for.
+        paths: of the files as shown to people, by name; below *path* where that does not say.
+    """
+
+    path: str
+    members: Mapping[str, bytes] | None
+    tasks: Sequence[str] = ("ruEnvAQA",)
+    paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def errors(self, kind: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+        """The validator's errors of one type: the task, the path of its file, and what the error tells."""
+        gold = dict.fromkeys(self.tasks)
+        files = {member.rsplit("/", 1)[-1].rsplit(".", 1)[0]: member for member in self.members or ()}
+        for error in mera_verdict(self.members, gold):
+            if error["type"] == kind:
+                task, name = error["task"], files.get(error["task"])
+                path = self.path if name is None else self.paths.get(name, f"{self.path}!/{name}")
+                yield task, path, error
+
+
+@rule("PRD121", ERROR)
+def unreadable_submission(package: Package, found: Found) -> Iterator[Finding]:
+    """A submission that is no zip, or a broken one.
+
+    MERA's validator calls this ``unreadable_zip``; nothing is scored.
+
+    Example:
+        a tar with the name submission.zip
+
+    Fix:
+        Pack the files with zip.
+
+    Reference: MERA, modules/scoring/src/worker.py.
+    """
+    for _, path, _ in package.errors("unreadable_zip"):
+        yield found(path, "the archive cannot be opened as a zip", "pack the files with zip")
+
+
+@rule("PRD122", ERROR)
+def unreadable_task(package: Package, found: Found) -> Iterator[Finding]:
+    """A task's file that is not JSON in UTF-8.
+
+    MERA's validator calls this ``unreadable_file``; the task scores 0.
+
+    Example:
+        {"data": {"test": [
+
+    Fix:
+        Write the file again; seldio validate on the file itself says where it breaks.
+
+    Reference: MERA, modules/scoring/src/tasks/task.py.
+    """
+    for task, path, _ in package.errors("unreadable_file"):
+        yield found(path, f"the file of {printable(task)} cannot be read as JSON", "write it again, in UTF-8")
+
+
+@rule("PRD123", ERROR)
+def wrong_extension(package: Package, found: Found) -> Iterator[Finding]:
+    """A task's file with another suffix than .json.
+
+    MERA's validator calls this ``extension``; the task scores 0. JSON lines are not read either.
+
+    Example:
+        ruEnvAQA.jsonl
+
+    Fix:
+        Call the file ruEnvAQA.json.
+
+    Reference: MERA, modules/scoring/src/tasks/task.py.
+    """
+    for task, path, error in package.errors("extension"):
+        message = f"the suffix is {clipped(error['extension'] or 'none', 20)}, not .json"
+        yield found(path, message, f"call it {printable(task)}.json")
+
+
+@rule("PRD124", ERROR)
+def task_missing(package: Package, found: Found) -> Iterator[Finding]:
+    """A submission without the file of a task.
+
+    Files are found by their name, capitals included, in any folder of the archive. MERA's validator calls
+    this ``no_task``; the task scores 0.
+
+    Example:
+        ruenvaqa.json in place of ruEnvAQA.json
+
+    Fix:
+        Add the file, or give it the name of the task.
+
+    Reference: MERA, modules/scoring/src/worker.py.
+    """
+    for task, path, _ in package.errors("no_task") if package.members is not None else ():
+        alike = [name for name in package.members or () if task.lower() in name.lower()]
+        hint = f"rename {printable(alike[0])}" if alike else "add it"
+        yield found(path, f"there is no {printable(task)}.json", hint)
+
+
+@dataclasses.dataclass(frozen=True)
+class Answers:
+    """The answers of a submission, and the questions where those are known."""
+
+    reading: ItemReading
+    gold: Mapping[str, Item] | None = None
+
+    def rows(self) -> Iterator[tuple[int, Prediction, str]]:
+        """Number, answer and its text, of answers that are not empty."""
+        for number, row in enumerate(self.reading.rows):
+            if isinstance(row, Prediction) and row.prediction:
+                yield number, row, row.prediction
+
+    def options(self, row: Prediction) -> int:
+        """How many options the question of *row* has; four where that is not known."""
+        item = (self.gold or {}).get(row.id or "")
+        return len(item.options) if item is not None and item.options else 4
+
+
+def _latin(text: str) -> bool:
+    return len(text) == 1 and text in string.ascii_lowercase
+
+
+@rule("PRD131", ERROR)
+def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
+    """A question without an answer.
+
+    MERA's validator calls this ``no_id``; one question without an answer and the whole task scores 0. An id in
+    quotes is another than the number: an answer to "1" is none to question 1.
+
+    Example:
+        596 questions, 595 answers
+
+    Fix:
+        Answer every question; an empty text is an answer. Write ids without quotes.
+
+    Reference: MERA, modules/scoring/src/tasks/task.py.
+    """
+    left_out = answers.reading.origin.get("left_out")
+    given = {row.id for row in answers.reading.rows} | set(left_out if isinstance(left_out, list) else ())
+    for name in answers.gold or ():
+        if name not in given:
+            yield found(None, f"there is no answer to question {clipped(name)}", None,
+                        "one question without an answer, and the whole task scores 0")  # fmt: skip
+    for number, row in enumerate(answers.reading.rows):
+        item = (answers.gold or {}).get(row.id or "")
+        if _quoted(row) and not (item is not None and _quoted(item)) and (item is not None or answers.gold is None):
+            yield found(number, f"the id is the text {json.dumps(row.id)}: no answer to question {row.id}", "id",
+                        "write the number without quotes: MERA compares types as well")  # fmt: skip
+
+
+def _quoted(row: Row) -> bool:
+    """Whether the id of a record is a number in quotes."""
+    written = (row.extra or {}).get(AS_WRITTEN)
+    id = dig(written, "meta", "id") if isinstance(written, dict) else None
+    return isinstance(id, str) and type(id_value(id)) is int
+
+
+@rule("PRD132", WARNING)
+def surplus_answer(answers: Answers, found: Found) -> Iterator[Finding]:
+    """An answer to a question that the benchmark does not have.
+
+    MERA ignores it. Ids of test and shots run on: answers to the examples often are the surplus.
+
+    Example:
+        "meta": {"id": 9999}
+
+    Fix:
+        Leave it out, or correct its id.
+
+    Reference: MERA, modules/scoring/src/tasks/task.py: only the ids of the right answers are looked at.
+    """
+    for number, row in enumerate(answers.reading.rows):
+        if answers.gold is not None and row.id not in answers.gold:
+            yield found(number, f"there is no question {clipped(row.id or '')}", "id", "it is ignored: correct its id")
+
+
+@rule("PRD133", ERROR)
+def letter_outside_options(answers: Answers, found: Found) -> Iterator[Finding]:
+    """A letter that no option of the question has.
+
+    It scores 0 whatever the right answer is. Where the questions are not known, four options are assumed.
+
+    Example:
+        "outputs": "C" to a question with two options
+
+    Fix:
+        Look at how letters are taken from the model's output.
+
+    Reference: MERA_MULTIMODAL, ruenvaqa.yaml: exact_match.
+    """
+    for number, row, text in answers.rows():
+        letter, count = normalised(text), answers.options(row)
+        if _latin(letter) and letter not in string.ascii_lowercase[:count]:
+            message = f"{letter.upper()} is none of the {count} options"
+            yield found(number, message, "prediction", f"the options are A to {string.ascii_uppercase[count - 1]}")
+
+
+@rule("PRD134", ERROR)
+def homoglyph_answer(answers: Answers, found: Found) -> Iterator[Finding]:
+    """A Cyrillic letter as an answer.
+
+    It looks like the Latin one and never equals it: scored 0.
+
+    Example:
+        "outputs": "В", the third letter of the Russian alphabet
+
+    Fix:
+        Write the Latin letter.
+
+    Reference: exact_match of lm-eval compares code points.
+    """
+    for number, _, text in answers.rows():
+        letter = normalised(text)
+        if letter in CYRILLIC:
+            message = f"a Cyrillic letter that looks like {CYRILLIC[letter]}: scored 0"
+            yield found(number, message, "prediction", f"write the Latin {CYRILLIC[letter]}")
+
+
+@rule("PRD135", WARNING)
+def text_around_letter(answers: Answers, found: Found) -> Iterator[Finding]:
+    """More than a letter as an answer.
+
+    Exact match scores it 0, however right the letter is: a space, a line end or a word is enough. MERA's site
+    also looks at what stands behind the word ОТВЕТ; the published harness does not.
+
+    Example:
+        "outputs": "ОТВЕТ B"
+
+    Fix:
+        Write the letter alone.
+
+    Reference: MERA_MULTIMODAL, ruenvaqa.yaml: no filter is applied before exact_match.
+    """
+    for number, _, text in answers.rows():
+        letter = normalised(text)
+        if not _latin(letter) and letter not in CYRILLIC:
+            letters = {CYRILLIC.get(one, one).upper() for one in _LETTER.findall(text)}
+            hint = f"write {letters.pop()} alone" if len(letters) == 1 else "write the letter of an option"
+            yield found(number, f"{clipped(_shown(text), 30)} is no letter alone: scored 0", "prediction", hint)
+
+
+def _shown(text: str) -> str:
+    """*text*; in quotes where it begins or ends with what cannot be seen."""
+    return text if text == text.strip() else json.dumps(text, ensure_ascii=False)
+
+
+@rule("PRD136", INFO)
+def decorated_letter(answers: Answers, found: Found) -> Iterator[Finding]:
+    """A letter in lower case or with punctuation around it.
+
+    Exact match ignores case and ASCII punctuation: it counts like the letter. Other scorers may not.
+
+    Example:
+        "outputs": "(b)"
+
+    Fix:
+        Write B.
+
+    Reference: MERA_MULTIMODAL, ruenvaqa.yaml: ignore_case, ignore_punctuation.
+    """
+    for number, _, text in answers.rows():
+        letter = normalised(text)
+        if _latin(letter) and text != letter.upper():
+            yield found(number, f"{clipped(text)} counts as {letter.upper()}", "prediction", f"write {letter.upper()}")
+
+
+PACKAGE_RULES = (unreadable_submission, unreadable_task, wrong_extension, task_missing)
+ID_RULES = (missing_answer, surplus_answer)
+LETTER_RULES = (letter_outside_options, homoglyph_answer, text_around_letter, decorated_letter)
+ANSWER_RULES = (*ID_RULES, *LETTER_RULES)
 
 
 # --- running them -----------------------------------------------------------------------------------

@@ -6,17 +6,16 @@ nothing more about it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from seldio.findings import Finding
 from seldio.formats.detect import Candidate, detect, judge, means_the_same
 from seldio.rules.base import ERROR, INFO, WARNING, Labels, rule
+from seldio.rules.collection import Found
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
-
-Found = Callable[..., Finding]
 
 #: Fewer rows than this prove nothing about a whole file.
 ENOUGH = 10

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from seldio.findings import Finding
 from seldio.formats.yaml_text import Pointer
 from seldio.rules.base import ERROR, WARNING, rule
 from seldio.rules.collection import Found
+from seldio.rules.package import Meta, Package
 from seldio.text import clipped, printable
-
-if TYPE_CHECKING:
-    from seldio.rules.package_parts import Meta, Package
 
 Path = tuple[str, ...]
 _AUTHORS = ("submission", "authors")

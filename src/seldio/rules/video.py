@@ -16,9 +16,9 @@ from seldio.findings import Finding, Sink
 from seldio.formats.trees import Tree
 from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
 from seldio.rules.collection import Collection, Found, finder
-from seldio.rules.tree_files import MANY, folders, wrong_alike
+from seldio.rules.layout import MANY, folders, wrong_alike
 from seldio.rules.tree_gaps import spot
-from seldio.rules.video_tree import PRESCRIBED, Decoded, Facts, Film, TreeVideo, decoded
+from seldio.rules.tree_media import PRESCRIBED, Decoded, Facts, Film, TreeVideo, decoded
 from seldio.text import listed, plural, printable
 
 #: Seconds by which sound and pictures of STARSS23 differ in length, at most.

@@ -1,0 +1,535 @@
+"""SUB2: the labels of a package's systems (SUB201 to SUB207), its files and where they lie (SUB208 to SUB216)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from seldio.findings import Finding
+from seldio.rules import package_meta
+from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
+from seldio.rules.collection import Entry, Found
+from seldio.rules.package import Label, Meta, Package, System
+from seldio.text import clipped, listed, plural, printable
+
+#: Audio-only and audiovisual since 2023; without a track before.
+TRACKS = ("task3", "task3a", "task3b")
+#: Systems of a team in a track.
+MOST = 4
+_LABEL_FORM = "[last name]_[institute]_task3[track]_[1-4], as in Politis_TAU_task3a_1"
+_SHAPE = "[ROOT]/task3a/LABEL/LABEL.meta.yaml"
+_OTHER_OUTPUT = re.compile(r"(.+)\.output(\.csv)?")
+
+
+@rule("SUB201", ERROR)
+def label_malformed(package: Package, found: Found) -> Iterator[Finding]:
+    """A label that is not [last name]_[institute]_task[number][track]_[1-4].
+
+    Scripts split the label at its underscores to find the track and the system. With an underscore inside a
+    name, or a part left out, they take something else for the track, or stop.
+
+    Example:
+        Falcon_Perez_Aalto_task3_2: five parts
+
+    Fix:
+        Leave out spaces, dots and underscores inside names: FalconPerez_Aalto_task3_2. Rename the folder
+        and the meta file, and write the same label into the meta file.
+
+    Reference: dcase2020_task1_submission_validator, validators.py: the label has four parts; DCASE
+    submission page.
+    """
+    for label, place in _labels(package):
+        if Label.parse(label) is None:
+            yield found(message=f"the label {clipped(label, 80)} {_fault(label)}", hint=f"write {_LABEL_FORM}", **place)
+
+
+@rule("SUB202", ERROR)
+def label_index(package: Package, found: Found) -> Iterator[Finding]:
+    """A label whose index is not 1, 2, 3 or 4.
+
+    The index counts the systems of a team in a track, and four are allowed.
+
+    Example:
+        Politis_TAU_task3a_0
+
+    Fix:
+        Number the systems 1 to 4, without leading zeros.
+
+    Reference: dcase2020_task1_submission_validator, main.py; DCASE 2023 Task 3, Submission.
+    """
+    teams = _teams(package)
+    for label, place in _labels(package):
+        parts = Label.parse(label)
+        if parts is None or parts.index in ("1", "2", "3", "4"):
+            continue
+        size = max((len(team) for team in teams.values() if any(s.label == label for s in team)), default=0)
+        if not MOST < int(parts.index) <= size:  # of five systems, the fifth is one too many
+            hint = "number the systems of a team 1 to 4, in each track anew"
+            message = f"the index of {printable(label)} is {parts.index}, and goes from 1 to 4"
+            yield found(message=message, hint=hint, **place)
+
+
+@rule("SUB203", ERROR)
+def too_many_systems(package: Package, found: Found) -> Iterator[Finding]:
+    """More than four systems of one team in one track.
+
+    Up to four are allowed in each track. Of more, nobody knows which ones are meant to count.
+
+    Example:
+        Politis_TAU_task3a_1 … Politis_TAU_task3a_5
+
+    Fix:
+        Choose four.
+
+    Reference: DCASE 2023 Task 3, Submission: "upto 4 system output submissions per participant/team for
+    each of the two tracks".
+    """
+    for (team, track), members in sorted(_teams(package).items()):
+        if len(members) > MOST:
+            message = f"{len(members)} systems of {printable(team)} in {printable(track)}, and {MOST} are allowed"
+            yield found(members[MOST].path, message, f"choose {MOST} of {listed([s.label for s in members], 8)}")
+
+
+@rule("SUB204", ERROR)
+def unknown_track(package: Package, found: Found) -> Iterator[Finding]:
+    """A task or track that Task 3 does not have.
+
+    The tracks of 2023 are task3a (audio-only) and task3b (audiovisual); before, there was task3 alone.
+    Systems of an unknown track are not evaluated. Other tasks of the challenge are not checked here.
+
+    Example:
+        task3c/Politis_TAU_task3c_1
+
+    Fix:
+        Rename the folder, and the track in the labels inside.
+
+    Reference: DCASE 2023 Task 3, tracks; dcase2020_task1_submission_validator: "Unknown task indicator".
+    """
+    hint = "task3a is audio-only, task3b audiovisual, task3 is for years without tracks"
+    for path, task in sorted(package.tasks.items()):
+        if task not in TRACKS:
+            other = "" if "3" in task else "; other tasks are not checked"
+            yield found(path, f"{printable(task)} is no track of Task 3", hint + other)
+    tasked = {system.label for system in package.systems if system.task is not None}
+    for label, place in _labels(package):
+        parts = Label.parse(label)
+        if parts is not None and parts.track not in TRACKS and label not in tasked:
+            yield found(message=f"{printable(parts.track)} is no track of Task 3", hint=hint, **place)
+
+
+@rule("SUB205", ERROR)
+def track_differs(package: Package, found: Found) -> Iterator[Finding]:
+    """A system in the folder of another track than its label says.
+
+    Rankings are made for each track, and it is not clear in which one the system is meant to stand.
+
+    Example:
+        task3b/Politis_TAU_task3a_1
+
+    Fix:
+        Move the system, or change its label in the folder, the meta file's name and the meta file.
+
+    Reference: DCASE submission page: ROOT/taskN/LABEL.
+    """
+    for system in package.systems:
+        if _misplaced(system) and system.parts is not None:
+            there, said = printable(system.task or ""), printable(system.parts.track)
+            message = f"{printable(system.label)} lies in {there}, and its label says {said}"
+            yield found(system.path, message, "move it, or change its label everywhere")
+
+
+@rule("SUB206", ERROR)
+def label_differs(package: Package, found: Found) -> Iterator[Finding]:
+    """Folder, file names and meta file give different labels.
+
+    Results are looked up by label. Where the label in the meta file is that of another system, as it
+    happens to copied files, one of the two takes the other's place in the tables.
+
+    Example:
+        Politis_TAU_task3a_2.meta.yaml with "label: Politis_TAU_task3a_1"
+
+    Fix:
+        Write the same label in all places: folder, meta file's name, submission.label.
+
+    Reference: dcase2020_task1_submission_validator: label in path, file names and meta are compared. A
+    real submission of 2022 has this fault (rfalcon100/seld_dcase2022_ric, third meta file).
+    """
+    for system in package.systems:
+        if system.parts is not None:
+            yield from _differing(package, system, found)
+            yield from _differing_output(system, found)
+    for meta in package.orphans:
+        if meta.label is not None and meta.label != meta.stem:
+            yield _differing_meta(package, meta, meta.stem, found)
+
+
+@rule("SUB207", ERROR)
+def same_label(package: Package, found: Found) -> Iterator[Finding]:
+    """Two systems with the same label.
+
+    The label is the key of a system. Of two with the same one, the last one read replaces the other.
+
+    Example:
+        a/task3a/Politis_TAU_task3a_1 and b/task3a/Politis_TAU_task3a_1
+
+    Fix:
+        Remove one of them, or give it another index.
+
+    Reference: comment in the organisers' template: "Label is used to index submissions, to avoid
+    overlapping codes among submissions".
+    """
+    first: dict[str, System] = {}
+    for system in package.systems:
+        if _misplaced(system):
+            continue
+        if system.label in first:
+            other = printable(first[system.label].path)
+            message = f"{printable(system.label)} is there already: {other}"
+            yield found(system.path, message, "give it another index, or remove it")
+        first.setdefault(system.label, system)
+
+
+def _labels(package: Package) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each label and where it stands: the folders of systems, and what meta files without a system say."""
+    for system in package.systems:
+        yield system.label, {"path": system.path}
+    for meta in package.orphans:
+        if meta.label is not None:
+            yield meta.label, meta.place(("submission", "label"))
+
+
+def _fault(label: str) -> str:
+    """What is wrong with a malformed label."""
+    parts = label.split("_")
+    if re.search(r"\s", label):
+        return "holds a space"
+    if len(parts) != 4:
+        why = ": no underscores inside a name" if len(parts) > 4 else ""
+        return f"has {len(parts)} of 4 parts" if len(parts) < 4 else f"has {len(parts)} parts, not 4{why}"
+    if not all(parts):
+        return "has an empty part"
+    if not re.fullmatch("task[0-9]+[A-Za-z]*", parts[2]):
+        return "has no task[number][track] as its third part"
+    return "does not end in a number" if not re.fullmatch("[0-9]{1,9}", parts[3]) else "holds a dot or slash"
+
+
+def _teams(package: Package) -> dict[tuple[str, str], list[System]]:
+    """The systems of each team in each track; of two with the same label, the first."""
+    teams: dict[tuple[str, str], dict[str, System]] = {}
+    for system in package.systems:
+        if system.parts is not None and system.track is not None:
+            members = teams.setdefault((system.parts.team, system.track), {})
+            members.setdefault(system.label, system)
+    return {key: list(members.values()) for key, members in teams.items()}
+
+
+def _misplaced(system: System) -> bool:
+    """Whether the label says another track than a folder that is one; task3 is the folder of both tracks, too."""
+    if system.task not in TRACKS or system.parts is None or system.parts.track == system.task:
+        return False
+    return system.task != "task3" or system.parts.track not in TRACKS
+
+
+def _differing(package: Package, system: System, found: Found) -> Iterator[Finding]:
+    """The one name of a system that differs from the others, or both where all differ."""
+    meta = system.sheet
+    if meta is None:
+        return
+    stem = meta.stem if meta.well_named else system.label
+    label = meta.label if meta.label is not None else stem
+    if label == stem != system.label and meta.label is not None:
+        message = f"the folder {printable(system.label)} holds the meta file of {clipped(label)}"
+        yield found(system.path, message, "rename the folder, or the file and the label inside")
+        return
+    if stem != system.label:
+        message = f"{clipped(meta.file.base)} is the meta file in the folder {printable(system.label)}"
+        yield found(meta.path, message, f"rename it to {printable(system.label)}.meta.yaml")
+    if label != system.label and meta.label is not None:
+        yield _differing_meta(package, meta, system.label, found)
+
+
+def _differing_meta(package: Package, meta: Meta, label: str, found: Found) -> Finding:
+    taken = ", which is another system here" if any(s.label == meta.label for s in package.systems) else ""
+    message = f"the label is {clipped(meta.label or '')}{taken}, and the file belongs to {clipped(label)}"
+    hint = f"write {clipped(label)}, if that is the system meant"
+    return found(message=message, hint=hint, **meta.place(("submission", "label")))
+
+
+def _differing_output(system: System, found: Found) -> Iterator[Finding]:
+    """Outputs that carry the label of another system, in the name of their folder or file."""
+    names = {system.below(system.output): system.output.rpartition("/")[2]}
+    names |= {entry.path: entry.name.rpartition("/")[2] for entry in system.outputs}
+    for path, name in names.items():
+        if (label := carried(name)) not in (None, system.label):
+            message = f"the output of {printable(label or '')} in the folder {printable(system.label)}"
+            yield found(path, message, "is it the right output? If so, rename it")
+
+
+def carried(name: str) -> str | None:
+    """The label that the name of an output folder or file carries; None where it carries none."""
+    match = _OTHER_OUTPUT.fullmatch(name)
+    label = match[1] if match else name
+    return label if Label.parse(label) is not None else None
+
+
+@rule("SUB208", ERROR)
+def meta_missing(package: Package, found: Found) -> Iterator[Finding]:
+    """A system without a meta file.
+
+    The meta file says whose system it is and how it works. Without one the system is not listed, and the
+    organisers' checker stops with a KeyError.
+
+    Example:
+        task3a/Politis_TAU_task3a_1/ with outputs, and no Politis_TAU_task3a_1.meta.yaml
+
+    Fix:
+        Fill in the organisers' template and put it into the system's folder.
+
+    Reference: DCASE 2023 Task 3, Submission: "for each system, meta-information should be provided in a
+    separate file".
+    """
+    for system in package.systems:
+        if system.sheet is None:
+            hint = f"put {printable(system.label)}.meta.yaml into this folder"
+            yield found(system.path, f"no meta file for {printable(system.label)}", hint)
+
+
+@rule("SUB209", ERROR)
+def outputs_missing(package: Package, found: Found) -> Iterator[Finding]:
+    """A system without outputs.
+
+    Without csv files there is nothing to evaluate.
+
+    Example:
+        task3a/Politis_TAU_task3a_1/ with a meta file alone, or with files in .txt
+
+    Fix:
+        Put one csv for each recording into LABEL/LABEL/.
+
+    Reference: DCASE 2023 Task 3, Submission: "results for each of the recordings".
+    """
+    for system in package.systems:
+        if not system.outputs:
+            there = f", only {listed([file.base for file in system.rest])}" if system.rest else ""
+            hint = f"put one csv for each recording into {printable(system.label)}/{printable(system.label)}/"
+            yield found(system.path, f"no csv files of {printable(system.label)}{there}", hint)
+
+
+@rule("SUB210", ERROR)
+def wrong_depth(package: Package, found: Found) -> Iterator[Finding]:
+    """A meta file that does not lie at [ROOT]/taskN/LABEL/.
+
+    Scripts take the third part of the path for the label. A folder more or less, and they take something
+    else, or stop with an IndexError.
+
+    Example:
+        submission/final/task3a/Politis_TAU_task3a_1/Politis_TAU_task3a_1.meta.yaml
+
+    Fix:
+        Have one folder at most above taskN, and the meta file directly in the folder of its label.
+
+    Reference: dcase2020_task1_submission_validator, main.py: path_parts[2].
+    """
+    for meta in package.astray:
+        message = f"{clipped(meta.file.base)} lies at another level than the meta files of a package"
+        yield found(meta.path, message, f"move it to {_SHAPE}; ROOT may be left out")
+
+
+@rule("SUB211", INFO)
+def output_folder(package: Package, found: Found) -> Iterator[Finding]:
+    """The outputs are not in LABEL/LABEL/, and which folder was taken for them.
+
+    The evaluation script of 2024 reads LABEL/LABEL/*.csv. Packages with other folders have been seen, so
+    they are accepted; but a script that looks in the documented place alone finds nothing.
+
+    Example:
+        task3a/Politis_TAU_task3a_1/mix001.csv
+
+    Fix:
+        Move the csv files to LABEL/LABEL/.
+
+    Reference: organisers' evaluation script of 2024.
+    """
+    for system in package.systems:
+        name = system.output.rpartition("/")[2]
+        if not system.outputs or system.output == system.label:
+            continue
+        if carried(name) in (None, system.label):  # otherwise, that says SUB206
+            label = printable(system.label)
+            message = f"taken for the output of {label}: {plural(len(system.outputs), 'csv file')}"
+            yield found(system.below(system.output), message, f"the documented place is {label}/{label}/")
+
+
+@rule("SUB212", ERROR)
+def recording_twice(package: Package, found: Found) -> Iterator[Finding]:
+    """Recordings in two folders of one system.
+
+    Only one of them is evaluated, and nothing tells which one is meant.
+
+    Example:
+        LABEL/LABEL/mix001.csv and LABEL/old/mix001.csv
+
+    Fix:
+        Remove the folder that is not meant.
+
+    Reference: dcase2020_task1_submission_validator: duplicate entries of a recording.
+    """
+    for system in package.systems:
+        for folder, entries in sorted(system.elsewhere.items()):
+            if twice := _twice(system, entries):
+                first = min(twice, key=lambda entry: entry.name)
+                message = f"{plural(len(twice), 'recording')} of {printable(system.label)} twice"
+                where = f": in {_named(folder)} and in {_named(system.output)}, which is taken"
+                yield found(first.path, message + where, "remove the folder that is not meant")
+
+
+@rule("SUB213", ERROR)
+def system_incomplete(package: Package, found: Found) -> Iterator[Finding]:
+    """A system without some of the recordings.
+
+    Each system needs a file for every recording, an empty one where nothing was detected. The recordings
+    are those of the reference, or else those that the other systems of the team in this track have.
+
+    Example:
+        79 files of Politis_TAU_task3a_1, and 78 of Politis_TAU_task3a_2
+
+    Fix:
+        Run the system on the missing recordings, or write empty files for them.
+
+    Reference: DCASE 2023 Task 3, Submission; dcase2020_task1_submission_validator counts the recordings.
+    """
+    reference = package.reference
+    source = printable(reference.path) if reference is not None else "the team's other systems"
+    for group in _groups(package):
+        clips = [_clips(system.outputs) for system in group]
+        every = set[str]().union(*clips)
+        if reference is not None:
+            every = {clip.rpartition("/")[2] for clip in reference.clips}
+        for system, own in zip(group, clips, strict=True):
+            if missing := sorted(every - own):
+                count = f"{len(missing):,} of {plural(len(every), 'recording')} missing"
+                message = f"{count} in {printable(system.label)}: {listed(missing)}"
+                hint = f"they are in {source}; an empty file says that nothing was detected"
+                yield found(system.below(system.output), message, hint)
+
+
+@rule("SUB214", WARNING)
+def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
+    """A file that nobody looks for: it is neither meta file, output nor report.
+
+    Outputs have the extension .csv, in small letters, and lie in one folder. What has another extension or
+    lies elsewhere is not read.
+
+    Example:
+        LABEL/LABEL/mix001.txt, LABEL/model.pt, task3a/mix001.csv
+
+    Fix:
+        Rename outputs to .csv and move them to LABEL/LABEL/; leave the rest out.
+
+    Reference: dcase2020_task1_submission_validator: "Possibly wrongly formatted filename".
+    """
+    for system in package.systems:
+        if not system.outputs:
+            continue  # that says SUB209
+        odd = [(file.entry, _surplus(file.name)) for file in system.rest]
+        capital = (entry for entry in system.outputs if not entry.name.endswith(".csv"))
+        odd += [(entry, "not .csv in small letters") for entry in capital]
+        for entries in system.elsewhere.values():
+            if not _twice(system, entries):
+                odd += [(entry, f"not read (not in {_named(system.output)})") for entry in entries]
+        yield from _by_folder(odd, found)
+    yield from _by_folder([(file.entry, "not read (in no system's folder)") for file in package.loose], found)
+
+
+@rule("SUB215", ERROR)
+def package_file_name(package: Package, found: Found) -> Iterator[Finding]:
+    """A meta file or output that is not called LABEL.meta.yaml or LABEL.output.csv.
+
+    Files are found by these endings, and the label is what stands before the first dot.
+
+    Example:
+        Politis_TAU_task3a_1.meta.yml, meta.yaml, Politis_TAU_task3a_1.output.v2.csv
+
+    Fix:
+        Rename it: the label, .meta.yaml or .output.csv, and no further dot.
+
+    Reference: dcase2020_task1_submission_validator, main.py: three parts between dots.
+    """
+    for system in package.systems:
+        label = printable(system.label)
+        if (sheet := system.sheet) is not None and not sheet.well_named:
+            message = f"{clipped(sheet.file.base)} is no name for a meta file"
+            yield found(sheet.path, message, f"rename it to {label}.meta.yaml")
+        for entry in system.outputs:
+            name = entry.name.rpartition("/")[2]
+            if re.search(r"(?i)\.output\.", name) and not re.fullmatch(r"[^.]+\.output\.csv", name):
+                message = f"{clipped(name)} is no name for an output"
+                yield found(entry.path, message, f"rename it to {label}.output.csv")
+
+
+@rule("SUB216", WARNING)
+def report_missing(package: Package, found: Found) -> Iterator[Finding]:
+    """No technical report in the package.
+
+    A technical report that describes the method is part of a submission, as a PDF.
+
+    Example:
+        a zip with meta files and outputs alone
+
+    Fix:
+        Add the report.
+
+    Reference: DCASE 2023 Task 3, Submission: "submit a technical report describing the method".
+    """
+    if package.whole and not package.reported:
+        yield found(package.path, "no technical report (PDF) in the package", "add it beside the systems' folders")
+
+
+def _surplus(name: str) -> str:
+    return "a second meta file" if re.search(r"(?i)\.ya?ml$", name) else "not read (no csv)"
+
+
+def _named(folder: str) -> str:
+    return f"{printable(folder)}/" if folder else "the system's own folder"
+
+
+def _clips(entries: Sequence[Entry]) -> set[str]:
+    """The recordings that files are for."""
+    return {entry.name.rpartition("/")[2][:-4] for entry in entries}
+
+
+def _twice(system: System, entries: Sequence[Entry]) -> list[Entry]:
+    """Those of *entries* whose recording is among the outputs too."""
+    taken = _clips(system.outputs)
+    return [entry for entry in entries if _clips([entry]) & taken]
+
+
+def _groups(package: Package) -> list[list[System]]:
+    """The systems of each team in a track that have outputs, one file for each recording."""
+    groups: dict[tuple[str | None, str], list[System]] = {}
+    for system in package.systems:
+        whole = any(".output" in clip for clip in _clips(system.outputs))
+        if system.outputs and not whole:
+            team = system.parts.team if system.parts is not None else ""
+            groups.setdefault((system.track, team), []).append(system)
+    return list(groups.values())
+
+
+def _by_folder(odd: Sequence[tuple[Entry, str]], found: Found) -> Iterator[Finding]:
+    """One finding for all that is odd in one folder in the same way."""
+    groups: dict[tuple[str, str], list[Entry]] = {}
+    for entry, why in odd:
+        groups.setdefault((entry.name.rpartition("/")[0], why), []).append(entry)
+    for (_, why), entries in groups.items():
+        names = [entry.name.rpartition("/")[2] for entry in entries]
+        message = f"{why}: {plural(len(names), 'file')}, {listed(names)}"
+        yield found(entries[0].path, message, "outputs are LABEL/LABEL/*.csv; leave out what nobody needs")
+
+
+#: Rules for a package, in the order of their codes.
+RULES: tuple[Rule, ...] = (
+    label_malformed, label_index, too_many_systems, unknown_track, track_differs, label_differs, same_label,
+    meta_missing, outputs_missing, wrong_depth, output_folder, recording_twice, system_incomplete,
+    unexpected_file, package_file_name, report_missing, *package_meta.RULES,
+)  # fmt: skip
