@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from seldio.synth.tree import write_demo
-from seldio.view.plot import Wanted, make
+from seldio.view.plot import plot
 from seldio.view.tracks import read_labels, tracks
 
 with tempfile.TemporaryDirectory() as folder:
@@ -30,9 +30,9 @@ with tempfile.TemporaryDirectory() as folder:
         save(plots.directions(events, events[:3], clip), root / "directions.svg")
         # … or from a path, as `seldio plot` does
         for kind in ("timeline", "map"):
-            made = make(root / "starss23" / "metadata_dev", root / f"{kind}.png", Wanted(kind, clip=clip))
+            made = plot(root / "starss23" / "metadata_dev", root / f"{kind}.png", kind=kind, clip=clip)
             print(f"{made.kind}: {Path(made.path).stat().st_size:,} bytes")
-        make(root / "starss23" / "metadata_dev", root / "statistics.pdf")
+        plot(root / "starss23" / "metadata_dev", root / "statistics.pdf")
         short = [event for event in events if event.offset <= 15]
         done = film(root / "clip.mp4", short or events[:1], width=320)
         print(f"a film of {done.pictures} pictures, {done.rate} a second")

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from seldio import geometry
 from seldio.errors import DataError, UsageError
 from seldio.view import canvas as colours
-from seldio.view.tracks import JUMP, Track, classes, line, pieces, read_labels, tracks
+from seldio.view.tracks import JUMP, EventTrack, classes, line, pieces, read_labels, tracks
 
 NTSC = Fraction(30_000, 1_001)
 HOP = Fraction(1, 10)
@@ -40,10 +40,12 @@ def seldio(*args: object, cwd: Path | None = None) -> Any:
     return subprocess.run(command, cwd=cwd, capture_output=True, check=False)
 
 
-def track(azimuth: Any, elevation: Any = 0.0, first: int = 0, name: str = "Bell", class_id: int | None = 11) -> Track:
+def track(
+    azimuth: Any, elevation: Any = 0.0, first: int = 0, name: str = "Bell", class_id: int | None = 11
+) -> EventTrack:
     azimuth = np.atleast_1d(np.asarray(azimuth, float))
     elevation = np.broadcast_to(np.asarray(elevation, float), azimuth.shape)
-    return Track(name, class_id, 0, np.arange(first, first + len(azimuth)), azimuth, elevation, HOP)
+    return EventTrack(name, class_id, 0, np.arange(first, first + len(azimuth)), azimuth, elevation, HOP)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def clip(tree: Path) -> list[Track]:
+def clip(tree: Path) -> list[EventTrack]:
     labels = read_labels(tree)
     assert ["fold3_room4_mix001", "fold3_room6_mix002"] == labels.clips
     assert [] == tracks(labels, "fold3_room6_mix002")
@@ -123,7 +125,7 @@ def test_no_line_runs_across_the_picture_and_no_place_is_lost(places: list[tuple
     assert set(places) <= set(map(tuple, points.tolist()))
 
 
-def test_a_line_leaves_at_one_edge_and_goes_on_at_the_other(clip: list[Track]) -> None:
+def test_a_line_leaves_at_one_edge_and_goes_on_at_the_other(clip: list[EventTrack]) -> None:
     bell = next(one for one in clip if one.name == "Bell")
     time, azimuth, _ = line(bell)
     left, right = pieces(time, azimuth)
@@ -160,7 +162,7 @@ def plots() -> Any:
     return plots
 
 
-def test_the_timeline_has_a_bar_for_each_event(plots: Any, clip: list[Track]) -> None:
+def test_the_timeline_has_a_bar_for_each_event(plots: Any, clip: list[EventTrack]) -> None:
     axes = plots.timeline(clip, [track(0, first=30)], "x").axes[0]
     bars = [path.get_extents() for group in axes.collections for path in group.get_paths()]
 
@@ -179,7 +181,7 @@ def test_sources_of_one_class_that_overlap_do_not_hide_each_other(plots: Any) ->
     assert [rows[0], rows[0], rows[0] + 1] == pytest.approx(rows)
 
 
-def test_directions_and_map_hold_the_same_lines(plots: Any, clip: list[Track]) -> None:
+def test_directions_and_map_hold_the_same_lines(plots: Any, clip: list[EventTrack]) -> None:
     upper, lower = plots.directions(clip, [track(0)]).axes
     panorama = plots.directions_map(clip, [track(0)]).axes[0]
     segments = [[s for group in axes.collections for s in group.get_segments()] for axes in (upper, lower, panorama)]
@@ -342,7 +344,7 @@ def test_marks_are_at_their_place_from_the_first_picture_to_the_last(overlay: An
 
 def test_predictions_are_hollow_and_lie_around_references(overlay: Any) -> None:
     size = (640, 320)
-    marks = overlay.Marks([track([90] * 3)], [track([90] * 3), track([-90] * 3)], size)
+    marks = overlay.FilmMarks([track([90] * 3)], [track([90] * 3), track([-90] * 3)], size)
     picture = next(overlay._drawn(iter([overlay.panorama(size)]), NTSC, marks, size))
     ground = overlay.panorama(size)
 
@@ -386,12 +388,11 @@ def test_what_is_no_panorama_is_refused(overlay: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_pictures_are_files_of_their_kind_and_the_same_each_time(tree: Path, tmp_path: Path, suffix: str) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.view.plot import Wanted, make
+    from seldio.view.plot import plot
 
-    wanted = Wanted("directions", predictions=tree, clip="fold3_room4_mix001")
     files = [tmp_path / f"{name}.{suffix}" for name in "ab"]
     for file in files:
-        make(tree, file, wanted)
+        plot(tree, file, kind="directions", predictions=tree, clip="fold3_room4_mix001")
     data = [file.read_bytes() for file in files]
 
     assert data[0] == data[1]
@@ -408,11 +409,10 @@ def test_a_film_has_the_sound_beside_its_labels_in_time(tree: Path, tmp_path: Pa
     pytest.importorskip("matplotlib")
     import av
 
-    from seldio.view.plot import Wanted, make
+    from seldio.view.plot import plot
 
-    wanted = Wanted("video", clip="fold3_room4_mix001", width=128)
     files = [tmp_path / "a.mp4", tmp_path / "b.mp4"]
-    told = [make(tree, file, wanted).told for file in files]
+    told = [plot(tree, file, kind="video", clip="fold3_room4_mix001", width=128).notes for file in files]
     with av.open(str(files[0])) as file:
         parts = [(frame.pts * frame.time_base, frame.to_ndarray()) for frame in file.decode(audio=0)]
     wave = np.concatenate([part for _, part in parts], axis=1)
@@ -426,10 +426,10 @@ def test_a_film_has_the_sound_beside_its_labels_in_time(tree: Path, tmp_path: Pa
 
 def test_a_set_is_counted_where_no_clip_is_named(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.view.plot import make
+    from seldio.view.plot import plot
 
     monkeypatch.chdir(tmp_path)
-    made = make(tree)
+    made = plot(tree)
 
     assert (f"{tree.name}-statistics.png", "statistics") == (made.path, made.kind)
     assert (tmp_path / made.path).stat().st_size > 1_000
@@ -457,10 +457,10 @@ def test_the_command_names_what_it_wrote(tree: Path, tmp_path: Path) -> None:
 )
 def test_what_makes_no_sense_is_told(tree: Path, tmp_path: Path, options: dict[str, Any], said: str) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.view.plot import Wanted, make
+    from seldio.view.plot import plot
 
     with pytest.raises(UsageError, match=said):
-        make(tree, tmp_path / "x.png", Wanted(**options))
+        plot(tree, tmp_path / "x.png", **options)
     assert [] == list(tmp_path.iterdir())
 
 
@@ -472,30 +472,30 @@ def test_the_command_offers_what_can_be_drawn() -> None:
 
 
 def test_a_suffix_says_what_is_written(tree: Path) -> None:
-    from seldio.view.plot import Wanted, make
+    from seldio.view.plot import plot
 
     for name, kind in (("x.csv", "map"), ("x.mp4", "map"), ("x.png", "video")):
         with pytest.raises(UsageError, match="ends with"):
-            make(tree, name, Wanted(kind))
+            plot(tree, name, kind=kind)
 
 
 def test_without_matplotlib_a_sentence_says_what_to_install(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from seldio.errors import SeldioError
-    from seldio.view.plot import make
+    from seldio.view.plot import plot
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(SeldioError, match=r"pip install 'seldio\[plot\]'") as caught:
-        make(tree)
+        plot(tree)
     assert 3 == caught.value.exit_code
 
 
 def test_real_labels_and_predictions_are_drawn(shared: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.view.plot import Wanted, make
+    from seldio.view.plot import plot
 
     labels = shared / "data/starss22-labels/metadata_dev/dev-test-sony"
     predictions = shared / "data/starss23-predictions/system-a-polar"
-    make(labels, tmp_path / "directions.svg", Wanted("directions", predictions, "fold4_room23_mix001"))
-    make(labels, tmp_path / "scores.png", Wanted("scores", predictions, allow_missing=True))
+    plot(labels, tmp_path / "directions.svg", kind="directions", predictions=predictions, clip="fold4_room23_mix001")
+    plot(labels, tmp_path / "scores.png", kind="scores", predictions=predictions, allow_missing=True)
 
     assert {"directions.svg", "scores.png"} == {path.name for path in tmp_path.iterdir()}

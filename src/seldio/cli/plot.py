@@ -58,14 +58,14 @@ def command(
 ) -> ExitCode:
     """Draw labels, predictions and scores, or a clip's video with its labels on it (needs matplotlib)."""
     from seldio.text import printable
-    from seldio.view.plot import Wanted, make
+    from seldio.view.plot import plot
 
-    wanted = Wanted(
-        kind.value if kind is not None else None, predictions, clip, format, predictions_format, profile, allow_missing,
-        table, audio, video, width,
+    made = plot(
+        source, out, kind=kind.value if kind is not None else None, predictions=predictions, clip=clip, format=format,
+        predictions_format=predictions_format, profile=profile, allow_missing=allow_missing, table=table, audio=audio,
+        video=video, width=width,
     )  # fmt: skip
-    made = make(source, out, wanted)
     typer.echo(printable(made.path))
-    for line in made.told:
+    for line in made.notes:
         typer.echo(f"  {printable(line)}", err=True)
     return ExitCode.CLEAN

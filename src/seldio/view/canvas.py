@@ -118,12 +118,12 @@ def save(figure: Any, path: str | os.PathLike[str]) -> None:
     write_bytes(path, rendered(figure, kind_of(path)))
 
 
-def said(text: str) -> str:
+def drawable(text: str) -> str:
     """*text* from a file, fit to be drawn."""
     return clipped(text) if len(text) > 60 else printable(text)
 
 
-def named(text: str, width: int = 60) -> str:
+def shortened(text: str, width: int = 60) -> str:
     """The name of a system, fit to be drawn: of a long path its end, which tells it from others."""
     return printable(text) if len(text) <= width else f"…{printable(text[1 - width :])}"
 

@@ -23,8 +23,8 @@ from seldio.schema.events import clip_codes, origin_of
 from seldio.scores import score_json
 from seldio.scores.result import Cell, Column, Interval, ScoreReport, Table
 from seldio.text import clipped, plural, printable
-from seldio.view.canvas import blank, colour, named, said, style
-from seldio.view.tracks import Labels
+from seldio.view.canvas import blank, colour, drawable, shortened, style
+from seldio.view.tracks import LabelSet
 from seldio.vocabularies import vocabulary
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -64,7 +64,7 @@ class Statistics:
     splits: dict[str, int]
 
 
-def statistics(labels: Labels) -> Statistics:
+def statistics(labels: LabelSet) -> Statistics:
     """Count what a set of labels holds."""
     table, hop = labels.table, float(labels.hop)
     rooms, splits = _places(labels)
@@ -76,7 +76,7 @@ def statistics(labels: Labels) -> Statistics:
     numbers: dict[str, int] = {}
     for place, key in enumerate(order):
         number, given = keys[key]
-        name = said(given) if given else words.label(-1 if number is None else number)
+        name = drawable(given) if given else words.label(-1 if number is None else number)
         if counts[key]:
             seconds[name] += counts[key] * hop
             numbers.setdefault(name, place if number is None else number)
@@ -110,7 +110,7 @@ def _polyphony(table: Any, hop: float) -> dict[int, float]:
     return {0: silent * hop} | {int(n): int(m) * hop for n, m in zip(levels, many, strict=True)}
 
 
-def _places(labels: Labels) -> tuple[dict[str, int], dict[str, int]]:
+def _places(labels: LabelSet) -> tuple[dict[str, int], dict[str, int]]:
     """Clips by room and by split, as the names of their files tell."""
     tree = read_tree([file.name for file in origin_of(labels.table).files], os.fspath(labels.path))
     rooms = Counter(clip.room for clip in tree.clips if clip.room is not None)
@@ -144,7 +144,7 @@ def draw_statistics(found: Statistics, title: str = "") -> Any:
             panels["lengths"].xaxis.set_major_formatter("{x:g}")
             panels["lengths"].minorticks_off()
         counts = f"{plural(found.clips, 'clip')} ({found.silent:,} silent), {plural(len(found.lengths), 'event')}"
-        figure.suptitle(f"{said(title)}: {counts}" if title else counts, fontsize=11)
+        figure.suptitle(f"{drawable(title)}: {counts}" if title else counts, fontsize=11)
     return figure
 
 
@@ -193,8 +193,8 @@ def _spread(axes: Any, values: Floats, bins: Any, title: str, unit: str) -> None
 
 
 def _clips(axes: Any, counts: dict[str, int], title: str) -> None:
-    bars = axes.bar([said(name).replace("dev-", "").replace("-", "-\n", 1) for name in counts], list(counts.values()),
-                    color=_BLUE)  # fmt: skip
+    names = [drawable(name).replace("dev-", "").replace("-", "-\n", 1) for name in counts]
+    bars = axes.bar(names, list(counts.values()), color=_BLUE)
     axes.bar_label(bars, fontsize=8)
     axes.margins(y=0.12)
     axes.set_title(title)
@@ -307,7 +307,7 @@ def _figure(reports: Sequence[ScoreReport], tables: Sequence[Table], columns: Se
         panels[0].set_yticks(range(len(rows)), rows)
         panels[0].invert_yaxis()
         first = reports[0]
-        names = _joined([named(report.system) for report in reports], int(figure.get_figwidth() / _LETTER))
+        names = _joined([shortened(report.system) for report in reports], int(figure.get_figwidth() / _LETTER))
         figure.suptitle(f"{names}\n{first.profile}: {first.over}", fontsize=10, x=0.01, ha="left")
         if len(tables) > 1:
             handles, labels = panels[0].get_legend_handles_labels()
@@ -319,7 +319,7 @@ def _row_name(row: Sequence[Cell], table: Table) -> str:
     """The name of a row, with how much it is over."""
     places = {column.name: place for place, column in enumerate(table.columns)}
     count = next((row[places[name]] for name in _COUNTS if name in places), None)
-    return f"{named(str(row[0]))} ({count:,.0f})" if isinstance(count, int | float) else named(str(row[0]))
+    return f"{shortened(str(row[0]))} ({count:,.0f})" if isinstance(count, int | float) else shortened(str(row[0]))
 
 
 def _shade(number: int, many: int) -> str:
@@ -343,7 +343,7 @@ def _bars(axes: Any, table: Table, column: Column, number: int, many: int, syste
     thick = 0.8 / many
     at = np.arange(len(cells)) + (number - (many - 1) / 2) * thick
     values = np.array([value if math.isfinite(value) else math.nan for value, _, _ in cells])
-    axes.barh(at, np.nan_to_num(values), height=thick * 0.92, color=_shade(number, many), label=named(system))
+    axes.barh(at, np.nan_to_num(values), height=thick * 0.92, color=_shade(number, many), label=shortened(system))
     ends = np.array([(low, high) for _, low, high in cells])
     known = np.isfinite(ends).all(axis=1) & np.isfinite(values)
     if known.any():

@@ -158,7 +158,7 @@ def prediction_of(path: Path, stem: str) -> str | Source:
 
 
 @contextmanager
-def placed(
+def open_clip(
     labels: Path, clip: str | None = None, audio: Path | None = None, video: Path | None = None
 ) -> Iterator[tuple[str | Source, Files]]:
     """The labels of a clip, as a path or an open source, and its recording and video, while the context lasts.

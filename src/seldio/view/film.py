@@ -17,7 +17,7 @@ from seldio.errors import DataError, UsageError
 from seldio.files import atomic_write
 from seldio.media.video import Picture
 from seldio.view.canvas import check_installed, ink, rgb, style
-from seldio.view.tracks import Track, classes, named
+from seldio.view.tracks import EventTrack, classes, row_name
 
 if TYPE_CHECKING:
     from seldio.media.compact import Sound
@@ -158,7 +158,7 @@ _GROUND, _LINES, _AXES = 70, 95, 130
 
 
 @dataclasses.dataclass(frozen=True)
-class Film:
+class WrittenFilm:
     """What was written.
 
     Args:
@@ -177,7 +177,7 @@ class Film:
 
 
 @dataclasses.dataclass(frozen=True)
-class Mark:
+class FilmMark:
     """A source in a label frame: its place in pixels and what is drawn there."""
 
     x: int
@@ -187,7 +187,7 @@ class Mark:
     predicted: bool
 
 
-class Marks:
+class FilmMarks:
     """The marks of each label frame.
 
     Args:
@@ -196,26 +196,28 @@ class Marks:
         size: of the pictures.
     """
 
-    def __init__(self, reference: Sequence[Track], predictions: Sequence[Track], size: tuple[int, int]) -> None:
+    def __init__(
+        self, reference: Sequence[EventTrack], predictions: Sequence[EventTrack], size: tuple[int, int]
+    ) -> None:
         rows = classes(reference, predictions)
-        self._by_frame: dict[tuple[Fraction, int], list[Mark]] = {}
+        self._by_frame: dict[tuple[Fraction, int], list[FilmMark]] = {}
         self._hops: list[Fraction] = []
         for predicted, side in ((False, reference), (True, predictions)):
             for track in side:
-                name = named(track, rows)
+                name = row_name(track, rows)
                 self._add(track, name, rows[name], predicted, size)
 
-    def _add(self, track: Track, name: str, colour: str, predicted: bool, size: tuple[int, int]) -> None:
+    def _add(self, track: EventTrack, name: str, colour: str, predicted: bool, size: tuple[int, int]) -> None:
         if track.hop not in self._hops:
             self._hops.append(track.hop)
         known = ~np.isnan(track.azimuth + track.elevation)
         x, y = geometry.to_pixels(track.azimuth[known], track.elevation[known], *size)
         places = np.rint(np.stack((x, y), axis=1)).astype(np.int64).tolist()
         for frame, (column, row) in zip(track.frames[known].tolist(), places, strict=True):
-            mark = Mark(column % size[0], row, name, colour, predicted)
+            mark = FilmMark(column % size[0], row, name, colour, predicted)
             self._by_frame.setdefault((track.hop, frame), []).append(mark)
 
-    def at(self, time: Fraction) -> list[Mark]:
+    def at(self, time: Fraction) -> list[FilmMark]:
         """What sounds at *time* (seconds): predictions last, so that they are drawn on top."""
         found = [m for hop in self._hops for m in self._by_frame.get((hop, clock.label_frame(time, hop)), ())]
         return sorted(found, key=lambda mark: mark.predicted)
@@ -223,13 +225,13 @@ class Marks:
 
 def film(
     out: str | os.PathLike[str],
-    reference: Sequence[Track],
-    predictions: Sequence[Track] = (),
+    reference: Sequence[EventTrack],
+    predictions: Sequence[EventTrack] = (),
     *,
     video: Video | None = None,
     sound: Sound | None = None,
     width: int | None = None,
-) -> Film:
+) -> WrittenFilm:
     """Write an MP4 film of a clip with its labels: discs for references, rings for predictions, and class names.
 
     Picture *n* is shown at ``n / rate`` seconds and bears the labels of the label frame that begins then or has
@@ -259,10 +261,10 @@ def film(
     count = math.ceil(max(ends, default=Fraction(0)) * rate)
     if not count:
         raise UsageError("nothing to show: the clip has no events, no recording and no video")
-    pictures = _drawn(_grounds(video, count, rate, size), rate, Marks(reference, predictions, size), size)
+    pictures = _drawn(_grounds(video, count, rate, size), rate, FilmMarks(reference, predictions, size), size)
     with atomic_write(out) as stream:
         _write(stream, pictures, size, rate, sound)
-    return Film(count, rate, size, sound.told if sound is not None else "", video is not None)
+    return WrittenFilm(count, rate, size, sound.told if sound is not None else "", video is not None)
 
 
 def _write(
@@ -334,7 +336,7 @@ def panorama(size: tuple[int, int]) -> Picture:
     return picture
 
 
-def _drawn(grounds: Iterable[Any], rate: Fraction, marks: Marks, size: tuple[int, int]) -> Iterator[Picture]:
+def _drawn(grounds: Iterable[Any], rate: Fraction, marks: FilmMarks, size: tuple[int, int]) -> Iterator[Picture]:
     body = max(9.0, size[1] / 26)
     before, laid = None, []
     for number, picture in enumerate(grounds):
@@ -351,7 +353,7 @@ def _time(time: Fraction, body: float) -> Sprite:
     return words(f"{math.floor(time * 10) / 10:.1f} s", body, "#000000")
 
 
-def _layout(marks: Sequence[Mark], size: tuple[int, int], body: float) -> list[tuple[Sprite, int, int]]:
+def _layout(marks: Sequence[FilmMark], size: tuple[int, int], body: float) -> list[tuple[Sprite, int, int]]:
     """Where each sprite goes: marks at their places, and their names beside them, clear of each other."""
     radius = max(4, size[1] // 45)
     placed, taken = [], [(0, 0, round(body * 5), round(body * 2))]  # the time stands there
@@ -369,7 +371,7 @@ def _layout(marks: Sequence[Mark], size: tuple[int, int], body: float) -> list[t
     return placed
 
 
-def _free(sprite: Sprite, mark: Mark, away: int, size: tuple[int, int], taken: Sequence[Any]) -> tuple[int, int]:
+def _free(sprite: Sprite, mark: FilmMark, away: int, size: tuple[int, int], taken: Sequence[Any]) -> tuple[int, int]:
     """The place for a name above its mark or else below, moved until it covers no other; inside the picture."""
     x = min(max(0, mark.x - sprite.width // 2), max(0, size[0] - sprite.width))
     above, below = mark.y - away - sprite.height, mark.y + away

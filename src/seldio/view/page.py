@@ -28,8 +28,8 @@ from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.video import NotVideo, Video
 from seldio.text import printable
 from seldio.view.canvas import COLOURS
-from seldio.view.clip_files import Files, Path, placed, prediction_of
-from seldio.view.page_content import Held, Side, held, questions_of, side
+from seldio.view.clip_files import Files, Path, open_clip, prediction_of
+from seldio.view.page_content import PageLabels, SoundCheck, check_sound, questions_of, side
 
 __all__ = ["Page", "view"]
 
@@ -97,10 +97,10 @@ def view(
         DataError: nothing in it can be read.
         SeldioError: it is more than a page can hold, or the disk fails.
     """
-    with placed(labels, clip, audio, video) as (place, files):
+    with open_clip(labels, clip, audio, video) as (place, files):
         given = side(place, format)
         shown = media_of(files, media, folder, given=(audio is not None, video is not None))
-        heard = held(given.reading, files, deep)
+        heard = check_sound(given.reading, files, deep)
     predicted = side(prediction_of(predictions, files.stem), predictions_format) if predictions is not None else None
     asked, remark = questions_of(questions, files.stem) if questions is not None else ([], "")
     record = _record(files, given, predicted, shown, heard)
@@ -112,12 +112,14 @@ def view(
         None if predicted is None else len(predicted.events),
         len(asked) if questions is not None else None,
         len(record["findings"]),
-        shown.told,
+        shown.notes,
         shown.size,
     )
 
 
-def _record(files: Files, given: Side, predicted: Side | None, shown: Media, heard: Held) -> dict[str, Any]:
+def _record(
+    files: Files, given: PageLabels, predicted: PageLabels | None, shown: PageMedia, heard: SoundCheck
+) -> dict[str, Any]:
     """What the page's script reads."""
     sides = [given] if predicted is None else [given, predicted]
     return {
@@ -131,8 +133,8 @@ def _record(files: Files, given: Side, predicted: Side | None, shown: Media, hea
             *({**finding, "side": "sound"} for finding in heard.findings),
             *({**finding, "side": name} for name, one in zip(_SIDES, sides, strict=False) for finding in one.findings),
         ],
-        "held": heard.told,
-        "media": list(shown.told),
+        "held": heard.sentence,
+        "media": list(shown.notes),
         "panorama": shown.panorama,
         "colours": COLOURS,
     }  # fmt: skip
@@ -142,7 +144,7 @@ def _plain(hop: Fraction) -> float:
     return float(hop)
 
 
-def document(record: dict[str, Any], media: Media) -> bytes:
+def document(record: dict[str, Any], media: PageMedia) -> bytes:
     """The page about *record*, UTF-8.
 
     Its policy lets the page load nothing and run this one script only, known by its hash.
@@ -184,7 +186,7 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _player(media: Media) -> str:
+def _player(media: PageMedia) -> str:
     """The elements that play; the sound is in the video where there is a copy of both."""
     video = f'<video id="video" playsinline preload="auto" src="{html.escape(media.video)}"></video>'
     audio = f'<audio id="audio" preload="auto" src="{html.escape(media.audio)}"></audio>'
@@ -198,7 +200,7 @@ _PANORAMA = 0.05
 
 
 @dataclasses.dataclass(frozen=True)
-class Media:
+class PageMedia:
     """What can be heard and seen.
 
     Args:
@@ -206,7 +208,7 @@ class Media:
         video: likewise.
         seconds: how long the longer of the two lasts.
         panorama: whether the video is an equirectangular picture.
-        told: what there is, for people.
+        notes: what there is, for people.
         size: bytes inside the page.
         linked: whether addresses lead out of the page.
     """
@@ -215,32 +217,32 @@ class Media:
     video: str = ""
     seconds: float = 0.0
     panorama: bool = False
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     size: int = 0
     linked: bool = False
 
 
 def media_of(
     files: Files, how: Literal["embed", "link", "none"], folder: Path | None, given: tuple[bool, bool] = (False, False)
-) -> Media:
+) -> PageMedia:
     """Sound and pictures of a clip; *given*: whether the recording and the video were named by the user.
 
-    What was found and cannot be read is left out and told of; what was named is an error.
+    What was found and cannot be read is left out with a note; what was named is an error.
 
     Raises:
         NotAudio, NotVideo: a file that was named cannot be read.
         SeldioError: it is too long, too much for a page, or the disk fails.
     """
     if how == "none" or (files.audio is None and files.video is None):
-        return Media()
-    told: list[str] = []
+        return PageMedia()
+    notes: list[str] = []
     with ExitStack() as stack:
-        seen = _video(files.video, stack, told, given[1])
+        seen = _video(files.video, stack, notes, given[1])
         if how == "link":
-            return _linked(files, seen, folder, told, given[0])
-        heard = _sound(files, stack, told, given[0])
+            return _linked(files, seen, folder, notes, given[0])
+        heard = _sound(files, stack, notes, given[0])
         if heard is None and seen is None:
-            return Media(told=tuple(told))
+            return PageMedia(notes=tuple(notes))
         data = compact.copy(heard, seen)
     if len(data) > MOST_BYTES:
         raise SeldioError(
@@ -250,54 +252,54 @@ def media_of(
     address = f"data:{'video' if seen else 'audio'}/mp4;base64,{base64.b64encode(data).decode()}"
     seconds = max(heard.seconds if heard else 0.0, float(seen.scan.end) if seen else 0.0)
     audio, video = ("", address) if seen else (address, "")
-    return Media(audio, video, seconds, _panorama(seen), tuple(told), len(data))
+    return PageMedia(audio, video, seconds, _panorama(seen), tuple(notes), len(data))
 
 
 def _panorama(seen: Video | None) -> bool:
     return seen is not None and abs(seen.size[0] / seen.size[1] / 2 - 1) < _PANORAMA
 
 
-def _sound(files: Files, stack: ExitStack, told: list[str], named: bool) -> compact.Sound | None:
+def _sound(files: Files, stack: ExitStack, notes: list[str], named: bool) -> compact.Sound | None:
     if files.audio is None:
         return None
     heard = None
-    with _forgiven(files.audio, "sound", told, named):
+    with _forgiven(files.audio, "sound", notes, named):
         heard = compact.sound(stack.enter_context(files.audio.open()), files.array)
-        told.append(f"sound of {_name(files.audio)}: {heard.told}")
+        notes.append(f"sound of {_name(files.audio)}: {heard.told}")
     return heard
 
 
-def _video(entry: Entry | None, stack: ExitStack, told: list[str], named: bool) -> Video | None:
+def _video(entry: Entry | None, stack: ExitStack, notes: list[str], named: bool) -> Video | None:
     if entry is None:
         return None
     seen = None
-    with _forgiven(entry, "video", told, named):
+    with _forgiven(entry, "video", notes, named):
         seen = stack.enter_context(Video(stack.enter_context(entry.open())))
-        told.append(f"video of {_name(entry)}: {seen.size[0]} × {seen.size[1]}")
+        notes.append(f"video of {_name(entry)}: {seen.size[0]} × {seen.size[1]}")
     return seen
 
 
 @contextmanager
-def _forgiven(entry: Entry, what: str, told: list[str], named: bool) -> Iterator[None]:
-    """A file that was found and cannot be read is told of; one that was named is an error."""
+def _forgiven(entry: Entry, what: str, notes: list[str], named: bool) -> Iterator[None]:
+    """A file that was found and cannot be read is noted; one that was named is an error."""
     try:
         yield
     except (NotAudio, NotVideo) as error:
         if named:
             raise type(error)(f"{printable(entry.path)} cannot be read as {what}: {error}") from error
-        told.append(f"no {what}: {_name(entry)} cannot be read ({error})")
+        notes.append(f"no {what}: {_name(entry)} cannot be read ({error})")
 
 
-def _linked(files: Files, seen: Video | None, folder: Path | None, told: list[str], named: bool) -> Media:
+def _linked(files: Files, seen: Video | None, folder: Path | None, notes: list[str], named: bool) -> PageMedia:
     """Addresses of the files themselves; browsers mix the channels of a recording as they like."""
     audio, seconds = "", float(seen.scan.end) if seen is not None else 0.0
     if files.audio is not None:
-        with _forgiven(files.audio, "sound", told, named):
+        with _forgiven(files.audio, "sound", notes, named):
             seconds = max(seconds, probe_entry(files.audio).seconds)
             audio = _address(files.audio, folder)
-            told.append(f"sound of {_name(files.audio)}, linked: its channels are mixed as the browser does")
+            notes.append(f"sound of {_name(files.audio)}, linked: its channels are mixed as the browser does")
     video = _address(files.video, folder) if files.video is not None and seen is not None else ""
-    return Media(audio, video, seconds, _panorama(seen), tuple(told), 0, linked=True)
+    return PageMedia(audio, video, seconds, _panorama(seen), tuple(notes), 0, linked=True)
 
 
 def _name(entry: Entry) -> str:

@@ -34,7 +34,7 @@ MOST_ROWS = 200_000
 
 
 @dataclasses.dataclass(frozen=True)
-class Side:
+class PageLabels:
     """The labels or the predictions of a clip.
 
     Args:
@@ -54,7 +54,7 @@ class Side:
     findings: list[dict[str, Any]]
 
 
-def side(source: str | Source, format: str | None) -> Side:
+def side(source: str | Source, format: str | None) -> PageLabels:
     """Read and check the label or prediction file of one clip, which may be an open source.
 
     Raises:
@@ -73,7 +73,7 @@ def side(source: str | Source, format: str | None) -> Side:
         raise SeldioError(f"{printable(path)} has {table.num_rows:,} event frames; a page holds up to {MOST_ROWS:,}")
     known = max((file.frames or 0 for file in origin_of(reading.table).files), default=0)
     last = int(np.max(table["frame"].to_numpy(), initial=-1)) if "frame" in table.column_names else -1
-    return Side(
+    return PageLabels(
         reading,
         _events(table, hop, reading.format.vocabulary),
         hop,
@@ -205,24 +205,24 @@ class _Moments:
 
 
 @dataclasses.dataclass(frozen=True)
-class Held:
+class SoundCheck:
     """What the sound says about the labels.
 
     Args:
-        told: what was done, in a sentence.
+        sentence: what was done, in a sentence.
         findings: of the deep validation, as :func:`seldio.view.page_content.findings_of` gives them.
     """
 
-    told: str
+    sentence: str
     findings: list[dict[str, Any]] = dataclasses.field(default_factory=list)
 
 
-def held(reading: Reading, files: Files, deep: bool) -> Held:
+def check_sound(reading: Reading, files: Files, deep: bool) -> SoundCheck:
     """The labels of a clip held against its recording, if *deep*; else the command that does it."""
     if files.audio is None:
-        return Held("No recording was found that the labels could be held against.")
+        return SoundCheck("No recording was found that the labels could be held against.")
     if not deep:
-        return Held("The labels were not held against the sound: seldio view --deep does that for a clip, "
+        return SoundCheck("The labels were not held against the sound: seldio view --deep does that for a clip, "
                     "seldio validate --deep for a data set.")  # fmt: skip
     from seldio.rules.deep import check_clip
 
@@ -232,14 +232,14 @@ def held(reading: Reading, files: Files, deep: bool) -> Held:
     recordings += [(files.sibling, "mic")] if files.sibling is not None else []
     names = " and ".join(dict.fromkeys(printable(entry.name.rpartition("/")[2]) for entry, _ in recordings))
     if not check_clip(reading, recordings, found.append):
-        return Held(
+        return SoundCheck(
             f"The labels could not be held against {names}: that takes directions, and FOA or MIC to listen to."
         )
     both = " (FOA and MIC)" if files.sibling is not None else ""
-    told = f"The labels were held against the sound of {names}{both}"
+    done = f"The labels were held against the sound of {names}{both}"
     if found:
-        return Held(f"{told}.", findings_of(found, reading))
-    return Held(f"{told}: nothing speaks against them, which is no proof that they are right.")
+        return SoundCheck(f"{done}.", findings_of(found, reading))
+    return SoundCheck(f"{done}: nothing speaks against them, which is no proof that they are right.")
 
 
 #: Questions that a page lists; what is beyond is counted.
@@ -261,14 +261,14 @@ def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str
     if not rows:
         raise UsageError(f"no questions in {printable(os.fspath(path))}; seldio info says what it holds")
     about = [row for row in rows if stem in map(_stem, _recordings(row))]
-    told = []
+    notes = []
     if not about:
-        told.append(f"None of the {plural(len(rows), 'question')} in the file is about {printable(stem)}.")
+        notes.append(f"None of the {plural(len(rows), 'question')} in the file is about {printable(stem)}.")
     if len(about) > MOST_QUESTIONS:
-        told.append(f"{len(about) - MOST_QUESTIONS:,} more are not shown.")
+        notes.append(f"{len(about) - MOST_QUESTIONS:,} more are not shown.")
     if found:
-        told.append(f"The file has {plural(len(found), 'finding')}: seldio validate lists them.")
-    return [_record(row) for row in about[:MOST_QUESTIONS]], " ".join(told)
+        notes.append(f"The file has {plural(len(found), 'finding')}: seldio validate lists them.")
+    return [_record(row) for row in about[:MOST_QUESTIONS]], " ".join(notes)
 
 
 def _stem(path: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from seldio.text import plural
-from seldio.view.canvas import blank, said, style
-from seldio.view.tracks import Track, classes, line, named, pieces
+from seldio.view.canvas import blank, drawable, style
+from seldio.view.tracks import EventTrack, classes, line, pieces, row_name
 
 #: Inches.
 _WIDTH = 12.0
@@ -21,7 +21,7 @@ _ROOM = 1.02
 _AZIMUTHS, _ELEVATIONS = np.arange(-180, 181, 45), np.arange(-90, 91, 30)
 
 
-def timeline(reference: Sequence[Track], predictions: Sequence[Track] | None = None, title: str = "") -> Any:
+def timeline(reference: Sequence[EventTrack], predictions: Sequence[EventTrack] | None = None, title: str = "") -> Any:
     """A row for each class with a bar for each event; predictions below in outline, hatched.
 
     Args:
@@ -35,7 +35,7 @@ def timeline(reference: Sequence[Track], predictions: Sequence[Track] | None = N
     with style():
         rows = classes(reference, predictions or ())
         sides = [(False, reference)] + ([(True, predictions)] if predictions is not None else [])
-        placed = {name: [_lanes([t for t in side if named(t, rows) == name]) for _, side in sides] for name in rows}
+        placed = {name: [_lanes([t for t in side if row_name(t, rows) == name]) for _, side in sides] for name in rows}
         heights = {name: [max(1, len(lanes)) for lanes in both] for name, both in placed.items()}
         figure = blank(_WIDTH, _AROUND + _LANE * max(3.0, sum(sum(both) + 0.5 for both in heights.values())))
         axes, at, ticks = figure.subplots(), 0.0, []
@@ -58,7 +58,9 @@ def timeline(reference: Sequence[Track], predictions: Sequence[Track] | None = N
     return figure
 
 
-def directions(reference: Sequence[Track], predictions: Sequence[Track] | None = None, title: str = "") -> Any:
+def directions(
+    reference: Sequence[EventTrack], predictions: Sequence[EventTrack] | None = None, title: str = ""
+) -> Any:
     """Azimuth and elevation over time, a line for each event in the colour of its class.
 
     Azimuth runs upwards from -180 (behind, by the right) to +180 (behind, by the left). A line that leaves at one
@@ -87,7 +89,9 @@ def directions(reference: Sequence[Track], predictions: Sequence[Track] | None =
     return figure
 
 
-def directions_map(reference: Sequence[Track], predictions: Sequence[Track] | None = None, title: str = "") -> Any:
+def directions_map(
+    reference: Sequence[EventTrack], predictions: Sequence[EventTrack] | None = None, title: str = ""
+) -> Any:
     """Where events were, as the panorama shows it: azimuth +180 at the left edge, the front in the middle.
 
     A line for each event with a dot where it begins; the longest event of each class bears the class's name, which
@@ -124,9 +128,9 @@ def directions_map(reference: Sequence[Track], predictions: Sequence[Track] | No
     return figure
 
 
-def _lanes(events: Sequence[Track]) -> list[list[Track]]:
+def _lanes(events: Sequence[EventTrack]) -> list[list[EventTrack]]:
     """*events* of one class in as many lanes as sound at a time, each in the first one that is free."""
-    lanes: list[list[Track]] = []
+    lanes: list[list[EventTrack]] = []
     for event in sorted(events, key=lambda event: (event.onset, event.offset)):
         lane = next((lane for lane in lanes if lane[-1].offset <= event.onset), None)
         if lane is None:
@@ -136,7 +140,7 @@ def _lanes(events: Sequence[Track]) -> list[list[Track]]:
     return lanes
 
 
-def _bars(axes: Any, lane: Sequence[Track], at: float, colour: str, predicted: bool) -> None:
+def _bars(axes: Any, lane: Sequence[EventTrack], at: float, colour: str, predicted: bool) -> None:
     spans = [(event.onset, event.offset - event.onset) for event in lane]
     # the outline has a width of its own, so that an event of one frame is seen in a clip of ten minutes
     look = {"facecolor": "white", "hatch": "/////"} if predicted else {"facecolor": colour}
@@ -144,12 +148,12 @@ def _bars(axes: Any, lane: Sequence[Track], at: float, colour: str, predicted: b
 
 
 def _looks(
-    reference: Sequence[Track], predictions: Sequence[Track] | None, rows: dict[str, str]
-) -> Iterator[tuple[Track, dict[str, Any], bool]]:
+    reference: Sequence[EventTrack], predictions: Sequence[EventTrack] | None, rows: dict[str, str]
+) -> Iterator[tuple[EventTrack, dict[str, Any], bool]]:
     """All events with the looks of their lines, and whether they are predicted; those lie above the others."""
     for predicted, side in ((False, reference), (True, predictions or ())):
         for track in side:
-            yield track, _line_look(rows[named(track, rows)], predicted), predicted
+            yield track, _line_look(rows[row_name(track, rows)], predicted), predicted
 
 
 def _line_look(colour: str, predicted: bool) -> dict[str, Any]:
@@ -175,7 +179,7 @@ def _bearing(azimuth: int) -> str:
     return f"{number}\n{words[azimuth]}" if azimuth in words else number
 
 
-def _ended(axes: Any, tracks: Sequence[Track]) -> None:
+def _ended(axes: Any, tracks: Sequence[EventTrack]) -> None:
     """Let the axis of time run from 0 to a little behind the last offset, so that it is seen to be the last."""
     axes.set_xlim(0, _ROOM * max((track.offset for track in tracks), default=1.0))
     if not tracks:
@@ -187,11 +191,11 @@ def _silent(axes: Any) -> None:
     axes.text(0.5, 0.5, "nothing sounds in this clip", transform=axes.transAxes, ha="center", va="center", color="#666")
 
 
-def _titled(title: str, reference: Sequence[Track], predictions: Sequence[Track] | None) -> str:
+def _titled(title: str, reference: Sequence[EventTrack], predictions: Sequence[EventTrack] | None) -> str:
     counts = plural(len(reference), "event")
     if predictions is not None:
         counts += f", {len(predictions):,} predicted"
-    return f"{said(title)}: {counts}" if title else counts
+    return f"{drawable(title)}: {counts}" if title else counts
 
 
 def _patch(predicted: bool) -> Any:
@@ -223,19 +227,19 @@ def _legend(figure: Any, marks: Sequence[Any]) -> None:
 _HALF_HEIGHT, _HALF_LETTER, _HALF_EDGE = 4.0, 1.15, 2.5
 
 
-def _names(axes: Any, tracks: Sequence[Track], rows: dict[str, str], drawn: Sequence[Any]) -> None:
+def _names(axes: Any, tracks: Sequence[EventTrack], rows: dict[str, str], drawn: Sequence[Any]) -> None:
     """The name of each class near its longest event, where it covers no line and no other name."""
     blocked = np.unique(np.round(np.concatenate([*map(_dense, drawn), np.empty((0, 2))])), axis=0)
     for name, colour in rows.items():
-        known = [t for t in tracks if named(t, rows) == name and not np.isnan(t.azimuth[0] + t.elevation[0])]
+        known = [t for t in tracks if row_name(t, rows) == name and not np.isnan(t.azimuth[0] + t.elevation[0])]
         if not known:
             continue
         longest = max(known, key=lambda track: len(track.frames))
         at = np.array([longest.azimuth[0], longest.elevation[0]], float)
-        half = np.array([_HALF_LETTER * len(said(name)) + _HALF_EDGE, _HALF_HEIGHT])
+        half = np.array([_HALF_LETTER * len(drawable(name)) + _HALF_EDGE, _HALF_HEIGHT])
         place = _free(at, half, blocked)
         axes.annotate(
-            said(name), at, xytext=place, ha="center", va="center", fontsize=8, zorder=4,
+            drawable(name), at, xytext=place, ha="center", va="center", fontsize=8, zorder=4,
             bbox={"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": colour, "alpha": 0.85},
             arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6},
         )  # fmt: skip

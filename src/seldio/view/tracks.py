@@ -20,7 +20,7 @@ from seldio.conversion.inputs import read_single
 from seldio.errors import DataError, UsageError
 from seldio.schema.events import clip_codes, origin_of
 from seldio.text import clipped, listed, printable
-from seldio.view.canvas import colour, said
+from seldio.view.canvas import colour, drawable
 from seldio.vocabularies import spelling, vocabulary
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -32,7 +32,7 @@ JUMP = 45.0
 
 
 @dataclasses.dataclass(frozen=True)
-class Labels:
+class LabelSet:
     """The labels of a source: event frames of one layout.
 
     Args:
@@ -62,7 +62,7 @@ class Labels:
 
 
 @dataclasses.dataclass(frozen=True)
-class Track:
+class EventTrack:
     """One event.
 
     Args:
@@ -94,7 +94,7 @@ class Track:
         return clock.offset(int(self.frames[-1]), self.hop)
 
 
-def read_labels(path: Path, format: str | None = None) -> Labels:
+def read_labels(path: Path, format: str | None = None) -> LabelSet:
     """The labels or predictions of a file, folder or archive, all of one layout.
 
     Raises:
@@ -110,10 +110,10 @@ def read_labels(path: Path, format: str | None = None) -> Labels:
     last = pc.max(table["frame"]).as_py() if "frame" in table.column_names and table.num_rows else 0
     if last * hop > LONGEST:
         raise DataError(f"frames of up to {float(last * hop):,.1f} s: no recording is longer than {LONGEST:,} s")
-    return Labels(os.fspath(path), table, hop, layout.vocabulary, single, tuple(map(str, faults.settle(force=True))))
+    return LabelSet(os.fspath(path), table, hop, layout.vocabulary, single, tuple(map(str, faults.settle(force=True))))
 
 
-def chosen(labels: Labels, name: str | None) -> str:
+def choose_clip(labels: LabelSet, name: str | None) -> str:
     """The clip called *name*, or the only one there is.
 
     Raises:
@@ -135,7 +135,7 @@ def chosen(labels: Labels, name: str | None) -> str:
     raise UsageError(f"{where} holds no clip {clipped(name)}; there are {listed(clips, 3)}")
 
 
-def tracks(labels: Labels, clip: str) -> list[Track]:
+def tracks(labels: LabelSet, clip: str) -> list[EventTrack]:
     """The events of a clip by onset; every row is in one of them."""
     table = labels.table
     if not table.num_rows or "frame" not in table.column_names:
@@ -146,7 +146,7 @@ def tracks(labels: Labels, clip: str) -> list[Track]:
         return []
     (keys, rows), events = class_keys(table), grouped(table, labels.hop)
     words = vocabulary(labels.vocabulary)
-    titles = [said(name) if name else words.label(-1 if number is None else number) for number, name in keys]
+    titles = [drawable(name) if name else words.label(-1 if number is None else number) for number, name in keys]
     frame = table["frame"].to_numpy().astype(np.int64)
     azimuth, elevation = _degrees(table, "azimuth"), _degrees(table, "elevation")
     sources = table["source"].to_pylist() if "source" in table.column_names else None
@@ -155,7 +155,7 @@ def tracks(labels: Labels, clip: str) -> list[Track]:
         each = events.trajectory(number)
         key, source = int(rows[each[0]]), sources[each[0]] if sources is not None else None
         found.append(
-            Track(titles[key], keys[key][0], source, frame[each], azimuth[each], elevation[each], labels.hop)
+            EventTrack(titles[key], keys[key][0], source, frame[each], azimuth[each], elevation[each], labels.hop)
         )  # fmt: skip
     return found
 
@@ -168,7 +168,7 @@ def _degrees(table: pa.Table, field: str) -> Floats:
     return geometry.wrap(values) if field == "azimuth" else values
 
 
-def classes(*sides: Sequence[Track]) -> dict[str, str]:
+def classes(*sides: Sequence[EventTrack]) -> dict[str, str]:
     """The classes of all sides by their order in the vocabulary, each with its colour; a spelling counts once."""
     ids: dict[str, tuple[int, str]] = {}
     for track in (track for side in sides for track in side):
@@ -180,7 +180,7 @@ def classes(*sides: Sequence[Track]) -> dict[str, str]:
     return {name: colour(number if number < 2**31 else beyond + place) for place, (number, name) in enumerate(ordered)}
 
 
-def named(track: Track, rows: dict[str, str]) -> str:
+def row_name(track: EventTrack, rows: dict[str, str]) -> str:
     """The name under which *rows* has the class of *track*."""
     return track.name if track.name in rows else next(n for n in rows if spelling(n) == spelling(track.name))
 
@@ -188,7 +188,7 @@ def named(track: Track, rows: dict[str, str]) -> str:
 # --- lines -------------------------------------------------------------------------------------------------
 
 
-def line(track: Track, round: bool = True) -> tuple[Floats, Floats, Floats]:
+def line(track: EventTrack, round: bool = True) -> tuple[Floats, Floats, Floats]:
     """Seconds, azimuth and elevation along an event, fit to be drawn as lines.
 
     Each label frame has a point in its middle; the line begins at the onset and ends at the offset, so that an
