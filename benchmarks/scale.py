@@ -99,8 +99,8 @@ def warm(workers: int) -> None:
 def _loaded(_: int) -> None:
     import seldio.conversion.shard_work
     import seldio.data.clips
-    import seldio.scores.seld.scoring
     import seldio.scores.seld.seld_count
+    import seldio.scores.seld.seld_score
     import seldio.tasks
     import seldio.validation
 

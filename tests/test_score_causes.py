@@ -198,7 +198,7 @@ def test_the_work_is_bounded(truth: Path, tmp_path: Path, monkeypatch: pytest.Mo
     for kind in (counting.Counting, counting.Trying):
         whole = kind.__call__
 
-        def counted(self: Any, part: counting.Part, whole: Any = whole, kind: str = kind.__name__) -> Any:
+        def counted(self: Any, part: counting.SeldPart, whole: Any = whole, kind: str = kind.__name__) -> Any:
             calls.extend([kind] * len(part.clips))
             return whole(self, part)
 

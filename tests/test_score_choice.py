@@ -14,7 +14,7 @@ from seldio.formats.base import Role
 from seldio.formats.choice import Wanted, offered, wished, years
 from seldio.formats.detect import detect
 from seldio.scores.result import Notice, ScoreReport
-from seldio.scores.seld.live import SeldAccumulator
+from seldio.scores.seld.accumulator import SeldAccumulator
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
 STARSS22 = "".join(f"{frame},1,0,0,0\n" for frame in range(25))

@@ -19,15 +19,14 @@ from scipy.optimize import linear_sum_assignment
 
 from seldio.errors import DataError, UsageError
 from seldio.scores.result import Interval
-from seldio.scores.seld import paired as pairs
-from seldio.scores.seld.counts import Counts
-from seldio.scores.seld.limits import Limits
-from seldio.scores.seld.live import SeldAccumulator
-from seldio.scores.seld.metrics import Average
+from seldio.scores.seld import pairing as pairs
+from seldio.scores.seld.accumulator import SeldAccumulator
+from seldio.scores.seld.counts import Counts, Thresholds
+from seldio.scores.seld.official import Average
 from seldio.scores.seld.pairing import _assigned
 from seldio.scores.seld.profiles import PROFILES, get
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
-from seldio.scores.seld.scoring import SeldScore, score_tables
+from seldio.scores.seld.seld_score import SeldScore, score_tables
 
 CLASSES = 13
 TYPES = {"clip": pa.string(), "frame": pa.int32(), "class_id": pa.int32(), "source": pa.int32(), "onscreen": pa.bool_()}
@@ -75,7 +74,7 @@ def goldens(shared: Path, name: str) -> Iterator[dict[str, Any]]:
         yield json.loads(line)
 
 
-def score(golden: dict[str, Any], profile: str, average: Average, limits: Limits | None = None) -> SeldScore:
+def score(golden: dict[str, Any], profile: str, average: Average, limits: Thresholds | None = None) -> SeldScore:
     sides = [as_official(golden[side], golden["year"], role) for side, role in _SIDES]
     chosen = get(profile)
     return score_tables(*sides, list(golden["preds"]), chosen, classes=CLASSES, average=average, limits=limits)

@@ -25,13 +25,13 @@ from seldio.scores.result import ScoreReport
 from seldio.scores.seld import score_labels as labels
 from seldio.scores.seld import seld_count as counting
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
-from seldio.scores.seld.seen import Rows, Seen
+from seldio.scores.seld.sides import RowFacts, SideFacts
 
 CLIPS = [f"fold4_room{number % 3 + 1}_mix{number:03}" for number in range(18)]
 HEADER = "frame,class,source,azimuth,distance,onscreen\n"
 #: Class 13 is none of STARSS: the labels are scored by force.
 FULL: dict[str, Any] = {"jackknife": True, "official_points": True, "by_clip": True, "force": True}
-#: Profile and average, and the folder of predictions that they are tried on.
+#: SeldProfile and average, and the folder of predictions that they are tried on.
 WAYS = (
     ("dcase2023", "macro", "axes"), ("dcase2023", "micro", "angles"), ("dcase2024", "macro", "axes"),
     ("dcase2024-segments", "macro", "axes"), ("corrected", "macro", "axes"), ("dcase2021", "micro", "axes"),
@@ -118,7 +118,7 @@ def test_only_what_changed_is_counted_again(data: Path, tmp_path: Path, monkeypa
     calls: list[int] = []
     count = counting.Counting.__call__
 
-    def counted(self: counting.Counting, part: counting.Part) -> counting.Counted:
+    def counted(self: counting.Counting, part: counting.SeldPart) -> counting.Counted:
         calls.append(len(part.clips))
         return count(self, part)
 
@@ -140,7 +140,7 @@ def test_only_what_changed_is_counted_again(data: Path, tmp_path: Path, monkeypa
     assert again(30.0)[1] == parts
 
 
-def elsewhere(work: counting.Counting, parts: list[counting.Part], **_: object) -> list[counting.Counted]:
+def elsewhere(work: counting.Counting, parts: list[counting.SeldPart], **_: object) -> list[counting.Counted]:
     """The results of parts as another process gets and gives them, in any order."""
     sent = [pickle.dumps((work, part.portable())) for part in parts]
     results = []
@@ -185,9 +185,9 @@ def test_what_is_wrong_in_a_part_is_told(data: Path, tmp_path: Path) -> None:
 
 def test_a_clip_is_never_cut_and_parts_know_their_size(data: Path) -> None:
     sizes = {clip: sum((data / side / f"{clip}.csv").stat().st_size for side in ("labels", "axes")) for clip in CLIPS}
-    found: list[counting.Part] = []
+    found: list[counting.SeldPart] = []
 
-    def keep(self: counting.Counting, part: counting.Part) -> counting.Counted:
+    def keep(self: counting.Counting, part: counting.SeldPart) -> counting.Counted:
         found.append(part)
         raise UsageError("enough")
 
@@ -214,13 +214,16 @@ def test_the_command(data: Path, tmp_path: Path) -> None:
     assert (refused.exit_code, "--distance changes nothing" in refused.stderr) == (2, True)
 
 
-COUNTS = st.builds(Rows, *[st.integers(0, 9)] * len(dataclasses.fields(Rows)))
+COUNTS = st.builds(RowFacts, *[st.integers(0, 9)] * len(dataclasses.fields(RowFacts)))
 
 
 @given(
-    st.lists(st.builds(Seen, COUNTS, COUNTS, *[st.integers(0, 9)] * (len(dataclasses.fields(Seen)) - 2)), max_size=5)
+    st.lists(
+        st.builds(SideFacts, COUNTS, COUNTS, *[st.integers(0, 9)] * (len(dataclasses.fields(SideFacts)) - 2)),
+        max_size=5,
+    )
 )
-def test_what_was_seen_adds_up_in_any_order(parts: list[Seen]) -> None:
-    total = sum(parts, start=Seen())
-    assert total == sum(reversed(parts), start=Seen())
+def test_what_was_seen_adds_up_in_any_order(parts: list[SideFacts]) -> None:
+    total = sum(parts, start=SideFacts())
+    assert total == sum(reversed(parts), start=SideFacts())
     assert total.prediction.all == sum(part.prediction.all for part in parts)

@@ -22,13 +22,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from seldio.scores.seld.counts import Counts, with_errors
-from seldio.scores.seld.limits import Limits
-from seldio.scores.seld.metrics import Average, Values, classic, nanmean
-from seldio.scores.seld.paired import Paired
-from seldio.scores.seld.pairing import Chosen, pairs
-from seldio.scores.seld.segments import SECOND
-from seldio.scores.seld.sides import Floats, Ints, Side
+from seldio.scores.seld.counts import Counts, Thresholds, with_errors
+from seldio.scores.seld.official import SECOND, Average, Values, classic, nanmean
+from seldio.scores.seld.pairing import Chosen, Paired, pairs
+from seldio.scores.seld.sides import EventFrames, Floats, Ints
 
 #: Steps in a degree: far finer than labels, and coarser than what rounding does near 0 and 180 degrees.
 STEPS = 100_000
@@ -58,7 +55,7 @@ def score(counts: Counts, average: Average) -> Values:
     return Values(overall, by_class)
 
 
-def tally(given: Paired, limits: Limits) -> Counts:
+def tally(given: Paired, limits: Thresholds) -> Counts:
     """The counts of every segment, shape [segments, classes]."""
     classes = given.classes
     shape = (given.frames // SECOND, SECOND, classes)
@@ -93,7 +90,7 @@ def tally(given: Paired, limits: Limits) -> Counts:
     return with_errors(dataclasses.replace(Counts.zeros(shape[0], classes), **grid))
 
 
-def _events(side: Side, classes: int) -> tuple[Ints, Ints]:
+def _events(side: EventFrames, classes: int) -> tuple[Ints, Ints]:
     """The segment and class of each reference event, and the event of each row.
 
     Sources without a number are told apart by their place in each frame, from the right to the left.

@@ -1,4 +1,4 @@
-"""What is counted for each clip and class; every score is made of these sums."""
+"""What is counted for each clip and class, and what scores are made of those sums."""
 
 from __future__ import annotations
 
@@ -10,6 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seldio.scores.seld.sides import Ints
+
+#: Degrees within which an error is at the threshold: more than rounding, and than the shortened vectors of 2024.
+EDGE = 1e-6
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Thresholds:
+    """What a matched prediction must not exceed to be well placed.
+
+    Args:
+        angle: degrees.
+        distance: metres.
+        relative: distance error over the distance of the reference.
+        onscreen: whether both must agree on being in the picture.
+    """
+
+    angle: float
+    distance: float = np.inf
+    relative: float = np.inf
+    onscreen: bool = False
+
 
 #: Numbers of any kind; sums over clips are floats.
 Sums: TypeAlias = NDArray[Any]

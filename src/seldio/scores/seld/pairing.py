@@ -1,20 +1,89 @@
-"""Which prediction belongs to which reference source, in every frame and class at once."""
+"""Which prediction belongs to which reference source: angular distances, frames and classes as one grid, least cost.
+
+Each distance is written with the order of operations of the program it stands for: two sources exactly 20 degrees
+apart pass or fail by the last bit, so the last bit has to be the same.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from seldio.scores.seld.sides import Floats, Ints
+from seldio import geometry
+from seldio.scores.seld.sides import EventFrames, Floats, Ints
+
+
+class Measure(NamedTuple):
+    """An angular distance.
+
+    Args:
+        prepare: from a side to what the distance needs of each row, one column a row: shape [parts, rows].
+        between: degrees between prepared rows of both sides; shapes [parts, ...] broadcast.
+    """
+
+    prepare: Callable[[EventFrames], Floats]
+    between: Callable[[Floats, Floats], Floats]
+
+
+def _spherical(side: EventFrames) -> Floats:
+    """Azimuth in radians, sine and cosine of the elevation: ``dcase2021`` to ``dcase2023``."""
+    azimuth, elevation = side.azimuth * np.pi / 180.0, _elevation(side) * np.pi / 180.0
+    return np.stack([azimuth, np.sin(elevation), np.cos(elevation)])
+
+
+def _between_spherical(a: Floats, b: Floats) -> Floats:
+    """The spherical law of cosines, in degrees."""
+    cosine = a[1] * b[1] + a[2] * b[2] * np.cos(np.abs(a[0] - b[0]))
+    return _degrees(cosine)
+
+
+def _cartesian(side: EventFrames) -> Floats:
+    """Unit vectors as ``dcase2024`` makes them: a tiny constant under the root keeps them just below 1."""
+    azimuth, elevation = side.azimuth * np.pi / 180.0, _elevation(side) * np.pi / 180.0
+    flat = np.cos(elevation)
+    x, y, z = np.cos(azimuth) * flat, np.sin(azimuth) * flat, np.sin(elevation)
+    norm = np.sqrt(x**2 + y**2 + z**2 + 1e-10)
+    return np.stack([x / norm, y / norm, z / norm])
+
+
+def _between_cartesian(a: Floats, b: Floats) -> Floats:
+    """The angle between vectors, in degrees; 0.0008 where they are the same."""
+    return _degrees(a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
+
+
+def _folded(side: EventFrames) -> Floats:
+    """Azimuth folded front to back, in degrees: ``dcase2025``, which wraps (and rounds) those in range as well."""
+    return geometry.fold((side.azimuth + 180) % 360 - 180)[None]
+
+
+def _between_folded(a: Floats, b: Floats) -> Floats:
+    """The difference of folded azimuths, in degrees."""
+    return np.asarray(np.abs(a[0] - b[0]))
+
+
+def _elevation(side: EventFrames) -> Floats:
+    return np.zeros(len(side)) if side.elevation is None else side.elevation
+
+
+def _degrees(cosine: Any) -> NDArray[np.float64]:
+    return np.asarray(np.arccos(np.clip(cosine, -1, 1)) * 180 / np.pi)
+
+
+SPHERICAL = Measure(_spherical, _between_spherical)
+CARTESIAN = Measure(_cartesian, _between_cartesian)
+FOLDED = Measure(_folded, _between_folded)
+
 
 #: Degrees between prepared rows of both sides; shapes [parts, ...] broadcast.
 Between: TypeAlias = Callable[[Floats, Floats], Floats]
 
-#: Rows and columns of the chosen pairs of many cost matrices, shape [matrices, pairs] each.
+#: RowFacts and columns of the chosen pairs of many cost matrices, shape [matrices, pairs] each.
 Chosen: TypeAlias = tuple[Ints, Ints]
 
 
@@ -169,3 +238,90 @@ def _assigned(cost: Floats) -> Chosen:
         return cost[:, :, 0].argmin(axis=1)[:, None], np.zeros((count, 1), dtype=np.int64)
     pairs = [linear_sum_assignment(matrix) for matrix in cost]
     return np.array([i for i, _ in pairs]), np.array([j for _, j in pairs])
+
+
+#: Cells (frames times classes) of a grid: few enough to stay in the processor's cache and in memory.
+CELLS = 1 << 18
+
+
+@dataclasses.dataclass(frozen=True)
+class Paired:
+    """Some clips, their frames laid end to end, their rows put together by frame and class.
+
+    A cell is a frame and a class: ``frame * classes + class_id``.
+
+    Args:
+        clips: the slice of all clips.
+        lengths: frames of each clip.
+        classes: how many count.
+        reference: rows about them, with their place ``frame`` in the grid.
+        prediction: likewise.
+        references: rows of the reference in each cell.
+        predictions: rows of the prediction.
+        groups: cells that have rows on both sides.
+    """
+
+    clips: slice
+    lengths: Ints
+    classes: int
+    reference: EventFrames
+    prediction: EventFrames
+    references: Ints
+    predictions: Ints
+    groups: Sequence[Group]
+
+    @cached_property
+    def matches(self) -> Matches:
+        """Which rows belong together, as the official programs have it."""
+        return match(self.groups)
+
+    @property
+    def frames(self) -> int:
+        """Frames of all clips together."""
+        return len(self.references) // self.classes
+
+
+def paired(
+    reference: EventFrames, prediction: EventFrames, lengths: Ints, classes: int, measure: Measure
+) -> Iterator[Paired]:
+    """The rows of both sides in pairs, by groups of clips.
+
+    Args:
+        reference: rows in the order that counts for ties.
+        prediction: likewise.
+        lengths: label frames of each clip; rows beyond them, with a negative frame or with a class of *classes* or
+            more are left out.
+        classes: how many classes count.
+        measure: the angular distance.
+    """
+    sides = [_sorted(_counting(side, lengths, classes)) for side in (reference, prediction)]
+    ends = np.cumsum(lengths)
+    start = 0
+    while start < len(lengths):
+        done = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, done + CELLS // classes, side="right")))
+        first = ends[start:stop] - lengths[start:stop] - done
+        a, b = (_placed(side, start, stop, first) for side in sides)
+        counts, groups = grouped(
+            a.frame * classes + a.class_id, b.frame * classes + b.class_id, int(ends[stop - 1] - done) * classes,
+            measure.prepare(a), measure.prepare(b), measure.between,
+        )  # fmt: skip
+        yield Paired(slice(start, stop), lengths[start:stop], classes, a, b, *counts, groups)
+        start = stop
+
+
+def _counting(side: EventFrames, lengths: Ints, classes: int) -> EventFrames:
+    counts = (side.frame >= 0) & (side.frame < lengths[side.clip]) & (side.class_id >= 0) & (side.class_id < classes)
+    return side if counts.all() else side.take(counts)
+
+
+def _sorted(side: EventFrames) -> EventFrames:
+    """Rows by clip; as files are read one after the other they mostly are."""
+    return side if (np.diff(side.clip) >= 0).all() else side.take(np.argsort(side.clip, kind="stable"))
+
+
+def _placed(side: EventFrames, start: int, stop: int, first: Ints) -> EventFrames:
+    """The rows of clips *start* to *stop*, frames counted from the beginning of the grid."""
+    lower, upper = np.searchsorted(side.clip, [start, stop])
+    part = side.take(slice(lower, upper))
+    return dataclasses.replace(part, frame=part.frame + first[part.clip - start])

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from seldio.scores.seld.counts import Counts
-from seldio.scores.seld.measures import FOLDED
-from seldio.scores.seld.profiles import Profile
-from seldio.scores.seld.sides import Floats, Ints, Side
+from seldio.scores.seld.pairing import FOLDED
+from seldio.scores.seld.profiles import SeldProfile
+from seldio.scores.seld.sides import EventFrames, Floats, Ints
 
 #: Label frames by which onsets may be apart to be compared, and those of a clip in which they are looked at.
 REACH, FRAMES = 200, 6000
@@ -32,12 +32,12 @@ class Change(NamedTuple):
     name: str
     text: str
     why: str
-    apply: Callable[[Side], Side]
+    apply: Callable[[EventFrames], EventFrames]
     kind: str = "place"
     needs: str = "azimuth"
 
 
-class Better(NamedTuple):
+class ProbableCause(NamedTuple):
     """A change of the predictions that makes a score much better.
 
     Args:
@@ -49,27 +49,27 @@ class Better(NamedTuple):
     f: float
 
 
-def _turned(by: Callable[[Floats], Floats]) -> Callable[[Side], Side]:
+def _turned(by: Callable[[Floats], Floats]) -> Callable[[EventFrames], EventFrames]:
     return lambda side: dataclasses.replace(side, azimuth=by(side.azimuth))
 
 
-def _raised(by: Callable[[Floats], Floats]) -> Callable[[Side], Side]:
+def _raised(by: Callable[[Floats], Floats]) -> Callable[[EventFrames], EventFrames]:
     return lambda side: dataclasses.replace(side, elevation=None if side.elevation is None else by(side.elevation))
 
 
-def _farther(times: float) -> Callable[[Side], Side]:
+def _farther(times: float) -> Callable[[EventFrames], EventFrames]:
     return lambda side: dataclasses.replace(side, distance=None if side.distance is None else side.distance * times)
 
 
-def _classed(by: int) -> Callable[[Side], Side]:
+def _classed(by: int) -> Callable[[EventFrames], EventFrames]:
     return lambda side: dataclasses.replace(side, class_id=side.class_id + by)
 
 
-def _exchanged(side: Side) -> Side:
+def _exchanged(side: EventFrames) -> EventFrames:
     return side if side.elevation is None else dataclasses.replace(side, azimuth=side.elevation, elevation=side.azimuth)
 
 
-def _radians(side: Side) -> Side:
+def _radians(side: EventFrames) -> EventFrames:
     return _raised(np.degrees)(_turned(np.degrees)(side))
 
 
@@ -101,7 +101,7 @@ CHANGES: tuple[Change, ...] = (
 )  # fmt: skip
 
 
-def suspected(profile: Profile, counts: Counts) -> tuple[str, ...]:
+def suspected(profile: SeldProfile, counts: Counts) -> tuple[str, ...]:
     """The names of the changes that are worth trying, as the *counts* of all clips together are unlike a system's.
 
     Fair systems find a third of all sources, and place a third of those that they find.
@@ -156,13 +156,13 @@ def named(name: str) -> Change:
     )
 
 
-def early(side: Side) -> Side:
+def early(side: EventFrames) -> EventFrames:
     """The rows of the first ``FRAMES`` frames of each clip."""
     kept = (side.frame >= 0) & (side.frame < FRAMES)
     return side if kept.all() else side.take(kept)
 
 
-def lags(reference: Side, prediction: Side, looked: Sequence[int] = ()) -> Ints:
+def lags(reference: EventFrames, prediction: EventFrames, looked: Sequence[int] = ()) -> Ints:
     """How many onsets of the reference have one of the same class so many frames earlier in the prediction.
 
     Args:
@@ -197,7 +197,7 @@ def shift(counts: Ints) -> int:
 _ONSETS, _SHARPER, _SILENCE = 20, 2.5, 5
 
 
-def _onsets(side: Side, looked: Sequence[int], classes: int) -> Ints:
+def _onsets(side: EventFrames, looked: Sequence[int], classes: int) -> Ints:
     """The frames in which a class begins to sound, those of each clip and class far from those of others; sorted."""
     clip = np.zeros(max(int(side.clip.max(initial=0)), *looked, 0) + 1, dtype=bool)
     clip[list(looked)] = True

@@ -8,12 +8,10 @@ from typing import Literal
 
 from seldio.errors import UsageError
 from seldio.scores.result import Column
-from seldio.scores.seld import corrected, frames, measures, metrics, segments
-from seldio.scores.seld.counts import Counts
-from seldio.scores.seld.limits import Limits
-from seldio.scores.seld.measures import Measure
-from seldio.scores.seld.metrics import Average, Values
-from seldio.scores.seld.paired import Paired
+from seldio.scores.seld import corrected, official, pairing
+from seldio.scores.seld.counts import Counts, Thresholds
+from seldio.scores.seld.official import Average, Values
+from seldio.scores.seld.pairing import Measure, Paired
 from seldio.text import meant
 
 ER = Column("ER", "ER", "", 3, "lower", "location-dependent error rate: (S + D + I) over references")
@@ -28,12 +26,12 @@ SELD_2024 = dataclasses.replace(SELD, meaning="mean of 1 - F, AngE / 180 and rel
 ONSCREEN = Column("OnscreenAcc", "onscreen", "%", 1, "higher", "pairs that agree on being in the picture")
 
 #: Twenty degrees and nothing else.
-DEFAULT = Limits(20.0)
+DEFAULT = Thresholds(20.0)
 _CLASSIC, _DISTANCE = (ER, F, LE, LR, SELD), (ER, F, ANGLE, DISTANCE, RELATIVE, LR, SELD_2024)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class Profile:
+class SeldProfile:
     """One way of scoring.
 
     Args:
@@ -64,12 +62,12 @@ class Profile:
     title: str
     program: str
     measure: Measure
-    tally: Callable[[Paired, Limits], Counts]
+    tally: Callable[[Paired, Thresholds], Counts]
     unit: int
     score: Callable[[Counts, Average], Values]
     columns: tuple[Column, ...]
     averages: tuple[Average, ...] = ("macro", "micro")
-    limits: Limits = DEFAULT
+    limits: Thresholds = DEFAULT
     horizon: Literal["before-last", "last-second", "recording"] | int = "last-second"
     vocabulary: str = "starss"
     missing: bool = False
@@ -123,102 +121,102 @@ _LAST_LEFT_OUT = (
 )
 _ENDS = "the program's own jackknife ends with ValueError: there are no official intervals to compare these with"
 
-PROFILES: tuple[Profile, ...] = (
-    Profile(
+PROFILES: tuple[SeldProfile, ...] = (
+    SeldProfile(
         name="dcase2023",
         aliases=("dcase2022",),
         years=(2022, 2023),
         title="DCASE 2022 and 2023 Task 3: segments of one second, a threshold of 20 degrees",
         program="seld-dcase2023 at 24d14c9, SELD_evaluation_metrics.py",
-        measure=measures.SPHERICAL,
-        tally=segments.tally,
-        unit=segments.SECOND,
-        score=metrics.classic,
+        measure=pairing.SPHERICAL,
+        tally=official.segment_counts,
+        unit=official.SECOND,
+        score=official.classic,
         columns=_CLASSIC,
         misread=_MISREAD_2023,
         jackknife=_LAST_LEFT_OUT,
     ),
-    Profile(
+    SeldProfile(
         name="dcase2024",
         years=(2024,),
         title="DCASE 2024 Task 3: frame by frame, 20 degrees and a relative distance error up to 1",
         program="DCASE2024_seld_baseline at 0b07887, SELD_evaluation_metrics.py",
-        measure=measures.CARTESIAN,
-        tally=frames.tally,
+        measure=pairing.CARTESIAN,
+        tally=official.frame_counts,
         unit=1,
-        score=metrics.with_distance,
+        score=official.with_distance,
         columns=_DISTANCE,
-        limits=Limits(20.0, relative=1.0),
+        limits=Thresholds(20.0, relative=1.0),
         horizon="before-last",
         needs=("distance",),
         misread=_MISREAD_2024,
         jackknife=_LAST_LEFT_OUT,
     ),
-    Profile(
+    SeldProfile(
         name="dcase2024-angles",
         years=(2024,),
         title="DCASE 2024 Task 3 without distances",
         program="DCASE2024_seld_baseline at 0b07887 with evaluate_distance=False",
-        measure=measures.CARTESIAN,
-        tally=frames.tally,
+        measure=pairing.CARTESIAN,
+        tally=official.frame_counts,
         unit=1,
-        score=metrics.without_distance,
+        score=official.without_distance,
         columns=(ER, F, ANGLE, LR, SELD),
         horizon="before-last",
         misread={"dcase2024-submission": _MISREAD_2024["dcase2024-submission"]},
         jackknife=_LAST_LEFT_OUT,
     ),
-    Profile(
+    SeldProfile(
         name="dcase2024-segments",
         years=(2024,),
         title="the segments of 2023 with the angles of 2024: vectors, which are never less than 0.0008 degrees apart",
         program="DCASE2024_seld_baseline at 0b07887 with segment_based_metrics=True",
-        measure=measures.CARTESIAN,
-        tally=segments.tally,
-        unit=segments.SECOND,
-        score=metrics.classic,
+        measure=pairing.CARTESIAN,
+        tally=official.segment_counts,
+        unit=official.SECOND,
+        score=official.classic,
         columns=_CLASSIC,
         jackknife=_LAST_LEFT_OUT,
     ),
-    Profile(
+    SeldProfile(
         name="dcase2025",
         years=(2025,),
         title="DCASE 2025 Task 3, stereo: folded azimuths, a relative distance error up to 1",
-        program="DCASE2025_seld_baseline at 42a48b6, metrics.py",
-        measure=measures.FOLDED,
-        tally=frames.tally,
+        program="DCASE2025_seld_baseline at 42a48b6, official.py",
+        measure=pairing.FOLDED,
+        tally=official.frame_counts,
         unit=1,
-        tracks=frames.TRACKS,
-        score=metrics.stereo,
+        tracks=official.TRACKS,
+        score=official.stereo,
         columns=(F, ANGLE, dataclasses.replace(DISTANCE, unit="cm", digits=1), RELATIVE, ONSCREEN),
-        limits=Limits(20.0, relative=1.0),
+        limits=Thresholds(20.0, relative=1.0),
         horizon="before-last",
         needs=("distance",),
         metre=100.0,
         jackknife=_ENDS,
     ),
-    Profile(
+    SeldProfile(
         name="dcase2021",
         years=(2021,),
         title="DCASE 2021 Task 3: segments of one second over the first 60 s, all classes pooled",
         program="seld-dcase2021 at f8e09db, metrics/SELD_evaluation_metrics.py",
-        measure=measures.SPHERICAL,
-        tally=segments.tally,
-        unit=segments.SECOND,
-        score=metrics.classic_2021,
+        measure=pairing.SPHERICAL,
+        tally=official.segment_counts,
+        unit=official.SECOND,
+        score=official.classic_2021,
         columns=_CLASSIC,
         averages=("micro",),
         horizon=600,
         vocabulary="tau-nigens-2021",
     ),
-    Profile(
+    SeldProfile(
         name="corrected",
         years=(2022, 2023),
         title="the published definition of 2023 without the slips of its program",
         program="the task page of DCASE 2023 Task 3",
-        measure=measures.SPHERICAL,
+        measure=pairing.SPHERICAL,
         tally=corrected.tally,
-        unit=segments.SECOND,
+        unit=official.SECOND,
         score=corrected.score,
         columns=_CLASSIC,
         horizon="recording",
@@ -227,7 +225,7 @@ PROFILES: tuple[Profile, ...] = (
 )  # fmt: skip
 
 
-def get(name: str) -> Profile:
+def get(name: str) -> SeldProfile:
     """The profile called *name*.
 
     Raises:

@@ -15,18 +15,16 @@ from seldio.findings import raise_errors
 from seldio.formats import Format, get
 from seldio.formats.choice import Wanted, years
 from seldio.scores.result import ScoreReport
-from seldio.scores.seld import measures, metrics, probable_causes, profiles
-from seldio.scores.seld.counts import Counts
-from seldio.scores.seld.limits import Limits
-from seldio.scores.seld.metrics import Average
-from seldio.scores.seld.notices import Case
-from seldio.scores.seld.profiles import Profile
-from seldio.scores.seld.report import report
-from seldio.scores.seld.scoring import SeldScore
-from seldio.scores.seld.seen import Seen
+from seldio.scores.seld import official, pairing, probable_causes, profiles
+from seldio.scores.seld.counts import Counts, Thresholds
+from seldio.scores.seld.official import Average
+from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.seld_count import Counted, Counting, better, parts
-from seldio.scores.seld.seld_join import FileSide, TableSide, lengths, side
-from seldio.scores.seld.sides import NOTHING
+from seldio.scores.seld.seld_join import Labels, lengths, side
+from seldio.scores.seld.seld_notices import SeldCase
+from seldio.scores.seld.seld_score import SeldScore
+from seldio.scores.seld.seld_tables import report
+from seldio.scores.seld.sides import NOTHING, SideFacts
 from seldio.text import listed, plural
 from seldio.vocabularies import vocabulary
 
@@ -66,7 +64,7 @@ class SeldOptions:
     allow_missing: bool = False
     force: bool = False
 
-    def limits(self, profile: Profile) -> Limits:
+    def limits(self, profile: SeldProfile) -> Thresholds:
         """The thresholds of the profile, those of the options in their place.
 
         Raises:
@@ -76,14 +74,14 @@ class SeldOptions:
             raise UsageError(f"{profile.name} has no {self.average} average, only {', '.join(profile.averages)}")
         self._check(profile)
         usual = profile.limits
-        return Limits(
+        return Thresholds(
             usual.angle if self.angle is None else self.angle,
             usual.distance if self.distance is None else self.distance * profile.metre,
             usual.relative if self.relative is None else self.relative,
             usual.onscreen or self.onscreen,
         )
 
-    def _check(self, profile: Profile) -> None:
+    def _check(self, profile: SeldProfile) -> None:
         for name in ("angle", "distance", "relative"):
             value = getattr(self, name)
             if value is not None and not value >= 0:
@@ -152,7 +150,7 @@ def score_labels(
         score, *others = _scores(counted, ways, clips, len(classes), options.average)
         lags = sum((one.lags for one in counted), start=probable_causes.lags(NOTHING, NOTHING))
         cause = better(score, lags, work, some, (truth, given), frames)
-    case = Case(
+    case = SeldCase(
         profile, limits, score, _seen(counted), [classes.label(n) for n in range(len(classes))], given.layout.name,
         truth.layout.name, _remarks(truth, given), left_out, intervals=options.jackknife,
         official_points=options.official_points, by_clip=options.by_clip, named=named is not None,
@@ -162,7 +160,7 @@ def score_labels(
 
 
 def _lengths(
-    truth: FileSide | TableSide, clips: Sequence[str], ways: Iterable[Profile], recordings: str | None
+    truth: Labels, clips: Sequence[str], ways: Iterable[SeldProfile], recordings: str | None
 ) -> dict[str, int]:
     """Label frames of the recordings, as far as they are known and a profile looks at them.
 
@@ -179,7 +177,7 @@ def _lengths(
     return {}
 
 
-def _truth(source: Source, told: Format | None, profile: Profile | None) -> FileSide | TableSide:
+def _truth(source: Source, told: Format | None, profile: SeldProfile | None) -> Labels:
     """The reference; its layout is said by an option of another name."""
     try:
         return side(source, told, Wanted(("label",), (profile or profiles.get(USUAL)).years))
@@ -191,13 +189,13 @@ def _reference_option(text: str) -> str:
     return text.replace("--format", "--reference-format")
 
 
-def _years(profile: Profile, named: Profile | None, truth: FileSide | TableSide) -> tuple[int, ...]:
+def _years(profile: SeldProfile, named: SeldProfile | None, truth: Labels) -> tuple[int, ...]:
     """The years that predictions are likely to be of: of a profile that was named or fits the labels, else theirs."""
     of_labels = years(truth.layout)
     return of_labels if named is None and of_labels and not set(of_labels) & set(profile.years) else profile.years
 
 
-def _remarks(truth: FileSide | TableSide, given: FileSide | TableSide) -> tuple[str, ...]:
+def _remarks(truth: Labels, given: Labels) -> tuple[str, ...]:
     """What there is to say about layouts that were chosen."""
     return (
         *(f"the reference is {_reference_option(remark)}" for remark in truth.remarks),
@@ -205,9 +203,7 @@ def _remarks(truth: FileSide | TableSide, given: FileSide | TableSide) -> tuple[
     )
 
 
-def _settled(
-    truth: FileSide | TableSide, given: FileSide | TableSide, counted: Sequence[Counted], force: bool
-) -> tuple[str, ...]:
+def _settled(truth: Labels, given: Labels, counted: Sequence[Counted], force: bool) -> tuple[str, ...]:
     """What is wrong in labels and predictions, and was forced.
 
     Raises:
@@ -222,7 +218,7 @@ def _settled(
 
 
 def _scores(
-    counted: Sequence[Counted], ways: Iterable[Profile], clips: Sequence[str], classes: int, average: Average | None
+    counted: Sequence[Counted], ways: Iterable[SeldProfile], clips: Sequence[str], classes: int, average: Average | None
 ) -> list[SeldScore]:
     """The score by each profile, over the clips of all parts."""
     first, *_ = ways
@@ -236,28 +232,28 @@ def _scores(
     ]  # fmt: skip
 
 
-def _ways(profile: Profile, limits: Limits) -> dict[Profile, Limits]:
+def _ways(profile: SeldProfile, limits: Thresholds) -> dict[SeldProfile, Thresholds]:
     """The profile, and the published definition where its scores are of the same kind."""
     ways = {profile: limits}
-    if profile.score is metrics.classic and profile.measure is measures.SPHERICAL:
+    if profile.score is official.classic and profile.measure is pairing.SPHERICAL:
         published = profiles.get("corrected")
         ways[published] = dataclasses.replace(published.limits, angle=limits.angle)
     return ways
 
 
-def _seen(counted: Sequence[Counted]) -> Seen:
+def _seen(counted: Sequence[Counted]) -> SideFacts:
     """What is notable about all rows.
 
     Raises:
         UsageError: only some of them have a direction.
     """
-    found = sum((one.seen for one in counted), start=Seen())
+    found = sum((one.seen for one in counted), start=SideFacts())
     if any(0 < rows.elevations < rows.all for rows in (found.reference, found.prediction)):
         raise UsageError("scores need a direction in every row")
     return found
 
 
-def _usual(truth: FileSide | TableSide) -> str:
+def _usual(truth: Labels) -> str:
     """The profile of labels that nobody named one for: stereo labels have distances and no elevations."""
     known: set[str] = set()
     heights = {"elevation", "z"} & truth.fields
@@ -269,7 +265,7 @@ def _usual(truth: FileSide | TableSide) -> str:
 
 
 def _clips(
-    expected: set[str], found: set[str], allow_missing: bool, profile: Profile
+    expected: set[str], found: set[str], allow_missing: bool, profile: SeldProfile
 ) -> tuple[list[str], tuple[int, int]]:
     """The clips to score in alphabetic order, and how many lack a prediction, or a reference.
 

@@ -14,13 +14,11 @@ from seldio.conversion.vetting import Faults
 from seldio.engines import cut, each
 from seldio.errors import UsageError
 from seldio.scores.seld import probable_causes, profiles
-from seldio.scores.seld.counts import Counts
-from seldio.scores.seld.limits import Limits
-from seldio.scores.seld.probable_causes import Better
-from seldio.scores.seld.scoring import SeldScore, score_sides
-from seldio.scores.seld.seen import Seen, seen
-from seldio.scores.seld.seld_join import FileSide, Some, TableSide
-from seldio.scores.seld.sides import NOTHING, Ints, Side, side
+from seldio.scores.seld.counts import Counts, Thresholds
+from seldio.scores.seld.probable_causes import ProbableCause
+from seldio.scores.seld.seld_join import ClipRows, Labels
+from seldio.scores.seld.seld_score import SeldScore, horizons, score_sides
+from seldio.scores.seld.sides import NOTHING, EventFrames, Ints, SideFacts, facts, side
 
 #: Clips whose onsets are looked at.
 _LOOKED = 12
@@ -28,7 +26,7 @@ _LOOKED = 12
 PART = 1 << 22
 
 
-class Part(NamedTuple):
+class SeldPart(NamedTuple):
     """Some clips of both sides.
 
     Args:
@@ -41,8 +39,8 @@ class Part(NamedTuple):
     """
 
     clips: tuple[str, ...]
-    reference: Some
-    prediction: Some
+    reference: ClipRows
+    prediction: ClipRows
     frames: tuple[int, ...]
     looked: tuple[int, ...]
     size: int
@@ -52,7 +50,7 @@ class Part(NamedTuple):
         """What changes when one of its files does."""
         return self.clips, self.reference.stamp, self.prediction.stamp, self.frames, self.looked
 
-    def portable(self) -> Part:
+    def portable(self) -> SeldPart:
         """The part as it can go to another process."""
         return self._replace(reference=self.reference.portable(), prediction=self.prediction.portable())
 
@@ -64,7 +62,7 @@ class Counted(NamedTuple):
     """
 
     counts: tuple[Counts, ...]
-    seen: Seen
+    seen: SideFacts
     faults: tuple[Faults, Faults]
     lags: Ints
 
@@ -75,8 +73,11 @@ def sampled(clips: Iterable[str], most: int) -> list[str]:
 
 
 def parts(
-    reference: FileSide | TableSide, prediction: FileSide | TableSide, clips: Sequence[str], frames: Mapping[str, int]
-) -> list[Part]:
+    reference: Labels,
+    prediction: Labels,
+    clips: Sequence[str],
+    frames: Mapping[str, int],
+) -> list[SeldPart]:
     """*clips* of both sides, ``PART`` bytes at a time; they depend on nothing but the files.
 
     Args:
@@ -92,7 +93,7 @@ def parts(
         return sum(each.get(clip, 0) for each in sizes)
 
     return [
-        Part(
+        SeldPart(
             tuple(some), reference.some(some), prediction.some(some), tuple(frames.get(clip, 0) for clip in some),
             tuple(number for number, clip in enumerate(some) if clip in looked), sum(map(size, some)),
         )
@@ -110,11 +111,11 @@ class Counting:
         change: of the predictions, by name.
     """
 
-    ways: tuple[tuple[str, Limits], ...]
+    ways: tuple[tuple[str, Thresholds], ...]
     classes: int
     change: str = ""
 
-    def __call__(self, part: Part) -> Counted:
+    def __call__(self, part: SeldPart) -> Counted:
         """The counts of each clip of *part*.
 
         Raises:
@@ -130,7 +131,8 @@ class Counting:
             raise UsageError("--onscreen needs labels and predictions that say what is in the picture")
         frames = np.array(part.frames, dtype=np.int64)
         scores = score_sides(a, b, part.clips, ways, self.classes, frames=frames)
-        notable = seen(profile, a, b, frames, self.classes)
+        ends = -(-horizons(profile, a, b, frames) // profile.unit) * profile.unit
+        notable = facts(a, b, ends, frames, self.classes, profile.ordered)
         return Counted(
             tuple(score.counts for score in scores), notable, (wrong, amiss), probable_causes.lags(a, b, part.looked)
         )
@@ -146,11 +148,11 @@ class Trying:
         names: of the changes.
     """
 
-    way: tuple[str, Limits]
+    way: tuple[str, Thresholds]
     classes: int
     names: tuple[str, ...]
 
-    def __call__(self, part: Part) -> tuple[Counts, ...]:
+    def __call__(self, part: SeldPart) -> tuple[Counts, ...]:
         """The counts of each clip of *part*, as it is and by each change."""
         a, b = (probable_causes.early(side) for side, _ in _sides(part))
         ways = {profiles.get(self.way[0]): self.way[1]}
@@ -158,12 +160,12 @@ class Trying:
         return tuple(score_sides(a, each, part.clips, ways, self.classes)[0].counts for each in tried)
 
 
-def _sides(part: Part) -> tuple[tuple[Side, Faults], tuple[Side, Faults]]:
+def _sides(part: SeldPart) -> tuple[tuple[EventFrames, Faults], tuple[EventFrames, Faults]]:
     index = {clip: number for number, clip in enumerate(part.clips)}
     return _side(part.reference, index), _side(part.prediction, index)
 
 
-def _side(some: Some, clips: Mapping[str, int]) -> tuple[Side, Faults]:
+def _side(some: ClipRows, clips: Mapping[str, int]) -> tuple[EventFrames, Faults]:
     table, faults = some.rows()
     return NOTHING if table is None else side(table, clips), faults
 
@@ -178,10 +180,10 @@ def better(
     score: SeldScore,
     lags: Ints,
     work: Counting,
-    whole: Sequence[Part],
-    sides: tuple[FileSide | TableSide, FileSide | TableSide],
+    whole: Sequence[SeldPart],
+    sides: tuple[Labels, Labels],
     frames: Mapping[str, int],
-) -> Better | None:
+) -> ProbableCause | None:
     """The change that makes the score clearly better, with the F-score that it gives over all clips; None if none does.
 
     Nothing is tried where the score is not suspicious; else the beginnings of a few clips are scored with every
@@ -204,11 +206,11 @@ def better(
     counted = each(changed, whole, what="scoring again", size=attrgetter("size"), key=attrgetter("stamp"))
     counts = Counts.joined([one.counts[0] for one in counted])
     new, old = (_f(one) for one in (SeldScore(score.profile, score.average, score.clips, counts), score))
-    return Better(probable_causes.named(name), new) if new > least * old else None
+    return ProbableCause(probable_causes.named(name), new) if new > least * old else None
 
 
 def _best(
-    score: SeldScore, work: Counting, sides: tuple[FileSide | TableSide, FileSide | TableSide],
+    score: SeldScore, work: Counting, sides: tuple[Labels, Labels],
     frames: Mapping[str, int],
 ) -> str | None:  # fmt: skip
     """The change that is best on a sample, if it is clearly better than none."""

@@ -11,7 +11,7 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -38,7 +38,7 @@ from seldio.text import printable
 ROW = 24
 
 
-class Some(NamedTuple):
+class ClipRows(NamedTuple):
     """Some clips of a side: files to read, rows of a table, or these as bytes of Arrow.
 
     Args:
@@ -49,11 +49,11 @@ class Some(NamedTuple):
     held: Shard | pa.Table | bytes
     stamp: tuple[object, ...]
 
-    def portable(self) -> Some:
+    def portable(self) -> ClipRows:
         """The same as it can go to another process."""
         if isinstance(self.held, Shard):
-            return Some(self.held.portable(), self.stamp)
-        return Some(_packed(self.held), self.stamp) if isinstance(self.held, pa.Table) else self
+            return ClipRows(self.held.portable(), self.stamp)
+        return ClipRows(_packed(self.held), self.stamp) if isinstance(self.held, pa.Table) else self
 
     def rows(self) -> tuple[pa.Table | None, Faults]:
         """Their rows, with frames of 100 ms, None where there is no file; and errors in files.
@@ -69,7 +69,7 @@ class Some(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class FileSide:
+class LabelFiles:
     """A side of label files, one for each clip; the source that they are in stays open.
 
     Args:
@@ -98,10 +98,10 @@ class FileSide:
         """Bytes of each clip, silent ones too."""
         return {clip: max(entry.size, 0) for clip, (entry, _, _) in self.files.items()}
 
-    def some(self, clips: Sequence[str]) -> Some:
+    def some(self, clips: Sequence[str]) -> ClipRows:
         """What there is of *clips*."""
         shard = Shard(self.told, tuple(self.files[clip] for clip in clips if clip in self.files), self.named)
-        return Some(shard, shard.stamp)
+        return ClipRows(shard, shard.stamp)
 
     def tables(self) -> Iterator[pa.Table]:
         """The rows of one clip after the other."""
@@ -111,7 +111,7 @@ class FileSide:
 
 
 @dataclasses.dataclass(frozen=True)
-class TableSide:
+class LabelTable:
     """A side that is one table of many clips, held in memory.
 
     Args:
@@ -140,18 +140,22 @@ class TableSide:
         """Bytes of each clip, as if its rows were text."""
         return {clip: (stop - start) * ROW for clip, (start, stop) in self.first.items()}
 
-    def some(self, clips: Sequence[str]) -> Some:
+    def some(self, clips: Sequence[str]) -> ClipRows:
         """What there is of *clips*."""
         there = (self.first[clip] for clip in clips if clip in self.first)
         slices = [self.table.slice(start, stop - start) for start, stop in there]
-        return Some(pa.concat_tables([self.table.slice(0, 0), *slices]), (*self.stamp, *clips))
+        return ClipRows(pa.concat_tables([self.table.slice(0, 0), *slices]), (*self.stamp, *clips))
 
     def tables(self) -> Iterator[pa.Table]:
         """All rows."""
         yield self.table
 
 
-def side(source: Source, told: Format | None, wanted: Wanted) -> FileSide | TableSide:
+#: Either way to hold the labels of many clips.
+Labels: TypeAlias = LabelFiles | LabelTable
+
+
+def side(source: Source, told: Format | None, wanted: Wanted) -> Labels:
     """What *source* holds, nothing of which is read yet unless it is a table.
 
     Args:
@@ -179,7 +183,7 @@ def side(source: Source, told: Format | None, wanted: Wanted) -> FileSide | Tabl
     if layout.role == "table":
         return _table_side(source, told, tuple(shard.stamp for shard in found))
     files = {file[2]: file for shard in found for file in shard.files}
-    return FileSide(layout, dict(sorted(files.items())), layouts[0], told is not None, tuple(dict.fromkeys(remarks)))
+    return LabelFiles(layout, dict(sorted(files.items())), layouts[0], told is not None, tuple(dict.fromkeys(remarks)))
 
 
 def _names(shard: Shard) -> list[str]:
@@ -187,7 +191,7 @@ def _names(shard: Shard) -> list[str]:
     return [shard.layout] if shard.layout is not None else [layout.name for _, layout in shard.read()]
 
 
-def _table_side(source: Source, told: Format | None, stamp: tuple[object, ...]) -> TableSide:
+def _table_side(source: Source, told: Format | None, stamp: tuple[object, ...]) -> LabelTable:
     """The one table of *source*.
 
     Raises:
@@ -207,7 +211,7 @@ def _table_side(source: Source, told: Format | None, stamp: tuple[object, ...]) 
         order = np.argsort(clip, kind="stable")
         table, clip = table.take(pa.array(order)), clip[order]
     ends = np.searchsorted(clip, np.arange(len(names) + 1)).tolist()
-    return TableSide(layout, table, dict(zip(names, pairwise(ends), strict=True)), stamp, faults=read.faults)
+    return LabelTable(layout, table, dict(zip(names, pairwise(ends), strict=True)), stamp, faults=read.faults)
 
 
 def framed(table: pa.Table, layout: Format) -> pa.Table:
@@ -234,7 +238,7 @@ _TOPS = frozenset(
 _SUFFIXES = tuple(f".{suffix}" for suffix, kind in TYPES.items() if kind == "audio")
 
 
-def lengths(truth: FileSide | TableSide, clips: Iterable[str], recordings: str | None) -> dict[str, int]:
+def lengths(truth: Labels, clips: Iterable[str], recordings: str | None) -> dict[str, int]:
     """Label frames of the recordings of *clips*, as far as they are known.
 
     Told by the recordings that the user names; else by those in the data set tree of the labels, and else by the
@@ -247,7 +251,7 @@ def lengths(truth: FileSide | TableSide, clips: Iterable[str], recordings: str |
         return _named(recordings, clips)
     fixed = truth.layout.clip_frames
     known = dict.fromkeys(clips, int(fixed * truth.layout.hop / clock.HOP)) if fixed else {}
-    if isinstance(truth, TableSide):
+    if isinstance(truth, LabelTable):
         told = {file.clip: file.frames for file in origin_of(truth.table).files if file.frames}
         return known | {clip: told[clip] for clip in clips if clip in told}
     labels = {clip: truth.files[clip][0] for clip in clips if clip in truth.files}

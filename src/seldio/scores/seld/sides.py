@@ -1,4 +1,4 @@
-"""One side of a comparison, reference or prediction, as plain arrays."""
+"""One side of a comparison, reference or prediction, as plain arrays, and what is notable about its rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Side:
+class EventFrames:
     """Rows of an event table, one entry for each active source in each label frame.
 
     Args:
@@ -43,11 +43,11 @@ class Side:
     source: Ints | None = None
     pointless: NDArray[np.bool_] | None = None
 
-    def take(self, rows: Any) -> Side:
+    def take(self, rows: Any) -> EventFrames:
         """The rows chosen by a mask, a slice or indices."""
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         taken: Any = {name: None if values is None else values[rows] for name, values in fields.items()}
-        return Side(**taken)
+        return EventFrames(**taken)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -55,10 +55,10 @@ class Side:
 
 #: The side of clips that have no file.
 _NO_INTS = np.empty(0, dtype=np.int64)
-NOTHING = Side(_NO_INTS, _NO_INTS, _NO_INTS, np.empty(0))
+NOTHING = EventFrames(_NO_INTS, _NO_INTS, _NO_INTS, np.empty(0))
 
 
-def side(table: pa.Table, clips: Mapping[str, int]) -> Side:
+def side(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
     """The rows of *table* about *clips*, which gives each clip its index; other clips are left out.
 
     Directions given as x, y, z become degrees by ``arctan2(..) * 180 / pi``, in this order of operations even where
@@ -72,7 +72,7 @@ def side(table: pa.Table, clips: Mapping[str, int]) -> Side:
             raise UsageError(f"scores need {field} in every row; convert the labels to a layout that has it")
     index = _clip_indices(table["clip"], clips)
     azimuth, elevation, pointless = _directions(table)
-    whole = Side(
+    whole = EventFrames(
         index,
         _ints(table["frame"]),
         _ints(table["class_id"]),
@@ -143,3 +143,132 @@ def _from_axes(
     given = (np.full(len(x), np.nan) if each is None else each for each in (azimuth, elevation))
     azimuth, elevation = (np.where(unknown, old, new) for old, new in zip(given, angles, strict=True))
     return azimuth, elevation
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RowFacts:
+    """The rows of one side, by what is notable about them.
+
+    Args:
+        all: of them.
+        elevations: that have an elevation, be it 0.
+        raised: whose elevation is not 0.
+        distances: of parts in which distances are known.
+        unfolded: with an azimuth beyond ±90 degrees.
+        beyond: in frames behind those that the profile counts.
+        foreign: of a class that the vocabulary does not have.
+        early: in a negative frame.
+        pointless: whose vector is (0, 0, 0).
+        touching: whose distance is 0.
+        repeated: like another one in frame, class, source and direction.
+    """
+
+    all: int = 0
+    elevations: int = 0
+    raised: int = 0
+    distances: int = 0
+    unfolded: int = 0
+    beyond: int = 0
+    foreign: int = 0
+    early: int = 0
+    pointless: int = 0
+    touching: int = 0
+    repeated: int = 0
+
+    def __add__(self, other: RowFacts) -> RowFacts:
+        total: RowFacts = _sum(self, other)
+        return total
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SideFacts:
+    """Both sides of some clips.
+
+    Args:
+        reference: its rows.
+        prediction: its rows.
+        unlabelled: clips without any reference row.
+        alarms: predicted rows in those.
+        crowded: frames with several references of one class, where the profile goes by the order of their rows.
+        recorded: clips the length of whose recording is known.
+    """
+
+    reference: RowFacts = RowFacts()
+    prediction: RowFacts = RowFacts()
+    unlabelled: int = 0
+    alarms: int = 0
+    crowded: int = 0
+    recorded: int = 0
+
+    def __add__(self, other: SideFacts) -> SideFacts:
+        total: SideFacts = _sum(self, other)
+        return total
+
+
+def _sum(one: Any, other: Any) -> Any:
+    """Both records of numbers, added field by field."""
+    names = [field.name for field in dataclasses.fields(one)]
+    return type(one)(*(getattr(one, name) + getattr(other, name) for name in names))
+
+
+def facts(
+    reference: EventFrames, prediction: EventFrames, ends: Ints, frames: Ints, classes: int, ordered: bool
+) -> SideFacts:
+    """What is notable about the rows of both sides, as they were given.
+
+    Args:
+        reference: rows about the clips.
+        prediction: likewise.
+        ends: label frames of each clip that the profile counts.
+        frames: label frames of the recording of each clip, 0 where it is not known.
+        classes: how many the vocabulary has.
+        ordered: whether the profile goes by the order of the rows of a frame.
+    """
+    labelled = np.bincount(reference.clip, minlength=len(frames)) > 0
+    crowded, twice = _crowded(reference)
+    return SideFacts(
+        _row_facts(reference, ends, classes, twice),
+        _row_facts(prediction, ends, classes, _crowded(prediction)[1]),
+        int((~labelled).sum()),
+        int((~labelled[prediction.clip]).sum()),
+        crowded if ordered else 0,
+        int((frames > 0).sum()),
+    )
+
+
+def _row_facts(side: EventFrames, ends: Ints, classes: int, repeated: int) -> RowFacts:
+    elevation, distance = side.elevation, side.distance
+    return RowFacts(
+        len(side),
+        0 if elevation is None else len(side),
+        0 if elevation is None else int(np.count_nonzero(elevation)),
+        0 if distance is None else len(side),
+        int((np.abs(side.azimuth) > 90).sum()),
+        int((side.frame >= ends[side.clip]).sum()),
+        int(((side.class_id < 0) | (side.class_id >= classes)).sum()),
+        int((side.frame < 0).sum()),
+        0 if side.pointless is None else int(side.pointless.sum()),
+        0 if distance is None else int((distance == 0).sum()),
+        repeated,
+    )
+
+
+def _crowded(side: EventFrames) -> tuple[int, int]:
+    """Frames with several rows of one class, and rows there that are like another one of their frame.
+
+    Negative frames and classes, which are never scored, are left out.
+    """
+    counts = (side.frame >= 0) & (side.class_id >= 0)
+    side = side if counts.all() else side.take(counts)
+    frames, classes = (int(values.max(initial=0)) + 1 for values in (side.frame, side.class_id))
+    key = (side.clip * frames + side.frame) * classes + side.class_id
+    order = np.argsort(key, kind="stable")
+    same = np.diff(key[order]) == 0
+    if not same.any():
+        return 0, 0
+    shared = np.flatnonzero(np.append(same, False) | np.insert(same, 0, False))
+    many = side.take(order[shared])
+    fields = [each for each in (key[order[shared]], many.source, many.azimuth, many.elevation) if each is not None]
+    alike = np.lexsort(fields[::-1])
+    equal = np.logical_and.reduce([np.diff(each[alike]) == 0 for each in fields])
+    return len(shared) - int(same.sum()), int(equal.sum())

@@ -9,15 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.errors import UsageError
-from seldio.scores.seld.counts import Counts
-from seldio.scores.seld.limits import Limits
-from seldio.scores.seld.metrics import Average
+from seldio.scores.seld.counts import Counts, Thresholds
+from seldio.scores.seld.official import Average
 from seldio.scores.seld.profiles import get
-from seldio.scores.seld.scoring import SeldScore, score_tables
+from seldio.scores.seld.seld_score import SeldScore, score_tables
 from seldio.vocabularies import vocabulary
 
 #: A side of a clip: an event table, or arrays of one length by column name (frame, class_id, azimuth, elevation, …).
-Rows: TypeAlias = pa.Table | dict[str, Any]
+ClipLabels: TypeAlias = pa.Table | dict[str, Any]
 
 
 class SeldAccumulator:
@@ -33,7 +32,7 @@ class SeldAccumulator:
     """
 
     def __init__(
-        self, profile: str = "dcase2023", average: Average | None = None, limits: Limits | None = None
+        self, profile: str = "dcase2023", average: Average | None = None, limits: Thresholds | None = None
     ) -> None:
         self.profile = get(profile)
         self.average: Average = average or self.profile.averages[0]
@@ -43,7 +42,7 @@ class SeldAccumulator:
         self._classes = len(vocabulary(self.profile.vocabulary))
         self._clips: dict[str, Counts] = {}
 
-    def update(self, clip: str, reference: Rows, prediction: Rows, frames: int | None = None) -> None:
+    def update(self, clip: str, reference: ClipLabels, prediction: ClipLabels, frames: int | None = None) -> None:
         """Count a clip; one that was counted before is counted anew.
 
         Args:
@@ -130,7 +129,7 @@ class SeldAccumulator:
         return values
 
 
-def _table(clip: str, rows: Rows) -> pa.Table:
+def _table(clip: str, rows: ClipLabels) -> pa.Table:
     """One side as an event table about *clip* alone."""
     table = (
         rows if isinstance(rows, pa.Table) else pa.table({name: np.asarray(values) for name, values in rows.items()})

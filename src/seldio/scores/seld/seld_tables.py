@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from seldio.scores.result import Cell, Column, Interval, ScoreReport, Table
-from seldio.scores.seld.notices import Case, notices
-from seldio.scores.seld.scoring import SeldScore
+from seldio.scores.seld.seld_notices import SeldCase, notices
+from seldio.scores.seld.seld_score import SeldScore
 from seldio.scores.seld.sides import Floats
 from seldio.text import plural
 
@@ -16,7 +16,7 @@ _REFERENCES = Column("references", "references", "", 0, None, "references counte
 _CLIPS = Column("clips", "clips", "", 0, None, "clips that the row is over")
 
 
-def report(system: str, case: Case) -> ScoreReport:
+def report(system: str, case: SeldCase) -> ScoreReport:
     """All tables of a score.
 
     Args:

@@ -1,4 +1,4 @@
-"""One system against its reference: counts, scores and intervals."""
+"""One system against its reference: counts, scores, and intervals by leaving out one clip at a time."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
+from scipy.special import stdtrit
 
 from seldio.errors import UsageError
-from seldio.scores.seld.counts import Counts, per_clip
-from seldio.scores.seld.frames import ten_tracks
-from seldio.scores.seld.jackknife import intervals
-from seldio.scores.seld.limits import Limits
-from seldio.scores.seld.metrics import Average, Values, nanmean
-from seldio.scores.seld.paired import paired
-from seldio.scores.seld.profiles import Profile
-from seldio.scores.seld.sides import Floats, Ints, Side, side
+from seldio.scores.seld.counts import Counts, Thresholds, per_clip
+from seldio.scores.seld.official import Average, Values, nanmean, ten_tracks
+from seldio.scores.seld.pairing import paired
+from seldio.scores.seld.profiles import SeldProfile
+from seldio.scores.seld.sides import EventFrames, Floats, Ints, side
 
 _ROOM = re.compile(r"room(\d+)")
 
@@ -33,7 +31,7 @@ class SeldScore:
         counts: of each clip and class.
     """
 
-    profile: Profile
+    profile: SeldProfile
     average: Average
     clips: tuple[str, ...]
     counts: Counts
@@ -93,11 +91,11 @@ def score_tables(
     reference: pa.Table,
     prediction: pa.Table,
     clips: Sequence[str],
-    profile: Profile,
+    profile: SeldProfile,
     *,
     classes: int,
     average: Average | None = None,
-    limits: Limits | None = None,
+    limits: Thresholds | None = None,
     frames: Mapping[str, int] | None = None,
 ) -> SeldScore:
     """Score the rows about *clips*.
@@ -122,10 +120,10 @@ def score_tables(
 
 
 def score_sides(
-    reference: Side,
-    prediction: Side,
+    reference: EventFrames,
+    prediction: EventFrames,
     clips: Sequence[str],
-    limits: Mapping[Profile, Limits],
+    limits: Mapping[SeldProfile, Thresholds],
     classes: int,
     average: Average | None = None,
     frames: Ints | None = None,
@@ -151,7 +149,7 @@ def score_sides(
     units = {profile: -(-horizons(profile, a, b, frames) // profile.unit) for profile in limits}
     step = max(profile.unit for profile in limits)
     lengths = np.max([-(-units[profile] * profile.unit // step) * step for profile in limits], axis=0)
-    parts: dict[Profile, list[Counts]] = {profile: [] for profile in limits}
+    parts: dict[SeldProfile, list[Counts]] = {profile: [] for profile in limits}
     for group in paired(a, b, lengths, classes, first.measure):
         for profile, thresholds in limits.items():
             counted = units[profile][group.clips]
@@ -163,7 +161,7 @@ def score_sides(
     ]
 
 
-def _fit(given: Side, profile: Profile, name: str) -> Side:
+def _fit(given: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
     """*given* with what the profile needs, distances in its unit.
 
     Raises:
@@ -188,7 +186,7 @@ def _scaled(distance: Floats, metre: float) -> Floats:
     return np.where(written / metre == distance, written, scaled)
 
 
-def horizons(profile: Profile, reference: Side, prediction: Side, frames: Ints) -> Ints:
+def horizons(profile: SeldProfile, reference: EventFrames, prediction: EventFrames, frames: Ints) -> Ints:
     """The label frames of each clip that count; *frames* are those of the recordings, 0 where they are not known."""
     clips = len(frames)
     if isinstance(profile.horizon, int):
@@ -202,8 +200,32 @@ def horizons(profile: Profile, reference: Side, prediction: Side, frames: Ints) 
     return np.maximum(last, 0)
 
 
-def _last(given: Side, clips: int) -> Ints:
+def _last(given: EventFrames, clips: int) -> Ints:
     """The last frame of each clip; -1 where it has none."""
     last = np.full(clips, -1, dtype=np.int64)
     np.maximum.at(last, given.clip, given.frame)
     return last
+
+
+def intervals(whole: Floats, without: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """The lower and upper end for each score.
+
+    The jackknife estimate ``n * whole - (n - 1) * mean``, give or take Student's t with n - 1 degrees of freedom
+    times the standard error ``sqrt((n - 1) / n * sum((without - mean) ** 2))``.
+
+    Args:
+        whole: scores over all clips, any shape.
+        without: scores without each of the n clips, shape [n, ...].
+        confidence: share of the distribution between the ends.
+
+    Returns:
+        Both ends, shape of *whole*; NaN where a score is not defined, or there is but one clip.
+    """
+    count = len(without)
+    if count < 2:
+        return np.full(whole.shape, np.nan), np.full(whole.shape, np.nan)
+    mean = without.mean(axis=0)
+    estimate = whole - (count - 1) * (mean - whole)
+    error = np.sqrt((count - 1) * ((without - mean) ** 2).mean(axis=0))
+    reach = stdtrit(count - 1, 1 - (1 - confidence) / 2) * error
+    return estimate - reach, estimate + reach

@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from seldio.scores.result import Notice
-from seldio.scores.seld import segments
-from seldio.scores.seld.limits import Limits
-from seldio.scores.seld.measures import CARTESIAN, FOLDED
-from seldio.scores.seld.probable_causes import Better
-from seldio.scores.seld.profiles import Profile
-from seldio.scores.seld.scoring import SeldScore
-from seldio.scores.seld.seen import Rows, Seen
+from seldio.scores.seld import official
+from seldio.scores.seld.counts import Thresholds
+from seldio.scores.seld.pairing import CARTESIAN, FOLDED
+from seldio.scores.seld.probable_causes import ProbableCause
+from seldio.scores.seld.profiles import SeldProfile
+from seldio.scores.seld.seld_score import SeldScore
+from seldio.scores.seld.sides import RowFacts, SideFacts
 from seldio.text import listed, plural
 
 
 @dataclasses.dataclass(frozen=True)
-class Case:
+class SeldCase:
     """What a notice may look at.
 
     Args:
@@ -40,10 +40,10 @@ class Case:
         better: the change that the predictions seem to need.
     """
 
-    profile: Profile
-    limits: Limits
+    profile: SeldProfile
+    limits: Thresholds
     score: SeldScore
-    seen: Seen
+    seen: SideFacts
     labels: Sequence[str]
     layout: str
     reference_layout: str = ""
@@ -55,7 +55,7 @@ class Case:
     named: bool = False
     published: SeldScore | None = None
     forced: tuple[str, ...] = ()
-    better: Better | None = None
+    better: ProbableCause | None = None
 
     @property
     def official(self) -> bool:
@@ -63,7 +63,7 @@ class Case:
         return self.profile.official
 
     @property
-    def sides(self) -> tuple[tuple[Rows, str], ...]:
+    def sides(self) -> tuple[tuple[RowFacts, str], ...]:
         """The rows of both sides, and what to call one."""
         return (self.seen.reference, "reference row"), (self.seen.prediction, "predicted row")
 
@@ -77,30 +77,30 @@ class Case:
         return [label for label, chosen in zip(self.labels, classes, strict=True) if chosen]
 
 
-def notices(case: Case) -> tuple[Notice, ...]:
+def notices(case: SeldCase) -> tuple[Notice, ...]:
     """All that apply: what is to be read before the numbers, then the grave ones."""
     found = [notice for check in _CHECKS for notice in check(case)]
     return tuple(sorted(found, key=lambda notice: (not notice.first, not notice.grave)))
 
 
-def _misread(case: Case) -> Iterator[Notice]:
+def _misread(case: SeldCase) -> Iterator[Notice]:
     sentence = case.profile.misread.get(case.layout)
     if sentence and case.seen.prediction.all:  # files without a row are the same in every layout
         text = f"the prediction is {case.layout}, which seldio reads for what it is; {sentence}"
         yield Notice("misread", text, grave=True)
 
 
-def _chosen(case: Case) -> Iterator[Notice]:
+def _chosen(case: SeldCase) -> Iterator[Notice]:
     for text in case.chosen:
         yield Notice("layout-chosen", text, grave=True)
 
 
-def _forced(case: Case) -> Iterator[Notice]:
+def _forced(case: SeldCase) -> Iterator[Notice]:
     for text in case.forced:
         yield Notice("forced", f"scored with errors in the data: {text}", grave=True)
 
 
-def _swapped(case: Case) -> Iterator[Notice]:
+def _swapped(case: SeldCase) -> Iterator[Notice]:
     """The reference looks like an output; if the prediction looks like labels too, there is little doubt."""
     if not case.reference_layout.endswith(_OUTPUTS):
         return
@@ -116,7 +116,7 @@ def _swapped(case: Case) -> Iterator[Notice]:
 _OUTPUTS = ("-output", "-submission")
 
 
-def _cause(case: Case) -> Iterator[Notice]:
+def _cause(case: SeldCase) -> Iterator[Notice]:
     """What the predictions, or the labels, seem to have got wrong throughout."""
     if case.better is not None:
         change, f = case.better
@@ -126,12 +126,12 @@ def _cause(case: Case) -> Iterator[Notice]:
         yield Notice("probable-cause", text, grave=True, first=True)
 
 
-def _one_clip(case: Case) -> Iterator[Notice]:
+def _one_clip(case: SeldCase) -> Iterator[Notice]:
     if case.intervals and len(case.score.clips) < 2:
         yield Notice("one-clip", "intervals by leaving out one clip at a time need two clips or more: there are none")
 
 
-def _unused(case: Case) -> Iterator[Notice]:
+def _unused(case: SeldCase) -> Iterator[Notice]:
     """What both sides say and the profile does not look at, or cannot."""
     sides = [rows for rows, _ in case.sides if rows.all]
     if case.profile.measure is not FOLDED and any(not rows.elevations for rows in sides):
@@ -147,7 +147,7 @@ def _unused(case: Case) -> Iterator[Notice]:
         yield Notice("distance-unused", text, grave=not case.named)
 
 
-def _folded(case: Case) -> Iterator[Notice]:
+def _folded(case: SeldCase) -> Iterator[Notice]:
     """What of directions around the listener stereo scores do not see."""
     if case.profile.measure is not FOLDED:
         return
@@ -160,7 +160,7 @@ def _folded(case: Case) -> Iterator[Notice]:
             yield Notice("elevation-unused", text, grave=True)
 
 
-def _left_out(case: Case) -> Iterator[Notice]:
+def _left_out(case: SeldCase) -> Iterator[Notice]:
     missing, surplus = case.left_out
     if surplus:
         yield Notice("surplus-clips", f"{plural(surplus, 'predicted clip')} without reference left out", grave=True)
@@ -173,7 +173,7 @@ def _left_out(case: Case) -> Iterator[Notice]:
         )
 
 
-def _empty_references(case: Case) -> Iterator[Notice]:
+def _empty_references(case: SeldCase) -> Iterator[Notice]:
     empty, alarms = case.seen.unlabelled, case.seen.alarms
     if not empty or not case.official:
         return
@@ -185,7 +185,7 @@ def _empty_references(case: Case) -> Iterator[Notice]:
         yield Notice("empty-reference", text)
 
 
-def _horizon(case: Case) -> Iterator[Notice]:
+def _horizon(case: SeldCase) -> Iterator[Notice]:
     for rows, noun in case.sides:
         if not rows.beyond:
             continue
@@ -214,7 +214,7 @@ _HORIZONS = {
 }
 
 
-def _recorded(case: Case) -> Iterator[Notice]:
+def _recorded(case: SeldCase) -> Iterator[Notice]:
     """Up to where the published definition counts."""
     if case.official and case.published is None:
         return
@@ -233,7 +233,7 @@ def _recorded(case: Case) -> Iterator[Notice]:
         yield Notice("empty-reference", f"{text}, unless the length of the recording is known")
 
 
-def _outside(case: Case) -> Iterator[Notice]:
+def _outside(case: SeldCase) -> Iterator[Notice]:
     for rows, noun in case.sides:
         if rows.foreign:
             beyond = f"a class beyond {len(case.labels) - 1}"
@@ -243,7 +243,7 @@ def _outside(case: Case) -> Iterator[Notice]:
             yield Notice("negative-frame", f"{plural(rows.early, noun)} with a negative frame not scored", grave=True)
 
 
-def _absent(case: Case) -> Iterator[Notice]:
+def _absent(case: SeldCase) -> Iterator[Notice]:
     if not case.macro:
         return
     absent = case.labelled(case.score.counts.references.sum(axis=0) == 0)
@@ -252,7 +252,7 @@ def _absent(case: Case) -> Iterator[Notice]:
         yield Notice("absent-classes", text + (", LE 180" if case.profile.has("LE") else ""), grave=True)
 
 
-def _unmatched(case: Case) -> Iterator[Notice]:
+def _unmatched(case: SeldCase) -> Iterator[Notice]:
     """Classes with references none of which is matched: their error is made up, or left out."""
     if not case.macro:
         return
@@ -272,7 +272,7 @@ def _unmatched(case: Case) -> Iterator[Notice]:
     yield Notice("unmatched-classes", f"{text} in the mean (LE {values.overall[0, number]:.1f}°{without})", grave=True)
 
 
-def _present(case: Case) -> Iterator[Notice]:
+def _present(case: SeldCase) -> Iterator[Notice]:
     """Parts of the data are scored over the classes that they have."""
     rooms = len(case.score.rooms) > 1
     if not case.macro or not (rooms or case.by_clip) or (case.score.counts.references > 0).all():
@@ -282,12 +282,12 @@ def _present(case: Case) -> Iterator[Notice]:
     yield Notice("present-classes", text if case.profile.has("ER") else text.partition(";")[0])
 
 
-def _pooled(case: Case) -> Iterator[Notice]:
+def _pooled(case: SeldCase) -> Iterator[Notice]:
     if case.macro and case.profile.has("ER"):
         yield Notice("pooled-er", "ER is over all classes together, in the macro average too, and never by class")
 
 
-def _touching(case: Case) -> Iterator[Notice]:
+def _touching(case: SeldCase) -> Iterator[Notice]:
     rows = case.seen.reference.touching
     if rows and case.profile.has("RelDistE"):
         and_seld = " and SELD" if case.profile.has("SELD") else ""
@@ -295,7 +295,7 @@ def _touching(case: Case) -> Iterator[Notice]:
         yield Notice("zero-distance", f"{text}{and_seld} can be any number, up to 1e16", grave=True)
 
 
-def _pointless(case: Case) -> Iterator[Notice]:
+def _pointless(case: SeldCase) -> Iterator[Notice]:
     for rows, noun in case.sides:
         if rows.pointless:
             text = f"{plural(rows.pointless, noun)} with the vector (0, 0, 0), which has no direction"
@@ -304,7 +304,7 @@ def _pointless(case: Case) -> Iterator[Notice]:
             )
 
 
-def _repeated(case: Case) -> Iterator[Notice]:
+def _repeated(case: SeldCase) -> Iterator[Notice]:
     counts = (
         (case.seen.reference, "reference row", "a source of its own" if case.official else ""),
         (case.seen.prediction, "predicted row", "a prediction of its own, one too many"),
@@ -316,7 +316,7 @@ def _repeated(case: Case) -> Iterator[Notice]:
             yield Notice("duplicate-rows", f"{text}{each} as {what}", grave=rows.repeated > _FEW * rows.all)
 
 
-def _segments(case: Case) -> Iterator[Notice]:
+def _segments(case: SeldCase) -> Iterator[Notice]:
     """Where the counts of a segment are not those of the definition."""
     counts = case.score.counts
     shared, apart = int(counts.shared.sum()), int(counts.apart.sum())
@@ -333,12 +333,12 @@ def _segments(case: Case) -> Iterator[Notice]:
 _MANY = 0.1
 
 
-def _edge(case: Case) -> Iterator[Notice]:
+def _edge(case: SeldCase) -> Iterator[Notice]:
     """Errors at the threshold; folded azimuths are whole numbers, which compare exactly."""
     edge = int(case.score.counts.edge.sum())
     if not edge or not case.official or case.profile.measure is FOLDED:
         return
-    what = "mean error" if case.profile.tally is segments.tally else "error"
+    what = "mean error" if case.profile.tally is official.segment_counts else "error"
     verdict = "the last bit of the program's arithmetic decides whether that is near"
     if case.profile.measure is CARTESIAN:
         verdict = "counted as too far, since the program's unit vectors are a little shorter than 1"
@@ -347,7 +347,7 @@ def _edge(case: Case) -> Iterator[Notice]:
     )
 
 
-def _row_order(case: Case) -> Iterator[Notice]:
+def _row_order(case: SeldCase) -> Iterator[Notice]:
     if shared := case.seen.crowded:
         yield Notice(
             "row-order",
@@ -356,7 +356,7 @@ def _row_order(case: Case) -> Iterator[Notice]:
         )
 
 
-def _lone(case: Case) -> Iterator[Notice]:
+def _lone(case: SeldCase) -> Iterator[Notice]:
     """Classes whose scores jump where one clip is left out."""
     if not case.intervals or not case.macro:
         return
@@ -373,12 +373,12 @@ def _lone(case: Case) -> Iterator[Notice]:
     yield Notice("sentinel-interval", f"all matches of {listed(named, 5)} are in one clip: {text}", grave=True)
 
 
-def _jackknife(case: Case) -> Iterator[Notice]:
+def _jackknife(case: SeldCase) -> Iterator[Notice]:
     if case.intervals and case.profile.jackknife:
         yield Notice("official-jackknife", case.profile.jackknife)
 
 
-_CHECKS: tuple[Callable[[Case], Iterator[Notice]], ...] = (
+_CHECKS: tuple[Callable[[SeldCase], Iterator[Notice]], ...] = (
     _swapped, _cause, _forced, _chosen, _misread, _unused, _folded, _one_clip, _left_out, _empty_references, _touching,
     _pointless, _horizon, _recorded, _outside, _absent, _unmatched, _present, _pooled, _repeated, _segments, _edge,
     _row_order, _lone, _jackknife,

@@ -1,0 +1,274 @@
+"""How the official programs count and score: in segments of one second (2021 to 2023), frame by frame (2024, 2025).
+
+In a segment a class has as many references and predictions as in its fullest frame. In each frame they are paired;
+the errors of a pair are averaged over the segment by the place of the reference among the rows of its frame (not by
+its source number, as the official program has it), and one average counts once.
+
+Macro scores are means over the classes of the vocabulary, micro scores those of all classes pooled; the error rate is
+always pooled. A class of 2022 and 2023 without a match has an error of 180 degrees, one of later years has none.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+import numpy as np
+
+from seldio.scores.seld.counts import EDGE, Counts, Thresholds, with_errors
+from seldio.scores.seld.pairing import Matches, Paired
+from seldio.scores.seld.sides import EventFrames, Floats, Ints
+
+Average = Literal["macro", "micro"]
+#: The official programs add it to every denominator.
+EPSILON = float(np.finfo(float).eps)
+#: Label frames in a segment.
+SECOND = 10
+#: Sources of a class that a frame of ``dcase2025`` can have.
+TRACKS = 10
+#: More than any vocabulary has.
+_CLASSES = 1 << 20
+
+
+def segment_counts(given: Paired, limits: Thresholds) -> Counts:
+    """The counts of every segment, shape [segments, classes]."""
+    classes, blocks = given.classes, given.frames // SECOND
+    references, predictions = (
+        side.reshape(blocks, SECOND, classes).max(axis=1) for side in (given.references, given.predictions)
+    )
+    error, block_class = _segment_tracks(given.matches, classes)
+    edge = block_class[np.abs(error - limits.angle) < EDGE] // classes
+    good = np.bincount(block_class[error <= limits.angle], minlength=blocks * classes).reshape(blocks, classes)
+    matched = np.bincount(block_class, minlength=blocks * classes).reshape(blocks, classes)
+    angle = np.bincount(block_class, weights=error, minlength=blocks * classes).reshape(blocks, classes)
+    # where both sides have the class but no frame in common, the predictions count as misses and nothing else
+    apart = (matched == 0) & (references > 0) & (predictions > 0)
+    missed = np.where(apart, predictions, np.maximum(references - predictions, 0))
+    false = np.where(apart, 0, np.maximum(predictions - references, 0))
+    counts = Counts.zeros(blocks, classes)
+    counts = dataclasses.replace(
+        counts, true=good, false=false, misplaced=matched - good, missed=missed, references=references,
+        matched=matched, angle=angle, angles=matched, shared=np.maximum(matched - predictions, 0).sum(axis=1),
+        apart=apart.sum(axis=1), edge=np.bincount(edge, minlength=blocks),
+    )  # fmt: skip
+    return with_errors(counts)
+
+
+def _segment_tracks(matches: Matches, classes: int) -> tuple[Floats, Ints]:
+    """The mean error of each reference place in each segment and class, and the number of that cell.
+
+    The errors of a track are added frame by frame: a mean at exactly the threshold depends on it.
+    """
+    frame, class_id = np.divmod(matches.cell, classes)
+    block, within = np.divmod(frame, SECOND)
+    order = np.argsort(within.astype(np.uint8), kind="stable")
+    width = int(matches.track.max(initial=0)) + 1
+    track = (((block * classes) + class_id) * width + matches.track)[order]
+    many = np.bincount(track)
+    total = np.bincount(track, weights=matches.error[order])
+    there = np.flatnonzero(many)
+    return total[there] / many[there], there // width
+
+
+def frame_counts(given: Paired, limits: Thresholds) -> Counts:
+    """The counts of every frame, shape [frames, classes]."""
+    matches, shape = given.matches, (given.frames, given.classes)
+    distance, relative, onscreen = _errors(given.reference, given.prediction, matches)
+    poor = (matches.error > limits.angle) | (distance > limits.distance) | (relative > limits.relative)
+    if limits.onscreen:
+        poor |= onscreen != 1
+    edge = matches.cell[np.abs(matches.error - limits.angle) < EDGE] // given.classes
+
+    def summed(weights: Any = None) -> Any:
+        return np.bincount(matches.cell, weights=weights, minlength=shape[0] * shape[1]).reshape(shape)
+
+    references, predictions = given.references.reshape(shape), given.predictions.reshape(shape)
+    matched = summed()
+    misplaced = summed(poor)
+    counts = dataclasses.replace(
+        Counts.zeros(*shape),
+        true=matched - misplaced,
+        misplaced=misplaced,
+        false=np.maximum(predictions - references, 0),
+        missed=np.maximum(references - predictions, 0),
+        references=references,
+        matched=matched,
+        angle=summed(matches.error),
+        angles=matched,
+        distance=summed(distance),
+        relative=summed(relative),
+        onscreen=summed(onscreen),
+        edge=np.bincount(edge, minlength=shape[0]),
+    )
+    return with_errors(counts)
+
+
+def _errors(a: EventFrames, b: EventFrames, matches: Matches) -> tuple[Floats, Floats, Floats]:
+    """Errors of distance, absolute and relative, and agreement on the picture (0 or 1), of each pair.
+
+    NaN where one of the two is unknown.
+    """
+    unknown = np.full(len(matches.cell), np.nan)
+    distance, relative = unknown, unknown
+    if a.distance is not None and b.distance is not None:
+        true = a.distance[matches.reference]
+        distance = np.abs(true - b.distance[matches.prediction])
+        relative = distance / (true + EPSILON)
+    if a.onscreen is None or b.onscreen is None:
+        return distance, relative, unknown
+    agree = a.onscreen[matches.reference] == b.onscreen[matches.prediction]
+    return distance, relative, agree.astype(np.float64)
+
+
+def ten_tracks(side: EventFrames) -> EventFrames:
+    """*side* as ``dcase2025`` reads it: ten tracks of a class in a frame, and the last source in place of track 0.
+
+    A source keeps its number as track while that is below ten and free (a negative number is a track of its own),
+    and gets the lowest free one otherwise.
+    """
+    cell = (side.clip * (int(side.frame.max(initial=0)) + 1) + side.frame) * _CLASSES + side.class_id
+    _, inverse, many = np.unique(cell, return_inverse=True, return_counts=True)
+    if not len(cell) or many.max() <= TRACKS:
+        return side
+    keep = np.arange(len(side))
+    dropped: list[int] = []
+    for crowded in np.flatnonzero(many > TRACKS):
+        rows = np.flatnonzero(inverse == crowded)
+        held = _held_tracks(side, rows)
+        keep[rows[: len(held)]] = held
+        dropped += rows[len(held) :].tolist()
+    return side.take(np.delete(keep, dropped))
+
+
+def _held_tracks(side: EventFrames, rows: Ints) -> list[int]:
+    """Which of *rows* the tracks of a frame and class hold in the end, by the order the tracks were first taken in."""
+    held: dict[int, int] = {}
+    sources = side.source[rows].tolist() if side.source is not None else [0] * len(rows)
+    for row, source in zip(rows.tolist(), sources, strict=True):
+        free = set(range(TRACKS)) - held.keys()
+        track = source if source < TRACKS and source not in held else min(free, default=0)
+        held[track] = row
+    return list(held.values())
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Values:
+    """Scores of many sets of counts.
+
+    Args:
+        overall: shape [sets, metrics].
+        by_class: shape [sets, metrics, classes]; None for micro averages.
+    """
+
+    overall: Floats
+    by_class: Floats | None = None
+
+    def undefined(self) -> Values:
+        """NaN in the place of every score."""
+        by_class = None if self.by_class is None else np.full_like(self.by_class, np.nan)
+        return Values(np.full_like(self.overall, np.nan), by_class)
+
+
+def classic_2021(counts: Counts, average: Average) -> Values:  # noqa: ARG001 - there is but one
+    """ER, F, LE, LR, SELD as in 2021: misplaced sources weigh half in F, and all classes are pooled."""
+    pooled = _pooled(counts)
+    error, missed = _error_rate(counts), pooled.missed[:, 0]
+    f = f_score(pooled.true[:, 0], 0.0, pooled.false[:, 0] + pooled.misplaced[:, 0], missed)
+    le = mean_error(pooled.angle, pooled.angles, 180.0)[:, 0]
+    lr = recall(pooled.matched[:, 0], missed)
+    return Values(np.stack([error, f, le, lr, _mean(error, 1 - f, le / 180, 1 - lr)], axis=1))
+
+
+def classic(counts: Counts, average: Average) -> Values:
+    """ER, F, LE, LR, SELD as in 2022 and 2023: 180 degrees for a class without a match, which counts in the mean."""
+    given = counts if average == "macro" else _pooled(counts)
+    f = f_score(given.true, given.misplaced, given.false, given.missed)
+    le = mean_error(given.angle, given.angles, 180.0)
+    lr = recall(given.matched, given.missed)
+    er = np.broadcast_to(_error_rate(counts)[:, None], f.shape)
+    by_class = np.stack([er, f, le, lr, _mean(er, 1 - f, le / 180, 1 - lr)], axis=1)
+    if average == "micro":
+        return Values(by_class[:, :, 0])
+    means = by_class.mean(axis=2)
+    means[:, 0] = er[:, 0]
+    return Values(means, by_class)
+
+
+def with_distance(counts: Counts, average: Average) -> Values:
+    """ER, F, AngE, DistE, RelDistE, LR, SELD as in 2024: a class without a match has no errors and is left out."""
+    er, f, angle, distance, relative, lr = _framewise(counts, average)
+    score = nanmean(np.stack([1 - f, angle / 180, relative]), 0)
+    return _averaged(np.stack([er, f, angle, distance, relative, lr, score], axis=1), average, (2, 3, 4))
+
+
+def without_distance(counts: Counts, average: Average) -> Values:
+    """ER, F, AngE, LR, SELD as in 2024 where no distance is asked for."""
+    er, f, angle, _, _, lr = _framewise(counts, average)
+    score = nanmean(np.stack([er, 1 - f, angle / 180, 1 - lr]), 0)
+    return _averaged(np.stack([er, f, angle, lr, score], axis=1), average, (2,))
+
+
+def stereo(counts: Counts, average: Average) -> Values:
+    """F, AngE, DistE, RelDistE, OnscreenAcc as in 2025."""
+    _, f, angle, distance, relative, _ = _framewise(counts, average)
+    given = counts if average == "macro" else _pooled(counts)
+    onscreen = mean_error(given.onscreen, given.matched, np.nan)
+    return _averaged(np.stack([f, angle, distance, relative, onscreen], axis=1), average, (1, 2, 3, 4))
+
+
+def f_score(true: Any, misplaced: Any, false: Any, missed: Any) -> Floats:
+    """TP / (TP + FP_spatial + (FP + FN) / 2), as since 2022."""
+    return np.asarray(true / (EPSILON + true + misplaced + 0.5 * (false + missed)))
+
+
+def mean_error(total: Any, matched: Any, nothing: float) -> Floats:
+    """The mean over matched pairs; *nothing* where there are none."""
+    return np.where(matched > 0, total / (matched + EPSILON), nothing)
+
+
+def recall(matched: Any, missed: Any) -> Floats:
+    """Matched pairs over those and the missed ones."""
+    return np.asarray(matched / (EPSILON + matched + missed))
+
+
+def _error_rate(counts: Counts) -> Floats:
+    """(S + D + I) / references, shape [sets]; never by class."""
+    errors = counts.substituted + counts.deleted + counts.inserted
+    return np.asarray(errors / (counts.references.sum(axis=1) + EPSILON))
+
+
+def _pooled(counts: Counts) -> Counts:
+    """All classes as one."""
+    return counts.map(lambda array: array.sum(axis=1, keepdims=True) if array.ndim == 2 else array)
+
+
+def _framewise(counts: Counts, average: Average) -> tuple[Floats, ...]:
+    """ER, F, angle, distance and relative errors, LR; NaN where nothing matches. Shape [sets, classes or 1] each."""
+    given = counts if average == "macro" else _pooled(counts)
+    f = f_score(given.true, given.misplaced, given.false, given.missed)
+    sums = (given.angle, given.angles), (given.distance, given.matched), (given.relative, given.matched)
+    errors = (mean_error(total, count, np.nan) for total, count in sums)
+    er = np.broadcast_to(_error_rate(counts)[:, None], f.shape)
+    return er, f, *errors, recall(given.matched, given.missed)
+
+
+def _averaged(by_class: Floats, average: Average, known: tuple[int, ...]) -> Values:
+    """The means over classes; of the scores numbered in *known*, over the classes that have one."""
+    if average == "micro":
+        return Values(by_class[:, :, 0])
+    means = by_class.mean(axis=2)
+    for number in known:
+        means[:, number] = nanmean(by_class[:, number], 1)
+    return Values(means, by_class)
+
+
+def nanmean(values: Floats, axis: int) -> Floats:
+    """The mean of the numbers; NaN, without a warning, where there are none."""
+    there = ~np.isnan(values)
+    count = there.sum(axis=axis)
+    total = np.where(there, values, 0.0).sum(axis=axis)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _mean(*values: Floats) -> Floats:
+    return np.asarray(np.mean(values, axis=0))
