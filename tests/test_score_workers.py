@@ -22,7 +22,6 @@ from seldio.engines import running
 from seldio.errors import InvalidData, UsageError
 from seldio.reports.scores import render_scores
 from seldio.scores.result import ScoreReport
-from seldio.scores.seld import score_labels as labels
 from seldio.scores.seld import seld_count as counting
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.scores.seld.sides import RowFacts, SideFacts
@@ -166,7 +165,7 @@ def test_archives_and_tables(data: Path, tmp_path: Path, monkeypatch: pytest.Mon
         return as_json(report).replace(str(tmp_path / "axes.zip"), str(data / "axes"))
 
     assert packed() == plain
-    monkeypatch.setattr(labels, "each", elsewhere)
+    monkeypatch.setattr(counting, "each", elsewhere)
     assert packed() == plain
 
 

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
-from collections.abc import Iterable, Sequence
-from operator import attrgetter
+from collections.abc import Iterable
 
 from seldio.conversion.vetting import joined
-from seldio.engines import each
-from seldio.errors import DataError, UnknownFormat, UsageError
-from seldio.files import Source, open_source
+from seldio.errors import UsageError
+from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.formats import Format, get
-from seldio.formats.choice import Wanted, years
+from seldio.formats import get
 from seldio.scores.result import ScoreReport
-from seldio.scores.seld import official, pairing, probable_causes, profiles
-from seldio.scores.seld.counts import Counts, Thresholds
+from seldio.scores.seld import official, pairing, profiles
+from seldio.scores.seld.counts import Thresholds
 from seldio.scores.seld.official import Average
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.seld_count import Counted, Counting, better, parts
-from seldio.scores.seld.seld_join import Labels, lengths, side
-from seldio.scores.seld.seld_notices import SeldCase
+from seldio.scores.seld.seld_count import Counted, Counting, count, parts, probable_cause
+from seldio.scores.seld.seld_join import Compared, join, lengths, reference_labels, usual_profile
+from seldio.scores.seld.seld_notices import SeldCase, notices
 from seldio.scores.seld.seld_score import SeldScore
-from seldio.scores.seld.seld_tables import report
-from seldio.scores.seld.sides import NOTHING, SideFacts
-from seldio.text import listed, plural
+from seldio.scores.seld.seld_tables import tables
+from seldio.scores.seld.sides import SideFacts
+from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
 
@@ -100,8 +98,6 @@ _COLUMNS = {"distance": "DistE", "relative": "RelDistE", "onscreen": "OnscreenAc
 
 
 Path = str | os.PathLike[str]
-#: The profile where nobody names one and the labels do not ask for another.
-USUAL = "dcase2023"
 
 
 def score_labels(
@@ -133,42 +129,68 @@ def score_labels(
     """
     options = options or SeldOptions()
     named = None if options.profile is None else profiles.get(options.profile)  # before anything is read
-    told = [None if name is None else get(name) for name in (reference_format, format)]
+    layout, reference_layout = (None if name is None else get(name) for name in (format, reference_format))
     with open_source(reference, raise_errors) as labels, open_source(predictions, raise_errors) as outputs:
-        truth = _truth(labels, told[0], named)
-        profile = named or profiles.get(_usual(truth))
-        limits = options.limits(profile)
-        given = side(outputs, told[1], Wanted(("output", "submission"), _years(profile, named, truth)))
-        clips, left_out = _clips(set(truth.sizes), set(given.sizes), options.allow_missing, profile)
+        truth = reference_labels(labels, reference_layout, named)
+        profile = named or usual_profile(truth)
+        ways = _ways(profile, options.limits(profile))
+        compared = join(truth, outputs, layout, profile, named=named is not None, allow_missing=options.allow_missing)
         classes = vocabulary(options.classes or profile.vocabulary)
-        ways = _ways(profile, limits)
-        work = Counting(tuple((way.name, thresholds) for way, thresholds in ways.items()), len(classes))
-        frames = _lengths(truth, clips, ways, options.recordings)
-        some = parts(truth, given, clips, frames)
-        counted = list(each(work, some, what="scoring", size=attrgetter("size"), key=attrgetter("stamp")))
-        forced = _settled(truth, given, counted, options.force)
-        score, *others = _scores(counted, ways, clips, len(classes), options.average)
-        lags = sum((one.lags for one in counted), start=probable_causes.lags(NOTHING, NOTHING))
-        cause = better(score, lags, work, some, (truth, given), frames)
+        frames = _lengths(compared, ways, options.recordings)
+        work = Counting(tuple((way.name, limits) for way, limits in ways.items()), len(classes))
+        some = parts(compared, frames)
+        counted = count(work, some)
+        forced = _forced(compared, counted, options.force)
+        average = options.average or profile.averages[0]
+        score, *others = (
+            SeldScore(way, average, tuple(compared.clips), counts)
+            for way, counts in zip(ways, counted.counts, strict=True)
+        )
+        cause = probable_cause(score, counted.lags, work, some, compared, frames)
+    _need_directions(counted.facts)
     case = SeldCase(
-        profile, limits, score, _seen(counted), [classes.label(n) for n in range(len(classes))], given.layout.name,
-        truth.layout.name, _remarks(truth, given), left_out, intervals=options.jackknife,
-        official_points=options.official_points, by_clip=options.by_clip, named=named is not None,
-        published=others[0] if others else None, forced=forced, better=cause,
+        profile, ways[profile], score, counted.facts, [classes.label(n) for n in range(len(classes))],
+        compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out,
+        intervals=options.jackknife, official_points=options.official_points, by_clip=options.by_clip,
+        named=named is not None, published=others[0] if others else None, forced=forced, cause=cause,
     )  # fmt: skip
-    return report(os.fspath(predictions), case)
+    return _report(os.fspath(predictions), case)
 
 
-def _lengths(
-    truth: Labels, clips: Sequence[str], ways: Iterable[SeldProfile], recordings: str | None
-) -> dict[str, int]:
+def _report(system: str, case: SeldCase) -> ScoreReport:
+    score, limits = case.score, case.limits
+    over = f"{plural(len(score.clips), 'clip')}, {len(case.labels)} classes, {score.average} average"
+    settings = {
+        "average": score.average,
+        "angle": limits.angle,
+        "distance": None if math.isinf(limits.distance) else limits.distance,
+        "relative_distance": None if math.isinf(limits.relative) else limits.relative,
+        "onscreen": limits.onscreen,
+        "program": case.profile.program,
+    }
+    return ScoreReport(
+        system, case.profile.name, case.profile.title, over, tables(system, case), notices(case), settings
+    )
+
+
+def _need_directions(facts: SideFacts) -> None:
+    """Refuse rows only some of which have a direction.
+
+    Raises:
+        UsageError: there are such.
+    """
+    if any(0 < rows.elevations < rows.all for rows in (facts.reference, facts.prediction)):
+        raise UsageError("scores need a direction in every row")
+
+
+def _lengths(compared: Compared, ways: Iterable[SeldProfile], recordings: str | None) -> dict[str, int]:
     """Label frames of the recordings, as far as they are known and a profile looks at them.
 
     Raises:
         UsageError: recordings are named, and none does.
     """
     if any(not way.official for way in ways):
-        return lengths(truth, clips, recordings)
+        return lengths(compared.reference, compared.clips, recordings)
     if recordings is not None:
         raise UsageError(
             f"--recordings changes nothing in {next(iter(ways)).name}, whose program goes by the labels; "
@@ -177,59 +199,14 @@ def _lengths(
     return {}
 
 
-def _truth(source: Source, told: Format | None, profile: SeldProfile | None) -> Labels:
-    """The reference; its layout is said by an option of another name."""
-    try:
-        return side(source, told, Wanted(("label",), (profile or profiles.get(USUAL)).years))
-    except UnknownFormat as error:
-        raise UnknownFormat(_reference_option(str(error))) from None
-
-
-def _reference_option(text: str) -> str:
-    return text.replace("--format", "--reference-format")
-
-
-def _years(profile: SeldProfile, named: SeldProfile | None, truth: Labels) -> tuple[int, ...]:
-    """The years that predictions are likely to be of: of a profile that was named or fits the labels, else theirs."""
-    of_labels = years(truth.layout)
-    return of_labels if named is None and of_labels and not set(of_labels) & set(profile.years) else profile.years
-
-
-def _remarks(truth: Labels, given: Labels) -> tuple[str, ...]:
-    """What there is to say about layouts that were chosen."""
-    return (
-        *(f"the reference is {_reference_option(remark)}" for remark in truth.remarks),
-        *(f"the prediction is {remark}" for remark in given.remarks),
-    )
-
-
-def _settled(truth: Labels, given: Labels, counted: Sequence[Counted], force: bool) -> tuple[str, ...]:
+def _forced(compared: Compared, counted: Counted, force: bool) -> tuple[str, ...]:
     """What is wrong in labels and predictions, and was forced.
 
     Raises:
         InvalidData: something is, and was not.
     """
-    reference, prediction = zip(*(one.faults for one in counted), strict=True) if counted else ((), ())
-    return tuple(
-        str(finding)
-        for side, faults in ((truth, reference), (given, prediction))
-        for finding in joined([side.faults, *faults]).settle(force)
-    )
-
-
-def _scores(
-    counted: Sequence[Counted], ways: Iterable[SeldProfile], clips: Sequence[str], classes: int, average: Average | None
-) -> list[SeldScore]:
-    """The score by each profile, over the clips of all parts."""
-    first, *_ = ways
-    none = Counts.zeros(0, classes)
-    return [
-        SeldScore(
-            way, average or first.averages[0], tuple(clips),
-            Counts.joined([none, *(one.counts[number] for one in counted)]),
-        )
-        for number, way in enumerate(ways)
-    ]  # fmt: skip
+    sides = zip((compared.reference, compared.prediction), counted.faults, strict=True)
+    return tuple(str(finding) for side, faults in sides for finding in joined([side.faults, faults]).settle(force))
 
 
 def _ways(profile: SeldProfile, limits: Thresholds) -> dict[SeldProfile, Thresholds]:
@@ -239,65 +216,3 @@ def _ways(profile: SeldProfile, limits: Thresholds) -> dict[SeldProfile, Thresho
         published = profiles.get("corrected")
         ways[published] = dataclasses.replace(published.limits, angle=limits.angle)
     return ways
-
-
-def _seen(counted: Sequence[Counted]) -> SideFacts:
-    """What is notable about all rows.
-
-    Raises:
-        UsageError: only some of them have a direction.
-    """
-    found = sum((one.seen for one in counted), start=SideFacts())
-    if any(0 < rows.elevations < rows.all for rows in (found.reference, found.prediction)):
-        raise UsageError("scores need a direction in every row")
-    return found
-
-
-def _usual(truth: Labels) -> str:
-    """The profile of labels that nobody named one for: stereo labels have distances and no elevations."""
-    known: set[str] = set()
-    heights = {"elevation", "z"} & truth.fields
-    for table in truth.tables() if "distance" in truth.fields else ():
-        known |= {name for name in table.column_names if table[name].null_count < table.num_rows}
-        if known & heights or ("distance" in known and not heights):
-            break
-    return "dcase2025" if "distance" in known and not known & heights else USUAL
-
-
-def _clips(
-    expected: set[str], found: set[str], allow_missing: bool, profile: SeldProfile
-) -> tuple[list[str], tuple[int, int]]:
-    """The clips to score in alphabetic order, and how many lack a prediction, or a reference.
-
-    Raises:
-        DataError: a clip lacks its prediction or its reference.
-    """
-    missing, surplus = sorted(expected - found), sorted(found - expected)
-    if surplus and not expected & found:
-        raise DataError(
-            f"no clip is in both: the reference has {listed(sorted(expected), 3)}, the predictions {listed(surplus, 3)}"
-            + _several_systems(expected, surplus)
-        )
-    if surplus and not allow_missing:
-        raise DataError(
-            f"{plural(len(surplus), 'predicted clip')} without reference: {listed(surplus)}. "
-            "The official program ends with KeyError there. Take these files away, add their labels, or leave "
-            "them out with --allow-missing"
-        )
-    if missing and not allow_missing:
-        raise DataError(
-            f"{plural(len(missing), 'clip')} of the reference without prediction: {listed(missing)}. "
-            "The official program would leave them out of the score without a word. An empty file says that "
-            "nothing was found; --allow-missing scores the other clips alone"
-        )
-    counted = expected if profile.missing else expected & found
-    return sorted(counted), (len(expected) - len(counted), len(surplus))
-
-
-def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
-    """What to do where only the folders of the predictions are in the way, as in a package of several systems."""
-    last = {name.rpartition("/")[2] for name in expected}
-    folders = sorted({name.rpartition("/")[0] for name in surplus if name.rpartition("/")[2] in last} - {""})
-    if not folders:
-        return ""
-    return f". The names fit without their folders ({listed(folders, 5)}): score one of these at a time"

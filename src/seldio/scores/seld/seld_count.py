@@ -10,15 +10,15 @@ from zlib import crc32
 
 import numpy as np
 
-from seldio.conversion.vetting import Faults
+from seldio.conversion.vetting import Faults, joined
 from seldio.engines import cut, each
 from seldio.errors import UsageError
 from seldio.scores.seld import probable_causes, profiles
 from seldio.scores.seld.counts import Counts, Thresholds
 from seldio.scores.seld.probable_causes import ProbableCause
-from seldio.scores.seld.seld_join import ClipRows, Labels
+from seldio.scores.seld.seld_join import ClipRows, Compared
 from seldio.scores.seld.seld_score import SeldScore, horizons, score_sides
-from seldio.scores.seld.sides import NOTHING, EventFrames, Ints, SideFacts, facts, side
+from seldio.scores.seld.sides import NOTHING, EventFrames, Ints, SideFacts, event_frames, facts_of
 
 #: Clips whose onsets are looked at.
 _LOOKED = 12
@@ -55,16 +55,41 @@ class SeldPart(NamedTuple):
         return self._replace(reference=self.reference.portable(), prediction=self.prediction.portable())
 
 
-class Counted(NamedTuple):
-    """What was counted in a part: by each profile, by clip and class; what is notable about the rows, and wrong.
+@dataclasses.dataclass(frozen=True)
+class Counted:
+    """What was counted in a part; that of several parts adds up.
 
-    The errors are those of the reference, then of the prediction. The lags of onsets are of a few clips.
+    Args:
+        counts: by each profile, of each clip and class.
+        facts: what is notable about the rows.
+        faults: errors of the reference, and of the prediction.
+        lags: how far onsets are apart, over a few clips.
     """
 
     counts: tuple[Counts, ...]
-    seen: SideFacts
+    facts: SideFacts
     faults: tuple[Faults, Faults]
     lags: Ints
+
+    @staticmethod
+    def total(parts: Iterable[Counted], ways: int, classes: int) -> Counted:
+        """All parts together, their clips one after the other.
+
+        Args:
+            parts: in the order of their clips; there may be none.
+            ways: how many profiles counted.
+            classes: how many they counted.
+        """
+        no_clips = (Counts.zeros(0, classes),) * ways
+        none = Counted(no_clips, SideFacts(), (Faults(), Faults()), probable_causes.lags(NOTHING, NOTHING))
+        every = [none, *parts]
+        reference, prediction = (joined(part.faults[side] for part in every) for side in (0, 1))
+        return Counted(
+            tuple(Counts.joined(counts) for counts in zip(*(part.counts for part in every), strict=True)),
+            sum((part.facts for part in every), start=SideFacts()),
+            (reference, prediction),
+            sum((part.lags for part in every[1:]), start=none.lags),
+        )
 
 
 def sampled(clips: Iterable[str], most: int) -> list[str]:
@@ -72,20 +97,14 @@ def sampled(clips: Iterable[str], most: int) -> list[str]:
     return sorted(sorted(clips, key=lambda clip: (crc32(clip.encode("utf-8", "surrogatepass")), clip))[:most])
 
 
-def parts(
-    reference: Labels,
-    prediction: Labels,
-    clips: Sequence[str],
-    frames: Mapping[str, int],
-) -> list[SeldPart]:
-    """*clips* of both sides, ``PART`` bytes at a time; they depend on nothing but the files.
+def parts(compared: Compared, frames: Mapping[str, int]) -> list[SeldPart]:
+    """The clips of both sides, ``PART`` bytes at a time; they depend on nothing but the files.
 
     Args:
-        reference: all that there is.
-        prediction: likewise.
-        clips: what is scored.
+        compared: both sides.
         frames: label frames of recordings, where they are known.
     """
+    reference, prediction, clips, _ = compared
     sizes = reference.sizes, prediction.sizes
     looked = set(sampled(clips, _LOOKED))
 
@@ -132,10 +151,20 @@ class Counting:
         frames = np.array(part.frames, dtype=np.int64)
         scores = score_sides(a, b, part.clips, ways, self.classes, frames=frames)
         ends = -(-horizons(profile, a, b, frames) // profile.unit) * profile.unit
-        notable = facts(a, b, ends, frames, self.classes, profile.ordered)
+        notable = facts_of(a, b, ends, frames, self.classes, profile.ordered)
         return Counted(
             tuple(score.counts for score in scores), notable, (wrong, amiss), probable_causes.lags(a, b, part.looked)
         )
+
+
+def count(work: Counting, parts: Sequence[SeldPart], what: str = "scoring") -> Counted:
+    """What *work* counts in all *parts*, wherever :func:`seldio.running` says.
+
+    Raises:
+        InvalidData, UsageError: see :class:`Counting`.
+    """
+    counted = each(work, parts, what=what, size=attrgetter("size"), key=attrgetter("stamp"))
+    return Counted.total(counted, len(work.ways), work.classes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -167,7 +196,7 @@ def _sides(part: SeldPart) -> tuple[tuple[EventFrames, Faults], tuple[EventFrame
 
 def _side(some: ClipRows, clips: Mapping[str, int]) -> tuple[EventFrames, Faults]:
     table, faults = some.rows()
-    return NOTHING if table is None else side(table, clips), faults
+    return NOTHING if table is None else event_frames(table, clips), faults
 
 
 #: Clips that changes are tried on.
@@ -176,12 +205,12 @@ _TRIED = 24
 _SHIFTED, _CHANGED = 1.05, 1.5
 
 
-def better(
+def probable_cause(
     score: SeldScore,
     lags: Ints,
     work: Counting,
     whole: Sequence[SeldPart],
-    sides: tuple[Labels, Labels],
+    compared: Compared,
     frames: Mapping[str, int],
 ) -> ProbableCause | None:
     """The change that makes the score clearly better, with the F-score that it gives over all clips; None if none does.
@@ -194,30 +223,26 @@ def better(
         lags: how far onsets are apart, over the clips that were looked at.
         work: how *whole* was counted.
         whole: all clips of both sides.
-        sides: reference and prediction.
+        compared: both sides.
         frames: label frames of recordings, where they are known.
     """
-    name, least = _best(score, work, sides, frames), _CHANGED
+    name, least = _best(score, work, compared, frames), _CHANGED
     if name is None and (shift := probable_causes.shift(lags)):
         name, least = f"shift:{shift}", _SHIFTED
     if name is None:
         return None
     changed = Counting(work.ways[:1], work.classes, name)
-    counted = each(changed, whole, what="scoring again", size=attrgetter("size"), key=attrgetter("stamp"))
-    counts = Counts.joined([one.counts[0] for one in counted])
+    counts = count(changed, whole, "scoring again").counts[0]
     new, old = (_f(one) for one in (SeldScore(score.profile, score.average, score.clips, counts), score))
     return ProbableCause(probable_causes.named(name), new) if new > least * old else None
 
 
-def _best(
-    score: SeldScore, work: Counting, sides: tuple[Labels, Labels],
-    frames: Mapping[str, int],
-) -> str | None:  # fmt: skip
+def _best(score: SeldScore, work: Counting, compared: Compared, frames: Mapping[str, int]) -> str | None:
     """The change that is best on a sample, if it is clearly better than none."""
     names = probable_causes.suspected(score.profile, score.counts.total())
     if not names:
         return None
-    some = parts(*sides, sampled(score.clips, _TRIED), frames)
+    some = parts(compared._replace(clips=sampled(score.clips, _TRIED)), frames)
     trying = Trying(work.ways[0], work.classes, names)
     found = list(each(trying, some, what="looking for a cause", size=attrgetter("size"), key=attrgetter("stamp")))
     before, *after = (Counts.joined(counts) for counts in zip(*found, strict=True))

@@ -1,4 +1,4 @@
-"""What is compared: label files by clip, or a table of many clips, and how long the recordings are."""
+"""What is compared: the labels of both sides by clip, the clips that both have, and how long their recordings are."""
 
 # Plain strings, as in seldio.files: links are judged where they are followed, in on_disk.
 # ruff: noqa: PTH100, PTH122, PTH208
@@ -16,23 +16,26 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from seldio import clock, reference
+from seldio import clock
+from seldio import reference as references
 from seldio.conversion.carry import resolved
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import read_input
 from seldio.conversion.shards import File, Shard, shards
 from seldio.conversion.vetting import Faults
-from seldio.errors import InvalidData, UsageError
+from seldio.errors import DataError, InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import LEVELS, on_disk
 from seldio.findings import Finding, raise_errors
 from seldio.formats import Format, get
-from seldio.formats.choice import CHOSEN, Wanted
+from seldio.formats.choice import CHOSEN, Wanted, years
 from seldio.formats.layouts import LAYOUTS, PLAIN
 from seldio.formats.trees import AUDIO, TYPES
 from seldio.rules.collection import Reference
 from seldio.schema.events import clip_codes, origin_of
-from seldio.text import printable
+from seldio.scores.seld import profiles
+from seldio.scores.seld.profiles import SeldProfile
+from seldio.text import listed, plural, printable
 
 #: Bytes that a row of a table is counted as where parts are cut: those of a row of text.
 ROW = 24
@@ -151,16 +154,137 @@ class LabelTable:
         yield self.table
 
 
+#: The profile where nobody names one and the labels do not ask for another.
+USUAL = "dcase2023"
 #: Either way to hold the labels of many clips.
 Labels: TypeAlias = LabelFiles | LabelTable
 
 
-def side(source: Source, told: Format | None, wanted: Wanted) -> Labels:
+def reference_labels(source: Source, layout: Format | None, profile: SeldProfile | None) -> Labels:
+    """The labels that predictions are compared with.
+
+    Args:
+        source: open, and to stay open.
+        layout: of all files; found from their content if not given.
+        profile: that the user named.
+
+    Raises:
+        InvalidData, UnknownFormat, UsageError: it holds no labels of one layout.
+    """
+    try:
+        return _labels(source, layout, Wanted(("label",), (profile or profiles.get(USUAL)).years))
+    except UnknownFormat as error:
+        raise UnknownFormat(_reference_option(str(error))) from None
+
+
+def usual_profile(labels: Labels) -> SeldProfile:
+    """The profile of labels that nobody named one for: stereo labels have distances and no elevations."""
+    known: set[str] = set()
+    heights = {"elevation", "z"} & labels.fields
+    for table in labels.tables() if "distance" in labels.fields else ():
+        known |= {name for name in table.column_names if table[name].null_count < table.num_rows}
+        if known & heights or ("distance" in known and not heights):
+            break
+    return profiles.get("dcase2025" if "distance" in known and not known & heights else USUAL)
+
+
+class Compared(NamedTuple):
+    """Both sides of a comparison, and the clips that are scored.
+
+    Args:
+        reference: the labels.
+        prediction: the outputs of a system.
+        clips: in alphabetic order.
+        left_out: clips that lack a prediction, and predicted clips that lack a reference.
+    """
+
+    reference: Labels
+    prediction: Labels
+    clips: list[str]
+    left_out: tuple[int, int]
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What there is to say about layouts that were chosen."""
+        return (
+            *(f"the reference is {_reference_option(remark)}" for remark in self.reference.remarks),
+            *(f"the prediction is {remark}" for remark in self.prediction.remarks),
+        )
+
+
+def join(
+    labels: Labels, outputs: Source, layout: Format | None, profile: SeldProfile, *, named: bool, allow_missing: bool
+) -> Compared:
+    """The labels with the outputs of a system.
+
+    Args:
+        labels: the reference.
+        outputs: open, and to stay open.
+        layout: of all outputs; found from their content if not given.
+        profile: how they are scored.
+        named: whether the user named it; if not, outputs are likely to be of the years of the labels.
+        allow_missing: whether clips are left out that lack a prediction or a reference.
+
+    Raises:
+        InvalidData, UnknownFormat, UsageError: there are no outputs of one layout.
+        DataError: a clip lacks its prediction or its reference.
+    """
+    of_labels = years(labels.layout)
+    likely = of_labels if not named and of_labels and not set(of_labels) & set(profile.years) else profile.years
+    found = _labels(outputs, layout, Wanted(("output", "submission"), likely))
+    return Compared(labels, found, *_clips(set(labels.sizes), set(found.sizes), allow_missing, profile))
+
+
+def _reference_option(text: str) -> str:
+    """A sentence about predictions as it reads for the reference."""
+    return text.replace("--format", "--reference-format")
+
+
+def _clips(
+    expected: set[str], found: set[str], allow_missing: bool, profile: SeldProfile
+) -> tuple[list[str], tuple[int, int]]:
+    """The clips to score in alphabetic order, and how many lack a prediction, or a reference.
+
+    Raises:
+        DataError: a clip lacks its prediction or its reference.
+    """
+    missing, surplus = sorted(expected - found), sorted(found - expected)
+    if surplus and not expected & found:
+        raise DataError(
+            f"no clip is in both: the reference has {listed(sorted(expected), 3)}, the predictions {listed(surplus, 3)}"
+            + _several_systems(expected, surplus)
+        )
+    if surplus and not allow_missing:
+        raise DataError(
+            f"{plural(len(surplus), 'predicted clip')} without reference: {listed(surplus)}. "
+            "The official program ends with KeyError there. Take these files away, add their labels, or leave "
+            "them out with --allow-missing"
+        )
+    if missing and not allow_missing:
+        raise DataError(
+            f"{plural(len(missing), 'clip')} of the reference without prediction: {listed(missing)}. "
+            "The official program would leave them out of the score without a word. An empty file says that "
+            "nothing was found; --allow-missing scores the other clips alone"
+        )
+    counted = expected if profile.missing else expected & found
+    return sorted(counted), (len(expected) - len(counted), len(surplus))
+
+
+def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
+    """What to do where only the folders of the predictions are in the way, as in a package of several systems."""
+    last = {name.rpartition("/")[2] for name in expected}
+    folders = sorted({name.rpartition("/")[0] for name in surplus if name.rpartition("/")[2] in last} - {""})
+    if not folders:
+        return ""
+    return f". The names fit without their folders ({listed(folders, 5)}): score one of these at a time"
+
+
+def _labels(source: Source, layout: Format | None, wanted: Wanted) -> Labels:
     """What *source* holds, nothing of which is read yet unless it is a table.
 
     Args:
         source: open, and to stay open.
-        told: the layout of all files; found from their content, and what is *wanted*, if not given.
+        layout: of all files; found from their content, and what is *wanted*, if not given.
         wanted: what it is likely to be where the content does not tell.
 
     Raises:
@@ -174,16 +298,16 @@ def side(source: Source, told: Format | None, wanted: Wanted) -> Labels:
         if finding.code == CHOSEN:
             remarks.append(f"{finding.message}; {finding.hint}" if finding.hint else finding.message)
 
-    found = shards(source, told, sink=remark, wanted=wanted)
+    found = shards(source, layout, sink=remark, wanted=wanted)
     layouts = list(dict.fromkeys(name for shard in found for name in _names(shard)))
     if len(layouts) != 1:
         held = ", ".join(layouts) or "no labels"
         raise UsageError(f"{printable(source.path)} holds {held}: name one folder of one layout, or the layout of all")
-    layout = get(layouts[0])
-    if layout.role == "table":
-        return _table_side(source, told, tuple(shard.stamp for shard in found))
+    only = get(layouts[0])
+    if only.role == "table":
+        return _table(source, layout, tuple(shard.stamp for shard in found))
     files = {file[2]: file for shard in found for file in shard.files}
-    return LabelFiles(layout, dict(sorted(files.items())), layouts[0], told is not None, tuple(dict.fromkeys(remarks)))
+    return LabelFiles(only, dict(sorted(files.items())), layouts[0], layout is not None, tuple(dict.fromkeys(remarks)))
 
 
 def _names(shard: Shard) -> list[str]:
@@ -191,7 +315,7 @@ def _names(shard: Shard) -> list[str]:
     return [shard.layout] if shard.layout is not None else [layout.name for _, layout in shard.read()]
 
 
-def _table_side(source: Source, told: Format | None, stamp: tuple[object, ...]) -> LabelTable:
+def _table(source: Source, told: Format | None, stamp: tuple[object, ...]) -> LabelTable:
     """The one table of *source*.
 
     Raises:
@@ -238,7 +362,7 @@ _TOPS = frozenset(
 _SUFFIXES = tuple(f".{suffix}" for suffix, kind in TYPES.items() if kind == "audio")
 
 
-def lengths(truth: Labels, clips: Iterable[str], recordings: str | None) -> dict[str, int]:
+def lengths(labels: Labels, clips: Iterable[str], recordings: str | None) -> dict[str, int]:
     """Label frames of the recordings of *clips*, as far as they are known.
 
     Told by the recordings that the user names; else by those in the data set tree of the labels, and else by the
@@ -249,18 +373,18 @@ def lengths(truth: Labels, clips: Iterable[str], recordings: str | None) -> dict
     """
     if recordings is not None:
         return _named(recordings, clips)
-    fixed = truth.layout.clip_frames
-    known = dict.fromkeys(clips, int(fixed * truth.layout.hop / clock.HOP)) if fixed else {}
-    if isinstance(truth, LabelTable):
-        told = {file.clip: file.frames for file in origin_of(truth.table).files if file.frames}
-        return known | {clip: told[clip] for clip in clips if clip in told}
-    labels = {clip: truth.files[clip][0] for clip in clips if clip in truth.files}
-    found = {clip: _frames(entry) for clip, entry in _beside(labels)}
+    fixed = labels.layout.clip_frames
+    known = dict.fromkeys(clips, int(fixed * labels.layout.hop / clock.HOP)) if fixed else {}
+    if isinstance(labels, LabelTable):
+        known_there = {file.clip: file.frames for file in origin_of(labels.table).files if file.frames}
+        return known | {clip: known_there[clip] for clip in clips if clip in known_there}
+    files = {clip: labels.files[clip][0] for clip in clips if clip in labels.files}
+    found = {clip: _frames(entry) for clip, entry in _recordings(files)}
     return known | {clip: frames for clip, frames in found.items() if frames}
 
 
 def _named(recordings: str, clips: Iterable[str]) -> dict[str, int]:
-    loaded = reference.load(recordings)
+    loaded = references.load(recordings)
     frames = loaded.clips if isinstance(loaded, Reference) else {}
     found = {clip: frames.get(clip) or frames.get(posixpath.basename(clip)) for clip in clips}
     known = {clip: length for clip, length in found.items() if length}
@@ -269,7 +393,7 @@ def _named(recordings: str, clips: Iterable[str]) -> dict[str, int]:
     return known
 
 
-def _beside(labels: Mapping[str, Entry]) -> Iterator[tuple[str, Entry]]:
+def _recordings(labels: Mapping[str, Entry]) -> Iterator[tuple[str, Entry]]:
     """The recordings of label files on disk: in the same folder, or where the data set tree has them."""
     by_folder: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for clip, entry in labels.items():

@@ -25,7 +25,7 @@ class SeldCase:
         profile: of the score.
         limits: thresholds used.
         score: itself.
-        seen: what is notable about the rows.
+        facts: what is notable about the rows.
         labels: name of each class.
         layout: of the prediction.
         reference_layout: of the reference.
@@ -37,13 +37,13 @@ class SeldCase:
         named: whether the user named the profile.
         published: the score by the published definition, to show the difference to.
         forced: errors in the data, which is scored all the same.
-        better: the change that the predictions seem to need.
+        cause: the change that the predictions seem to need.
     """
 
     profile: SeldProfile
     limits: Thresholds
     score: SeldScore
-    seen: SideFacts
+    facts: SideFacts
     labels: Sequence[str]
     layout: str
     reference_layout: str = ""
@@ -55,7 +55,7 @@ class SeldCase:
     named: bool = False
     published: SeldScore | None = None
     forced: tuple[str, ...] = ()
-    better: ProbableCause | None = None
+    cause: ProbableCause | None = None
 
     @property
     def official(self) -> bool:
@@ -65,7 +65,7 @@ class SeldCase:
     @property
     def sides(self) -> tuple[tuple[RowFacts, str], ...]:
         """The rows of both sides, and what to call one."""
-        return (self.seen.reference, "reference row"), (self.seen.prediction, "predicted row")
+        return (self.facts.reference, "reference row"), (self.facts.prediction, "predicted row")
 
     @property
     def macro(self) -> bool:
@@ -85,7 +85,7 @@ def notices(case: SeldCase) -> tuple[Notice, ...]:
 
 def _misread(case: SeldCase) -> Iterator[Notice]:
     sentence = case.profile.misread.get(case.layout)
-    if sentence and case.seen.prediction.all:  # files without a row are the same in every layout
+    if sentence and case.facts.prediction.all:  # files without a row are the same in every layout
         text = f"the prediction is {case.layout}, which seldio reads for what it is; {sentence}"
         yield Notice("misread", text, grave=True)
 
@@ -118,8 +118,8 @@ _OUTPUTS = ("-output", "-submission")
 
 def _cause(case: SeldCase) -> Iterator[Notice]:
     """What the predictions, or the labels, seem to have got wrong throughout."""
-    if case.better is not None:
-        change, f = case.better
+    if case.cause is not None:
+        change, f = case.cause
         place = [column.name for column in case.profile.columns].index("F")
         old = case.score.values().overall[0, place]
         text = f"with {change.text} F would be {100 * f:.1f} %, not {100 * old:.1f} %: {change.why}"
@@ -174,7 +174,7 @@ def _left_out(case: SeldCase) -> Iterator[Notice]:
 
 
 def _empty_references(case: SeldCase) -> Iterator[Notice]:
-    empty, alarms = case.seen.unlabelled, case.seen.alarms
+    empty, alarms = case.facts.unlabelled, case.facts.alarms
     if not empty or not case.official:
         return
     if case.profile.name == "dcase2025":
@@ -192,7 +192,7 @@ def _horizon(case: SeldCase) -> Iterator[Notice]:
         only = _HORIZONS[case.profile.horizon]
         who = "the program counts" if case.official else f"{case.profile.name} counts"
         count = plural(rows.beyond, noun)
-        if rows is case.seen.prediction and rows.beyond > _FEW * rows.all:
+        if rows is case.facts.prediction and rows.beyond > _FEW * rows.all:
             share = f"{rows.beyond:,} of {plural(rows.all, noun)} ({rows.beyond / rows.all:.0%})"
             yield Notice(
                 "last-frame",
@@ -218,7 +218,7 @@ def _recorded(case: SeldCase) -> Iterator[Notice]:
     """Up to where the published definition counts."""
     if case.official and case.published is None:
         return
-    clips, known = len(case.score.clips), case.seen.recorded
+    clips, known = len(case.score.clips), case.facts.recorded
     labels = "up to the second of the last labelled frame"
     if known == clips:
         text = "up to the end of each recording"
@@ -227,9 +227,9 @@ def _recorded(case: SeldCase) -> Iterator[Notice]:
     else:
         text = f"{labels}, as no recording tells where its clip ends (--recordings names them)"
     yield Notice("recording-end", f"corrected counts {text}")
-    if case.seen.unlabelled and known < clips and case.seen.alarms and not case.official:
-        rows = plural(case.seen.alarms, "prediction")
-        text = f"{plural(case.seen.unlabelled, 'clip')} without labels: the {rows} there count wherever they are"
+    if case.facts.unlabelled and known < clips and case.facts.alarms and not case.official:
+        rows = plural(case.facts.alarms, "prediction")
+        text = f"{plural(case.facts.unlabelled, 'clip')} without labels: the {rows} there count wherever they are"
         yield Notice("empty-reference", f"{text}, unless the length of the recording is known")
 
 
@@ -288,7 +288,7 @@ def _pooled(case: SeldCase) -> Iterator[Notice]:
 
 
 def _touching(case: SeldCase) -> Iterator[Notice]:
-    rows = case.seen.reference.touching
+    rows = case.facts.reference.touching
     if rows and case.profile.has("RelDistE"):
         and_seld = " and SELD" if case.profile.has("SELD") else ""
         text = f"{plural(rows, 'reference row')} with a distance of 0: the relative error divides by it, so that RDE"
@@ -306,8 +306,8 @@ def _pointless(case: SeldCase) -> Iterator[Notice]:
 
 def _repeated(case: SeldCase) -> Iterator[Notice]:
     counts = (
-        (case.seen.reference, "reference row", "a source of its own" if case.official else ""),
-        (case.seen.prediction, "predicted row", "a prediction of its own, one too many"),
+        (case.facts.reference, "reference row", "a source of its own" if case.official else ""),
+        (case.facts.prediction, "predicted row", "a prediction of its own, one too many"),
     )
     for rows, noun, what in counts:
         if rows.repeated and what:
@@ -348,7 +348,7 @@ def _edge(case: SeldCase) -> Iterator[Notice]:
 
 
 def _row_order(case: SeldCase) -> Iterator[Notice]:
-    if shared := case.seen.crowded:
+    if shared := case.facts.crowded:
         yield Notice(
             "row-order",
             f"{plural(shared, 'frame')} with several references of one class: the program tells them apart by "

@@ -15,7 +15,7 @@ from seldio.scores.seld.counts import Counts, Thresholds, per_clip
 from seldio.scores.seld.official import Average, Values, nanmean, ten_tracks
 from seldio.scores.seld.pairing import paired
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.sides import EventFrames, Floats, Ints, side
+from seldio.scores.seld.sides import EventFrames, Floats, Ints, event_frames
 
 _ROOM = re.compile(r"room(\d+)")
 
@@ -115,7 +115,7 @@ def score_tables(
     """
     known = np.array([(frames or {}).get(clip, 0) for clip in clips], dtype=np.int64)
     index = {clip: number for number, clip in enumerate(clips)}
-    sides = side(reference, index), side(prediction, index)
+    sides = event_frames(reference, index), event_frames(prediction, index)
     return score_sides(*sides, clips, {profile: limits or profile.limits}, classes, average, known)[0]
 
 

@@ -4,57 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from seldio.scores.result import Cell, Column, Interval, ScoreReport, Table
-from seldio.scores.seld.seld_notices import SeldCase, notices
+from seldio.scores.result import Cell, Column, Interval, Table
+from seldio.scores.seld.seld_notices import SeldCase
 from seldio.scores.seld.seld_score import SeldScore
 from seldio.scores.seld.sides import Floats
-from seldio.text import plural
 
 _REFERENCES = Column("references", "references", "", 0, None, "references counted, in segments or frames")
 _CLIPS = Column("clips", "clips", "", 0, None, "clips that the row is over")
 
 
-def report(system: str, case: SeldCase) -> ScoreReport:
-    """All tables of a score.
+def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
+    """All tables of a score, the overall one first.
 
     Args:
         system: the name of what was scored.
         case: the score, what it was made of and what is to be shown.
     """
-    score, limits = case.score, case.limits
-    tables = [_overall(system, score, case.intervals, case.official_points)]
+    score = case.score
+    found = [_overall(system, score, case.intervals, case.official_points)]
     if case.published is not None:
-        tables.append(_definition(score, case.published))
+        found.append(_definition(score, case.published))
     if score.average == "macro":
-        tables.append(_classes(score, case.labels, case.intervals))
+        found.append(_classes(score, case.labels, case.intervals))
     if len(score.rooms) > 1:
-        tables.append(_rooms(score))
+        found.append(_rooms(score))
     if case.by_clip:
-        tables.append(_clips(score))
-    settings = {
-        "average": score.average,
-        "angle": limits.angle,
-        "distance": _finite(limits.distance),
-        "relative_distance": _finite(limits.relative),
-        "onscreen": limits.onscreen,
-        "program": case.profile.program,
-    }
-    over = f"{plural(len(score.clips), 'clip')}, {len(case.labels)} classes, {score.average} average"
-    return ScoreReport(system, case.profile.name, case.profile.title, over, tuple(tables), notices(case), settings)
+        found.append(_clips(score))
+    return tuple(found)
 
 
 def _overall(system: str, score: SeldScore, jackknife: bool, official_points: bool) -> Table:
     values = score.values().overall[0]
-    rows = [(system, *_cells(values))]
+    rows = [(system, *values.tolist())]
     if jackknife:
         low, high = score.jackknife()
         rows = [(system, *_intervals(values, low.overall[0], high.overall[0]))]
     if official_points:
-        rows.append(("as the official jackknife prints it", *_cells(score.left_out().overall[-1])))
+        rows.append(("as the official jackknife prints it", *score.left_out().overall[-1].tolist()))
     title = "overall" + (", 95 % confidence intervals by jackknife over clips" if jackknife else "")
-    return Table("overall", title, (_name("system"), *score.profile.columns), tuple(rows))
+    return Table("overall", title, (Column("system", "system"), *score.profile.columns), tuple(rows))
 
 
 def _definition(score: SeldScore, published: SeldScore) -> Table:
@@ -67,7 +55,7 @@ def _definition(score: SeldScore, published: SeldScore) -> Table:
         (published.profile.name, *(other[column.name] for column in columns)),
         ("difference", *(official[column.name] - other[column.name] for column in columns)),
     )
-    return Table("definition", "beside the published definition", (_name("profile"), *columns), rows)
+    return Table("definition", "beside the published definition", (Column("profile", "profile"), *columns), rows)
 
 
 def _classes(score: SeldScore, labels: Sequence[str], jackknife: bool) -> Table:
@@ -82,39 +70,27 @@ def _classes(score: SeldScore, labels: Sequence[str], jackknife: bool) -> Table:
         cells = (
             _intervals(*(array[0, kept, number] for array in (values, *ends) if array is not None))
             if ends
-            else _cells(values[0, kept, number])
+            else values[0, kept, number].tolist()
         )
         rows.append((label, counts[number], *cells))
-    return Table("classes", "by class", (_name("class"), _REFERENCES, *columns), tuple(rows))
+    return Table("classes", "by class", (Column("class", "class"), _REFERENCES, *columns), tuple(rows))
 
 
 def _rooms(score: SeldScore) -> Table:
-    rows = tuple((room, len(clips), *_cells(score.there(clips)[0])) for room, clips in score.rooms.items())
-    return Table("rooms", "by room", (_name("room"), _CLIPS, *score.profile.columns), rows)
+    rows = tuple((room, len(clips), *score.there(clips)[0].tolist()) for room, clips in score.rooms.items())
+    return Table("rooms", "by room", (Column("room", "room"), _CLIPS, *score.profile.columns), rows)
 
 
 def _clips(score: SeldScore) -> Table:
     each = score.each_there()
     references = score.counts.references.sum(axis=1).astype(int).tolist()
-    rows = tuple((clip, references[number], *_cells(each[number])) for number, clip in enumerate(score.clips))
-    return Table("clips", "by clip", (_name("clip"), _REFERENCES, *score.profile.columns), rows)
-
-
-def _name(name: str) -> Column:
-    return Column(name, name)
+    rows = tuple((clip, references[number], *each[number].tolist()) for number, clip in enumerate(score.clips))
+    return Table("clips", "by clip", (Column("clip", "clip"), _REFERENCES, *score.profile.columns), rows)
 
 
 def _names(score: SeldScore) -> list[str]:
     return [column.name for column in score.profile.columns]
 
 
-def _cells(values: Floats) -> tuple[Cell, ...]:
-    return tuple(values.tolist())
-
-
 def _intervals(values: Floats, low: Floats, high: Floats) -> tuple[Cell, ...]:
     return tuple(Interval(*ends) for ends in zip(values.tolist(), low.tolist(), high.tolist(), strict=True))
-
-
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None

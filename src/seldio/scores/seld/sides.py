@@ -58,7 +58,7 @@ _NO_INTS = np.empty(0, dtype=np.int64)
 NOTHING = EventFrames(_NO_INTS, _NO_INTS, _NO_INTS, np.empty(0))
 
 
-def side(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
+def event_frames(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
     """The rows of *table* about *clips*, which gives each clip its index; other clips are left out.
 
     Directions given as x, y, z become degrees by ``arctan2(..) * 180 / pi``, in this order of operations even where
@@ -211,7 +211,7 @@ def _sum(one: Any, other: Any) -> Any:
     return type(one)(*(getattr(one, name) + getattr(other, name) for name in names))
 
 
-def facts(
+def facts_of(
     reference: EventFrames, prediction: EventFrames, ends: Ints, frames: Ints, classes: int, ordered: bool
 ) -> SideFacts:
     """What is notable about the rows of both sides, as they were given.
