@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import soundfile
 
-from seldio.data import features
-from seldio.data.clips import Clips
-from seldio.data.contents import Contents
-from seldio.data.parquet import Shard, write_label_table
-from seldio.data.rows import Plan
+from seldio.data import export_table
+from seldio.data.export_table import Clips, Plan
+from seldio.data.index import Index
+from seldio.data.shard_files import ParquetShard, write_label_table
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
@@ -29,7 +28,7 @@ def labels(rows: int) -> Pair:
     """A table of labels."""
     table = get("starss23").read(data.text_files(168, rows), raise_errors).table
     names = [names[0] for names in vocabulary("starss").classes]
-    described = features.described(table.schema, {"class_id": features.class_label(names)})
+    described = export_table.describe(table.schema, {"class_id": export_table.class_label(names)})
     return (
         lambda: write_label_table(table, io.BytesIO(), described),
         lambda: pq.write_table(table, io.BytesIO()),
@@ -48,8 +47,8 @@ def _recordings(folder: Path, number: int) -> list[Path]:
 def clips(folder: Path, number: int) -> Pair:
     """Recordings of 20 s with four channels, read and put into a file."""
     paths = _recordings(folder, number)
-    plan = Plan(Contents(open_source(folder, raise_errors)), "foa")
-    shard = Shard(Clips.of(plan, embed=True), plan.rows)
+    plan = Plan(Index(open_source(folder, raise_errors)), "foa")
+    shard = ParquetShard(Clips.of(plan, embed=True), plan.rows)
 
     def ours() -> None:
         with (folder / "ours.out").open("wb") as stream:
@@ -57,7 +56,7 @@ def clips(folder: Path, number: int) -> Pair:
 
     def bare() -> None:
         rows = [{"bytes": path.read_bytes(), "path": path.name} for path in paths]
-        made = pa.table({"audio": pa.array(rows, features.FILE)})
+        made = pa.table({"audio": pa.array(rows, export_table.FILE)})
         pq.write_table(made, folder / "bare.out", compression="none", use_dictionary=False)
 
     return ours, bare

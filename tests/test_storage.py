@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 from seldio import read
 from seldio.cli import app
 from seldio.data import Manifest, export, read_back
-from seldio.data.work import JOURNAL
+from seldio.data.export_files import JOURNAL
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import Entry, atomic_write, open_source
 from seldio.findings import raise_errors
@@ -156,7 +156,7 @@ def test_parquet_lies_as_the_hub_reads_it_best(tree: Path, exports: dict[str, An
 
 
 def test_row_groups_and_shards_end_in_time(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seldio.data.parquet.GROUP_BYTES", 1)
+    monkeypatch.setattr("seldio.data.shard_files.GROUP_BYTES", 1)
     export(tree, tmp_path / "groups")
     assert 2 == pq.ParquetFile(tmp_path / "groups/data/train-00000-of-00001.parquet").num_row_groups
 
@@ -295,7 +295,7 @@ def test_a_broken_export_goes_on(
             raise SeldioError("the disk is full")
         return atomic_write(path)
 
-    monkeypatch.setattr("seldio.data.work.atomic_write", failing)
+    monkeypatch.setattr("seldio.data.export_files.atomic_write", failing)
     with pytest.raises(SeldioError, match="full"):
         export(tree, tmp_path / "out")
     assert not (tmp_path / "out/manifest.json").exists()

@@ -21,11 +21,10 @@ import soundfile
 
 import seldio
 from seldio import progress, synth
-from seldio.data import Manifest, export, work
-from seldio.data.clips import Clips
-from seldio.data.contents import Contents
-from seldio.data.parquet import LabelShard, Shard
-from seldio.data.rows import Plan
+from seldio.data import Manifest, export, export_files
+from seldio.data.export_table import Clips, Plan
+from seldio.data.index import Index
+from seldio.data.shard_files import LabelShard, ParquetShard
 from seldio.engines import running
 from seldio.files import open_source
 from seldio.findings import raise_errors
@@ -82,14 +81,14 @@ def test_two_workers_write_the_same_bytes(tree: Path, whole: dict[str, dict[str,
             assert whole[kind] == content(tmp_path / "out" / kind)
             export(packed, tmp_path / "packed" / kind, kind, shard_bytes=1)
             assert whole[kind] == content(tmp_path / "packed" / kind)
-    assert [work.JOURNAL] * 2 * len(KINDS) == hidden(tmp_path)
+    assert [export_files.JOURNAL] * 2 * len(KINDS) == hidden(tmp_path)
 
 
 def test_shards_take_no_more_along_than_they_need(tree: Path) -> None:
-    plan = Plan(Contents(open_source(tree, raise_errors)), "foa")
+    plan = Plan(Index(open_source(tree, raise_errors)), "foa")
     clips = Clips.of(plan, embed=True)
     row = plan.rows[0]
-    alone = pickle.dumps(Shard(clips, [row]).portable())
+    alone = pickle.dumps(ParquetShard(clips, [row]).portable())
     labels = LabelShard(plan.events, [row.name], plan.events.schema, plan.events.vocabulary, {}).portable()
     others = [other.name.encode() for other in plan.rows[1:]]
     for data in (alone, pickle.dumps(labels)):
@@ -102,9 +101,9 @@ def test_layouts_are_told_by_the_whole_folder(tmp_path: Path, monkeypatch: pytes
     """A file that says little by itself has the layout of those beside it, also in another process."""
     for number in range(3):
         (tmp_path / f"c{number}.csv").write_text("0,1,0,10,0,120\n" * 9 if number else "")
-    plan = Plan(Contents(open_source(tmp_path, raise_errors)), "foa")
+    plan = Plan(Index(open_source(tmp_path, raise_errors)), "foa")
     elsewhere = pickle.loads(pickle.dumps(plan.events.part(["c0"])))
-    monkeypatch.delattr("seldio.data.events._layout")  # so that it cannot be told from the one file
+    monkeypatch.delattr("seldio.data.arrow_tables._layout")  # so that it cannot be told from the one file
     assert ["c0"] == list(elsewhere)
     assert plan.events.format("c0") == elsewhere.format("c0") == get("starss23")
     assert plan.events.schema == elsewhere.schema
@@ -131,9 +130,9 @@ def test_long_work_is_announced(tree: Path, tmp_path: Path) -> None:
 STRUCK = """
 import os, sys
 from seldio.cli import main
-from seldio.data import work
+from seldio.data import export_files
 name, count, sign = sys.argv.pop(1), int(sys.argv.pop(1)), int(sys.argv.pop(1))
-place = {"_add": work.Export, "write": work.Hashed}[name]
+place = {"_add": export_files.Export, "write": export_files.Hashed}[name]
 real, calls = getattr(place, name), []
 def struck(*given):
     done = real(*given)
@@ -156,7 +155,7 @@ def struck(tree: Path, out: Path, kind: str, workers: int, place: str, count: in
 
 def noted(out: Path) -> int:
     """How many files the journal calls finished."""
-    return (out / work.JOURNAL).read_bytes().count(b"\n") - 1
+    return (out / export_files.JOURNAL).read_bytes().count(b"\n") - 1
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot send signals")
@@ -180,7 +179,7 @@ def test_killed_and_started_again_it_ends_with_the_same_bytes(
     stay = {path: path.stat().st_ino for path in out.rglob("*") if path.is_file()}
     export(tree, out, kind)
     assert whole_of(tree, kind, tmp_path) == content(out)
-    assert [work.JOURNAL] == hidden(out)
+    assert [export_files.JOURNAL] == hidden(out)
     assert before <= sum(path.is_file() and path.stat().st_ino == inode for path, inode in stay.items())
 
 
@@ -223,12 +222,12 @@ def test_a_journal_of_another_version_is_not_believed(
     export(tree, made, shard_bytes=1)
     assert before == inodes(made)
     with monkeypatch.context() as patch:
-        patch.setattr(work, "__version__", f"{seldio.__version__}.1")
+        patch.setattr(export_files, "__version__", f"{seldio.__version__}.1")
         export(tree, made, shard_bytes=1)
     assert not before.items() & inodes(made).items()
     # the journal itself is written in another way, and names a file that is no longer made
     (made / "data/old.parquet").write_bytes(b"old")
-    journal = made / work.JOURNAL
+    journal = made / export_files.JOURNAL
     head, *lines = journal.read_bytes().splitlines(keepends=True)
     old = lines[0].replace(re.findall(rb'"name": "([^"]*)"', lines[0])[0], b"data/old.parquet")
     journal.write_bytes(b"".join([head.replace(b"1", b"0"), *lines, old]))
@@ -241,7 +240,7 @@ def test_a_journal_of_another_version_is_not_believed(
 def test_a_journal_cannot_take_away_what_lies_elsewhere(made: Path, tree: Path) -> None:
     mine = made.parent / "mine.txt"
     mine.write_text("mine")
-    journal = made / work.JOURNAL
+    journal = made / export_files.JOURNAL
     line = journal.read_bytes().splitlines(keepends=True)[-1]
     for name in (b"../mine.txt", str(mine).encode()):
         old = re.findall(rb'"name": "([^"]*)"', line)[0]
@@ -254,7 +253,7 @@ def test_a_journal_cannot_take_away_what_lies_elsewhere(made: Path, tree: Path) 
 def test_what_killed_workers_of_other_machines_left_is_swept_away(made: Path, tree: Path) -> None:
     (made / "data/.seldio-tmp-00000000-1-abcd.tmp").write_bytes(b"half")
     export(tree, made, shard_bytes=1)
-    assert [work.JOURNAL] == hidden(made)
+    assert [export_files.JOURNAL] == hidden(made)
 
 
 def test_what_was_taken_away_is_written_again(made: Path, tree: Path) -> None:

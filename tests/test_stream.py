@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 import seldio
 from seldio.data import Stream
-from seldio.data.batches import collate
-from seldio.data.shards import permutation
+from seldio.data.sharding import permutation
+from seldio.data.stream import collate
 from seldio.errors import UsageError
 
 LENGTHS = st.integers(0, 40)

@@ -9,7 +9,7 @@ import pytest
 import starss_tree
 
 import seldio
-import seldio.data.items
+import seldio.data.arrow_tables
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +23,7 @@ def dataset(root: Path) -> seldio.data.Dataset:
 
 
 @pytest.fixture(scope="session")
-def questions(tmp_path_factory: pytest.TempPathFactory) -> seldio.data.items.Items:
+def questions(tmp_path_factory: pytest.TempPathFactory) -> seldio.data.arrow_tables.Items:
     return seldio.open(starss_tree.write_questions(tmp_path_factory.mktemp("questions"))).items
 
 

@@ -128,7 +128,7 @@ def _lines(done: Conversion) -> Iterator[str]:
     """What was done, for people."""
     from seldio.conversion.asked import Asked
     from seldio.conversion.recordings import ArrayConversion
-    from seldio.data.converting import Stored
+    from seldio.data.exporting import Stored
     from seldio.formats import item_formats
     from seldio.text import plural
 

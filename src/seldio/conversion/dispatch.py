@@ -43,7 +43,7 @@ def convert_any(
     if gain is not None:
         raise UsageError("--gain goes with --to mic and --to foa: no other target makes recordings of an array")
     if to in STORED:
-        from seldio.data.converting import convert_stored
+        from seldio.data.exporting import convert_stored
 
         return convert_stored(path, out, to, format)
     if item_formats.named(to) is None and to != item_formats.PARQUET:

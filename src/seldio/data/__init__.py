@@ -11,11 +11,10 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from seldio.data.exporting import KINDS, export
-from seldio.data.manifest import Manifest, Written
-from seldio.data.opened import Dataset
-from seldio.data.opened import open_dataset as open
-from seldio.data.reading import read_back
+from seldio.data.dataset import Dataset
+from seldio.data.dataset import open_dataset as open
+from seldio.data.export_files import Manifest, Written
+from seldio.data.exporting import KINDS, export, read_back
 from seldio.data.stream import Stream
 from seldio.data.windowing import Windows
 

@@ -6,9 +6,10 @@ import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, Self
 
-from seldio.data import shards
-from seldio.data.batches import Pad, collate, ragged_axes
-from seldio.data.shards import Even, Rest, Shard, SharedEpoch, Split
+import numpy as np
+
+from seldio.data import sharding
+from seldio.data.sharding import Even, Rest, Shard, SharedEpoch, Split
 from seldio.errors import UsageError
 
 #: How many elements have been taken when a value is given, and the value.
@@ -45,15 +46,15 @@ class Stream:
     ) -> None:
         self._source, self._seed, self._epoch = source, seed, 0
         self._shard: Shard | None = None
-        self._splits, self._even = split, shards.checked_even(even)
+        self._splits, self._even = split, sharding.checked_even(even)
         self._stages: tuple[_Stage, ...] = ()
         self._rest, self._taken, self._split = Rest(len(source)), 0, Split()
         self._resumed, self._shared = False, SharedEpoch()
-        shards.register(type(self))
+        sharding.register(type(self))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        shards.register(type(self))
+        sharding.register(type(self))
 
     def __repr__(self) -> str:
         parts = [repr(self._source)]
@@ -64,12 +65,12 @@ class Stream:
         return f"Stream({', '.join([*parts, *map(repr, self._stages)])})"
 
     def __iter__(self) -> Iterator[Any]:
-        shards.register(type(self))
+        sharding.register(type(self))
         if (epoch := self._shared.news()) is not None:
             self._begin(epoch)
         if not self._resumed:
             self._rest = Rest(len(self._source))
-        self._split = shards.here(self._shard, self._splits, Stream)
+        self._split = sharding.here(self._shard, self._splits, Stream)
         self._resumed, self._taken = False, 0
         counted = self._elements(self._rest, self._split)
         for stage in self._stages:
@@ -77,7 +78,7 @@ class Stream:
         return self._noting(counted)
 
     def _elements(self, rest: Rest, split: Split) -> _Counted:
-        order = None if self._seed is None else shards.permutation(rest.length, self._seed, self._epoch)
+        order = None if self._seed is None else sharding.permutation(rest.length, self._seed, self._epoch)
         for taken, place in enumerate(rest.places(split.shard, split.count(len(rest), self._even)), 1):
             yield taken, self._source[place if order is None else int(order[place])]
 
@@ -97,8 +98,8 @@ class Stream:
         Raises:
             UsageError: there is no such shard.
         """
-        part = shards.checked((num_shards, index), "shard()")
-        return self._with(_shard=part if self._shard is None else shards.within(self._shard, part))
+        part = sharding.checked((num_shards, index), "shard()")
+        return self._with(_shard=part if self._shard is None else sharding.within(self._shard, part))
 
     def shuffle(self, seed: int = 0) -> Self:
         """In an order that *seed* and the epoch decide, the same on every machine."""
@@ -109,7 +110,7 @@ class Stream:
         return self._with(_stages=(*self._stages, _Map(function)))
 
     def batch(self, size: int, *, pad: Pad = None, drop_last: bool = False) -> Self:
-        """Batches of *size* elements: see :func:`seldio.data.batches.collate`.
+        """Batches of *size* elements: see :func:`seldio.data.stream.collate`.
 
         Args:
             size: elements of a batch; the last one may have less.
@@ -165,9 +166,9 @@ class Stream:
                 raise UsageError(
                     f"the state has {name} {state.get(name)!r}, this stream {value!r}: it is of another one"
                 )
-        if not shards.is_count(epoch := state.get("epoch")):
+        if not sharding.is_count(epoch := state.get("epoch")):
             raise UsageError(f"the state has epoch {epoch!r}")
-        self._rest, self._taken, self._split = shards.rest_of(state, len(self._source)), 0, Split()
+        self._rest, self._taken, self._split = sharding.rest_of(state, len(self._source)), 0, Split()
         self._epoch, self._resumed = epoch, True
 
     @staticmethod
@@ -181,10 +182,10 @@ class Stream:
         if not heads or any(head != heads[0] for head in heads):
             raise UsageError("states of different streams or epochs cannot be put together")
         length = int(states[0].get("length", 0))
-        rest = shards.merged(
-            [(shards.rest_of(one, length), shards.checked(one.get("shard"), "a state")) for one in states]
+        rest = sharding.merged(
+            [(sharding.rest_of(one, length), sharding.checked(one.get("shard"), "a state")) for one in states]
         )  # fmt: skip
-        return {**heads[0], "cursor": rest.cursor, "left": list(rest.left), "shard": list(shards.WHOLE)}
+        return {**heads[0], "cursor": rest.cursor, "left": list(rest.left), "shard": list(sharding.WHOLE)}
 
     def torch(self) -> Self:
         """This stream, known to torch as an ``IterableDataset``: for where torch was imported after it was made.
@@ -192,12 +193,12 @@ class Stream:
         Raises:
             UsageError: torch is not imported.
         """
-        if not shards.register(type(self)):
+        if not sharding.register(type(self)):
             raise UsageError("torch is not imported: import torch.utils.data first")
         return self
 
 
-class Part(Sequence[Any]):
+class Subset(Sequence[Any]):
     """Some elements of a source.
 
     Args:
@@ -256,3 +257,72 @@ class _Batch:
                 values = []
         if values and not self.drop_last:
             yield taken, collate(values, self.pad, self.axes)
+
+
+#: What to fill up with: one value for every part whose length differs, or one for each part by name.
+Pad = float | Mapping[str, float] | None
+#: Axis of each part along which its length differs from element to element.
+Axes = Mapping[str, int]
+
+
+def ragged_axes(source: object) -> Axes:
+    """The axes of differing length that the elements of *source* have by its signature; none if it has no such."""
+    signature = getattr(source, "signature", {})
+    return {name: shape.index(None) for name, (shape, kind) in signature.items() if None in shape and kind != "string"}
+
+
+def collate(elements: Sequence[Any], pad: Pad, axes: Axes) -> Any:
+    """A batch: each part of the elements with a first axis for the batch.
+
+    Numbers and arrays are stacked, texts and whatever else become lists. With *pad*, arrays of different lengths are
+    filled up, and ``NAME_mask``, shape (batch, longest), tells what was there. The parts that *axes* or *pad* name
+    are always masked, so that all batches have the same parts.
+
+    Raises:
+        UsageError: lengths differ and *pad* does not say what to fill up with, or more than one axis differs.
+    """
+    if not isinstance(elements[0], Mapping):
+        return _stacked([np.asarray(element) for element in elements], "the element")
+    batch: dict[str, Any] = {}
+    for name, first in elements[0].items():
+        parts = [element[name] for element in elements]
+        if not isinstance(first, np.ndarray | np.generic | int | float):
+            batch[name] = parts
+            continue
+        arrays = [np.asarray(part) for part in parts]
+        fill = pad.get(name) if isinstance(pad, Mapping) else pad
+        axis = _axis(arrays, name)
+        axis = axes.get(name, 0 if isinstance(pad, Mapping) and name in pad else None) if axis is None else axis
+        if fill is None or axis is None:
+            batch[name] = _stacked(arrays, name)
+        else:
+            batch[name], batch[f"{name}_mask"] = _padded(arrays, fill, axis)
+    return batch
+
+
+def _axis(arrays: Sequence[np.ndarray[Any, Any]], name: str) -> int | None:
+    """The axis along which *arrays* differ, if they do."""
+    shapes = {array.shape for array in arrays}
+    differ = [axis for axis, lengths in enumerate(zip(*shapes, strict=False)) if len(set(lengths)) > 1]
+    if len({len(shape) for shape in shapes}) > 1 or len(differ) > 1:
+        raise UsageError(f"{name} cannot be put together: shapes {', '.join(map(str, sorted(shapes)))}")
+    return differ[0] if differ else None
+
+
+def _stacked(arrays: Sequence[np.ndarray[Any, Any]], name: str) -> np.ndarray[Any, Any]:
+    if len({array.shape for array in arrays}) > 1:
+        lengths = ", ".join(map(str, sorted({array.shape for array in arrays})))
+        raise UsageError(f"{name} has different lengths ({lengths}): say pad=0, or windows of one length")
+    return np.stack(arrays)
+
+
+def _padded(
+    arrays: Sequence[np.ndarray[Any, Any]], fill: float, axis: int
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, np.dtype[np.bool_]]]:  # fmt: skip
+    lengths = np.array([array.shape[axis] for array in arrays])
+    shape = [*arrays[0].shape]
+    shape[axis] = int(lengths.max())
+    out = np.full((len(arrays), *shape), fill, arrays[0].dtype)
+    for row, array in zip(out, arrays, strict=True):
+        row[(*[slice(None)] * axis, slice(array.shape[axis]))] = array
+    return out, np.arange(shape[axis]) < lengths[:, None]

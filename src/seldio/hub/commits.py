@@ -18,9 +18,9 @@ from typing import Literal
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from seldio import progress
-from seldio.data.manifest import NAME, Written
-from seldio.data.manifest import NAME as EXPORT
-from seldio.data.manifest import Manifest as Export
+from seldio.data.export_files import MANIFEST as EXPORT
+from seldio.data.export_files import Manifest as Export
+from seldio.data.export_files import Written
 from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
@@ -253,11 +253,13 @@ def stale_files(upload: Upload, head: Head) -> frozenset[str]:
     Raises:
         SeldioError: the Hub cannot be reached, or sends wrong bytes.
     """
-    there, here = head.files.get(NAME), upload.find(NAME)
+    there, here = head.files.get(EXPORT), upload.find(EXPORT)
     if there is None or here is None or there.size > _MOST_BYTES or _listed(here.read()) is None:
         return frozenset()
     mine = {entry.name for entry in upload.files}
-    gone = [file for file in _listed(content_of(head, NAME)) or () if file.name in head.files and file.name not in mine]
+    gone = [
+        file for file in _listed(content_of(head, EXPORT)) or () if file.name in head.files and file.name not in mine
+    ]
     return frozenset(
         file.name
         for file in progress.over(gone, "looking for stale files")
@@ -268,7 +270,7 @@ def stale_files(upload: Upload, head: Head) -> frozenset[str]:
 def _listed(data: bytes) -> tuple[Written, ...] | None:
     """The files of an export, by the content of its manifest; None where it is the manifest of something else."""
     try:
-        files = Export.parse(data, NAME).files
+        files = Export.parse(data, EXPORT).files
     except SeldioError:
         return None
     return files if all(isinstance(file.name, str) for file in files) else None

@@ -217,7 +217,7 @@ def prepare(source: str, kind: Kind, folder: Path, sink: Sink, include: Sequence
     if kind == "files":
         return _as_they_are(source, folder, sink, include)
     from seldio.data import export
-    from seldio.data.manifest import NAME as MANIFEST
+    from seldio.data.export_files import MANIFEST
 
     out = folder / kind
     folder.mkdir(parents=True, exist_ok=True)

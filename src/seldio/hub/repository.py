@@ -15,7 +15,7 @@ from huggingface_hub import get_token
 from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
-from seldio.data.work import lot, spread
+from seldio.data.export_files import lot, spread
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, name_fault
 from seldio.files.streams import CHUNK

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from seldio.data.contents import Contents
-from seldio.data.events import LabelFile
+from seldio.data.arrow_tables import LabelFile
+from seldio.data.index import Index
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.entries import plain_file
@@ -182,7 +182,7 @@ def open_clip(
         if clip is None and source.kind not in ("folder", "zip", "tar"):
             yield place, files_of(place, audio, video)
             return
-        contents = Contents(source)
+        contents = Index(source)
         row, file = _chosen(contents, clip)
         yield _alone(file), named(_files(contents, row), audio, video)
 
@@ -202,7 +202,7 @@ def _fetched(place: str) -> str:
     return on_this_machine(place, DEFAULTS)
 
 
-def _chosen(contents: Contents, clip: str | None) -> tuple[Clip, LabelFile]:
+def _chosen(contents: Index, clip: str | None) -> tuple[Clip, LabelFile]:
     """The clip of that name, or the only one that has labels."""
     labelled = contents.label_files
     found = [name for name in labelled if clip is None or clip in (name, contents.clips[name].clip)]
@@ -233,7 +233,7 @@ def _heard(row: Clip) -> tuple[Array, str | None]:
     return next(((field, name) for field in HEARD if (name := getattr(row, field)) is not None), ("audio", None))
 
 
-def _files(contents: Contents, row: Clip) -> Files:
+def _files(contents: Index, row: Clip) -> Files:
     array, name = _heard(row)
     sound, video, mic = (
         contents.entries[found] if found is not None else None

@@ -1,25 +1,53 @@
-"""The labels of a data set, read clip by clip when they are asked for."""
+"""The labels and the questions of a data set, read when they are asked for, as tables that any library takes."""
 
 from __future__ import annotations
 
 import posixpath
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import pyarrow as pa
 
 from seldio import clock
 from seldio.conversion.inputs import asking
-from seldio.data.arrow import ArrowTable
+from seldio.conversion.items import read_items
 from seldio.errors import InvalidData, UsageError
-from seldio.files import Entry
+from seldio.files import Entry, Source
 from seldio.findings import raise_errors
 from seldio.formats import FORMATS, Format, TextFile, get
+from seldio.formats.items import ItemFormat
 from seldio.formats.recognise import files_by_layout
 from seldio.schema.events import COLUMNS
-from seldio.text import printable
+from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
+from seldio.text import plural, printable
+
+
+class ArrowTable(ABC):
+    """Rows that are made when they are asked for; ``pa.table``, pandas, polars and duckdb take it as it is."""
+
+    @property
+    @abstractmethod
+    def schema(self) -> pa.Schema:
+        """The columns, with their types."""
+
+    @abstractmethod
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, part by part; each call begins anew."""
+
+    def table(self) -> pa.Table:
+        """All rows."""
+        return pa.Table.from_batches(self.batches(), self.schema)
+
+    def __arrow_c_schema__(self) -> object:
+        return self.schema.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        reader = pa.RecordBatchReader.from_batches(self.schema, self.batches())
+        return reader.__arrow_c_stream__(requested_schema)
+
 
 #: Files of a folder that are looked at to tell its layout.
 SAMPLE = 24
@@ -54,12 +82,12 @@ class Events(ArrowTable):
 
     Args:
         files: one for each clip.
-        told: the layout of all files; found from their content if None.
+        format: the layout of all files; found from their content if None.
     """
 
-    def __init__(self, files: Sequence[LabelFile], told: Format | None = None) -> None:
+    def __init__(self, files: Sequence[LabelFile], format: Format | None = None) -> None:
         self._files = {file.clip: file for file in files}
-        self._told = told
+        self._format = format
         self._folders: dict[str, Format] = {}
         self._beside: dict[str, list[LabelFile]] = {}
         for file in files:
@@ -67,10 +95,10 @@ class Events(ArrowTable):
         self._read = lru_cache(_KEPT)(self._parsed)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"files": list(self._files.values()), "told": self._told, "folders": dict(self._folders)}
+        return {"files": list(self._files.values()), "format": self._format, "folders": dict(self._folders)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["files"], state["told"])  # type: ignore[misc]
+        self.__init__(state["files"], state["format"])  # type: ignore[misc]
         self._folders = state["folders"]
 
     def part(self, clips: Iterable[str]) -> Events:
@@ -80,7 +108,7 @@ class Events(ArrowTable):
             UnknownFormat: the content of a folder's files does not tell their layout.
         """
         files = [self._files[clip] for clip in clips]
-        part = Events(files, self._told)
+        part = Events(files, self._format)
         for file in files:
             self._expected(file)
         part._folders = {folder: self._folders[folder] for folder in part._beside if folder in self._folders}
@@ -174,7 +202,7 @@ class Events(ArrowTable):
         try:
             return format.read([text], raise_errors).table, format
         except InvalidData:
-            other = self._told or _layout([text])
+            other = self._format or _layout([text])
             if other == format:
                 raise
             return other.read([text], raise_errors).table, other
@@ -183,8 +211,8 @@ class Events(ArrowTable):
         """The layout that most files of a file's folder have."""
         if file.table is not None:
             return get("parquet")
-        if self._told is not None:
-            return self._told
+        if self._format is not None:
+            return self._format
         folder = posixpath.dirname(file.entry.name)
         if folder not in self._folders:
             files = self._beside[folder]
@@ -207,3 +235,63 @@ def _layout(files: Sequence[TextFile]) -> Format:
 
 def _names(formats: Sequence[Format]) -> str:
     return ", ".join(format.name for format in formats)
+
+
+#: Rows of a batch.
+_BATCH = 4096
+
+
+class ItemRow(NamedTuple):
+    """An item, and the name of the file that it stands in."""
+
+    item: Item
+    file: str
+
+
+class Items(ArrowTable):
+    """The questions of a data set, by number and one after the other, and one Arrow table of them all."""
+
+    def __init__(self, rows: Sequence[ItemRow]) -> None:
+        self.rows = rows
+
+    def __repr__(self) -> str:
+        return f"Items({plural(len(self), 'question')})"
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Item]:
+        return (row.item for row in self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Item]: ...
+    def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
+        if isinstance(index, slice):
+            return [row.item for row in self.rows[index]]
+        return self.rows[index].item
+
+    @property
+    def schema(self) -> pa.Schema:
+        """That of all item tables."""
+        return ITEM_SCHEMA
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, some thousand at a time."""
+        for first in range(0, len(self), _BATCH):
+            yield from to_table(self[first : first + _BATCH]).to_batches()
+
+
+def read_questions(source: Source, format: ItemFormat | None) -> Items:
+    """The questions in the files of *source*; predictions are left out.
+
+    Raises:
+        InvalidData: the first thing wrong, with file, line and column.
+        SeldioError: the disk fails.
+    """
+    names = {entry.path: entry.name for entry in source}
+    readings = read_items(source, format, raise_errors)
+    return Items(
+        [ItemRow(row, names[reading.path]) for reading in readings for row in reading.rows if isinstance(row, Item)]
+    )

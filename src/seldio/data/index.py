@@ -1,20 +1,24 @@
-"""What a source holds, told from the names of its files, and from their content only when that is needed."""
+"""The index of a source: its clips with their files, its labels and questions, told from the names of its files.
+
+Content is looked at only where names do not tell, and nothing is opened before it is asked for. Views, windows,
+exports and the page of a clip take their files from here.
+"""
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from seldio.conversion.inputs import read_input
-from seldio.data import items
-from seldio.data.events import LabelFile
-from seldio.data.items import Items
-from seldio.data.media import ARRAYS
+from seldio.data.arrow_tables import Items, LabelFile, read_questions
 from seldio.errors import UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import Lookup
@@ -24,25 +28,122 @@ from seldio.formats.items import ItemFormat
 from seldio.formats.recognise import is_annotations
 from seldio.formats.tables import Content, is_table
 from seldio.formats.trees import TYPES, Tree, read_tree
+from seldio.media.windows import Recording
 from seldio.schema.clips import Clip
 from seldio.schema.events import clip_codes, origin_of
-from seldio.text import listed, printable
+from seldio.text import listed, plural, printable
+
+if TYPE_CHECKING:
+    from seldio.media.video import Video
+
+#: Fields of a clip that are recordings, the first one there is meant where none is named.
+ARRAYS = ("foa", "mic", "stereo", "audio")
+
+
+@dataclass(frozen=True, slots=True)
+class ClipMedia:
+    """The files of one clip.
+
+    Args:
+        clip: its row in the clip table.
+        files: by the fields of :class:`Clip`.
+    """
+
+    clip: Clip
+    files: Mapping[str, Entry]
+
+    def recording(self, array: str | None = None) -> Recording | None:
+        """The recording of *array* (``foa``, ``mic``, ``stereo``, ``audio``), or the first there is; None without."""
+        field = array or next((name for name in ARRAYS if name in self.files), "")
+        return Recording(self.files[field]) if field in self.files else None
+
+    @property
+    def foa(self) -> Recording:
+        """First-order Ambisonics; as :attr:`mic`, :attr:`stereo` and :attr:`video` a UsageError without that file."""
+        return Recording(self._file("foa"))
+
+    @property
+    def mic(self) -> Recording:
+        """Tetrahedral microphone array."""
+        return Recording(self._file("mic"))
+
+    @property
+    def stereo(self) -> Recording:
+        """Stereo."""
+        return Recording(self._file("stereo"))
+
+    @property
+    def video(self) -> Video:
+        """The video, opened."""
+        return open_video(self._file("video"))
+
+    def _file(self, field: str) -> Entry:
+        """The file of *field*.
+
+        Raises:
+            UsageError: the clip has none.
+        """
+        if field not in self.files:
+            there = listed([name for name in self.files if name != "metadata"]) or "no recording and no video"
+            raise UsageError(f"{printable(self.clip.clip)} has no {field}; it has {there}")
+        return self.files[field]
+
+
+def open_video(entry: Entry) -> Video:
+    """A video on disk or in an archive (then in memory); its file is closed when nothing refers to it any more.
+
+    Raises:
+        NotVideo: it cannot be read as video.
+        SeldioError: the disk fails.
+    """
+    from seldio.media.video import Video
+
+    stream = entry.open()
+    try:
+        video = Video(stream)
+    except BaseException:
+        stream.close()
+        raise
+    weakref.finalize(video, stream.close)
+    return video
+
+
+class Media(Mapping[str, ClipMedia]):
+    """The recordings and videos of a data set by clip; nothing is opened before it is asked for."""
+
+    def __init__(self, clips: Mapping[str, Clip], entries: Mapping[str, Entry]) -> None:
+        self._clips, self._entries = clips, entries
+
+    def __repr__(self) -> str:
+        return f"Media({plural(len(self), 'clip')})"
+
+    def __len__(self) -> int:
+        return len(self._clips)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._clips)
+
+    def __getitem__(self, clip: str) -> ClipMedia:
+        row = self._clips[clip]
+        paths = {field: getattr(row, field) for field in (*ARRAYS, "metadata", "video")}
+        return ClipMedia(row, {field: self._entries[path] for field, path in paths.items() if path is not None})
+
 
 #: Bytes that tell labels as JSON from other JSON.
 _HEAD = 4096
 
 
-class Contents:
+class Index:
     """The clips, label files and questions of a source.
 
     Args:
         source: an open source.
-        told: the layout of its labels, if it is known.
-        asked: the format of its questions, if it is known.
+        format: the layout of its labels, if it is known.
+        item_format: the format of its questions, if it is known.
     """
 
-    def __init__(self, source: Source, told: Format | None = None, asked: ItemFormat | None = None) -> None:
-        self.source, self.told, self.asked = source, told, asked
+    def __init__(self, source: Source, format: Format | None = None, item_format: ItemFormat | None = None) -> None:
+        self.source, self.format, self.item_format = source, format, item_format
 
     @property
     def name(self) -> str:
@@ -91,7 +192,7 @@ class Contents:
         known = {row.metadata for row in self.tree.clips if row.layout != "loose"}
         media = {name for name in self.entries if TYPES.get(name.rpartition(".")[2].lower()) in ("audio", "video")}
         kept = tuple(entry for entry in self.source if entry.name not in known | media)
-        return items.read(Source(self.source.path, self.source.kind, kept), self.asked)
+        return read_questions(Source(self.source.path, self.source.kind, kept), self.item_format)
 
     @cached_property
     def lookup(self) -> Lookup:
@@ -111,14 +212,14 @@ class Contents:
     @cached_property
     def _questions(self) -> frozenset[str]:
         """Tables that belong to no recording and hold questions, not labels; their content tells."""
-        if self.told is not None:
+        if self.format is not None:
             return frozenset()
         alone = [
             row.metadata for row in self.tree.clips
             if row.metadata is not None and row.layout == "loose"
             and not any(getattr(row, field) for field in (*ARRAYS, "video"))
         ]  # fmt: skip
-        if self.asked is not None:
+        if self.item_format is not None:
             return frozenset(alone)
         return frozenset(name for name in alone if self._holds_questions(self.entries[name]))
 
@@ -129,7 +230,7 @@ class Contents:
     @cached_property
     def _other_labels(self) -> Mapping[str, str]:
         """Labels as JSON, by file name, with their clip."""
-        if self.asked is not None:
+        if self.item_format is not None:
             return {}
         found = {}
         for name, entry in self.entries.items():
@@ -146,7 +247,7 @@ class Contents:
         Raises:
             UsageError: two of them have the same clip.
         """
-        if self.asked is not None or self.told not in (None, get("parquet")):
+        if self.item_format is not None or self.format not in (None, get("parquet")):
             return {}
         wanted: tuple[Content, ...] = ("labels", "damaged", "other") if len(self.source.entries) == 1 else ("labels",)
         found: dict[str, LabelFile] = {}

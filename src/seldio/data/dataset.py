@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio.data.contents import Contents
-from seldio.data.events import Events
-from seldio.data.items import Items
-from seldio.data.media import ARRAYS, Media
+from seldio.data.arrow_tables import Events, Items
+from seldio.data.index import ARRAYS, Index, Media
 from seldio.errors import UsageError
 from seldio.files import Entry, open_source
 from seldio.findings import raise_errors
@@ -40,15 +38,15 @@ class Dataset:
     several threads; each process opens the files, or the archive that they are in, for itself.
 
     Args:
-        contents: what the source holds.
+        index: what the source holds.
         clips: those of them that are chosen, by name.
         questions: conditions that questions must meet.
     """
 
     def __init__(
-        self, contents: Contents, clips: Mapping[str, Clip] | None = None, questions: tuple[_Condition, ...] = ()
+        self, index: Index, clips: Mapping[str, Clip] | None = None, questions: tuple[_Condition, ...] = ()
     ) -> None:  # fmt: skip
-        self._contents, self._chosen, self._conditions = contents, clips, questions
+        self._index, self._chosen, self._conditions = index, clips, questions
 
     def __enter__(self) -> Self:
         return self
@@ -58,15 +56,15 @@ class Dataset:
 
     def close(self) -> None:
         """Close the archive that it may be in."""
-        self._contents.source.close()
+        self._index.source.close()
 
     def __repr__(self) -> str:
-        return f"Dataset({self._contents.name!r}, {self.layout}, {plural(len(self._rows), 'clip')})"
+        return f"Dataset({self._index.name!r}, {self.layout}, {plural(len(self._rows), 'clip')})"
 
     @property
     def layout(self) -> str:
         """The data set tree, such as ``starss23``; ``loose`` if none is known."""
-        return self._contents.tree.layout
+        return self._index.tree.layout
 
     @property
     def clips(self) -> pa.Table:
@@ -76,8 +74,8 @@ class Dataset:
     @cached_property
     def events(self) -> Events:
         """The event tables by clip, read when they are asked for."""
-        files = self._contents.label_files
-        return Events([files[name] for name in self._rows if name in files], self._contents.told)
+        files = self._index.label_files
+        return Events([files[name] for name in self._rows if name in files], self._index.format)
 
     @cached_property
     def items(self) -> Items:
@@ -86,10 +84,10 @@ class Dataset:
         Raises:
             InvalidData: the first thing wrong, with file, line and column.
         """
-        everything = self._contents.items
+        everything = self._index.items
         if self._chosen is None and not self._conditions:
             return everything
-        clip_of = self._contents.clip_of
+        clip_of = self._index.clip_of
         return Items(
             [
                 row for row in everything.rows
@@ -101,7 +99,7 @@ class Dataset:
     @property
     def media(self) -> Media:
         """Recordings and videos by clip."""
-        return Media(self._rows, self._contents.entries)
+        return Media(self._rows, self._index.entries)
 
     @property
     def splits(self) -> dict[str, Dataset]:
@@ -137,7 +135,7 @@ class Dataset:
         if class_ is not None:
             part = part._with_class(class_)
         if task is not None:
-            part = part._asking(_Condition("task", _several(task)))
+            part = part._with_condition(_Condition("task", _several(task)))
         return part
 
     def windows(self, **options: Any) -> Windows:
@@ -148,7 +146,7 @@ class Dataset:
 
     def find(self, path: str, file: str = "") -> Entry | None:
         """The recording that the file *file* calls *path*; None where there is none."""
-        return self._contents.lookup.find(path, file)
+        return self._index.lookup.find(path, file)
 
     def statistics(self) -> dict[str, Any]:
         """Counts of clips, splits, rooms and files, of the labels' classes and overlaps, and of the questions' tasks.
@@ -181,7 +179,7 @@ class Dataset:
     @property
     def _rows(self) -> Mapping[str, Clip]:
         """The chosen clips by name."""
-        return self._contents.clips if self._chosen is None else self._chosen
+        return self._index.clips if self._chosen is None else self._chosen
 
     def _where(self, field: str, wanted: Wanted) -> Dataset:
         if wanted is None:
@@ -191,8 +189,8 @@ class Dataset:
         kept = {name: row for name, row in self._rows.items() if _meets(getattr(row, field), values)}
         if field == "split" and not kept:  # then it is one of questions, or none at all
             clips = self._chosen if any(_meets(item.split, values) for item in self.items) else kept
-            return Dataset(self._contents, clips, (*self._conditions, _Condition("split", values)))
-        return Dataset(self._contents, kept, self._conditions)
+            return Dataset(self._index, clips, (*self._conditions, _Condition("split", values)))
+        return Dataset(self._index, kept, self._conditions)
 
     def _check(self, field: str, values: Collection[str | int]) -> None:
         """Refuse texts for a column of numbers: nothing could ever fit."""
@@ -201,8 +199,8 @@ class Dataset:
         if numbers and texts:
             raise UsageError(f"{field} {listed(texts)}: the column {field} of the clip table has numbers, such as 22")
 
-    def _asking(self, condition: _Condition) -> Dataset:
-        return Dataset(self._contents, self._chosen, (*self._conditions, condition))
+    def _with_condition(self, condition: _Condition) -> Dataset:
+        return Dataset(self._index, self._chosen, (*self._conditions, condition))
 
     def _with_class(self, wanted: Wanted) -> Dataset:
         names = vocabulary(self.events.vocabulary)
@@ -211,7 +209,7 @@ class Dataset:
             name: self._rows[name] for name, table in self.events.items()
             if "class_id" in table.column_names and pc.any(pc.is_in(table["class_id"], numbers)).as_py()
         }  # fmt: skip
-        return Dataset(self._contents, kept, self._conditions)
+        return Dataset(self._index, kept, self._conditions)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -275,9 +273,9 @@ def open_dataset(path: str | os.PathLike[str], *, format: str | None = None) -> 
         UsageError: nothing has that name, or nothing in it is a recording, a video, labels or questions.
         SeldioError: the disk fails.
     """
-    asked = item_formats.named(format) if format is not None else None
-    told = get(format) if format is not None and asked is None else None
-    contents = Contents(open_source(path, raise_errors), told, asked)
-    if not contents.likely:
+    items = item_formats.named(format) if format is not None else None
+    labels = get(format) if format is not None and items is None else None
+    index = Index(open_source(path, raise_errors), labels, items)
+    if not index.likely:
         raise UsageError(f"{printable(os.fspath(path))} holds no recording, video, labels or questions")
-    return Dataset(contents)
+    return Dataset(index)

@@ -10,18 +10,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seldio.data import features
-from seldio.data.clips import LABELS, Clips
-from seldio.data.manifest import Manifest
-from seldio.data.rows import Plan, Row
-from seldio.data.work import Export, spread
+from seldio.data.export_files import Export, spread
+from seldio.data.export_table import LABELS, Clips, Plan, Row, feature
 from seldio.files import Entry
 
 #: The name of the column that ``file_name`` becomes.
@@ -30,14 +26,7 @@ _MAIN = {"audiofolder": "audio", "videofolder": "video"}
 PART = 16
 
 
-def export(source: str | os.PathLike[str], out: str | os.PathLike[str], **options: Any) -> Manifest:
-    """:func:`seldio.data.export` as an AudioFolder."""
-    from seldio.data.exporting import export as exported
-
-    return exported(source, out, "audiofolder", **options)
-
-
-def write(plan: Plan, made: Export, **_: object) -> dict[str, dict[str, Any]]:
+def write_media_folder(plan: Plan, made: Export, **_: object) -> dict[str, dict[str, Any]]:
     """Write the files and the metadata of each split; return the features."""
     clips = Clips.of(plan, embed=False)
     listings = {split: Listing(clips, made.kind, split, rows, plan.on_disk) for split, rows in plan.splits.items()}
@@ -120,13 +109,13 @@ class Listing:
             stream.writelines(spread(_lines, self._parts(), self.on_disk, "writing metadata"))
         return len(self.rows)
 
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[ListingPart]:
         rows = [self.rows[first : first + PART] for first in range(0, len(self.rows), PART)]
-        return [Part(self.clips, self.kind, self.split, part) for part in rows]
+        return [ListingPart(self.clips, self.kind, self.split, part) for part in rows]
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
+class ListingPart:
     """Some rows of the metadata of a split."""
 
     clips: Clips
@@ -134,7 +123,7 @@ class Part:
     split: str
     rows: Sequence[Row]
 
-    def portable(self) -> Part:
+    def portable(self) -> ListingPart:
         """The same without the other clips."""
         return dataclasses.replace(self, clips=self.clips.part(self.rows))
 
@@ -153,7 +142,7 @@ class Part:
         return pa.table(columns | clips.nested(self.rows))
 
 
-def _filled(part: Part) -> tuple[set[str], list[str]]:
+def _filled(part: ListingPart) -> tuple[set[str], list[str]]:
     """The columns, and fields of nested ones, that have a value in any row; and all that there are."""
     table = part.table()
     found = [leaf for name in table.column_names for leaf in _leaves(name, table[name].combine_chunks())]
@@ -171,13 +160,13 @@ def _leaves(path: str, column: pa.Array) -> Iterator[tuple[str, bool]]:
         yield path, column.null_count < len(column)
 
 
-def _lines(part: Part) -> bytes:
+def _lines(part: ListingPart) -> bytes:
     """Rows as JSON lines."""
     text = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in part.table().to_pylist())
     return text.encode(errors="backslashreplace")
 
 
-def _packed(part: Part) -> bytes:
+def _packed(part: ListingPart) -> bytes:
     """Rows as an Arrow stream."""
     table = part.table()
     stream = pa.BufferOutputStream()
@@ -190,6 +179,6 @@ def _described(clips: Clips, kind: str) -> dict[str, Any]:
     """The columns as ``datasets`` describes them: in JSON, whole numbers are 64 bits and classes are numbers."""
     typed = [column for column in clips.media if _typed(kind, column)]
     return {
-        name: value if name in typed or name not in clips.media else features.feature(pa.string())
+        name: value if name in typed or name not in clips.media else feature(pa.string())
         for name, value in clips.described.items() if name != LABELS
     }  # fmt: skip

@@ -20,12 +20,86 @@ import pyarrow as pa
 
 from seldio import __version__, progress
 from seldio.conversion.outputs import safe_name
-from seldio.data.manifest import NAME, VERSION, Manifest, Written
 from seldio.engines import each
-from seldio.errors import InvalidData, UsageError
+from seldio.errors import DataError, InvalidData, UsageError
 from seldio.files import Entry, atomic_write, make_folder, write_bytes
 from seldio.files.writing import sweep
 from seldio.text import plural, printable
+
+MANIFEST = "manifest.json"
+VERSION = 1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Written:
+    """One file of an export.
+
+    Args:
+        name: POSIX path below the folder of the export.
+        bytes: its size.
+        sha256: of its content.
+        split: the split that it belongs to; None for what is of no split.
+        rows: clips in it, or rows of labels; 0 for what is no table.
+        origin: the file of the source that it is a copy of; None where it holds several.
+    """
+
+    name: str
+    bytes: int
+    sha256: str
+    split: str | None = None
+    rows: int = 0
+    origin: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Manifest:
+    """What an export consists of.
+
+    Args:
+        kind: parquet, webdataset, audiofolder, videofolder or files.
+        files: everything written, sorted by name.
+        features: by configuration, the columns as the library ``datasets`` describes them.
+        statistics: clips, clips of each split, files of each kind, bytes of the source.
+    """
+
+    kind: str
+    files: tuple[Written, ...]
+    features: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    statistics: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def to_json(self) -> bytes:
+        """The content of ``manifest.json``; the same export gives the same bytes everywhere."""
+        record = {"seldio_export": VERSION, **dataclasses.asdict(self)}
+        return (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode(errors="backslashreplace")
+
+    @staticmethod
+    def load(folder: Path) -> Manifest:
+        """The manifest of an export.
+
+        Raises:
+            UsageError: the folder holds none, so it is no export or one that was broken off.
+            DataError: it cannot be read.
+        """
+        path = folder / MANIFEST
+        if not path.is_file():
+            raise UsageError(f"{printable(str(folder))} is no finished export of seldio: it holds no {MANIFEST}")
+        return Manifest.parse(path.read_bytes(), str(path))
+
+    @staticmethod
+    def parse(data: bytes, path: str) -> Manifest:
+        """The manifest that a file holds; *path* is what messages call it.
+
+        Raises:
+            DataError: it cannot be read.
+        """
+        try:
+            record = json.loads(data)
+            if record.pop("seldio_export") != VERSION:
+                raise DataError(f"{printable(path)} is of another version of seldio: read it with that one")
+            return Manifest(**record | {"files": tuple(Written(**file) for file in record["files"])})
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            raise DataError(f"{printable(path)} cannot be read: export again, or fetch it again") from None
+
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -167,7 +241,7 @@ class Export:
             raise UsageError(f"{printable(str(out))} is not empty: name a new folder for the export")
         self._shown = printable(str(out))
         make_folder(out)
-        (out / NAME).unlink(missing_ok=True)  # written last: until then this is no finished export
+        (out / MANIFEST).unlink(missing_ok=True)  # written last: until then this is no finished export
         # the journal anew, without what a kill has left of a line
         write_bytes(out / JOURNAL, b"".join([_HEAD, *(_line(*known) for known in self._known.values())]))
 
@@ -234,7 +308,7 @@ class Export:
             sweep(folder)
         files = tuple(self.files[name] for name in sorted(self.files))
         manifest = Manifest(self.kind, files, features, statistics)
-        write_bytes(self.out / NAME, manifest.to_json())
+        write_bytes(self.out / MANIFEST, manifest.to_json())
         return manifest
 
     def _key(self, job: Job) -> str:
