@@ -6,7 +6,6 @@ the whole, with :func:`running`.
 
 from __future__ import annotations
 
-from seldio.engines.cutting import cut
-from seldio.engines.parts import ENGINES, MOST, each, running
+from seldio.engines.parts import ENGINES, MOST, cut, each, running
 
 __all__ = ["ENGINES", "MOST", "cut", "each", "running"]

@@ -1,4 +1,4 @@
-"""Where work runs, said once around the whole, and parts worked on there."""
+"""Where work runs, said once around the whole, and parts: cut by their size, and worked on there."""
 
 from __future__ import annotations
 
@@ -215,3 +215,35 @@ def _shown(
         return nullcontext(lambda _count, _size: None)
     whole = sum(map(size, known)) if known is not None and size is not None else None
     return progress.task(what, None if known is None else len(known), whole)
+
+
+# --- parts by their size ---------------------------------------------------------------------------------
+
+
+Thing = TypeVar("Thing")
+
+
+def cut(
+    things: Iterable[Thing], most: int, size: Callable[[Thing], int], count: int | None = None
+) -> Iterator[list[Thing]]:
+    """*things* in their order, in parts of at most *most* bytes, or of one thing that is larger.
+
+    Args:
+        things: what is cut.
+        most: bytes of a part.
+        size: the bytes of one.
+        count: most things of a part.
+
+    >>> list(cut([3, 4, 9, 1, 1, 1], 7, int, count=2))
+    [[3, 4], [9], [1, 1], [1]]
+    """
+    part: list[Thing] = []
+    total = 0
+    for thing in things:
+        if part and (len(part) == count or total + size(thing) > most):
+            yield part
+            part, total = [], 0
+        part.append(thing)
+        total += size(thing)
+    if part:
+        yield part
