@@ -35,11 +35,12 @@ from seldio.findings import raise_errors
 from seldio.formats import get, item_formats
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, plain
+from seldio.tasks import SO_BENCH
 from seldio.tasks.margins import Margins, listing, margins_of
-from seldio.tasks.mix import SO_BENCH, answer_group, as_keys, chosen, key, targets
+from seldio.tasks.mix import answer_group, as_keys, chosen, key, targets
+from seldio.tasks.reasoning import MOTIONS
 from seldio.tasks.scene import digest
-from seldio.tasks.tasks_reason import _MOTIONS
-from seldio.tasks.wording import name_of
+from seldio.tasks.task import Task, name_of
 
 RUN = CliRunner()
 STARSS23 = get("starss23")
@@ -353,10 +354,21 @@ def test_whole_totals() -> None:
     assert targets(SO_BENCH, total=sum(SO_BENCH.values())) == SO_BENCH
     assert targets(SO_BENCH, total=10**6) == SO_BENCH
     assert {"multi_hop": 2, "detect_time": 8} == targets({"multi_hop": 2, "detect_time": 900}, total=10)
-    assert {"a": 2, "b": 1} == targets({"a": 9, "b": 9}, total=3)
+    assert {"a": 2, "b": 1} == targets({"a": 9, "b": 9}, total=3, proportions={"a": 1, "b": 1})
     for wrong in ({"total": 0}, {"per_task": 0}, {"total": -3}):
         with pytest.raises(UsageError, match="at least 1"):
             targets(SO_BENCH, **wrong)
+
+
+def test_a_task_without_a_weight_is_an_error() -> None:
+    assert targets({"multi_hop": 9, "new": 9}, per_task=5) == {"multi_hop": 5, "new": 5}
+    for options in ({"total": 3}, {"balance": True}):
+        with pytest.raises(UsageError, match="no weight is known for new"):
+            targets({"multi_hop": 9, "new": 9}, **options)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="the weight of new is 0"):
+        Task(name="new", question_class="detect", weight=0, refused="a test")
+    with pytest.raises(ValueError, match="needs candidates"):
+        Task(name="new", question_class="detect", weight=1)
 
 
 # --- the command -----------------------------------------------------------------------------------------
@@ -576,7 +588,7 @@ def test_questions_are_no_archive(labels: Path, tmp_path: Path) -> None:
     ],
 )
 def test_answers_agree_in_number(label: str, motion: str, answer: str) -> None:
-    assert _MOTIONS[motion].format_map(name_of(label).words) == answer
+    assert MOTIONS[motion].format_map(name_of(label).words) == answer
 
 
 def test_questions_in_the_layout_of_so_dataset_are_told_as_such(labels: Path, tmp_path: Path) -> None:

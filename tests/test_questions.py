@@ -18,9 +18,9 @@ from seldio.errors import UsageError
 from seldio.schema.events import COLUMNS, ClipFile, Origin, with_origin
 from seldio.schema.qa import ITEM_SCHEMA, to_items, to_table
 from seldio.tasks import DEFAULTS, REFUSED, SILENT, SO_BENCH, TASKS, Margins, generate, select, stream, targets
-from seldio.tasks.directions import DIRECTIONS, RIVALS, cells, only_cell
 from seldio.tasks.margins import listing
-from seldio.tasks.wording import QUESTIONS, SUFFIXES, Say, chance, name_of
+from seldio.tasks.scene import DIRECTIONS, RIVALS, cells, only_cell
+from seldio.tasks.task import Say, chance, name_of
 
 NEED_DISTANCE = {"estimate_distance", "compare_distance"}
 FIELDS = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
@@ -373,10 +373,11 @@ def test_cells():
 
 def test_wordings_are_several_and_name_no_class():
     words = re.compile(rf"\b({oracle.ANY_NAME})\b")
-    assert set(QUESTIONS) == set(SUFFIXES)
-    for task, wordings in QUESTIONS.items():
-        assert len(set(wordings)) >= 3
-        assert not any(map(words.search, (*wordings, *SUFFIXES[task])))
+    for task in TASKS.values():
+        assert task.wordings
+        for wording in task.wordings:
+            assert len(set(wording.questions)) >= 3
+            assert not any(map(words.search, (*wording.questions, *wording.suffixes)))
     picks = Counter(Say(chance(seed, "foa"), "x").below(4) for seed in range(400))
     assert min(picks.values()) > 60
 

@@ -21,8 +21,9 @@ from seldio.rules import items as item_rules
 from seldio.rules.mera import check_items
 from seldio.schema.events import COLUMNS, Origin, with_origin
 from seldio.tasks import Margins, select
-from seldio.tasks.russian import PROPORTIONS, REFUSED, TASKS, stream, wording
-from seldio.tasks.russian.nouns import absent, alike, mask_of, nested, noun_of, nouns
+from seldio.tasks import russian as wording
+from seldio.tasks.nouns import absent, alike, mask_of, nested, noun_of, nouns
+from seldio.tasks.russian import PROPORTIONS, REFUSED, TASKS, stream
 from seldio.vocabularies import names, vocabulary
 
 COUNTING, SINGLE, DOUBLE, LONGER, CAPTIONING = TASKS

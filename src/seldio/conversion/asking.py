@@ -152,7 +152,7 @@ def _choice(
     if not request.selects:
         return asked, [None] * len(batches)
     wanted = mix.targets(asked, per_task=request.per_task, balance=request.balance, total=request.total,
-                         proportions=getattr(module, "PROPORTIONS", mix.SO_BENCH))  # fmt: skip
+                         proportions={name: task.weight for name, task in module.TASKS.items()})  # fmt: skip
     keys = [batch.keys for batch in batches]
     masks = np.split(mix.chosen(np.concatenate(keys), wanted), np.cumsum([len(key) for key in keys])[:-1])
     return wanted, masks

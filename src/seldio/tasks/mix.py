@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from seldio.answers.tasks import TASKS
 from seldio.errors import UsageError
 from seldio.schema.qa import Item
+from seldio.tasks.english import SO_BENCH
 from seldio.tasks.scene import digest
+from seldio.text import listed
 
-#: Items of each task in SO-Bench; the 171 of speech_content are not among them.
-SO_BENCH: dict[str, int] = {name: task.count for name, task in TASKS.items() if name != "speech_content"}
 #: What the choice of items looks at, 24 bytes each: task and answer as hashes, and the luck of the draw.
 KEY = np.dtype([("task", np.uint64), ("group", np.uint64), ("chance", np.uint64)])
 Keys = np.ndarray[Any, np.dtype[np.void]]
@@ -56,10 +55,10 @@ def targets(
             and every task keeps one item at least.
         total: so many in all, in the proportions of SO-Bench; what a task lacks is made up for by the others
             in their proportions. Fewer where there are no more, or where *per_task* or *balance* keep fewer.
-        proportions: others than those of SO-Bench; where a task is not among them, all tasks are alike.
+        proportions: others than those of SO-Bench.
 
     Raises:
-        UsageError: a number below 1.
+        UsageError: a number below 1, or a task without a weight among the *proportions* where these are needed.
     """
     for name, number in (("per task", per_task), ("total", total)):
         if number is not None and number < 1:
@@ -67,14 +66,15 @@ def targets(
                 f"the number of questions {'in ' if name == 'total' else ''}{name} is at least 1, not {number}"
             )
     counts = {task: number for task, number in available.items() if number}
-    weights = proportions if all(task in proportions for task in counts) else dict.fromkeys(counts, 1)
+    if (balance or total is not None) and (lacking := sorted(set(counts) - set(proportions))):
+        raise UsageError(f"no weight is known for {listed(lacking)}: its share of the questions cannot be worked out")
     if balance and counts:
-        scale = min(number / weights[task] for task, number in counts.items())
+        scale = min(number / proportions[task] for task, number in counts.items())
         if per_task is not None:
-            scale = min(scale, per_task / max(weights[task] for task in counts))
-        counts = {task: max(1, math.floor(scale * weights[task] + 1e-9)) for task in counts}
+            scale = min(scale, per_task / max(proportions[task] for task in counts))
+        counts = {task: max(1, math.floor(scale * proportions[task] + 1e-9)) for task in counts}
     counts = {task: number if per_task is None else min(number, per_task) for task, number in counts.items()}
-    return counts if total is None else _shares(counts, weights, total)
+    return counts if total is None else _shares(counts, proportions, total)
 
 
 def _shares(counts: Mapping[str, int], weights: Mapping[str, int], total: int) -> dict[str, int]:

@@ -11,11 +11,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from seldio.schema.qa import AnswerMeta
-from seldio.tasks.base import Draft, meta, moments
 from seldio.tasks.margins import Margins
-from seldio.tasks.reasons import NO_DISTANCE, SHORT, UNKNOWN, UNSTEADY
 from seldio.tasks.scene import Event, Scene, sounds, tenths
-from seldio.tasks.wording import Say, number, second
+from seldio.tasks.task import (
+    NO_DISTANCE,
+    SHORT,
+    UNKNOWN,
+    UNSTEADY,
+    Draft,
+    Say,
+    Task,
+    Wording,
+    meta,
+    moments,
+    number,
+    second,
+)
 
 BACK = "the azimuth is ±180: two numbers are right"
 POLE = "the source is above or below: its azimuth means little"
@@ -104,10 +115,84 @@ def _draft(scene: Scene, event: Event, row: int, say: Say, what: str, text: str,
     name = event.name
     of = f"the {name.said}"
     if row < 0:
-        question = say.ask(f"estimate_{what}", name)
+        question = say.ask(name)
     else:
         time = second(event.first + row - event.low)
         of = f"{of} at {time}"
         event = _at(scene, event, row)
-        question = say.ask(f"estimate_{what}_at", name, t=time)
+        question = say.ask(name, way=1, t=time)
     return Draft(question, f"The {what} of {of} is {text}.", text, truth, (event,))
+
+
+_AZIMUTH = (
+    "Give the azimuth in degrees: 0 is the front, positive values are to the left.",
+    "Answer in degrees from -180 to 180, counted positive towards the left.",
+)
+_ELEVATION = (
+    "Give the elevation in degrees, positive upwards.",
+    "Answer in degrees between -90 (down) and 90 (up).",
+)
+_DISTANCE = (
+    "Give the distance in metres.",
+    "Near is below 1.5 m, mid-range 1.5 to 4.0 m, far beyond 4.0 m; answer in metres.",
+)
+
+#: The records of these tasks.
+TASKS: tuple[Task[Scene, Draft], ...] = (
+    Task(
+        name="estimate_azimuth", question_class="azimuth", weight=1152, candidates=estimate_azimuth, answer="number",
+        hidden="all",
+        ask="Read the azimuth into angle_deg.",
+        truth="azimuth_deg", field="angle_deg", error="doaerr_deg", threshold="azimuth", unit="°",
+        wordings=(
+            Wording((
+                "What is the azimuth of the {x}?",
+                "At which azimuth is the source of the {x}?",
+                "From what horizontal angle {do} the {x} reach the listener?",
+                "Estimate the horizontal direction of the {x}.",
+            ), _AZIMUTH),
+            Wording((
+                "What is the azimuth of the {x} at {t}?",
+                "At {t}, at which azimuth is the source of the {x}?",
+                "From what horizontal angle {do} the {x} reach the listener at {t}?",
+            ), _AZIMUTH),
+        ),
+    ),
+    Task(
+        name="estimate_elevation", question_class="elevation", weight=1153, candidates=estimate_elevation,
+        answer="number", hidden="all",
+        ask="Read the elevation into elevation_deg. An azimuth goes into angle_deg, never in its place.",
+        truth="elevation_deg", field="elevation_deg", error="doaerr_deg", threshold="elevation", unit="°",
+        wordings=(
+            Wording((
+                "What is the elevation of the {x}?",
+                "At which elevation angle is the source of the {x}?",
+                "How far above or below ear level, as an angle, {verb} the {x}?",
+                "Estimate the vertical angle of the {x}.",
+            ), _ELEVATION),
+            Wording((
+                "What is the elevation of the {x} at {t}?",
+                "At {t}, at which elevation angle is the source of the {x}?",
+                "How far above or below ear level, as an angle, {verb} the {x} at {t}?",
+            ), _ELEVATION),
+        ),
+    ),
+    Task(
+        name="estimate_distance", question_class="distance", weight=486, candidates=estimate_distance, answer="number",
+        hidden="all",
+        ask="Read the distance into distance_m. Words like near or far are no distance.",
+        truth="distance_m", field="distance_m", error="distance_error_m", threshold="distance", unit="m",
+        wordings=(
+            Wording((
+                "How far away {verb} the {x}?",
+                "What is the distance between the listener and the {x}?",
+                "Estimate how far the source of the {x} is from the listener.",
+            ), _DISTANCE),
+            Wording((
+                "How far away {verb} the {x} at {t}?",
+                "At {t}, what is the distance between the listener and the {x}?",
+                "Estimate how far the source of the {x} is from the listener at {t}.",
+            ), _DISTANCE),
+        ),
+    ),
+)  # fmt: skip

@@ -1,28 +1,151 @@
-"""Recordings cut into clips: events and their numbers for all clips of a table at once, by columns."""
+"""Questions in any language: recordings cut into clips, all at once and by columns; then each task, clip by clip."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Required, TypedDict
 
 import numpy as np
 import pyarrow as pa
 
 from seldio import geometry
-from seldio.errors import DataError
+from seldio.errors import DataError, UsageError
 from seldio.schema.events import clip_codes, origin_of
+from seldio.schema.qa import Item
 from seldio.schema.spans import repeated, spans
-from seldio.tasks.directions import cells, only_cell
 from seldio.tasks.margins import Margins
-from seldio.tasks.reasons import EDGE, MOVES, SHORT, UNKNOWN
-from seldio.tasks.scene import Event, Floats, Ints, Rows, Scene
-from seldio.tasks.wording import Name, name_of
+from seldio.tasks.scene import Event, Floats, Ints, Rows, Scene, cells, only_cell
+from seldio.tasks.task import EDGE, MOVES, SHORT, UNKNOWN, Made, Name, Say, Task, View, chance, name_of
 from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
 
+#: The reason counted for windows in which nothing sounds; their task is ``*``.
+SILENT = "nothing sounds in the window"
+#: The margins where none are given.
+DEFAULTS = Margins()
+#: Where items look for their audio: that of the recording, beside ``metadata_dev``.
+AUDIO = "{path}.wav"
+#: Seconds; the clips of SO-Bench and of ruEnvAQA are no longer.
+LONGEST = 20.0
 
+
+class Place(NamedTuple):
+    """Which clip an item is about: the scene, the path of its audio, and the split."""
+
+    scene: Scene
+    audio: list[str]
+    split: str
+
+
+class Options(TypedDict, total=False):
+    """What :func:`ask_all` is told beside the tasks; see :func:`seldio.tasks.generate`."""
+
+    seed: Required[int]
+    skipped: Required[Counter[tuple[str, str]]]
+    tasks: Collection[str] | None
+    window: float
+    hop: float
+    margins: Margins
+    audio_pattern: str
+    split: str
+
+
+def chosen_tasks(tasks: Collection[str] | None, known: Mapping[str, Task[View, Made]]) -> list[Task[View, Made]]:
+    """The tasks asked for, in the order of *known*.
+
+    Raises:
+        UsageError: a task that does not exist or that labels cannot answer.
+    """
+    answered = [task for task in known.values() if task.candidates is not None]
+    names = {task.name for task in answered}
+    for name in sorted(set(tasks or ()) - names):
+        if name in known:
+            raise UsageError(f"{name}: {known[name].refused}")
+        raise UsageError(f"no task {name!r}; there are {', '.join(task.name for task in answered)}")
+    return [task for task in answered if tasks is None or task.name in tasks]
+
+
+def ask_all(
+    table: pa.Table,
+    known: Mapping[str, Task[View, Made]],
+    look: Callable[[Scene], View],
+    make: Callable[[Place, Task[View, Made], Made], Item],
+    *,
+    seed: int,
+    skipped: Counter[tuple[str, str]],
+    tasks: Collection[str] | None = None,
+    window: float = LONGEST,
+    hop: float = LONGEST,
+    margins: Margins = DEFAULTS,
+    audio_pattern: str = AUDIO,
+    split: str = "test",
+) -> Iterator[Item]:
+    """The items of *tasks* about all clips of *table*, one by one; *skipped* is counted up on the way.
+
+    Args:
+        table: as for :func:`seldio.tasks.generate`, like the keywords.
+        known: all tasks, in the order in which a clip's items come; those that labels cannot answer too.
+        look: makes of a clip what the tasks look at.
+        make: makes the item of a draft.
+
+    Raises:
+        UsageError: a task that does not exist or is refused, a window that cannot be, a table without frames, or a
+            wrong *audio_pattern*.
+    """
+    wanted = [(task, task.candidates) for task in chosen_tasks(tasks, known) if task.candidates is not None]
+    length, step = _label_frames("window", window), _label_frames("hop", hop)
+    if length > 10 * LONGEST:
+        raise UsageError(f"a window is at most {LONGEST:g} s long, as the clips of the benchmarks; not {window:g}")
+    if "frame" not in table.column_names or table["frame"].null_count:
+        raise UsageError("questions need label frames: convert the labels to a layout that has them")
+
+    def items() -> Iterator[Item]:
+        silent = _windows(table, length, step)
+        for scene in scenes(table, margins, length, step):
+            silent -= 1
+            place = Place(scene, [_audio(audio_pattern, scene, split)], split)
+            luck, view = chance(seed, scene.audio_id), look(scene)
+            for task, candidates in wanted:
+                for draft in candidates(view, margins, Say(luck, task.name, task.wordings)):
+                    if isinstance(draft, str):
+                        skipped[task.name, draft] += 1
+                    else:
+                        yield make(place, task, draft)
+        if silent:
+            skipped["*", SILENT] += silent
+
+    return items()
+
+
+def _label_frames(option: str, seconds: float) -> int:
+    """Seconds in label frames; whole ones, at least one."""
+    frames = round(seconds * 10) if math.isfinite(seconds) else 0
+    if frames < 1 or abs(frames - seconds * 10) > 1e-6:
+        raise UsageError(f"{option} is a multiple of 0.1 s above 0, not {seconds!r}")
+    return frames
+
+
+def _windows(table: pa.Table, window: int, hop: int) -> int:
+    """How many windows the recordings of *table* have."""
+    return sum(int(last_window(frames, window, hop)) + 1 for frames in recording_frames(table).values() if frames)
+
+
+def _audio(pattern: str, scene: Scene, split: str) -> str:
+    """The path of a clip's audio."""
+    path = scene.path.rsplit("/", 1)
+    path[-1] = path[-1].rsplit(".", 1)[0] or path[-1]
+    place = "/".join(path)
+    place = "foa_" + place.removeprefix("metadata_") if place.startswith("metadata_") else place
+    try:
+        return pattern.format(audio_id=scene.audio_id, clip=scene.clip, split=split, path=place)
+    except (KeyError, IndexError, ValueError) as error:
+        raise UsageError(f"{pattern!r} may hold {{audio_id}}, {{clip}}, {{split}} and {{path}}: {error}") from error
+
+
+# --- clips ---------------------------------------------------------------------------------------------------
 class _Pieces(NamedTuple):
     """Events cut at the ends of windows: the span each came from, its window, its rows there."""
 

@@ -1,6 +1,6 @@
-"""Classes in Russian: their forms, and which may be taken for each other.
+"""What a clip sounds like in Russian: its classes with their nouns, and those that are surely absent.
 
-The forms are data, ``classes.json``: one entry for all spellings of a class in all vocabularies. A class
+The forms are data, ``nouns.json``: one entry for all spellings of a class in all vocabularies. A class
 *covers* others that are kinds of it (a piano is music), and is *like* others that the ear, or a strict
 reader, may take for it; what is heard with the one class is no proof that the other is absent. One event
 of a class that comes in *series* may be several rings with pauses between them.
@@ -15,7 +15,11 @@ from importlib.resources import files
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from seldio.vocabularies import spelling
+import pyarrow as pa
+
+from seldio.schema.events import origin_of
+from seldio.tasks.scene import Event, Scene
+from seldio.vocabularies import spelling, vocabulary
 
 #: Verbs by gender of the noun (``pl``: plural): is heard, sounds, lasts.
 VERBS = {
@@ -66,8 +70,8 @@ class Nouns(NamedTuple):
 
 @cache
 def nouns() -> Nouns:
-    """The table of ``classes.json``."""
-    rows: list[dict[str, Any]] = json.loads(files(__package__).joinpath("classes.json").read_text("utf-8"))["classes"]
+    """The table of ``nouns.json``."""
+    rows: list[dict[str, Any]] = json.loads(files(__package__).joinpath("nouns.json").read_text("utf-8"))["classes"]
     made = tuple(_noun(number, row) for number, row in enumerate(rows))
     known = {spelling(name): noun for noun, row in zip(made, rows, strict=True) for name in row["names"]}
     nested = _masks(rows, known, ("covers",))
@@ -128,3 +132,100 @@ def absent(heard: int, known: int) -> tuple[Noun, ...]:
 def pairs(some: tuple[Noun, ...]) -> tuple[tuple[Noun, Noun], ...]:
     """All pairs of *some*."""
     return tuple(combinations(some, 2))
+
+
+# --- clips ---------------------------------------------------------------------------------------------------
+class Sound(NamedTuple):
+    """All that is heard of one class in a clip.
+
+    Args:
+        noun: its name.
+        events: by onset.
+        total: label frames in which it sounds.
+        longest: label frames of its longest event.
+        pause: label frames of its shortest pause: 0 where one event begins as another ends, below 0 where two
+            sound at once; None where there is one event.
+        audible: whether one of its events is long enough to be asked about.
+        clear: whether all are.
+    """
+
+    noun: Noun
+    events: tuple[Event, ...]
+    total: int
+    longest: int
+    pause: int | None
+    audible: bool
+    clear: bool
+
+
+class Clip(NamedTuple):
+    """One clip.
+
+    Args:
+        scene: its events.
+        sounds: the classes that have a Russian name, by onset.
+        unnamed: how many have none.
+        absent: classes that the labels know and that surely do not sound; none where a class has no name.
+    """
+
+    scene: Scene
+    sounds: list[Sound]
+    unnamed: int
+    absent: tuple[Noun, ...]
+
+
+def known_classes(table: pa.Table) -> int:
+    """The mask of the classes that the labels would tell of: what they do not name is absent.
+
+    Those of the table's vocabulary; only those that occur where some are no classes of it, for then nobody
+    knows what else was listened for.
+    """
+    classes = vocabulary(origin_of(table).vocabulary or "starss")
+    written = _written(table)
+    labels: Iterable[str] = (classes.label(index) for index in range(len(classes)))
+    if any(spelling(name) not in classes.indices for name in written):
+        numbers = table["class_id"].unique().to_pylist() if "class_id" in table.column_names else []
+        labels = [*written, *(classes.label(number) for number in numbers if number is not None)]
+    return mask_of(noun for noun in map(noun_of, labels) if noun is not None)
+
+
+def _written(table: pa.Table) -> list[str]:
+    """The names of the classes that have no number."""
+    if "class_name" not in table.column_names:
+        return []
+    names = table["class_name"]
+    if "class_id" in table.column_names:
+        names = names.filter(table["class_id"].is_null())
+    return [name for name in names.unique().to_pylist() if name is not None]
+
+
+def clip_of(scene: Scene, known: int) -> Clip:
+    """*scene* for the Russian tasks; *known* is the mask of :func:`known_classes`."""
+    found: dict[Noun, list[Event]] = {}
+    unnamed = 0
+    for events in scene.alike.values():
+        noun = noun_of(events[0].name.label)
+        if noun is None:
+            unnamed += 1
+        else:
+            found.setdefault(noun, []).extend(events)
+    sounds = [_sound(noun, events) for noun, events in found.items()]
+    return Clip(scene, sounds, unnamed, () if unnamed else absent(mask_of(found), known))
+
+
+def _sound(noun: Noun, events: list[Event]) -> Sound:
+    events.sort(key=_onset)
+    total, end, pause = 0, -1, None
+    for event in events:
+        if end >= 0:
+            gap = event.first - end
+            pause = gap if pause is None else min(gap, pause)
+        total += max(0, event.end - max(event.first, end))
+        end = max(end, event.end)
+    short = [event.short for event in events]
+    longest = max(event.end - event.first for event in events)
+    return Sound(noun, tuple(events), total, longest, pause, not all(short), not any(short))
+
+
+def _onset(event: Event) -> int:
+    return event.first

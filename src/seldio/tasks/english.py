@@ -1,0 +1,81 @@
+"""The tasks of SO-Bench, one record each, and items of them from labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Unpack
+
+import pyarrow as pa
+
+from seldio.schema.qa import Item, trusted
+from seldio.tasks import detect, estimate, reasoning
+from seldio.tasks.generation import Options, Place, ask_all
+from seldio.tasks.scene import Scene, digest
+from seldio.tasks.task import Draft, Task
+
+_SPEECH: Task[Scene, Draft] = Task(
+    name="speech_content", question_class="reasoning", weight=171, answer="speech",
+    refused="labels tell that somebody speaks, not the words",
+)  # fmt: skip
+#: All tasks by name, the most frequent first; the groups of the last few are not published and follow their names.
+PUBLISHED: dict[str, Task[Scene, Draft]] = {
+    task.name: task
+    for task in sorted(
+        (*detect.TASKS, *estimate.TASKS, *reasoning.TASKS, _SPEECH), key=lambda task: task.weight, reverse=True
+    )
+}
+#: The order in which a clip's items come.
+_ORDER = (
+    "detect_time", "detect_source", "estimate_azimuth", "estimate_elevation", "estimate_distance",
+    "identify_source_by_doa", "identify_source_by_location", "onset_from_location", "multi_hop", "spatial_temporal",
+    "compare_elevation", "compare_distance", "relative_left_right", "classify_motion", "count_sources",
+)  # fmt: skip
+#: Those that labels can answer, in that order; others after them.
+TASKS = {name: PUBLISHED[name] for name in (*_ORDER, *PUBLISHED) if PUBLISHED[name].candidates}
+#: Tasks that labels cannot answer, with the reason.
+REFUSED = {task.name: task.refused for task in PUBLISHED.values() if task.refused}
+#: Items of each task in SO-Bench; those of tasks that labels cannot answer are not among them.
+SO_BENCH = {name: task.weight for name, task in PUBLISHED.items() if name in TASKS}
+#: Those whose answer is the name of a sound.
+SOURCE_TASKS = tuple(task.name for task in PUBLISHED.values() if task.answer == "source")
+#: Those that compare two sounds.
+RELATION_TASKS = tuple(task.name for task in PUBLISHED.values() if task.answer == "relation")
+
+
+def stream(table: pa.Table, **options: Unpack[Options]) -> Iterator[Item]:
+    """The items of :func:`seldio.tasks.generate` one by one, before any selection; *skipped* is counted up."""
+    return ask_all(table, {**TASKS, **PUBLISHED}, _itself, _item, **options)
+
+
+def _itself(scene: Scene) -> Scene:
+    """What the tasks look at: the scene as it is."""
+    return scene
+
+
+def _item(place: Place, task: Task[Scene, Draft], draft: Draft) -> Item:
+    scene = place.scene
+    return trusted(
+        Item,
+        {
+            "id": "qa_" + digest(scene.audio_id, task.name, draft.question, draft.answer),
+            "audio": place.audio,
+            "start": scene.start,
+            "end": scene.end,
+            "task": task.name,
+            "question": draft.question,
+            "instruction": None,
+            "options": None,
+            "answer": draft.answer,
+            "canonical_answer": draft.canonical,
+            "answer_meta": draft.meta,
+            "language": "en",
+            "split": place.split,
+            "dataset": None,
+            "events": [scene.proof(event) for event in draft.events],
+            "extra": {
+                "question_class": task.question_class,
+                "answer_format": "structured_text",
+                "audio_id": scene.audio_id,
+            },
+        },
+    )

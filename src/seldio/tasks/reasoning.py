@@ -1,0 +1,325 @@
+"""Tasks about two sources, with several steps, and motion.
+
+compare_elevation, compare_distance and relative_left_right make pairs of events whose class sounds once in the
+clip and that stay where they are; multi_hop, spatial_temporal and classify_motion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import combinations
+
+from seldio.tasks.detect import span
+from seldio.tasks.margins import Margins
+from seldio.tasks.scene import DIRECTIONS, RIVALS, Event, Scene, sounds
+from seldio.tasks.task import (
+    CLOSE,
+    MOVES,
+    NO_DISTANCE,
+    NO_META,
+    READ_SOURCE,
+    SHORT,
+    SOURCE_SUFFIXES,
+    UNKNOWN,
+    UNSTEADY,
+    Draft,
+    Say,
+    Task,
+    Wording,
+    moments,
+    second,
+)
+
+BEHIND = "left and right are not clear behind or above the listener"
+SLIGHT = "it moves a little"
+MIXED = "its direction and its distance both change"
+NOTHING_AFTER = "no single event follows in a clear direction"
+#: Seconds; motion of shorter events is not asked about.
+LONG_ENOUGH = 1.0
+
+
+def _pairs(scene: Scene, say: Say) -> Iterator[tuple[Event, Event] | str]:
+    """All pairs, each in one order or the other; the reasons of events that are in none."""
+    events, reasons = scene.nameable
+    yield from reasons
+    for pair in combinations(events, 2):
+        yield pair if say.below(2) else (pair[1], pair[0])
+
+
+def compare_elevation(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+    """Which of two sources is higher, or lower, as an angle."""
+    for pair in _pairs(scene, say):
+        if isinstance(pair, str):
+            yield pair
+        elif round(abs(pair[0].elevation - pair[1].elevation), 6) <= margins.elevation:
+            yield CLOSE
+        else:
+            yield _compared(pair, say, _elevation, ("lower than", "higher than"))
+
+
+def compare_distance(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+    """Which of two sources is closer to the listener, or farther."""
+    for pair in _pairs(scene, say):
+        if isinstance(pair, str):
+            yield pair
+        elif reason := _incomparable(pair, margins):
+            yield reason
+        else:
+            yield _compared(pair, say, _distance, ("closer to", "farther from"))
+
+
+def _elevation(event: Event) -> float:
+    return event.elevation
+
+
+def _distance(event: Event) -> float:
+    return event.distance
+
+
+def _incomparable(pair: tuple[Event, Event], margins: Margins) -> str | None:
+    """Why neither source is closer."""
+    first, second = pair
+    if math.isnan(first.distance + second.distance):
+        return NO_DISTANCE
+    if max(first.reach, second.reach) > margins.metres:
+        return MOVES
+    return CLOSE if round(abs(first.distance - second.distance), 6) <= margins.metres else None
+
+
+def _compared(pair: tuple[Event, Event], say: Say, key: Callable[[Event], float], relations: tuple[str, str]) -> Draft:
+    """The question for the source with the least or the greatest *key*."""
+    side = say.below(2)
+    winner, loser = sorted(pair, key=key, reverse=bool(side))
+    more = relations[side]
+    question = say.ask(pair[0].name, y=pair[1].name.said, more=more.removesuffix(" than"))
+    than = f"{more} the listener than" if key is _distance else more
+    answer = f"The {winner.name.said} {winner.name.verb} {than} the {loser.name.said}."
+    return Draft(question, answer, winner.name.plain, NO_META, pair)
+
+
+def relative_left_right(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+    """On which side of another source a source is, where turning and looking agree on it."""
+    for pair in _pairs(scene, say):
+        if isinstance(pair, str):
+            yield pair
+            continue
+        side = _side(*pair, margins)
+        if side is None:
+            yield BEHIND
+        elif not side:
+            yield CLOSE
+        else:
+            x, y = pair[0].name, pair[1].name
+            answer = f"{x.said} {x.verb} to the {side} of {y.said}."
+            yield Draft(say.ask(x, y=y.said), answer, answer, NO_META, pair)
+
+
+def _side(one: Event, other: Event, margins: Margins) -> str | None:
+    """``left`` or ``right``; empty where too close; None where the way round is not clear.
+
+    Left is where the azimuth is greater by the shorter way round, and also where the place is farther left
+    of the listener. Behind the listener the two contradict each other.
+    """
+    turn = (one.azimuth - other.azimuth + 180) % 360 - 180
+    beside = _lateral(one) - _lateral(other)
+    if min(abs(turn), abs(beside)) <= margins.azimuth:
+        return ""
+    if abs(turn) >= 180 - margins.azimuth or (turn > 0) != (beside > 0):
+        return None
+    return "left" if turn > 0 else "right"
+
+
+def _lateral(event: Event) -> float:
+    """The angle from the plane between left and right, degrees: 90 is left, -90 right."""
+    azimuth, elevation = math.radians(event.azimuth), math.radians(event.elevation)
+    return math.degrees(math.asin(max(-1.0, min(1.0, math.sin(azimuth) * math.cos(elevation)))))
+
+
+def multi_hop(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+    """What starts in a direction after something else has ended."""
+    placed = [event for event in scene.events if not event.unplaced]
+    for anchor, reason in zip(scene.events, scene.unnamed, strict=True):
+        if reason:
+            yield reason
+            continue
+        after = [event for event in placed if _follows(scene, anchor, event, margins)]
+        if not after:
+            yield NOTHING_AFTER
+            continue
+        event = say.pick(after)
+        direction, name = DIRECTIONS[event.cell], event.name
+        question = say.ask(anchor.name, place=direction.place, side=direction.name)
+        answer = f"The {name.said} {name.verb} what starts {direction.place} after the {anchor.name.said}."
+        yield Draft(question, answer, name.plain, NO_META, (anchor, event))
+
+
+def _follows(scene: Scene, anchor: Event, event: Event, margins: Margins) -> bool:
+    """Whether *event* starts after *anchor* has ended, and no other event in its direction may do so."""
+    if event.first < anchor.end + margins.frames or event.name.plain == anchor.name.plain:
+        return False
+    rivals, earliest = RIVALS[event.cell], anchor.end - margins.frames
+    return not any(o.first > earliest and o.cells & rivals for o in scene.events if o is not event)
+
+
+def spatial_temporal(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+    """What sounds alone at a moment, from where, and from when to when."""
+    for event in scene.events:
+        if event.unplaced:
+            yield event.unplaced
+            continue
+        frame = _alone(scene, event, margins, say)
+        if frame is None:
+            yield UNSTEADY
+            continue
+        direction, name = DIRECTIONS[event.cell], event.name
+        times = f"{second(event.first)} to {second(event.end)}"
+        answer = f"The {name.said} from {direction.name} {name.verb} active from {times}."
+        canonical = f"{name.plain} from {direction.short}."
+        yield Draft(say.ask(t=second(frame)), answer, canonical, span(event), (event,))
+
+
+def _alone(scene: Scene, event: Event, margins: Margins, say: Say) -> int | None:
+    """A moment of *event* around which nothing else sounds; None too where its class goes on beside it."""
+    wide = margins.frames
+    alike = scene.alike[event.name.plain]
+    if any(o.first <= event.end + wide and event.first <= o.end + wide for o in alike if o is not event):
+        return None
+    others = [other for other in scene.events if other is not event]
+    for frame in moments(event.first + 1, event.end - 1, say):
+        if not sounds(others, frame - wide, frame + wide):
+            return frame
+    return None
+
+
+def classify_motion(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+    """Whether a source stays, moves around the listener, approaches or recedes.
+
+    Where distances are not known, the question is about the direction alone.
+    """
+    for event, unnamed in zip(scene.events, scene.unnamed, strict=True):
+        motion, reason = ("", unnamed) if unnamed else _motion(event, margins)
+        if reason:
+            yield reason
+            continue
+        way = int(math.isnan(event.distance))
+        name = event.name
+        yield Draft(say.ask(name, way=way), MOTIONS[motion].format_map(name.words), motion, NO_META, (event,))
+
+
+#: The answers about motion.
+MOTIONS = {
+    "stationary": "The {x} {remain} stationary throughout {its} duration.",
+    "moving": "The {x} {verb} moving while {it} {sound}.",
+    "approaching": "The {x} {verb} approaching the listener.",
+    "receding": "The {x} {verb} receding from the listener.",
+}
+
+
+def _motion(event: Event, margins: Margins) -> tuple[str, str | None]:
+    """The motion of *event*, or the reason why it is not clear."""
+    if event.short or event.end - event.first < 10 * LONG_ENOUGH:
+        return "", SHORT
+    if math.isnan(event.azimuth):
+        return "", UNKNOWN
+    turns = event.spread > margins.moving
+    if not turns and event.spread > margins.still:
+        return "", SLIGHT
+    if math.isnan(event.distance) or event.reach <= margins.metres:
+        return ("moving" if turns else "stationary"), None
+    if turns:
+        return "", MIXED
+    return _radial(event, margins)
+
+
+def _radial(event: Event, margins: Margins) -> tuple[str, str | None]:
+    """Approaching or receding, of a source whose direction stays; neither where it goes to and fro."""
+    if abs(event.gain) <= margins.metres or abs(event.gain) < 0.8 * event.reach:
+        return "", MOVES
+    return ("approaching" if event.gain < 0 else "receding"), None
+
+
+_READ_RELATION = "Read the relation of the two sounds; decide relation_match."
+
+#: The records of these tasks.
+TASKS: tuple[Task[Scene, Draft], ...] = (
+    Task(
+        name="multi_hop", question_class="reasoning", weight=333, candidates=multi_hop, answer="source",
+        ask=READ_SOURCE,
+        wordings=(
+            Wording((
+                "Wait until the {x} has ended: which sound then starts {place}?",
+                "Of the sounds that start after the end of the {x}, which one comes from {side}?",
+                "Once the {x} is over, what starts to sound {place}?",
+            ), SOURCE_SUFFIXES),
+        ),
+    ),
+    Task(
+        name="spatial_temporal", question_class="reasoning", weight=333, candidates=spatial_temporal,
+        answer="source and direction", hidden="times",
+        ask="Read the sound, its direction and its interval; decide the source fields and direction_match. Every part "
+        "of the reference's direction must be there. The reference does not show its times.",
+        truth="time_span", field="time_span", error="interval_iou",
+        wordings=(
+            Wording((
+                "Which sound source is active at {t}, from which direction does it come, and during which interval?",
+                "One source sounds at {t}. What is it, where does it come from, and from when to when does it last?",
+                "What is heard at {t}, from what direction, and when does it start and end?",
+            ), (
+                "Answer with source, direction, start and end in seconds.",
+                "Say what, where from, and the start and end in seconds.",
+            )),
+        ),
+    ),
+    Task(
+        name="compare_elevation", question_class="elevation", weight=333, candidates=compare_elevation,
+        answer="relation",
+        ask=_READ_RELATION,
+        wordings=(
+            Wording((
+                "Which is {more}: the {x} or the {y}?",
+                "Between the {x} and the {y}, which one is {more}?",
+                "Compare the elevations of the {x} and the {y}: which source is {more}?",
+            ), SOURCE_SUFFIXES),
+        ),
+    ),
+    Task(
+        name="compare_distance", question_class="distance", weight=333, candidates=compare_distance, answer="relation",
+        ask=_READ_RELATION,
+        wordings=(
+            Wording((
+                "Which is {more} the listener: the {x} or the {y}?",
+                "Between the {x} and the {y}, which one is {more} the listener?",
+                "Compare the distances of the {x} and the {y}: which source is {more} the listener?",
+            ), SOURCE_SUFFIXES),
+        ),
+    ),
+    Task(
+        name="relative_left_right", question_class="reasoning", weight=333, candidates=relative_left_right,
+        answer="relation",
+        ask=_READ_RELATION,
+        wordings=(
+            Wording((
+                "{Verb} the {x} to the left or to the right of the {y}?",
+                "Seen from the listener, on which side of the {y} {verb} the {x}: left or right?",
+                "{Do} the {x} come from the left or the right of the {y}?",
+            ), ("Answer left or right.", "Answer in one sentence.", "")),
+        ),
+    ),
+    Task(
+        name="classify_motion", question_class="motion", weight=62, candidates=classify_motion, answer="motion",
+        ask="Read the motion into motion_label and decide motion_match.",
+        wordings=(
+            Wording((
+                "How does the source of the {x} move while it sounds?",
+                "{Verb} the {x} stationary, moving around the listener, approaching or receding?",
+                "Describe the motion of the {x} relative to the listener.",
+            ), ("Choose from stationary, moving, approaching and receding.", "Describe its motion.")),
+            Wording((
+                "Does the direction of the {x} change while {it} {sound}, or is the source stationary?",
+                "Judged by the direction, {verb} the {x} stationary or moving?",
+                "{Do} the {x} stay in the direction of the start, or wander about?",
+            ), ("Choose from stationary and moving.", "Say stationary or moving.")),
+        ),
+    ),
+)  # fmt: skip

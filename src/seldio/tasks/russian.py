@@ -1,0 +1,432 @@
+"""Labels to Russian questions: items in the style of ruEnvAQA, with two or four options.
+
+The tasks are the benchmark's types of questions that labels can answer. Their names stay those of the
+benchmark, though what is asked about are the classes of the labels, of which few are musical instruments.
+Only what has one right answer is asked, with the clips, margins and counts of :mod:`seldio.tasks`.
+
+Options that are wrong are classes that the labels know and that do not sound in the clip, nor may be taken
+for one that does. What the labels do not know of is taken for background noise.
+
+A wording is right for every class because verbs and cases come with the noun: ``{x}`` and ``{y}`` are nouns in the
+nominative, with ``_gen``, ``_acc`` and ``_with`` in other cases; ``{x_heard}``, ``{x_sounds}`` and ``{x_lasts}`` are
+verbs that agree with x (see :class:`seldio.tasks.nouns.Noun`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from typing import NamedTuple, Unpack
+
+import pyarrow as pa
+
+from seldio.formats.ruenvaqa import option_lines, template
+from seldio.schema.events import origin_of
+from seldio.schema.qa import Item
+from seldio.tasks.generation import Options, Place, ask_all
+from seldio.tasks.margins import Margins
+from seldio.tasks.nouns import Clip, Noun, Sound, alike, clip_of, known_classes, nested, pairs
+from seldio.tasks.scene import Event, Scene, digest
+from seldio.tasks.task import CLOSE, SHORT, Say, T, Task
+
+# --- wording ----------------------------------------------------------------------------------------------
+YES, NO = "да", "нет"
+ONE, SEVERAL = "один", "несколько"
+LETTERS = "ABCD"
+
+SINGLE = (
+    "{x_Sounds} ли на записи {x}?",
+    "{x_Heard} ли на записи {x}?",
+    "Можно ли услышать на записи {x_acc}?",
+    "Верно ли, что на записи {x_heard} {x}?",
+)
+DOUBLE = (
+    "Верно ли, что на записи звучат и {x}, и {y}?",
+    "Слышны ли на записи и {x}, и {y}?",
+    "Можно ли услышать на записи и {x_acc}, и {y_acc}?",
+    "Верно ли, что на записи слышны оба звука: {x} и {y}?",
+)
+LONGER = (
+    "Верно ли, что на записи {x} {x_sounds} более продолжительное время, чем {y}?",
+    "Верно ли, что {x} в общей сложности {x_lasts} на записи дольше, чем {y}?",
+    "Верно ли, что на записи {x} {x_heard} дольше {y_gen}?",
+    "Верно ли, что по сравнению {y_with} {x} {x_sounds} на записи дольше?",
+)
+KINDS = (
+    "Сколько видов звуков слышно на записи, если не считать фоновый шум?",
+    "Не считая фонового шума, сколько разных видов звуков можно различить на записи?",
+    "Сколько разных видов звуков присутствует на записи (фоновый шум не в счёт)?",
+)
+TIMES = (
+    "Сколько раз на записи {x_heard} {x}{pauses}?",
+    "Сколько раз {x} {x_sounds} на записи{pauses}?",
+    "Сколько раз на записи можно услышать {x_acc}{pauses}?",
+)
+PRESENT = (
+    "Какой из этих звуков слышен на записи?",
+    "Что из перечисленного можно услышать на записи?",
+    "Что из перечисленного звучит на записи?",
+)
+FIRST = (
+    "Какой из этих звуков слышен на записи первым?",
+    "Что из перечисленного слышно на записи раньше всего остального?",
+    "Какой из этих звуков начинается на записи раньше других?",
+)
+LONGEST_OF = (
+    "Какой из этих звуков в общей сложности длится на записи дольше всего?",
+    "Что из перечисленного звучит на записи самое продолжительное время?",
+    "Какой из этих звуков слышен на записи дольше остальных?",
+)
+
+
+def _instructions(count: int) -> tuple[str, ...]:
+    """Instructions of the benchmark for *count* options whose letters are Latin throughout."""
+    asked = (
+        "Прослушайте аудиозапись.<audio> Прочитайте вопрос к аудио, оцените варианты ответа на вопрос и выберите один "
+        "правильный. Дайте ответ буквой без дополнительных пояснений.\n\nВопрос: {question}"
+    )
+    return template(count), f"{asked}{option_lines(count)}\n\nОтвет:"
+
+
+#: The prompts around a question, by its number of options.
+INSTRUCTIONS = {count: _instructions(count) for count in (2, 4)}
+
+
+def pauses(margins: Margins) -> str:
+    """What is said about pauses where the times are counted that something is heard."""
+    if not margins.frames:
+        return ""
+    return f" (паузы короче {f'{margins.frames / 10:g}'.replace('.', ',')} с не в счёт)"
+
+
+def times(number: int) -> str:
+    """``1 раз``, ``2 раза``, ``5 раз``."""
+    few = number % 10 in (2, 3, 4) and number % 100 not in (12, 13, 14)
+    return f"{number} раза" if few else f"{number} раз"
+
+
+# --- drafts --------------------------------------------------------------------------------------------------
+#: Why a candidate is skipped; words that reports show, beside those of :mod:`seldio.tasks.task`.
+NO_NAME = "a class has no Russian name"
+NO_ABSENT = "too few classes are surely absent"
+NESTED = "one class is a kind of the other"
+
+
+class Choice(NamedTuple):
+    """A question before it gets its ids; ``right`` counts from 0."""
+
+    question: str
+    options: list[str]
+    right: int
+    instruction: str
+    events: Sequence[Event]
+
+
+def draw(say: Say, some: Sequence[T], count: int) -> list[T]:
+    """*count* of *some* without repetition, in a random order; all where there are fewer."""
+    rest = list(some)
+    for place in range(min(count, len(rest))):
+        other = place + say.below(len(rest) - place)
+        rest[place], rest[other] = rest[other], rest[place]
+    return rest[:count]
+
+
+def draft(
+    say: Say, wordings: Sequence[str], words: Mapping[str, str], right: str, wrong: Iterable[str],
+    events: Sequence[Event],
+) -> Choice:  # fmt: skip
+    """A question in one of its wordings, with the options *right* and *wrong* in a random order."""
+    question = say.pick(wordings).format_map(words)
+    options = [right, *wrong]
+    options = draw(say, options, len(options))
+    return Choice(question, options, options.index(right), say.pick(INSTRUCTIONS[len(options)]), events)
+
+
+def yes_or_no(
+    say: Say, wordings: Sequence[str], words: Mapping[str, str], truth: bool, events: Sequence[Event]
+) -> Choice:
+    """A question that is answered with yes or no."""
+    return draft(say, wordings, words, YES if truth else NO, (NO if truth else YES,), events)
+
+
+def which(say: Say, wordings: Sequence[str], right: Noun, wrong: Iterable[Noun], events: Sequence[Event]) -> Choice:
+    """A question for one of four sounds."""
+    return draft(say, wordings, {}, right.name, [noun.name for noun in wrong], events)
+
+
+# --- two options ---------------------------------------------------------------------------------------------
+BROAD = "the class may hold several kinds of sounds"
+ALIKE = "the classes may be heard as one kind"
+UNEVEN = "in all and at a stretch not the same lasts longer"
+
+
+def single(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
+    """Whether a class sounds: for each that does, another question about one that does not."""
+    yield from [NO_NAME] * clip.unnamed
+    silent = draw(say, clip.absent, len(clip.sounds))
+    for sound in clip.sounds:
+        if not sound.audible:
+            yield SHORT
+            continue
+        yield yes_or_no(say, SINGLE, sound.noun.x, True, sound.events)
+        yield yes_or_no(say, SINGLE, silent.pop().x, False, ()) if silent else NO_ABSENT
+
+
+def double(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
+    """Whether two classes both sound: for each pair that does, another where one or both do not."""
+    yield from [NO_NAME] * clip.unnamed
+    found = 0
+    for pair in _both(clip, say):
+        if isinstance(pair, str):
+            yield pair
+            continue
+        found += 1
+        x, y = pair
+        yield yes_or_no(say, DOUBLE, x.noun.x | y.noun.y, True, (*x.events, *y.events))
+    wrong = _wrong_both(clip, say, found)
+    for one, other, events in wrong:
+        x_noun, y_noun = (one, other) if say.below(2) else (other, one)
+        yield yes_or_no(say, DOUBLE, x_noun.x | y_noun.y, False, events)
+    yield from [NO_ABSENT] * (found - len(wrong))
+
+
+def _both(clip: Clip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
+    """All pairs of classes that sound, each in one order or the other; the reasons of those that are in none."""
+    yield from [SHORT for sound in clip.sounds if not sound.audible]
+    for pair in combinations([sound for sound in clip.sounds if sound.audible], 2):
+        if nested(pair[0].noun, pair[1].noun):
+            yield NESTED
+        else:
+            yield pair if say.below(2) else (pair[1], pair[0])
+
+
+def _wrong_both(clip: Clip, say: Say, count: int) -> list[tuple[Noun, Noun, tuple[Event, ...]]]:
+    """*count* different pairs, or as many as there are, of which one class or both are absent."""
+    heard = [sound for sound in clip.sounds if sound.audible]
+    mixed, silent = len(heard) * len(clip.absent), pairs(clip.absent)
+    chosen: dict[int, None] = {}
+    while len(chosen) < min(count, mixed + len(silent)):
+        chosen[say.below(mixed + len(silent))] = None
+    found: list[tuple[Noun, Noun, tuple[Event, ...]]] = []
+    for number in chosen:
+        if number < mixed:
+            sound = heard[number // len(clip.absent)]
+            found.append((sound.noun, clip.absent[number % len(clip.absent)], sound.events))
+        else:
+            found.append((*silent[number - mixed], ()))
+    return found
+
+
+def longer(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+    """Whether one class lasts longer in all than another."""
+    yield from [NO_NAME] * clip.unnamed
+    for pair in _both(clip, say):
+        if isinstance(pair, str):
+            yield pair
+        elif reason := unclear(*pair, margins):
+            yield reason
+        else:
+            x, y = pair
+            yield yes_or_no(say, LONGER, x.noun.x | y.noun.y, x.total > y.total, (*x.events, *y.events))
+
+
+def unclear(one: Sound, other: Sound, margins: Margins) -> str | None:
+    """Why it is not sure which of two lasts longer; each of their events may be wrong by the margin."""
+    difference = one.total - other.total
+    if abs(difference) <= margins.frames * (len(one.events) + len(other.events)):
+        return CLOSE
+    return UNEVEN if (one.longest - other.longest) * difference < 0 else None
+
+
+def kinds(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
+    """Whether one kind of sounds is heard or several."""
+    heard = [sound for sound in clip.sounds if sound.audible]
+    if clip.unnamed:
+        yield NO_NAME
+    elif not heard:
+        yield SHORT
+    elif len(clip.sounds) == 1 and heard[0].noun.broad:
+        yield BROAD
+    elif len(clip.sounds) == 1:
+        yield draft(say, KINDS, {}, ONE, (SEVERAL,), heard[0].events)
+    elif all(alike(one.noun, other.noun) for one, other in combinations(heard, 2)):
+        yield ALIKE if len(heard) > 1 else SHORT
+    else:
+        yield draft(say, KINDS, {}, SEVERAL, (ONE,), clip.scene.events)
+
+
+# --- four options --------------------------------------------------------------------------------------------
+AT_ONCE = "two events of the class sound at once"
+PAUSE = "a pause is too short to count by"
+SERIES = "one event of the class may be a series"
+ALONE = "only one class sounds"
+
+
+def captioning(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+    """Details of a clip: the number and the order of its events."""
+    yield from [NO_NAME] * clip.unnamed
+    yield from _times(clip, margins, say)
+    yield from _present(clip, say)
+    if not clip.unnamed:
+        yield from _first(clip, margins, say)
+        yield from _longest(clip, margins, say)
+
+
+def _times(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+    """How many times a class is heard; pauses are twice as long as those that the question leaves out."""
+    for sound in clip.sounds:
+        if reason := _uncountable(sound, margins):
+            yield reason
+            continue
+        number = len(sound.events)
+        least = max(1, number - say.below(4))
+        written = times if say.below(2) else str
+        wrong = [written(other) for other in range(least, least + 4) if other != number]
+        words = sound.noun.x | {"pauses": pauses(margins)}
+        yield draft(say, TIMES, words, written(number), wrong, sound.events)
+
+
+def _uncountable(sound: Sound, margins: Margins) -> str | None:
+    """Why it is not sure how many times a class is heard."""
+    if sound.noun.series or not sound.clear:
+        return SERIES if sound.noun.series else SHORT
+    if sound.pause is None:
+        return None
+    if sound.pause < 0:
+        return AT_ONCE
+    return PAUSE if sound.pause < max(1, 2 * margins.frames) else None
+
+
+def _present(clip: Clip, say: Say) -> Iterator[Choice | str]:
+    """Which of four classes sounds."""
+    for sound in clip.sounds:
+        if not sound.audible or len(clip.absent) < 3:
+            yield SHORT if not sound.audible else NO_ABSENT
+        else:
+            yield which(say, PRESENT, sound.noun, draw(say, clip.absent, 3), sound.events)
+
+
+def _first(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+    """Which sounds first; all others begin later by the margin."""
+    onsets = sorted((sound.events[0].first, number) for number, sound in enumerate(clip.sounds))
+    if len(onsets) < 2:
+        yield ALONE
+        return
+    winner = clip.sounds[onsets[0][1]]
+    if not winner.clear:
+        yield SHORT
+    elif onsets[1][0] - onsets[0][0] < max(1, margins.frames):
+        yield CLOSE
+    else:
+        yield _among(clip, winner, FIRST, say)
+
+
+def _longest(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+    """Which lasts longest in all."""
+    if len(clip.sounds) < 2:
+        yield ALONE
+        return
+    winner = max(clip.sounds, key=_total)
+    reasons = [unclear(winner, sound, margins) for sound in clip.sounds if sound is not winner]
+    if not winner.audible:
+        yield SHORT
+    else:
+        yield next((reason for reason in reasons if reason), None) or _among(clip, winner, LONGEST_OF, say)
+
+
+def _total(sound: Sound) -> int:
+    return sound.total
+
+
+def _among(clip: Clip, winner: Sound, wordings: Sequence[str], say: Say) -> Choice | str:
+    """The question for *winner* among others that sound, filled up to four with such as do not."""
+    others = [sound for sound in clip.sounds if sound is not winner and not alike(winner.noun, sound.noun)]
+    others = draw(say, others, 3)
+    wrong: list[Noun] = [sound.noun for sound in others]
+    wrong += draw(say, clip.absent, 3 - len(wrong))
+    if len(wrong) < 3 or not others:
+        return NO_ABSENT
+    events = [event for sound in (winner, *others) for event in sound.events]
+    return which(say, wordings, winner.noun, wrong, events)
+
+
+# --- the tasks -----------------------------------------------------------------------------------------------
+#: The types of ruEnvAQA, in the order in which a clip's items come. Half of its questions have four options, and its
+#: types are balanced: hence the weights.
+_ALL: dict[str, Task[Clip, Choice]] = {
+    task.name: task
+    for task in (
+        Task(name="Music instrument counting", question_class="binary", weight=1, candidates=kinds),
+        Task(name="Single music instrument detection", question_class="binary", weight=1, candidates=single),
+        Task(name="Double music instrument detection", question_class="binary", weight=1, candidates=double),
+        Task(name="Music instrument comparison (longer)", question_class="binary", weight=1, candidates=longer),
+        Task(name="Audio captioning", question_class="multiple choice", weight=4, candidates=captioning),
+        Task(
+            name="Music instrument comparison (louder)", question_class="binary", weight=1,
+            refused="labels tell when and where something sounds, not how loud: that needs the audio",
+        ),
+        Task(
+            name="Audio scene classification", question_class="multiple choice", weight=4,
+            refused="labels name sounds, not the place or the occasion of the recording",
+        ),
+        Task(
+            name="Sound QA with reasoning", question_class="multiple choice", weight=4,
+            refused="the answer takes knowledge of the world that labels do not hold",
+        ),
+    )
+}  # fmt: skip
+#: Those that labels can answer.
+TASKS = {name: task for name, task in _ALL.items() if task.candidates}
+#: Types that labels cannot answer, with the reason.
+REFUSED = {name: task.refused for name, task in _ALL.items() if task.refused}
+#: Proportions for :func:`seldio.tasks.select`.
+PROPORTIONS = {name: task.weight for name, task in TASKS.items()}
+
+
+def stream(table: pa.Table, **options: Unpack[Options]) -> Iterator[Item]:
+    """Russian items about the labels in *table*, one by one; arguments as of :func:`seldio.tasks.stream`.
+
+    ``answer`` is the letter of the right option, ``canonical_answer`` its text. Ids are whole numbers, as the
+    benchmark's, from a hash of the content; below 2^53, so that every JSON reader keeps them. Beside the
+    benchmark's keys, ``meta`` has the clip's ``audio_id``, and its ``start`` and ``end`` in seconds.
+
+    Raises:
+        UsageError: a task that does not exist or is refused, or a window that cannot be.
+    """
+    known, dataset = known_classes(table), origin_of(table).format or None
+
+    def look(scene: Scene) -> Clip:
+        return clip_of(scene, known)
+
+    return ask_all(table, _ALL, look, partial(_item, dataset), **options)
+
+
+def _item(dataset: str | None, place: Place, task: Task[Clip, Choice], draft: Choice) -> Item:
+    scene, letter = place.scene, LETTERS[draft.right]
+    return Item.model_validate(
+        {
+            "id": str(int(digest(scene.audio_id, task.name, draft.question, *draft.options, letter)[:13], 16)),
+            "audio": place.audio,
+            "start": scene.start,
+            "end": scene.end,
+            "task": task.name,
+            "question": draft.question,
+            "instruction": draft.instruction,
+            "options": draft.options,
+            "answer": letter,
+            "canonical_answer": draft.options[draft.right],
+            "language": "ru",
+            "split": place.split,
+            "dataset": dataset,
+            "events": [scene.proof(event) for event in draft.events],
+            "extra": {
+                "meta": {
+                    "categories": {"knowledge": "common"},
+                    "audio_id": scene.audio_id,
+                    "start": scene.start,
+                    "end": scene.end,
+                }
+            },
+        }
+    )

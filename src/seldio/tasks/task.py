@@ -1,0 +1,223 @@
+"""What tasks are made of: the record of one, wordings chosen by a seed, drafts of questions, and reasons to skip.
+
+Names of classes stay those of the vocabulary, in lower case. A name with a comma stands in double quotes
+wherever it is part of a sentence or a list (``"water tap, faucet" from 1.0s to 2.5s, bell from …``), so that
+a comma outside of quotes always separates; a canonical answer that is one name has it bare.
+Times are seconds from the start of the clip to 0.1 s; azimuths are positive to the left.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
+
+from seldio.schema.qa import AnswerMeta, trusted
+from seldio.tasks.margins import Margins
+
+if TYPE_CHECKING:
+    from seldio.tasks.scene import Event
+
+T = TypeVar("T")
+View = TypeVar("View")
+Made = TypeVar("Made")
+#: What the answer of a task is.
+Answer = Literal[
+    "number", "interval", "source", "relation", "motion", "source and direction", "speech", "choice"
+]  # fmt: skip
+
+# --- why a candidate is skipped: words that reports show ------------------------------------------------
+REPEATED = "the class sounds more than once in the clip"
+DOUBLED = "one of its rows may be written twice"
+SHORT = "the event is too short"
+UNKNOWN = "its direction is not known"
+MOVES = "the source moves"
+NO_DISTANCE = "its distance is not known"
+EDGE = "its direction is near the edge of a direction word"
+SHARED = "another event shares the direction"
+UNSTEADY = "no moment has one right answer"
+CLOSE = "the difference is within the margin"
+
+# --- words ------------------------------------------------------------------------------------------------
+#: What may stand before a question; half of them have nothing.
+PREAMBLES = (
+    "Listen to the audio clip and answer based only on what you hear. ",
+    "Answer from the spatial audio alone. ",
+    "",
+    "",
+)
+#: What may follow a question for one source.
+SOURCE_SUFFIXES = ("Name the sound source.", "Answer with the name of one sound source.", "")
+#: What a judge is to do with an answer that is one source.
+READ_SOURCE = "Read the sound that is given as the answer into primary_source; decide the source fields."
+
+
+class Name(NamedTuple):
+    """A class in words.
+
+    Args:
+        label: as the vocabulary spells it.
+        plain: lower case, as a canonical answer.
+        said: in a sentence.
+        verb: is or are.
+        words: what a sentence about it needs: ``x``, ``verb``, ``Verb``, ``do``, ``Do``, ``remain``, ``sound``, ``it``,
+            ``its``.
+    """
+
+    label: str
+    plain: str
+    said: str
+    verb: str
+    words: dict[str, str]
+
+
+@cache
+def name_of(label: str) -> Name:
+    """The words for a class."""
+    plain = " ".join(label.replace("_", " ").lower().split())
+    said = f'"{plain}"' if "," in plain else plain
+    verb, do = ("are", "do") if plain.endswith("s") and not plain.endswith("ss") else ("is", "does")
+    words = {"x": said, "verb": verb, "Verb": verb.capitalize(), "do": do, "Do": do.capitalize()}
+    one = verb == "is"
+    words |= {"remain": "remains" if one else "remain", "sound": "sounds" if one else "sound"}
+    words |= {"it": "it" if one else "they", "its": "its" if one else "their"}
+    return Name(label, plain, said, verb, words)
+
+
+@cache
+def second(frame: int) -> str:
+    """The time at which a label frame begins: ``18.5s``."""
+    return f"{frame / 10:.1f}s"
+
+
+def number(value: float) -> str:
+    """A number without needless zeros: ``67``, ``-36.6``."""
+    return f"{value:g}"
+
+
+def chance(seed: int, audio_id: str) -> int:
+    """The seed of one clip."""
+    return int.from_bytes(hashlib.sha256(f"{seed}\x1f{audio_id}".encode()).digest()[:8], "big")
+
+
+@cache
+def _number(task: str) -> int:
+    return int.from_bytes(hashlib.sha256(task.encode()).digest()[:8], "big")
+
+
+class Wording(NamedTuple):
+    """One way to ask, in several wordings; one of the suffixes follows.
+
+    ``{x}`` and ``{y}`` are names of classes, ``{verb}`` and ``{do}`` go with x, ``{t}`` is a time, ``{place}`` and
+    ``{side}`` are directions in words.
+    """
+
+    questions: tuple[str, ...]
+    suffixes: tuple[str, ...]
+
+
+class Say:
+    """Chooses among wordings, by a seed of its own for each clip and task: the same on every machine."""
+
+    __slots__ = ("_state", "_wordings")
+
+    def __init__(self, chance: int, task: str, wordings: Sequence[Wording] = ()) -> None:
+        self._state = chance + _number(task)
+        self._wordings = wordings
+
+    def below(self, limit: int) -> int:
+        """A number from 0 to *limit* - 1."""
+        self._state = (self._state * 6364136223846793005 + 1442695040888963407) & 0xFFFFFFFFFFFFFFFF
+        return (self._state >> 33) % limit
+
+    def pick(self, options: Sequence[T]) -> T:
+        """One of *options*."""
+        return options[self.below(len(options))]
+
+    def ask(self, name: Name | None = None, *, way: int = 0, **words: str) -> str:
+        """A question of the task, asked in one *way* of it, about *name*, with *words* in their places."""
+        given = name.words | words if name and words else name.words if name else words
+        questions, suffixes = self._wordings[way]
+        question = self.pick(questions).format_map(given)
+        return f"{self.pick(PREAMBLES)}{question} {self.pick(suffixes)}".rstrip()
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Task(Generic[View, Made]):
+    """All that makers, rules, readers, scores and judges know of a task.
+
+    Args:
+        name: as ``task_name`` has it.
+        question_class: the group of its questions.
+        weight: its share where questions are chosen; in SO-Bench how many of the 7,877 published ones are of it.
+        candidates: looks at a clip and yields drafts and, for each candidate that is skipped, the reason.
+        refused: why labels cannot answer it, where they cannot.
+        wordings: how it is asked, the usual way first.
+        answer: what its answer is.
+        ask: what a judge has to read out of an answer, and to decide; empty where none is asked.
+        truth: the key of ``answer_meta`` that it is scored by.
+        field: where a judgement has the same of a prediction.
+        error: the key of an outcome that holds how far off a prediction is.
+        threshold: the name of its limit in a profile.
+        unit: of error and limit.
+        hidden: what of the reference a judge is not shown, since it reads that out of the answer itself.
+
+    Raises:
+        ValueError: a task without a weight, or that labels neither answer nor are said not to.
+    """
+
+    name: str
+    question_class: str
+    weight: int
+    candidates: Callable[[View, Margins, Say], Iterator[Made | str]] | None = None
+    refused: str = ""
+    wordings: tuple[Wording, ...] = ()
+    answer: Answer = "choice"
+    ask: str = ""
+    truth: str | None = None
+    field: str | None = None
+    error: str | None = None
+    threshold: str | None = None
+    unit: str = ""
+    hidden: Literal["", "times", "all"] = ""
+
+    def __post_init__(self) -> None:
+        if self.weight < 1:
+            raise ValueError(f"the weight of {self.name} is {self.weight}; it is at least 1")
+        if (self.candidates is None) != bool(self.refused):
+            raise ValueError(f"{self.name} needs candidates, or the reason why labels have none")
+
+
+# --- questions before they get their ids ------------------------------------------------------------------
+_UNKNOWN = dict.fromkeys(AnswerMeta.model_fields)
+
+
+def meta(**values: float | list[float]) -> AnswerMeta:
+    """The truth as numbers, with these keys."""
+    return trusted(AnswerMeta, {**_UNKNOWN, **values})
+
+
+#: The meta of tasks that have none.
+NO_META = meta()
+#: How many moments of an event or clip are tried.
+TRIES = 4
+
+
+class Draft(NamedTuple):
+    """A question with its answer, before it gets its ids."""
+
+    question: str
+    answer: str
+    canonical: str
+    meta: AnswerMeta
+    events: tuple[Event, ...]
+
+
+def moments(low: int, high: int, say: Say) -> Iterator[int]:
+    """Some label frames from *low* to *high* - 1, each once, in a random order."""
+    if high > low:
+        start, step = say.below(high - low), max(1, (high - low) // TRIES)
+        for turn in range(min(TRIES, high - low)):
+            yield low + (start + turn * step) % (high - low)
