@@ -8,10 +8,10 @@ from collections import Counter, defaultdict
 import pyarrow as pa
 
 from seldio import synth
-from seldio.answers.tasks import TASKS
 from seldio.schema.qa import Item, Prediction
 from seldio.tasks import TASKS as ASKED
 from seldio.tasks import generate
+from seldio.tasks.english import PUBLISHED
 
 _WORDS = ("please", "bring", "the", "red", "boxes", "over", "here", "before", "it", "rains", "tomorrow", "evening")
 
@@ -19,7 +19,7 @@ _WORDS = ("please", "bring", "the", "red", "boxes", "over", "here", "before", "i
 def so_bench(seed: int = 7) -> tuple[list[Item], list[Prediction]]:
     """7,877 questions of the 16 tasks, as many of each as published; two answers of three right, the others wrong."""
     chance = random.Random(seed)
-    items = [item for task in TASKS.values() for item in _asked(task.name, task.count, chance)]
+    items = [item for task in PUBLISHED.values() for item in _asked(task.name, task.weight, chance)]
     by_task = defaultdict(list)
     for item in items:
         by_task[item.task].append(item)

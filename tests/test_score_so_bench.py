@@ -15,17 +15,10 @@ from hypothesis import strategies as st
 from seldio import synth
 from seldio.answers import bearings, moments, positions, quantities
 from seldio.answers.extract import extract
+from seldio.answers.judgements import PREDICTION_FIELDS, SEMANTIC_FIELDS, Request, faults, judgement
 from seldio.answers.matching import word_error_rate, words
 from seldio.answers.names import Names, key, names_in
 from seldio.answers.plain_text import plainly
-from seldio.answers.tasks import (
-    PREDICTION_FIELDS,
-    SEMANTIC_FIELDS,
-    TASKS,
-    Request,
-    faults,
-    judgement,
-)
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.judge.messages import Reply
@@ -37,6 +30,7 @@ from seldio.scores.so_bench.report import judged_without_reference
 from seldio.scores.so_bench.score import official_fallback
 from seldio.scores.so_bench.score import score as scored
 from seldio.tasks import generate
+from seldio.tasks.english import PUBLISHED
 
 FIELDS = st.sampled_from((*PREDICTION_FIELDS, *SEMANTIC_FIELDS, "prediction", "semantic"))
 OVERRIDES = {"broader": "broader", "ds": "source_time", "st": "span_policy"}
@@ -114,8 +108,8 @@ def test_profiles_and_options_that_do_not_exist():
     with pytest.raises(UsageError, match="event_only"):
         CARD.changed(source_time="iou")  # type: ignore[arg-type]
     assert CARD.changed() is CARD
-    assert 7877 == sum(task.count for task in TASKS.values())
-    assert 16 == len(TASKS)
+    assert 7877 == sum(task.weight for task in PUBLISHED.values())
+    assert 16 == len(PUBLISHED)
     assert len({profile.name for profile in PROFILES}) == 3
 
 
@@ -396,7 +390,7 @@ def items():
     made = generate(pa.concat_tables([*tables], promote_options="permissive"), seed=5, per_task=40).items
     made += generate(walker(1), seed=5, tasks=["classify_motion"]).items
     made += [speech(number) for number in range(5)]
-    assert {*TASKS} == {item.task for item in made}
+    assert {*PUBLISHED} == {item.task for item in made}
     return made
 
 
@@ -539,7 +533,7 @@ ANYTHING = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() 
 
 
 @settings(max_examples=80)
-@given(st.sampled_from([*TASKS]), ANYTHING | st.fixed_dictionaries({"prediction": ANYTHING, "semantic": ANYTHING}))
+@given(st.sampled_from([*PUBLISHED]), ANYTHING | st.fixed_dictionaries({"prediction": ANYTHING, "semantic": ANYTHING}))
 def test_any_judgement_can_be_scored(task, verdict):
     meta = AnswerMeta(
         azimuth_deg=1.0, elevation_deg=1.0, distance_m=1.0, time_span=[0.0, 1.0], onset_time=1.0, active_count=1
@@ -713,7 +707,7 @@ BLIND = (
 
 def test_the_prompt_holds_everything_and_keeps_the_prediction_apart():
     asked = {}
-    for task in TASKS:
+    for task in PUBLISHED:
         request = Request(
             "1", task, "Q?", "The answer.", "short one", {"azimuth_deg": 3.5, "onset_time": None}, "Say yes!"
         )

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 from seldio.answers import bearings, moments, positions, quantities
 from seldio.answers.bearings import POLES, SAME, denied, sides, yes_no
+from seldio.answers.judgements import READ, Judgement, Request, judgement
 from seldio.answers.names import Mention, Names, beside, listed_names, source_and_direction
 from seldio.answers.plain_text import plainly
 from seldio.answers.plain_text import said as final_words
 from seldio.answers.quantities import only
-from seldio.answers.tasks import READ, RELATION_TASKS, TASKS, Judgement, Request, judgement
+from seldio.tasks.english import PUBLISHED, RELATION_TASKS
 
 # --- higher, closer --------------------------------------------------------------------------------
 
@@ -166,7 +167,7 @@ _LONGEST = 2000
 
 def extract(request: Request, names: Names) -> Judgement | None:
     """A judgement on what the prediction says; None where a judge is needed."""
-    if request.task == "speech_content" or request.task not in TASKS:
+    if request.task == "speech_content" or request.task not in PUBLISHED:
         return judgement(notes="compared word by word")
     if not request.prediction.strip():
         return judgement(notes=_SILENT)

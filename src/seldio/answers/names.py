@@ -12,8 +12,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from seldio.answers.tasks import SOURCE_TASKS
 from seldio.schema.qa import Item
+from seldio.tasks.english import SOURCE_TASKS
 
 _TOKEN = re.compile(r"[a-z0-9]+")
 _GENITIVE = re.compile(r"'s\b")

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from seldio.answers.tasks import TASKS
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading
 from seldio.rules.base import ERROR, WARNING, rule
 from seldio.rules.collection import Found
 from seldio.schema.qa import AnswerMeta, Item
+from seldio.tasks.english import PUBLISHED
 from seldio.text import clipped, listed
 
 if TYPE_CHECKING:
@@ -88,17 +88,17 @@ def unknown_task(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench scorer, normalized_exact_match.
     """
-    plain = {task.replace("_", ""): task for task in TASKS}
+    plain = {task.replace("_", ""): task for task in PUBLISHED}
     first: dict[str, int] = {}
     counts: dict[str, int] = {}
     for number, row in items_of(reading) if reading.home == "so-bench" else ():
-        if row.task not in TASKS:
+        if row.task not in PUBLISHED:
             first.setdefault(row.task or "", number)
             counts[row.task or ""] = counts.get(row.task or "", 0) + 1
     for task, number in first.items():
         many = f", in {counts[task]:,} questions" if counts[task] > 1 else ""
         meant = plain.get(re.sub(r"[\W_]", "", task.lower()))
-        hint = f"write {meant}" if meant else f"the tasks are {', '.join(TASKS)}"
+        hint = f"write {meant}" if meant else f"the tasks are {', '.join(PUBLISHED)}"
         named = f"the task {clipped(task)} is none of SO-Bench" if task.strip() else "the question has no task"
         yield found(number, f"{named}{many}", "task", hint)
 
@@ -129,7 +129,7 @@ def audio_id_of_another(reading: ItemReading, found: Found) -> Iterator[Finding]
 
 
 #: The key of ``answer_meta`` that a task is scored by, and where a judgement has the same of a prediction.
-TRUTHS = {task.name: (task.truth, task.field) for task in TASKS.values() if task.truth and task.field}
+TRUTHS = {task.name: (task.truth, task.field) for task in PUBLISHED.values() if task.truth and task.field}
 _DECIMALS = re.compile(r"\d\.(\d+)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 #: Words that may turn the sign of a number.
@@ -139,7 +139,7 @@ _TURNED = re.compile(r"left|right|clockwise|minus|negative|below|beneath|under|d
 def _so_bench(reading: ItemReading) -> Iterator[tuple[int, Item, str]]:
     """The questions of SO-Bench with a task that it has."""
     for number, row in items_of(reading) if reading.home == "so-bench" else ():
-        if row.task in TASKS:
+        if row.task in PUBLISHED:
             yield number, row, str(row.task)
 
 
@@ -306,8 +306,8 @@ def answer_contradicts_truth(reading: ItemReading, found: Found) -> Iterator[Fin
 def _told_otherwise(row: Item, task: str, names: Names) -> str | None:
     """What is true where the answer in words says something else for sure; None where it does not."""
     from seldio.answers.extract import extract
+    from seldio.answers.judgements import Request
     from seldio.answers.matching import transcribed
-    from seldio.answers.tasks import Request
 
     answer, canonical = row.answer or "", row.canonical_answer
     if task == "speech_content":

@@ -7,7 +7,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
-from seldio.answers.tasks import TASKS
 from seldio.files import name_fault
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading, Row
@@ -16,12 +15,13 @@ from seldio.rules.base import ERROR, WARNING, rule
 from seldio.rules.collection import Found
 from seldio.rules.item_fields import items_of
 from seldio.schema.qa import Prediction
+from seldio.tasks.english import PUBLISHED
 from seldio.text import clipped, printable
 
 #: Letters that look Latin and are not: Cyrillic and Greek capitals.
 HOMOGLYPHS = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXABEZHIKMNOPTYX", strict=True))
 #: How many questions of each task SO-Bench has.
-SO_BENCH = {task.name: task.count for task in TASKS.values()}
+SO_BENCH = {task.name: task.weight for task in PUBLISHED.values()}
 
 
 def told_twice(row: Row, line: int) -> tuple[str, str]:

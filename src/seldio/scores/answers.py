@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path as LocalPath
 from typing import TYPE_CHECKING, Any, Literal
 
-from seldio.answers.tasks import TASKS
 from seldio.conversion.items import read_items
 from seldio.errors import UsageError
 from seldio.findings import raise_errors
@@ -18,10 +17,11 @@ from seldio.formats.items import ItemReading
 from seldio.rules.answered import OUTPUTS, has_outputs, prediction_of
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.result import Notice, ScoreReport
+from seldio.tasks.english import PUBLISHED
 from seldio.text import listed, meant, plural, printable
 
 if TYPE_CHECKING:
-    from seldio.answers.tasks import Judge as SoBenchJudge
+    from seldio.answers.judgements import Judge as SoBenchJudge
     from seldio.scores.judge import Judge, Judgement, Reply, Request
 
 Path = str | os.PathLike[str]
@@ -218,7 +218,7 @@ def _profile_for(asked: ItemReading) -> str:
     if name in _USUAL:
         return _USUAL[name]
     items = [row for row in asked.rows if isinstance(row, Item)]
-    if items and all(item.task in TASKS for item in items):
+    if items and all(item.task in PUBLISHED for item in items):
         return "so-bench"
     if items and all(item.options for item in items):
         return "multiple-choice"
@@ -366,7 +366,7 @@ def _imported(options: AnswerOptions) -> SoBenchJudge:
         UsageError: the file cannot be read.
         DataError: a line is no judgement.
     """
-    from seldio.answers.tasks import faults
+    from seldio.answers.judgements import faults
     from seldio.formats.json_text import parse_lines
     from seldio.scores.so_bench.judging import from_cache
 

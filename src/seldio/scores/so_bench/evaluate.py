@@ -7,10 +7,11 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
+from seldio.answers.judgements import Judgement
 from seldio.answers.matching import reference_of, transcribed
-from seldio.answers.tasks import RELATION_TASKS, SOURCE_TASKS, Judgement
 from seldio.schema.qa import Item
 from seldio.scores.so_bench.profiles import Profile
+from seldio.tasks.english import RELATION_TASKS, SOURCE_TASKS
 
 #: Who decided: the text itself, the judge, the official fallback; nobody; or there is no prediction.
 How = Literal["offline", "judge", "fallback", "undecided", "missing"]

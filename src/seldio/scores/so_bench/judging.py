@@ -13,18 +13,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from seldio.answers.tasks import (
-    LEVELS,
-    PREDICTION_FIELDS,
-    SEMANTIC_FIELDS,
-    TASKS,
-    WORDS,
-    Judge,
-    Judgement,
-    Request,
-)
+from seldio.answers.judgements import LEVELS, PREDICTION_FIELDS, SEMANTIC_FIELDS, WORDS, Judge, Judgement, Request
 from seldio.scores.judge.messages import Reply, ReplySchema, make
 from seldio.scores.judge.messages import Request as Message
+from seldio.tasks.english import PUBLISHED
 
 
 class Server(Protocol):
@@ -95,7 +87,7 @@ _REPLY = ReplySchema("so-bench", REPLY_SCHEMA["properties"])
 
 def to_judge(request: Request) -> Message:
     """The request as it is sent to a judge, without the numbers that it reads out of the answer itself."""
-    task = TASKS.get(request.task)
+    task = PUBLISHED.get(request.task)
     ask = task.ask if task and task.ask else "Decide in relation_match whether the answer says what the reference says."
     hidden = task.hidden if task else ""
     truth = {key: value for key, value in request.meta.items() if value is not None}

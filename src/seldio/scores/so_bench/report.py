@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
-from seldio.answers.tasks import TASKS
 from seldio.scores.result import Cell, Column, Notice, Table
 from seldio.scores.so_bench.evaluate import How, Scored
 from seldio.scores.so_bench.join import Joined
 from seldio.scores.so_bench.profiles import THRESHOLDS, Profile
+from seldio.tasks.english import PUBLISHED
 from seldio.text import clipped, listed, plural
 
 _ACCURACY = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; what nobody decided counts as wrong")
@@ -55,7 +55,7 @@ def by_task(rows: Iterable[Scored]) -> dict[str, list[Scored]]:
     found: dict[str, list[Scored]] = {}
     for row in rows:
         found.setdefault(row.task, []).append(row)
-    order = {task: place for place, task in enumerate(TASKS)}
+    order = {task: place for place, task in enumerate(PUBLISHED)}
     return dict(sorted(found.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0])))
 
 
@@ -109,7 +109,7 @@ def _parsed(rows: Sequence[Scored]) -> float:
 def question_class(row: Scored) -> str:
     """The group of a question: its own, else that which its task has in the benchmark."""
     named = (row.item.extra or {}).get("question_class")
-    return named if isinstance(named, str) else TASKS[row.task].question_class if row.task in TASKS else "other"
+    return named if isinstance(named, str) else PUBLISHED[row.task].question_class if row.task in PUBLISHED else "other"
 
 
 def _classes(rows: Sequence[Scored]) -> Table:
@@ -211,7 +211,7 @@ def _offline(case: Case) -> Iterator[Notice]:
 
 def judged_without_reference(rows: Sequence[Scored]) -> tuple[Notice, ...]:
     """What to know where a judge read numbers without being shown the right ones."""
-    hidden = {task.name for task in TASKS.values() if task.hidden and task.truth}
+    hidden = {task.name for task in PUBLISHED.values() if task.hidden and task.truth}
     there = [row for row in rows if row.how == "judge" and row.task in hidden]
     if not there:
         return ()
@@ -224,7 +224,7 @@ def judged_without_reference(rows: Sequence[Scored]) -> tuple[Notice, ...]:
 
 def _float_trap(case: Case) -> Iterator[Notice]:
     """Errors equal to a threshold on paper and beyond it in binary."""
-    limited = (task for task in TASKS.values() if task.threshold)
+    limited = (task for task in PUBLISHED.values() if task.threshold)
     for task in sorted(limited, key=lambda task: THRESHOLDS.index(str(task.threshold))):
         limit, key, unit = getattr(case.profile, str(task.threshold)), str(task.error), task.unit
         if task.threshold == "distance" and case.profile.relative:
@@ -262,8 +262,8 @@ def _uneven(case: Case) -> Iterator[Notice]:
 
 def _other_questions(case: Case) -> Iterator[Notice]:
     counts = Counter(row.task for row in case.rows)
-    if counts != {task.name: task.count for task in TASKS.values()}:
-        total = sum(task.count for task in TASKS.values())
+    if counts != {task.name: task.weight for task in PUBLISHED.values()}:
+        total = sum(task.weight for task in PUBLISHED.values())
         text = (
             f"these are not the {total:,} questions of SO-Bench (by the published number of each task): the accuracy "
             "cannot be compared to published ones"
@@ -327,7 +327,7 @@ def _unusable(case: Case) -> Iterator[Notice]:
 
 
 def _without_truth(case: Case) -> Iterator[Notice]:
-    keys = {task.name: task.truth for task in TASKS.values() if task.truth}
+    keys = {task.name: task.truth for task in PUBLISHED.values() if task.truth}
     rows = [
         row
         for row in case.rows
@@ -342,7 +342,7 @@ def _without_truth(case: Case) -> Iterator[Notice]:
 
 
 def _unknown_tasks(case: Case) -> Iterator[Notice]:
-    tasks = sorted({row.task for row in case.rows} - {*TASKS})
+    tasks = sorted({row.task for row in case.rows} - {*PUBLISHED})
     if tasks:
         text = f"tasks that SO-Bench does not have ({listed(tasks)}): right is what equals the answer but for case"
         yield Notice("unknown-tasks", text, grave=True)

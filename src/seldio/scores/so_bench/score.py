@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from seldio.answers.extract import extract
+from seldio.answers.judgements import Judge, Judgement, Request, judgement
 from seldio.answers.names import Names, names_in
-from seldio.answers.tasks import TASKS, Judge, Judgement, Request, judgement
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.result import ScoreReport
@@ -20,6 +20,7 @@ from seldio.scores.so_bench.join import join as joined_by
 from seldio.scores.so_bench.judging import cache_key
 from seldio.scores.so_bench.profiles import Profile
 from seldio.scores.so_bench.report import Case, by_task, notices, tables
+from seldio.tasks.english import PUBLISHED
 from seldio.text import plural
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
@@ -122,7 +123,7 @@ def _offline(requests: Sequence[Request], items: Sequence[Item], offline: Offlin
     names = Names(name for item in items for name in names_in(item))
     local = {"speech_content"} if offline != "extract" else None
     return [
-        extract(request, names) if local is None or request.task in local or request.task not in TASKS else None
+        extract(request, names) if local is None or request.task in local or request.task not in PUBLISHED else None
         for request in requests
     ]
 
