@@ -17,10 +17,8 @@ from rich.cells import cell_len
 from seldio.errors import DataError, UsageError
 from seldio.reports.score_common import header, shown
 from seldio.reports.scores import SCORE_RENDERERS, render_scores, write_scores
-from seldio.scores.comparison import side_by_side
-from seldio.scores.result import Cell, Column, Interval, Notice, ScoreReport, Table
-from seldio.scores.score_csv import LONG, guarded, unguarded
-from seldio.scores.score_json import document, reports
+from seldio.scores.result import Cell, Column, Interval, Notice, ScoreReport, Table, side_by_side
+from seldio.scores.score_files import LONG, document, guarded, reports, unguarded
 
 NAME = Column("system", "system")
 ER = Column("ER", "ER", "", 3, "lower", "error rate")

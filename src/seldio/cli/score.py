@@ -150,9 +150,9 @@ def rank(
     metrics: str | None = typer.Option(None, help="Rank by these only, comma separated; NAME:higher for others."),
 ) -> ExitCode:
     """Rank systems by the sum of their places on every metric, as the task page of DCASE Task 3 says."""
-    from seldio.scores import entries, ranking
+    from seldio.scores import ranking
 
-    scores = entries.collected([entries.read_scores(path) for path in paths])
+    scores = ranking.collected([ranking.read_scores(path) for path in paths])
     chosen = [name.strip() for name in metrics.split(",")] if metrics else ()
     _write([ranking.report(scores, chosen)], Output.JSON if json else output, out, None)
     return ExitCode.CLEAN

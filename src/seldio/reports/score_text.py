@@ -24,8 +24,7 @@ from seldio.reports.score_common import (
     shown,
 )
 from seldio.reports.text import console
-from seldio.scores.comparison import side_by_side
-from seldio.scores.result import Cell, Column, Interval, Notice, ScoreReport, Table
+from seldio.scores.result import Cell, Column, Interval, Notice, ScoreReport, Table, side_by_side
 from seldio.text import printable
 
 _GAP = 2

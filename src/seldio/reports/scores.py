@@ -29,14 +29,14 @@ def _lazy(module: str, function: str) -> ScoreRenderer:
 
 
 def _json(reports: Sequence[ScoreReport], _options: ScoreOptions) -> Iterator[str]:
-    from seldio.scores.score_json import document
+    from seldio.scores.score_files import document
 
     yield dumps(document(reports), indent=2) + "\n"
 
 
 def _csv(reports: Sequence[ScoreReport], options: ScoreOptions) -> Iterator[str]:
-    from seldio.scores.comparison import side_by_side
-    from seldio.scores.score_csv import write_long, write_table
+    from seldio.scores.result import side_by_side
+    from seldio.scores.score_files import write_long, write_table
 
     yield write_long(reports) if options.table is None else write_table(side_by_side(reports, options.table))
 

@@ -1,10 +1,13 @@
-"""What a scorer gives back: tables of numbers, each saying what it is, and what there is to know about them."""
+"""What a scorer gives back: tables of numbers, what there is to know about them, and systems side by side."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
+
+from seldio.errors import UsageError
+from seldio.text import listed
 
 
 class Interval(NamedTuple):
@@ -101,3 +104,88 @@ class ScoreReport:
         """The first row of the first table, by column name."""
         table = self.tables[0]
         return dict(zip((column.name for column in table.columns), table.rows[0], strict=True))
+
+
+_SYSTEM = Column("system", "system")
+_PROFILE = Column("profile", "profile", meaning="the way of scoring")
+
+
+def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Table:
+    """The rows of one table of each report in one table; of a single report, the table itself.
+
+    A column of one name that means another thing in another profile stands apart, as ``NAME@PROFILE``.
+
+    Args:
+        reports: at least one.
+        name: of the table; the first one, with the overall score, without.
+
+    Raises:
+        UsageError: no report has that table; the message lists what there is.
+    """
+    found = [(report, table) for report in reports for table in report.tables if name in (None, table.name)]
+    if name is None:
+        found = [(report, report.tables[0]) for report in reports]
+    if not found:
+        there = list(dict.fromkeys(table.name for report in reports for table in report.tables))
+        raise UsageError(f"there is no table {name!r}; there are {listed(there, 20)}")
+    if len(reports) == 1:
+        return found[0][1]
+    mixed = len({report.profile for report, _ in found}) > 1
+    columns = _columns(found)
+    heads = (_SYSTEM, *((_PROFILE,) if mixed else ()), *((found[0][1].columns[0],) if name is not None else ()))
+    rows: dict[str, tuple[Cell, ...]] = {}
+    for report, table in found:
+        for number, row in enumerate(table.rows):
+            cells = {_key(report, column, columns): cell for column, cell in zip(table.columns, row, strict=True)}
+            rest = tuple(cells.get(key) for key in columns)
+            profile = (report.profile,) if mixed else ()
+            if name is not None:
+                head: tuple[Cell, ...] = (report.system, *profile, row[0])
+            else:
+                head = (report.system if number == 0 else row[0], *profile)
+            # rows beside that of the system, such as published ones, stand in every report: once is enough
+            rows.setdefault(
+                repr((report.system if number == 0 or name is not None else "", head, rest)), (*head, *rest)
+            )
+    title = f"{found[0][1].title}, systems side by side"
+    ordered = sorted(
+        rows.values(), key=lambda row: name is None and row[0] not in {report.system for report in reports}
+    )
+    return Table(found[0][1].name, title, _unique((*heads, *columns.values())), tuple(ordered))
+
+
+#: What tells columns of one name apart.
+_Key = tuple[str, str]
+
+
+def _columns(found: Sequence[tuple[ScoreReport, Table]]) -> dict[_Key, Column]:
+    """All columns but the first of each table, in order of appearance."""
+    columns: dict[_Key, Column] = {}
+    for report, table in found:
+        for column in table.columns[1:]:
+            known = columns.setdefault((column.name, ""), column)
+            if not _alike(known, column):
+                title = f"{column.title} ({report.profile})"
+                other = dataclasses.replace(column, name=f"{column.name}@{report.profile}", title=title)
+                columns.setdefault((column.name, report.profile), other)
+    return columns
+
+
+def _key(report: ScoreReport, column: Column, columns: Mapping[_Key, Column]) -> _Key:
+    """Where a column of a report has its place."""
+    known = columns.get((column.name, ""))
+    return (column.name, "" if known is None or _alike(known, column) else report.profile)
+
+
+def _alike(one: Column, other: Column) -> bool:
+    return (one.unit, one.better, one.meaning) == (other.unit, other.better, other.meaning)
+
+
+def _unique(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns with a number behind a name that stood before."""
+    seen: dict[str, int] = {}
+    unique = []
+    for column in columns:
+        count = seen[column.name] = seen.get(column.name, 0) + 1
+        unique.append(column if count == 1 else dataclasses.replace(column, name=f"{column.name}_{count}"))
+    return tuple(unique)

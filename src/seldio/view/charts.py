@@ -20,7 +20,7 @@ from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.trees import read_tree
 from seldio.schema.events import clip_codes, origin_of
-from seldio.scores import score_json
+from seldio.scores import score_files
 from seldio.scores.result import Cell, Column, Interval, ScoreReport, Table
 from seldio.text import clipped, plural, printable
 from seldio.view.canvas import blank, colour, drawable, shortened, style
@@ -232,7 +232,7 @@ def read_reports(path: str | os.PathLike[str]) -> tuple[ScoreReport, ...]:
     if len(files) != 1:
         raise UsageError(f"{printable(os.fspath(path))}: name one file that seldio score --json wrote")
     document = json_text.parse(files[0][1], files[0][0].path, raise_errors)
-    return score_json.reports(None if document is None else document.value, printable(files[0][0].path))
+    return score_files.reports(None if document is None else document.value, printable(files[0][0].path))
 
 
 def draw_scores(reports: Sequence[ScoreReport], table: str | None = None) -> Any:
