@@ -8,6 +8,7 @@ import json
 import pickle
 import shutil
 import tarfile
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -519,6 +520,24 @@ def test_any_bytes_are_no_pages(values: bytes) -> None:
 
     lies = places(io.BytesIO(values), Chunk, 2)
     assert lies is None or all(place is None or sum(place) <= len(values) for place in lies)
+
+
+@pytest.mark.parametrize("most", [0, 2])
+def test_a_page_that_promises_a_billion_values_takes_no_memory(most: int) -> None:
+    # a data page of 20 bytes with 2^28 values, and one run that says of 2^28 of them that they are absent
+    header = bytes.fromhex("150015281528 2c 158080808002 150015061506 00 00")
+    values = header + bytes.fromhex("06000000 808080800200") + bytes(10)
+
+    class Chunk:
+        compression, has_dictionary_page, data_page_offset = "UNCOMPRESSED", False, 0
+        total_compressed_size, num_values = len(values), 9
+
+    tracemalloc.start()
+    try:
+        assert places(io.BytesIO(values), Chunk, most) is None
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
 
 
 # --- tables in a folder --------------------------------------------------------------------------------
