@@ -155,7 +155,8 @@ def _blend(patch: Floats, share: Any, colour: Any) -> None:
 
 def _background(azimuth: Any, elevation: Any, room: Room) -> Picture:
     """Walls, floor and ceiling with lines every metre, darker with distance, and a mark every 30 degrees."""
-    rays = np.stack(np.broadcast_arrays(*_rays(azimuth, elevation)), axis=-1)
+    directions = geometry.to_cartesian(np.degrees(azimuth)[np.newaxis], np.degrees(elevation)[:, np.newaxis])
+    rays = np.stack(np.broadcast_arrays(*directions), axis=-1)
     low, high = room.walls
     with np.errstate(divide="ignore"):
         reach = np.where(rays > 0, high / rays, low / np.where(rays == 0, -1e-12, rays))
@@ -173,7 +174,3 @@ def _background(azimuth: Any, elevation: Any, room: Room) -> Picture:
     mark = (away < 0.6 * pixel) & (np.abs(np.asarray(elevation)[:, np.newaxis]) < np.radians(2))
     made[mark] = 150
     return np.asarray(np.rint(np.clip(made, 0, 255)), np.uint8)
-
-
-def _rays(azimuth: Any, elevation: Any) -> tuple[Any, Any, Any]:
-    return geometry.to_cartesian(np.degrees(azimuth)[np.newaxis], np.degrees(elevation)[:, np.newaxis])

@@ -229,7 +229,8 @@ def mix(tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOp
     dry = np.zeros(frames, np.float32)
     for number, track in enumerate(tracks):
         start = round(clock.sample(track.first, options.rate))
-        wave = sound(track.class_id, _length(track, options.rate), options.rate, _random(seed, 1, number))
+        frames_sounding = round(clock.sample(track.end, options.rate)) - start
+        wave = sound(track.class_id, frames_sounding, options.rate, _random(seed, 1, number))
         _add(dry, wave, start)
         for heard, way, late in _ways(wave, track, options):
             for name in FORMATS:
@@ -250,10 +251,6 @@ def mix(tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOp
 
 def _random(*seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
-
-
-def _length(track: Track, rate: int) -> int:
-    return round(clock.sample(track.end, rate)) - round(clock.sample(track.first, rate))
 
 
 def _add(out: Sound, wave: Sound, start: int) -> None:

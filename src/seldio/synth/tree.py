@@ -160,30 +160,21 @@ class PlantedFault(NamedTuple):
     sound: Callable[[Samples], Samples] = lambda sound: sound
 
 
-def _times(column: int, factor: int) -> Callable[[Rows], Rows]:
-    def change(rows: Rows) -> Rows:
-        return np.where(np.arange(rows.shape[1]) == column, rows * factor, rows)
-
-    return change
-
-
-def _turned(rows: Rows) -> Rows:
-    return np.column_stack((rows[:, :3], geometry.wrap(rows[:, 3] + 60).astype(np.int64), rows[:, 4:]))
-
-
-def _late(rows: Rows) -> Rows:
-    return np.column_stack((rows[:, 0] + 12, rows[:, 1:]))
+def _negated(column: int) -> Callable[[Rows], Rows]:
+    return lambda rows: np.where(np.arange(rows.shape[1]) == column, -rows, rows)
 
 
 FAULTS = (
-    PlantedFault("mirrored-azimuth", rows=_times(3, -1)),
-    PlantedFault("flipped-elevation", rows=_times(4, -1)),
-    PlantedFault("rotated-by-60", rows=_turned),
-    PlantedFault("late-by-1.2-s", rows=_late),
+    PlantedFault("mirrored-azimuth", rows=_negated(3)),
+    PlantedFault("flipped-elevation", rows=_negated(4)),
+    PlantedFault("rotated-by-60", rows=lambda rows: np.column_stack(
+        (rows[:, :3], geometry.wrap(rows[:, 3] + 60).astype(np.int64), rows[:, 4:])
+    )),
+    PlantedFault("late-by-1.2-s", rows=lambda rows: np.column_stack((rows[:, 0] + 12, rows[:, 1:]))),
     PlantedFault("channels-in-fuma-order", sound=lambda sound: sound[[0, 3, 1, 2]]),
     PlantedFault("channels-swapped", sound=lambda sound: sound[[0, 3, 2, 1]]),
     PlantedFault("channel-inverted", sound=lambda sound: sound * np.array([[1], [-1], [1], [1]], dtype=np.int16)),
-)
+)  # fmt: skip
 #: The folder in which two clips have each other's labels.
 EXCHANGED = "labels-of-another-clip"
 

@@ -154,14 +154,11 @@ def rgb(colour: str) -> tuple[int, int, int]:
 
 def luminance(colour: str) -> float:
     """How bright a colour is, from 0 to 1, as WCAG 2 defines it."""
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in _shares(colour)]
+    shares = [part / 255 for part in rgb(colour)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in shares]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def ink(colour: str) -> str:
     """Black or white, whichever is easier to read on *colour*."""
     return "#000000" if luminance(colour) > 0.179 else "#ffffff"
-
-
-def _shares(colour: str) -> list[float]:
-    return [part / 255 for part in rgb(colour)]

@@ -79,8 +79,8 @@ def named(files: Files, audio: Path | None, video: Path | None) -> Files:
         UsageError: one is no file.
     """
     if audio is not None:
-        files = dataclasses.replace(files, audio=_given(audio), array=_array(os.fspath(audio)), sibling=None)
-    return files if video is None else dataclasses.replace(files, video=_given(video))
+        files = dataclasses.replace(files, audio=_named_entry(audio), array=_array(os.fspath(audio)), sibling=None)
+    return files if video is None else dataclasses.replace(files, video=_named_entry(video))
 
 
 def stem_of(path: str) -> str:
@@ -88,7 +88,7 @@ def stem_of(path: str) -> str:
     return "stdin" if path == "-" else os.path.splitext(os.path.basename(path))[0]
 
 
-def _given(path: Path) -> Entry:
+def _named_entry(path: Path) -> Entry:
     shown = on_this_machine(os.fspath(path), DEFAULTS)
     if not os.path.isfile(shown):
         raise UsageError(f"no such file: {clipped(shown, 200)}")
@@ -148,7 +148,7 @@ def prediction_of(path: Path, stem: str) -> str | Source:
     """
     shown = on_this_machine(os.fspath(path), DEFAULTS)
     if not os.path.isdir(shown):
-        return os.fspath(_given(path).path)
+        return os.fspath(_named_entry(path).path)
     with open_source(shown, lambda _: None) as source:
         those = [entry for entry in source if stem_of(entry.name) == stem and entry.name.endswith((".csv", ".json"))]
     if len(those) != 1:
@@ -178,17 +178,18 @@ def open_clip(
     if place == "-":
         yield place, files_of(place, audio, video)
         return
-    with open_source(place, _unheard) as source:
+    with open_source(place, lambda _: None) as source:
         if clip is None and source.kind not in ("folder", "zip", "tar"):
             yield place, files_of(place, audio, video)
             return
         contents = Index(source)
         row, file = _chosen(contents, clip)
-        yield _alone(file), named(_files(contents, row), audio, video)
-
-
-def _unheard(finding: object) -> None:
-    """Whoever shows the labels tells what is wrong with them."""
+        array, name = _preferred(row)
+        sound, film, mic = (
+            contents.entries[found] if found is not None else None
+            for found in (name, row.video, row.mic if array == "foa" else None)
+        )
+        yield _alone(file), named(Files(row.clip, sound, array, film, mic), audio, video)
 
 
 def _fetched(place: str) -> str:
@@ -197,7 +198,7 @@ def _fetched(place: str) -> str:
         root, below, names = remote_listing(place)
         for row in read_tree(names, root).clips:
             if row.metadata == below:
-                for name in filter(None, (_heard(row)[1], row.video)):
+                for name in filter(None, (_preferred(row)[1], row.video)):
                     on_this_machine(f"{root}/{name}", DEFAULTS)
     return on_this_machine(place, DEFAULTS)
 
@@ -228,15 +229,6 @@ def _alone(file: LabelFile) -> Source:
     return Source(entry.path, "file", (entry,))
 
 
-def _heard(row: Clip) -> tuple[Array, str | None]:
+def _preferred(row: Clip) -> tuple[Array, str | None]:
     """The recording that is played: which array, and its name."""
     return next(((field, name) for field in HEARD if (name := getattr(row, field)) is not None), ("audio", None))
-
-
-def _files(contents: Index, row: Clip) -> Files:
-    array, name = _heard(row)
-    sound, video, mic = (
-        contents.entries[found] if found is not None else None
-        for found in (name, row.video, row.mic if array == "foa" else None)
-    )
-    return Files(row.clip, sound, array, video, mic)

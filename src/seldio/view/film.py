@@ -344,13 +344,10 @@ def _drawn(grounds: Iterable[Any], rate: Fraction, marks: FilmMarks, size: tuple
         shown = marks.at(time)
         if shown != before:
             before, laid = shown, _layout(shown, size, body)
-        for sprite, x, y in (*laid, (_time(time, body), 2, 2)):
+        clock_sprite = words(f"{math.floor(time * 10) / 10:.1f} s", body, "#000000")
+        for sprite, x, y in (*laid, (clock_sprite, 2, 2)):
             paste(picture, sprite, x, y)
         yield picture
-
-
-def _time(time: Fraction, body: float) -> Sprite:
-    return words(f"{math.floor(time * 10) / 10:.1f} s", body, "#000000")
 
 
 def _layout(marks: Sequence[FilmMark], size: tuple[int, int], body: float) -> list[tuple[Sprite, int, int]]:

@@ -14,7 +14,6 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path as Disk
 from string import Template
@@ -29,11 +28,9 @@ from seldio.media.video import NotVideo, Video
 from seldio.text import printable
 from seldio.view.canvas import COLOURS
 from seldio.view.clip_files import Files, Path, open_clip, prediction_of
-from seldio.view.page_content import PageLabels, SoundCheck, check_sound, questions_of, side
+from seldio.view.page_content import check_sound, questions_of, side
 
 __all__ = ["Page", "view"]
-
-_SIDES = ("labels", "predictions")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,48 +97,38 @@ def view(
     with open_clip(labels, clip, audio, video) as (place, files):
         given = side(place, format)
         shown = media_of(files, media, folder, given=(audio is not None, video is not None))
-        heard = check_sound(given.reading, files, deep)
+        held, contradictions = check_sound(given.reading, files, deep)
     predicted = side(prediction_of(predictions, files.stem), predictions_format) if predictions is not None else None
     asked, remark = questions_of(questions, files.stem) if questions is not None else ([], "")
-    record = _record(files, given, predicted, shown, heard)
-    record |= {"questions": asked, "remark": remark, "asked": questions is not None}
+    sides = {"labels": given} if predicted is None else {"labels": given, "predictions": predicted}
+    found = [{**finding, "side": "sound"} for finding in contradictions]
+    found += [{**finding, "side": name} for name, one in sides.items() for finding in one.findings]
+    record = {  # what the page's script reads
+        "clip": printable(files.stem),
+        "layout": given.reading.format.name,
+        "seconds": max(shown.seconds, *(one.seconds for one in sides.values()), 0.1),
+        "sides": [
+            {"hop": float(one.hop), "events": one.events, "layout": one.reading.format.name} for one in sides.values()
+        ],
+        "findings": found,
+        "held": held,
+        "media": list(shown.notes),
+        "panorama": shown.panorama,
+        "colours": COLOURS,
+        "questions": asked,
+        "remark": remark,
+        "asked": questions is not None,
+    }  # fmt: skip
     return Page(
         document(record, shown),
         files.stem,
         len(given.events),
         None if predicted is None else len(predicted.events),
         len(asked) if questions is not None else None,
-        len(record["findings"]),
+        len(found),
         shown.notes,
         shown.size,
     )
-
-
-def _record(
-    files: Files, given: PageLabels, predicted: PageLabels | None, shown: PageMedia, heard: SoundCheck
-) -> dict[str, Any]:
-    """What the page's script reads."""
-    sides = [given] if predicted is None else [given, predicted]
-    return {
-        "clip": printable(files.stem),
-        "layout": given.reading.format.name,
-        "seconds": max(shown.seconds, *(one.seconds for one in sides), 0.1),
-        "sides": [
-            {"hop": _plain(one.hop), "events": one.events, "layout": one.reading.format.name} for one in sides
-        ],
-        "findings": [
-            *({**finding, "side": "sound"} for finding in heard.findings),
-            *({**finding, "side": name} for name, one in zip(_SIDES, sides, strict=False) for finding in one.findings),
-        ],
-        "held": heard.sentence,
-        "media": list(shown.notes),
-        "panorama": shown.panorama,
-        "colours": COLOURS,
-    }  # fmt: skip
-
-
-def _plain(hop: Fraction) -> float:
-    return float(hop)
 
 
 def document(record: dict[str, Any], media: PageMedia) -> bytes:

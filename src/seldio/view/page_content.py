@@ -110,7 +110,8 @@ def _events(table: Any, hop: Fraction, words: str) -> list[dict[str, Any]]:
     if not table.num_rows or "frame" not in table.column_names:
         return []
     found, (keys, codes) = grouped(table, hop), class_keys(table)
-    names = [_name(number, name, words) for number, name in keys]
+    class_list = vocabulary(words)
+    names = [printable(name) if name else class_list.label(-1 if number is None else number) for number, name in keys]
     columns = {"a": ("azimuth", 2), "e": ("elevation", 2), "d": ("distance", 3)}
     values = {short: _numbers(table, field, digits) for short, (field, digits) in columns.items()}
     sources = table["source"].to_pylist() if "source" in table.column_names else None
@@ -127,10 +128,6 @@ def _events(table: Any, hop: Fraction, words: str) -> list[dict[str, Any]]:
                 record[short] = [column[row] for row in rows]
         records.append(record)
     return records
-
-
-def _name(number: int | None, name: str | None, words: str) -> str:
-    return printable(name) if name else vocabulary(words).label(-1 if number is None else number)
 
 
 # --- findings ----------------------------------------------------------------------------------------------
@@ -204,42 +201,32 @@ class _Moments:
         return self._times[max(0, low - 1) : high]
 
 
-@dataclasses.dataclass(frozen=True)
-class SoundCheck:
-    """What the sound says about the labels.
+def check_sound(reading: Reading, files: Files, deep: bool) -> tuple[str, list[dict[str, Any]]]:
+    """Compare the labels of a clip with its recording, if *deep*.
 
-    Args:
-        sentence: what was done, in a sentence.
-        findings: of the deep validation, as :func:`seldio.view.page_content.findings_of` gives them.
+    Returns:
+        What was done, or the command that does it, in a sentence; and the findings, as :func:`findings_of` gives them.
     """
-
-    sentence: str
-    findings: list[dict[str, Any]] = dataclasses.field(default_factory=list)
-
-
-def check_sound(reading: Reading, files: Files, deep: bool) -> SoundCheck:
-    """The labels of a clip held against its recording, if *deep*; else the command that does it."""
     if files.audio is None:
-        return SoundCheck("No recording was found that the labels could be held against.")
+        return "No recording was found that the labels could be held against.", []
     if not deep:
-        return SoundCheck("The labels were not held against the sound: seldio view --deep does that for a clip, "
-                    "seldio validate --deep for a data set.")  # fmt: skip
+        return ("The labels were not held against the sound: seldio view --deep does that for a clip, "
+                "seldio validate --deep for a data set."), []  # fmt: skip
     from seldio.rules.deep import check_clip
 
     found: list[Finding] = []
-    array: Format | None = files.array if files.array in ("foa", "mic") else None
-    recordings: list[tuple[Entry, Format | None]] = [(files.audio, array)]
+    recordings: list[tuple[Entry, Format | None]] = [
+        (files.audio, files.array if files.array in ("foa", "mic") else None)
+    ]
     recordings += [(files.sibling, "mic")] if files.sibling is not None else []
     names = " and ".join(dict.fromkeys(printable(entry.name.rpartition("/")[2]) for entry, _ in recordings))
     if not check_clip(reading, recordings, found.append):
-        return SoundCheck(
-            f"The labels could not be held against {names}: that takes directions, and FOA or MIC to listen to."
-        )
+        return f"The labels could not be held against {names}: that takes directions, and FOA or MIC to listen to.", []
     both = " (FOA and MIC)" if files.sibling is not None else ""
     done = f"The labels were held against the sound of {names}{both}"
     if found:
-        return SoundCheck(f"{done}.", findings_of(found, reading))
-    return SoundCheck(f"{done}: nothing speaks against them, which is no proof that they are right.")
+        return f"{done}.", findings_of(found, reading)
+    return f"{done}: nothing speaks against them, which is no proof that they are right.", []
 
 
 #: Questions that a page lists; what is beyond is counted.
