@@ -25,7 +25,7 @@ from seldio.item_validation import AnyReference
 from seldio.mera import as_json, response
 from seldio.reference import load
 from seldio.rules import CATALOGUE
-from seldio.rules.answered import ItemReference
+from seldio.rules.predictions import ItemReference
 from seldio.schema.qa import Item
 from seldio.validation import examine, validate
 

@@ -27,7 +27,7 @@ from seldio.errors import InvalidData, SeldioError
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
-from seldio.rules.recordings import probed
+from seldio.rules.collection import probed
 from seldio.schema.events import ClipFile
 from seldio.synth.tree import CLIPS, write_tree
 from seldio.validation import validate

@@ -15,10 +15,9 @@ from seldio.formats import TextFile
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.reference import RUENVAQA
-from seldio.rules.answered import Answered, ItemReference, has_outputs
 from seldio.rules.collection import Reference, item_finder
 from seldio.rules.mera import Package, check_answers, check_package
-from seldio.rules.predictions import check_answered
+from seldio.rules.predictions import Answered, ItemReference, check_answered, has_outputs
 from seldio.schema.qa import Item
 from seldio.text import printable
 

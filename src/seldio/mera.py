@@ -10,8 +10,8 @@ from seldio.files import open_source, read_entries
 from seldio.findings import Finding, raise_errors
 from seldio.item_validation import AnyReference
 from seldio.reference import RUENVAQA
-from seldio.rules.answered import ItemReference
 from seldio.rules.mera import mera_response, mera_verdict
+from seldio.rules.predictions import ItemReference
 from seldio.text import json_text, printable
 
 

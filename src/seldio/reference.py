@@ -16,9 +16,9 @@ from seldio.formats.mera import id_value
 from seldio.formats.recognise import read_files
 from seldio.formats.trees import clip_range, expected_clips
 from seldio.rules import items
-from seldio.rules.answered import ItemReference
 from seldio.rules.collection import Reference, item_finder
 from seldio.rules.mera import gold_of
+from seldio.rules.predictions import ItemReference
 from seldio.schema.qa import Item
 from seldio.text import printable
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import BinaryIO, Protocol, Self
+from typing import TYPE_CHECKING, BinaryIO, Protocol, Self
 
+from seldio.errors import InvalidData, SeldioError
 from seldio.findings import Finding
 from seldio.formats.base import Reading
 from seldio.formats.items import ItemReading
 from seldio.rules.base import Rule
+
+if TYPE_CHECKING:
+    from seldio.media.audio import Entry as SoundEntry
+    from seldio.media.audio import Probe
 
 
 class Entry(Protocol):
@@ -111,9 +116,7 @@ def finder(rule: Rule) -> Found:
         excerpt: str | None = None,
     ) -> Finding:
         end = column + len(value) if column is not None and value is not None else None
-        return Finding(
-            rule.code, rule.severity, message, path, line, column, end, value, hint, rule.fix != "none", excerpt
-        )
+        return rule.at(path, message, line, column, end, value, hint, excerpt=excerpt)
 
     return found
 
@@ -124,9 +127,20 @@ def item_finder(rule: Rule, reading: ItemReading) -> Found:
     def found(
         row: int | None, message: str, field: str | None = None, hint: str | None = None, number: int | None = None
     ) -> Finding:
-        fixable = rule.fix != "none"
         if row is None:
-            return Finding(rule.code, rule.severity, message, reading.path, hint=hint, fixable=fixable)
-        return reading.finding(rule.code, rule.severity, message, row, field, hint, fixable, number)
+            return rule.at(reading.path, message, hint=hint)
+        return reading.finding(rule.code, rule.severity, message, row, field, hint, rule.fix != "none", number)
 
     return found
+
+
+def probed(entry: SoundEntry) -> tuple[Probe | None, str | None]:
+    """The header of a recording, or why it cannot be read."""
+    from seldio.media.audio import probe_entry
+
+    try:
+        return probe_entry(entry), None
+    except InvalidData as error:
+        return None, error.finding.message
+    except SeldioError as error:
+        return None, str(error)

@@ -72,7 +72,8 @@ def _explained(cause: Cause, agree: bool | None, those: list[Fit], many: str) ->
     if agree and cause.channel:
         return f"{turned}, as the labels fit the other {many}", f"take the original, or {undo}"
     if agree and cause.kind in _IN_LABELS:
-        return f"{cause.what}, but only in the {_format(those)}: the labels fit the other {many}", "take the original"
+        these = f"{those[0].format.upper()} recording{'s' if len(those) > 1 else ''}"
+        return f"{cause.what}, but only in the {these}: the labels fit the other {many}", "take the original"
     named = _named(cause, agree)
     if agree is None and cause.channel and not any(one.format == "mic" for one in those):
         return (
@@ -80,10 +81,6 @@ def _explained(cause: Cause, agree: bool | None, those: list[Fit], many: str) ->
             f"{cause.hint}; or {undo}, if that is what went wrong",
         )
     return named.what, named.hint
-
-
-def _format(those: list[Fit]) -> str:
-    return f"{those[0].format.upper()} recording{'s' if len(those) > 1 else ''}"
 
 
 def _evidence(verdict: Verdict) -> str:

@@ -341,7 +341,10 @@ def _foa_order(turn: Floats, reference: int) -> Cause:
 def _mic_order(turn: Floats) -> Cause:
     """An order of the capsules, or what no order of them makes."""
     moved = SIDES @ turn.T
-    order = [int(np.flatnonzero((side == SIDES).all(axis=1))[0]) if _is_side(side) else -1 for side in moved]
+    order = [
+        int(np.flatnonzero((side == SIDES).all(axis=1))[0]) if (side == SIDES).all(axis=1).any() else -1
+        for side in moved
+    ]
     if -1 in order:
         return _axes(turn)
     exchanged = sum(place != capsule for place, capsule in enumerate(order))
@@ -365,10 +368,6 @@ def in_labels(cause: Cause) -> Cause:
         opposite = cause.turn == _matrix(-np.eye(3))
         return _exchange(np.array(cause.turn), 0, "mic") if opposite else _axes(np.array(cause.turn))
     return cause
-
-
-def _is_side(side: Floats) -> bool:
-    return bool((side == SIDES).all(axis=1).any())
 
 
 def rotation(degrees: int, mirrored: bool = False) -> Cause:

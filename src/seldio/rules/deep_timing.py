@@ -126,13 +126,9 @@ def _least(late: int) -> float:
     return FIT if abs(late) <= _FAR else _FIT_FAR
 
 
-def _blocks(values: Floats) -> Floats:
-    return np.add.reduceat(values, np.arange(0, len(values), _BLOCK))
-
-
 def _sure(gain: Floats, margin: float = MARGIN) -> bool:
     """Whether the gain of label frames is large, and far from what chance makes of it in blocks."""
-    blocks = _blocks(gain)
+    blocks = np.add.reduceat(gain, np.arange(0, len(gain), _BLOCK))
     return bool(gain.sum() > margin and gain.sum() > _SURE * np.sqrt((blocks**2).sum()))
 
 

@@ -431,7 +431,10 @@ def hub_mixed_formats(folder: HubFolder, found: Found) -> Iterator[Finding]:
     Reference: datasets, infer_module_for_data_files; dataset-viewer, FileFormatMismatchBetweenSplitsError.
     """
     for config in folder.configs:
-        kinds = dict.fromkeys(kind_of(name) for name in _names(folder, config) if not _beside_media(name))
+        # a metadata file tells about the media files around it
+        kinds = dict.fromkeys(
+            kind_of(name) for name in _names(folder, config) if not name.rpartition("/")[2].startswith("metadata.")
+        )
         if len(kinds) > 1:
             yield found(card_path(folder), f"Configuration {printable(config.name)} mixes {listed(list(kinds))}",
                         "write all splits in one format, or make two configurations")  # fmt: skip
@@ -441,11 +444,6 @@ def _names(folder: HubFolder, config: Config) -> Iterator[str]:
     for patterns in config.splits.values():
         for pattern in patterns:
             yield from (entry.name for entry in folder.matching(pattern))
-
-
-def _beside_media(name: str) -> bool:
-    """Whether a file tells about the media files around it."""
-    return name.rpartition("/")[2].startswith("metadata.")
 
 
 @rule("HUB305", ERROR)

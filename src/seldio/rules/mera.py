@@ -458,7 +458,7 @@ def check_package(package: Package) -> Iterator[Finding]:
     """What is wrong with the archive of a submission, its files' content left aside."""
 
     def finder(one: Rule) -> Found:
-        return lambda path, message, hint: Finding(one.code, one.severity, message, path, hint=hint)
+        return lambda path, message, hint: one.at(path, message, hint=hint)
 
     for one in PACKAGE_RULES:
         if one.check is not None:

@@ -303,10 +303,6 @@ def _is_csv(name: str) -> bool:
     return name.lower().endswith(".csv")
 
 
-def _is_known(name: str) -> bool:
-    return name.lower().endswith((".csv", ".pdf"))
-
-
 def _in_place(meta: Meta) -> bool:
     """Whether a meta file lies at ``[ROOT/]taskN/LABEL/``."""
     task = _task(meta.file.name)
@@ -385,7 +381,7 @@ class _Reader:
             output=output,
             outputs=tuple(csvs.pop(output, ())),
             elsewhere={name: tuple(entries) for name, entries in csvs.items()},
-            rest=tuple(file for file in group if file != taken and not _is_known(file.name)),
+            rest=tuple(file for file in group if file != taken and not file.name.lower().endswith((".csv", ".pdf"))),
         )
 
     def sheet(self, folder: str, group: Sequence[File]) -> Meta | None:

@@ -112,7 +112,7 @@ def meta_field_missing(package: Package, found: Found) -> Iterator[Finding]:
             yield found(meta.path, "the meta file is empty", "fill in the organisers' template")
         for pointer in _gaps(meta, REQUIRED, strict=True):
             yield _missing(meta, pointer, found, "fill it in: it is required")
-        authors = _authors(meta)
+        authors = [author for _, author in _values(meta.fields, (*_AUTHORS, "*")) if isinstance(author, dict)]
         if authors and not any("corresponding" in author for author in authors):
             hint = 'add "corresponding: true" to one author'
             yield found(message=_UNMARKED, hint=hint, **meta.place(_AUTHORS, key=True))
@@ -318,10 +318,6 @@ def _missing(meta: Meta, pointer: Pointer, found: Found, hint: str) -> Finding:
     except KeyError:
         block = _named(tuple(above)) if above else "the meta file"
         return found(message=f"{block} has no {name}", hint=hint, **meta.place(tuple(above), key=True))
-
-
-def _authors(meta: Meta) -> list[dict[Any, Any]]:
-    return [author for _, author in _values(meta.fields, (*_AUTHORS, "*")) if isinstance(author, dict)]
 
 
 def _results(meta: Meta) -> Iterator[tuple[Pointer, Any]]:

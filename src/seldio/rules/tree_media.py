@@ -16,9 +16,8 @@ from seldio.engines import each
 from seldio.errors import SeldioError
 from seldio.formats.trees import AUDIO, TYPES, Place, Tree
 from seldio.rules.base import Labels
-from seldio.rules.collection import Collection, Entry
+from seldio.rules.collection import Collection, Entry, probed
 from seldio.rules.layout import last_part
-from seldio.rules.recordings import probed
 from seldio.rules.tree_gaps import spot
 from seldio.text import printable
 

@@ -96,7 +96,7 @@ def video_size(video: TreeVideo, found: Found) -> Iterator[Finding]:
         wanted = PRESCRIBED[video.tree.layout][0]
         if facts.size[0] * wanted[1] == facts.size[1] * wanted[0] and facts.size <= wanted:
             return None
-        return f"pictures of {facts.size[0]}×{facts.size[1]}, not {_size(wanted)} or the same made smaller"
+        return f"pictures of {facts.size[0]}×{facts.size[1]}, not {wanted[0]}×{wanted[1]} or the same made smaller"
 
     if video.tree.layout in PRESCRIBED:
         yield from _by_folder(video, wrong, "take it as published", found)
@@ -404,10 +404,6 @@ def _spans(spans: Sequence[tuple[float, float]]) -> str:
     named = listed([f"from {start:.1f} to {end:.1f} s" for start, end in longest], 3)
     total = sum(end - start for start, end in spans)
     return named if len(spans) == 1 else f"{named} ({total:.1f} s in all)"
-
-
-def _size(size: tuple[int, int]) -> str:
-    return f"{size[0]}×{size[1]}"
 
 
 def _far(facts: Facts) -> bool:

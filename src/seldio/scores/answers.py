@@ -14,7 +14,7 @@ from seldio.errors import UsageError
 from seldio.findings import raise_errors
 from seldio.formats import item_formats
 from seldio.formats.items import ItemReading
-from seldio.rules.answered import OUTPUTS, has_outputs, prediction_of
+from seldio.rules.predictions import OUTPUTS, has_outputs, prediction_of
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.result import Notice, ScoreReport
 from seldio.tasks.english import PUBLISHED
