@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seldio.data.arrow_tables import Events, Items
-from seldio.data.index import ARRAYS, Index, Media
+from seldio.data.index import Index, Media, paths_of
 from seldio.errors import UsageError
 from seldio.files import Entry, open_source
 from seldio.findings import raise_errors
@@ -159,9 +159,7 @@ class Dataset:
         rows = list(self._rows.values())
         found: dict[str, Any] = {"layout": self.layout, "clips": len(rows)}
         found |= {f"{field}s": _counts(getattr(row, field) for row in rows) for field in ("split", "room")}
-        found["files"] = _counts(
-            field for row in rows for field in (*ARRAYS, "metadata", "video") if getattr(row, field)
-        )
+        found["files"] = _counts(field for row in rows for field in paths_of(row))
         if self.events:
             table = self.events.table()
             found["events"] = {

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from seldio.data.arrow_tables import Events, LabelFile
 from seldio.data.export_files import spread
-from seldio.data.index import ARRAYS, Index
+from seldio.data.index import ARRAYS, ClipMedia, Index
 from seldio.engines import cut
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
@@ -229,14 +229,14 @@ def _rate(entry: Entry) -> int | None:
 
 
 def _row(index: Index, name: str, clip: Clip, key: str, array: str) -> Row:
-    arrays = [field for field in (array, *ARRAYS) if getattr(clip, field) is not None]
+    files = ClipMedia.of(clip, index.entries).files
+    arrays = [field for field in dict.fromkeys((array, *ARRAYS)) if field in files]
     main = arrays[0] if arrays else None
-    columns = {} if main is None else {"audio": getattr(clip, main)}
-    columns |= {"recording" if field == "audio" else field: getattr(clip, field) for field in arrays if field != main}
-    columns |= {"video": clip.video} if clip.video is not None else {}
+    columns = {main: "audio", "audio": "recording"} if main != "audio" else {}
+    media = {columns.get(field, field): files[field] for field in (*arrays, *(["video"] if "video" in files else []))}
     file = index.label_files.get(name)
     labels = file.entry if file is not None and file.table is None else None
-    return Row(name, key, clip, {column: index.entries[path] for column, path in columns.items()}, main, labels)
+    return Row(name, key, clip, media, main, labels)
 
 
 def _keys(names: Iterable[str]) -> dict[str, str]:

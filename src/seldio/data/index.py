@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -40,6 +40,12 @@ if TYPE_CHECKING:
 ARRAYS = ("foa", "mic", "stereo", "audio")
 
 
+def paths_of(clip: Clip) -> dict[str, str]:
+    """The files of a clip by field: its recordings in the order of ``ARRAYS``, its video and its labels."""
+    paths = {field: getattr(clip, field) for field in (*ARRAYS, "video", "metadata")}
+    return {field: path for field, path in paths.items() if path is not None}
+
+
 @dataclass(frozen=True, slots=True)
 class ClipMedia:
     """The files of one clip.
@@ -52,10 +58,19 @@ class ClipMedia:
     clip: Clip
     files: Mapping[str, Entry]
 
+    @staticmethod
+    def of(clip: Clip, entries: Mapping[str, Entry]) -> ClipMedia:
+        """Those of a clip; *entries* are the files of its data set by name."""
+        return ClipMedia(clip, {field: entries[path] for field, path in paths_of(clip).items()})
+
+    def entry(self, arrays: Sequence[str] = ARRAYS) -> Entry | None:
+        """The first recording of *arrays* that there is, as a file; None without."""
+        return next((self.files[name] for name in arrays if name in self.files), None)
+
     def recording(self, array: str | None = None) -> Recording | None:
         """The recording of *array* (``foa``, ``mic``, ``stereo``, ``audio``), or the first there is; None without."""
-        field = array or next((name for name in ARRAYS if name in self.files), "")
-        return Recording(self.files[field]) if field in self.files else None
+        entry = self.entry((array,) if array else ARRAYS)
+        return Recording(entry) if entry is not None else None
 
     @property
     def foa(self) -> Recording:
@@ -124,9 +139,7 @@ class Media(Mapping[str, ClipMedia]):
         return iter(self._clips)
 
     def __getitem__(self, clip: str) -> ClipMedia:
-        row = self._clips[clip]
-        paths = {field: getattr(row, field) for field in (*ARRAYS, "metadata", "video")}
-        return ClipMedia(row, {field: self._entries[path] for field, path in paths.items() if path is not None})
+        return ClipMedia.of(self._clips[clip], self._entries)
 
 
 #: Bytes that tell labels as JSON from other JSON.
@@ -206,8 +219,8 @@ class Index:
 
     @cached_property
     def _clip_by_file(self) -> Mapping[str, str]:
-        files = ((getattr(row, field), name) for name, row in self.clips.items() for field in (*ARRAYS, "video"))
-        return {file: name for file, name in files if file is not None}
+        files = [(name, *file) for name, row in self.clips.items() for file in paths_of(row).items()]
+        return {path: name for name, field, path in files if field != "metadata"}
 
     @cached_property
     def _questions(self) -> frozenset[str]:
@@ -216,8 +229,7 @@ class Index:
             return frozenset()
         alone = [
             row.metadata for row in self.tree.clips
-            if row.metadata is not None and row.layout == "loose"
-            and not any(getattr(row, field) for field in (*ARRAYS, "video"))
+            if row.metadata is not None and row.layout == "loose" and paths_of(row).keys() == {"metadata"}
         ]  # fmt: skip
         if self.item_format is not None:
             return frozenset(alone)
@@ -283,5 +295,5 @@ def _loose(clip: str, metadata: str | None = None) -> Clip:
 
 def _path(row: Clip) -> str:
     """The path of a clip's first file, without suffix."""
-    paths = (getattr(row, field) for field in ("metadata", *ARRAYS, "video"))
-    return str(next(path for path in paths if path is not None)).rpartition(".")[0]
+    paths = paths_of(row)
+    return paths.get("metadata", next(iter(paths.values()))).rpartition(".")[0]

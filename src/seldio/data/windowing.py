@@ -315,9 +315,10 @@ def clip_files(dataset: Dataset, audio: str | None, video: bool, target: str | N
     if not dataset.media:
         raise UsageError("there is no clip to make windows of" + ("; items=True: the questions" * bool(dataset.items)))
     hop = dataset.events.hop if target is not None else clock.HOP
+    arrays = ARRAYS if audio is None or audio == "any" else (audio,)
     found = []
     for name, media in dataset.media.items():
-        recording = _recording(media, audio)
+        recording = media.entry(arrays)
         missing = [
             what for what, lacks in (
                 (f"recording ({audio})", audio is not None and recording is None),
@@ -329,16 +330,11 @@ def clip_files(dataset: Dataset, audio: str | None, video: bool, target: str | N
             raise DataError(
                 f"clip {printable(name)} has no {' and no '.join(missing)}: ask for less, or select() others"
             )
-        known = recording or _recording(media, "any")
+        known = recording or media.entry()
         frames = _sound_frames(known, hop) if known is not None else _length(dataset, name, media)
         sounds = (recording,) if audio is not None and recording is not None else ()
         found.append(ClipFiles(name, frames, sounds, media.files.get("video") if video else None))
     return found
-
-
-def _recording(media: ClipMedia, audio: str | None) -> Entry | None:
-    fields = ARRAYS if audio in (None, "any") else (audio,)
-    return next((media.files[field] for field in fields if field in media.files), None)
 
 
 def _sound_frames(entry: Entry, hop: Fraction) -> int:
