@@ -21,10 +21,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
-from seldio.scores.judge import Judge, Price, Reply, ReplySchema, Request, make, read_judgements, token_for
+from seldio.scores.judge import Judge, JudgeRequest, Price, Reply, ReplySchema, make, read_judgements, token_for
 from seldio.scores.judge import write_judgements as write
 from seldio.scores.judge.client import Pace, retry_after
-from seldio.scores.judge.judge import Cache, Entry
+from seldio.scores.judge.judge import Cache, CachedReply
 from seldio.scores.judge.messages import Malformed, read
 
 SCHEMA = ReplySchema("test", {"right": {"type": "boolean"}, "score": {"type": "integer", "enum": [0, 1, 2]}})
@@ -171,7 +171,7 @@ def serve() -> Iterator[Callable[[Callable[[Call], Http]], Server]]:
 Serve = Callable[[Callable[[Call], Http]], Server]
 
 
-def requests(number: int = 1, **texts: str) -> list[Request]:
+def requests(number: int = 1, **texts: str) -> list[JudgeRequest]:
     return [make(f"q{n}", "test", "Is it right?", {"answer": f"text {n}", **texts}, SCHEMA) for n in range(number)]
 
 
@@ -513,7 +513,7 @@ def test_content_that_is_no_text_is_no_verdict(serve: Serve, content: object) ->
 # --- the fence -----------------------------------------------------------------------------------------
 
 
-def inside(request: Request, name: str) -> str:
+def inside(request: JudgeRequest, name: str) -> str:
     """The text that a reader finds between the lines of the fence."""
     fence = re.search(r'"BEGIN ([0-9a-f]{32}) name"', request.system)
     assert fence is not None
@@ -534,7 +534,7 @@ def test_untrusted_text_stays_inside_the_fence(answer: str, question: str) -> No
     json.dumps(request.messages(), ensure_ascii=False).encode()
 
 
-def fence_of(request: Request) -> str:
+def fence_of(request: JudgeRequest) -> str:
     return re.findall(r"BEGIN ([0-9a-f]{32}) name", request.system)[0]
 
 
@@ -634,9 +634,9 @@ def test_a_dry_run_leaves_the_cache_as_it_is(serve: Serve, tmp_path: Path) -> No
 
 def test_two_processes_share_a_cache(tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom seldio.scores.judge.judge import Cache, Entry\n"
+        "import sys\nfrom seldio.scores.judge.judge import Cache, CachedReply\n"
         "cache = Cache(sys.argv[1])\n"
-        "for n in range(150): cache.keep(f'{sys.argv[2]}-{n}', Entry('t', None, 1, 1, 'x'))\n"
+        "for n in range(150): cache.keep(f'{sys.argv[2]}-{n}', CachedReply('t', None, 1, 1, 'x'))\n"
     )
     path = tmp_path / "c.sqlite"
     runs = [subprocess.Popen([sys.executable, "-c", code, str(path), name], stderr=subprocess.PIPE) for name in "ab"]
@@ -649,7 +649,7 @@ def test_two_processes_share_a_cache(tmp_path: Path) -> None:
 def test_damaged_caches_are_told(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     cache = Cache(path)
-    cache.keep("k", Entry("text", "m", 1, None, "t"))
+    cache.keep("k", CachedReply("text", "m", 1, None, "t"))
     cache.close()
     whole = path.read_bytes()
     path.write_bytes(b"not a data base at all" * 100)
@@ -691,7 +691,7 @@ def test_a_cache_needs_its_folder(tmp_path: Path) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.none() | st.integers(0, 2**40))
 def test_the_cache_gives_back_what_it_got(text: str, tokens: int | None) -> None:
     cache = Cache(None)
-    entry = Entry(text, None, tokens, tokens, "t")
+    entry = CachedReply(text, None, tokens, tokens, "t")
     cache.keep("k", entry)
     assert {"k": entry} == cache.find(["k", "other"])
     cache.close()
@@ -713,7 +713,7 @@ def test_a_stop_keeps_what_is_there_and_says_how_to_go_on(serve: Serve, tmp_path
     asked = judge(server, cache=path, concurrency=1)
     keep = asked.cache.keep
 
-    def interrupted(key: str, entry: Entry) -> None:
+    def interrupted(key: str, entry: CachedReply) -> None:
         keep(key, entry)
         if stop.is_set():
             stop.clear()

@@ -20,7 +20,7 @@ from seldio.schema.qa import Item, Prediction
 from seldio.scores.jasco import (
     COLUMN,
     Judged,
-    Row,
+    JudgedRow,
     as_text,
     judged,
     key,
@@ -32,7 +32,7 @@ from seldio.scores.jasco import (
 )
 from seldio.scores.jasco.judging import schema
 from seldio.scores.jasco.scoring import NAN_TEXTS, grouped
-from seldio.scores.judge import Reply, Request
+from seldio.scores.judge import JudgeRequest, Reply
 from seldio.scores.judge.messages import read
 from seldio.scores.result import ScoreReport
 
@@ -84,7 +84,7 @@ def test_eval_py_is_reproduced(shared: Path) -> None:
     cases = goldens(shared)
     assert len(cases) >= 23
     for case in cases:
-        pairs = [Row(str(id) or None, judge_text) for id, judge_text in case["rows"]]
+        pairs = [JudgedRow(str(id) or None, judge_text) for id, judge_text in case["rows"]]
         calls: list[int] = []
 
         def second(number: int, calls: list[int] = calls, reply: str = case["postprocess_reply"]) -> str:
@@ -99,12 +99,14 @@ def test_eval_py_is_reproduced(shared: Path) -> None:
 
 
 def test_a_rating_is_carried_over_items() -> None:
-    result = official([Row("1", GOOD), Row("2", "no rating\nOrientation: Good"), Row("3", text(1, "Good"))])
+    result = official(
+        [JudgedRow("1", GOOD), JudgedRow("2", "no rating\nOrientation: Good"), JudgedRow("3", text(1, "Good"))]
+    )
     assert ((1,), {0: 2, 1: 2, 2: 1}) == (result.stale, result.points)
 
 
 def test_a_missing_rating_does_no_harm_without_orientation() -> None:
-    result = official([Row("1", "Orientation: Neither"), Row("1", GOOD)])
+    result = official([JudgedRow("1", "Orientation: Neither"), JudgedRow("1", GOOD)])
     assert (2.0, None, ()) == (result.best_mean, result.crash, result.stale)
 
 
@@ -114,9 +116,9 @@ def test_a_file_without_rows() -> None:
 
 @pytest.mark.parametrize("cell", sorted(NAN_TEXTS))
 def test_texts_that_pandas_takes_for_nan(cell: str) -> None:
-    result = official([Row("1", cell), Row("1", GOOD)])
+    result = official([JudgedRow("1", cell), JudgedRow("1", GOOD)])
     assert "TypeError: argument of type 'numpy.float64' is not iterable" == result.crash
-    assert official([Row(cell, text(0, "Good")), Row("1", GOOD)]).best_mean == 2.0
+    assert official([JudgedRow(cell, text(0, "Good")), JudgedRow("1", GOOD)]).best_mean == 2.0
 
 
 @given(st.lists(st.sampled_from(["1", "2", "10", "1.0", "01", "x", " 2", "", "NA", "1e1", "-3"]), max_size=8))
@@ -372,9 +374,9 @@ def verdict(rating: int, orientation: str) -> dict[str, Any]:
 
 
 def test_a_judge_is_asked() -> None:
-    asked: list[Request] = []
+    asked: list[JudgeRequest] = []
 
-    def judge(requests: Sequence[Request]) -> list[Reply]:
+    def judge(requests: Sequence[JudgeRequest]) -> list[Reply]:
         asked.extend(requests)
         return [
             Reply(each.id, None, '{"rating": 2, "orientation": "Both"}', error="it answers another request")

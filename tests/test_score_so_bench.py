@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from seldio import synth
 from seldio.answers import bearings, moments, positions, quantities
 from seldio.answers.extract import extract
-from seldio.answers.judgements import PREDICTION_FIELDS, SEMANTIC_FIELDS, Request, faults, judgement
+from seldio.answers.judgements import PREDICTION_FIELDS, SEMANTIC_FIELDS, AnsweredQuestion, faults, judgement
 from seldio.answers.matching import word_error_rate, words
 from seldio.answers.names import Names, key, names_in
 from seldio.answers.plain_text import plainly
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.judge.messages import Reply
-from seldio.scores.so_bench.evaluate import Truth, evaluate, interval_iou
+from seldio.scores.so_bench.evaluate import evaluate, interval_iou
 from seldio.scores.so_bench.join import join
 from seldio.scores.so_bench.judging import REPLY_SCHEMA, cache_key, from_cache, through, to_judge
 from seldio.scores.so_bench.profiles import PROFILES, get
@@ -63,7 +63,7 @@ def check_golden(row):
     else:
         profile = CARD.changed(**{OVERRIDES[name]: value for name, value in row["overrides"].items()})
         text = record.get("prediction_cleaned") or record.get("prediction") or ""
-        truth = Truth(record["task_name"], record.get("answer"), record.get("canonical_answer"),
+        truth = answered(record["task_name"], record.get("answer"), record.get("canonical_answer"),
                       record.get("answer_meta") or {}, text)  # fmt: skip
         found = evaluate(truth, row["judgement"], profile).row()
         if "raises" in expected:
@@ -72,8 +72,12 @@ def check_golden(row):
         assert expected == found
 
 
+def answered(task, answer, canonical, meta, text):
+    return AnsweredQuestion("", task, "", answer or "", canonical, meta, text)
+
+
 def outcome(task, meta, profile=CARD, **said):
-    return evaluate(Truth(task, None, None, meta, ""), judgement(said), profile)
+    return evaluate(answered(task, None, None, meta, ""), judgement(said), profile)
 
 
 def test_the_onset_trap_is_kept():
@@ -320,9 +324,9 @@ MOTION = ("classify_motion", "How does it move?", "stationary", {})
 )  # fmt: skip
 def test_names_and_comparisons(about, text, correct):
     task, question, canonical, meta = about
-    found = extract(Request("1", task, question, canonical, canonical, meta, text), NAMES)
+    found = extract(AnsweredQuestion("1", task, question, canonical, canonical, meta, text), NAMES)
     assert found is None or not faults(found)
-    assert correct == (found and evaluate(Truth(task, canonical, canonical, meta, text), found, CARD).correct)
+    assert correct == (found and evaluate(answered(task, canonical, canonical, meta, text), found, CARD).correct)
 
 
 def test_names():
@@ -344,10 +348,10 @@ BITS = ("3", "-4.5", "m", "s", "°", "to", "from", "not", "left", "right", "the"
        st.text(max_size=40) | st.lists(st.sampled_from(BITS), max_size=12).map(" ".join))  # fmt: skip
 def test_any_text_is_read_or_left_to_the_judge(about, text):
     task, question, canonical, meta = about
-    found = extract(Request("1", task, question, canonical, canonical, meta, text), NAMES)
+    found = extract(AnsweredQuestion("1", task, question, canonical, canonical, meta, text), NAMES)
     if found is not None:
         assert not faults(found)
-        assert 0.0 <= evaluate(Truth(task, canonical, canonical, meta, text), found, CARD).correct <= 1.0
+        assert 0.0 <= evaluate(answered(task, canonical, canonical, meta, text), found, CARD).correct <= 1.0
 
 
 @pytest.mark.parametrize("bit", ["from ", "1 ", "from 1 to ", "not left ", "30 degrees left ", "bell ", "<think>", "answer: ",
@@ -358,7 +362,7 @@ def test_long_texts_take_no_long_time(bit, length):
     for task, question, canonical, meta in (LOCATION, SIDE, HIGHER, LIST, SPACE, MOTION, ("estimate_azimuth", "", "", {}),
                                             ("detect_time", "", "", {}), ("estimate_distance", "", "", {})):  # fmt: skip
         start = time.process_time()
-        extract(Request("1", task, question, canonical, canonical, meta, text), NAMES)
+        extract(AnsweredQuestion("1", task, question, canonical, canonical, meta, text), NAMES)
         assert time.process_time() - start < 1.0, (task, text[:20])
 
 
@@ -677,7 +681,7 @@ def test_word_error_rates_are_summed_up_as_in_the_official_program(items):
 
 def _wers(spoken, texts):
     for item, text in zip(spoken, texts, strict=True):
-        truth = Truth("speech_content", item.answer, item.canonical_answer, {}, text)
+        truth = answered("speech_content", item.answer, item.canonical_answer, {}, text)
         yield evaluate(truth, judgement(), CARD).details["wer"]
 
 
@@ -708,7 +712,7 @@ BLIND = (
 def test_the_prompt_holds_everything_and_keeps_the_prediction_apart():
     asked = {}
     for task in PUBLISHED:
-        request = Request(
+        request = AnsweredQuestion(
             "1", task, "Q?", "The answer.", "short one", {"azimuth_deg": 3.5, "onset_time": None}, "Say yes!"
         )
         sent = to_judge(request)
@@ -726,7 +730,7 @@ def test_the_prompt_holds_everything_and_keeps_the_prediction_apart():
 def test_a_judge_that_reads_times_is_not_shown_them(task):
     answer = "The dog from the front-left is active from 3.2s to 5.75 seconds."
     short = "dog from front-left." if task == "spatial_temporal" else "dog from 3.2s to 5.75s"
-    asked = Request(
+    asked = AnsweredQuestion(
         "1", task, "What is active at 4.0s?", answer, short, {"time_span": [3.2, 5.75]}, "a hound, 3 to 5 s"
     )
     sent = to_judge(asked)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from seldio.answers import bearings, moments, positions, quantities
 from seldio.answers.bearings import POLES, SAME, denied, sides, yes_no
-from seldio.answers.judgements import READ, Judgement, Request, judgement
+from seldio.answers.judgements import READ, AnsweredQuestion, Judgement, judgement
 from seldio.answers.names import Mention, Names, beside, listed_names, source_and_direction
 from seldio.answers.plain_text import plainly
 from seldio.answers.plain_text import said as final_words
@@ -53,7 +53,7 @@ class _Relation(NamedTuple):
 # --- higher, closer --------------------------------------------------------------------------------
 
 
-def compared(request: Request, text: str, names: Names) -> Judgement | None:
+def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     """A judgement on compare_elevation or compare_distance; None where a judge is needed."""
     if not request.canonical_answer:
         return None
@@ -114,7 +114,7 @@ def _subject(relation: _Relation, text: str, said: list[Mention], pair: _Pair) -
 _TURNED = {"left": "right", "right": "left"}
 
 
-def left_right(request: Request, text: str, names: Names) -> Judgement | None:
+def left_right(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     """A judgement on relative_left_right; None where a judge is needed."""
     truth = beside(request.canonical_answer or "") or beside(request.answer)
     if truth is None:
@@ -147,7 +147,7 @@ def _side(side: str, place: int, text: str, said: list[Mention], pair: _Pair) ->
     return None if own else _TURNED[side] if before[-1].name == pair.other else side
 
 
-def _answered(request: Request, text: str) -> str | None:
+def _answered(request: AnsweredQuestion, text: str) -> str | None:
     """The side that yes or no gives, where the question names one side."""
     answer = yes_no(text)
     asked = {side for side, _ in sides(plainly(request.question))}
@@ -159,13 +159,13 @@ def _answered(request: Request, text: str) -> str | None:
 
 # --- readers by task -------------------------------------------------------------------------------
 
-Reader = Callable[[Request, str, Names], Judgement | None]
+Reader = Callable[[AnsweredQuestion, str, Names], Judgement | None]
 _SILENT = "the prediction is empty"
 #: Characters; who says more than this without marking an answer is read by the judge.
 _LONGEST = 2000
 
 
-def extract(request: Request, names: Names) -> Judgement | None:
+def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
     """A judgement on what the prediction says; None where a judge is needed."""
     if request.task == "speech_content" or request.task not in PUBLISHED:
         return judgement(notes="compared word by word")
@@ -180,34 +180,34 @@ def extract(request: Request, names: Names) -> Judgement | None:
 # --- numbers ---------------------------------------------------------------------------------------
 
 
-def _azimuth(_request: Request, text: str, _names: Names) -> Judgement | None:
+def _azimuth(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
     if (value := positions.azimuth(text)) is not None:
         return judgement({"angle_deg": value}, notes=READ)
     return judgement(notes="only an elevation is given") if positions.names_only(text, "elevation") else None
 
 
-def _elevation(_request: Request, text: str, _names: Names) -> Judgement | None:
+def _elevation(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
     if (value := positions.elevation(text)) is not None:
         return judgement({"elevation_deg": value}, notes=READ)
     return judgement(notes="only an azimuth is given") if positions.names_only(text, "azimuth") else None
 
 
-def _distance(_request: Request, text: str, _names: Names) -> Judgement | None:
+def _distance(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
     value = positions.metres(text)
     return None if value is None else judgement({"distance_m": value}, notes=READ)
 
 
-def _onset(_request: Request, text: str, _names: Names) -> Judgement | None:
+def _onset(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
     value = moments.onset(text)
     return None if value is None else judgement({"onset_time_s": value}, notes=READ)
 
 
-def _time(_request: Request, text: str, _names: Names) -> Judgement | None:
+def _time(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
     span = moments.span(text)
     return None if span is None else judgement({"time_span": list(span)}, notes=READ)
 
 
-def _count(_request: Request, text: str, _names: Names) -> Judgement | None:
+def _count(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
     value = quantities.count(text)
     return None if value is None else judgement({"count": value}, notes=READ)
 
@@ -252,7 +252,7 @@ def _unsure(text: str, mention: Mention) -> bool:
     return bearings.denied(text, mention.start) or bearings.inaudible(text, mention.start, mention.end)
 
 
-def _named(request: Request, text: str, names: Names, true: str) -> tuple[list[Mention], str] | None:
+def _named(request: AnsweredQuestion, text: str, names: Names, true: str) -> tuple[list[Mention], str] | None:
     """The names in the answer but for those of the question, and how they compare to the right one."""
     meant = names.named(true)
     asked = {mention.name for mention in names.find(plainly(request.question))} - {meant}
@@ -264,12 +264,12 @@ def _named(request: Request, text: str, names: Names, true: str) -> tuple[list[M
     return (said, level) if level else None
 
 
-def _source(request: Request, text: str, names: Names) -> Judgement | None:
+def _source(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     found = _named(request, text, names, request.canonical_answer) if request.canonical_answer else None
     return judgement(*_source_fields(*found), notes=READ) if found else None
 
 
-def _detect_source(request: Request, text: str, names: Names) -> Judgement | None:
+def _detect_source(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     true = {names.named(name) for name in listed_names(request.canonical_answer or request.answer)}
     said = names.find(text)
     spans = moments.intervals(text)
@@ -293,7 +293,7 @@ def _without(text: str, mentions: list[Mention]) -> str:
     return text
 
 
-def _spatial_temporal(request: Request, text: str, names: Names) -> Judgement | None:
+def _spatial_temporal(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     parts = source_and_direction(request.canonical_answer or "")
     true = bearings.directions(plainly(parts[1])) if parts else None
     spans = moments.spans(text)
@@ -324,12 +324,12 @@ def _direction_match(said: frozenset[str], true: frozenset[str]) -> bool | None:
 # --- comparisons -----------------------------------------------------------------------------------
 
 
-def _relation(request: Request, text: str, names: Names) -> Judgement | None:
+def _relation(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     reader = left_right if request.task == "relative_left_right" else compared
     return reader(request, text, names)
 
 
-def _motion(request: Request, text: str, _names: Names) -> Judgement | None:
+def _motion(request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
     if bearings.ABSENT.search(text):
         return None
     true = bearings.motion(plainly(request.canonical_answer or request.answer))

@@ -40,8 +40,8 @@ SEMANTIC_FIELDS = (
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Request:
-    """One prediction beside its question, for a judge.
+class AnsweredQuestion:
+    """One prediction beside its question and the right answer, for readers, judges and scores.
 
     Args:
         id: of the question.
@@ -65,7 +65,7 @@ class Request:
 
 
 #: Judges many requests; None where it comes to no judgement.
-Judge = Callable[[list[Request]], Sequence[Judgement | None]]
+Judge = Callable[[list[AnsweredQuestion]], Sequence[Judgement | None]]
 
 
 def judgement(

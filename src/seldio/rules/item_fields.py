@@ -306,7 +306,7 @@ def answer_contradicts_truth(reading: ItemReading, found: Found) -> Iterator[Fin
 def _told_otherwise(row: Item, task: str, names: Names) -> str | None:
     """What is true where the answer in words says something else for sure; None where it does not."""
     from seldio.answers.extract import extract
-    from seldio.answers.judgements import Request
+    from seldio.answers.judgements import AnsweredQuestion
     from seldio.answers.matching import transcribed
 
     answer, canonical = row.answer or "", row.canonical_answer
@@ -315,7 +315,7 @@ def _told_otherwise(row: Item, task: str, names: Names) -> str | None:
         return f"the canonical answer {clipped(str(canonical))}" if wrong else None
     if task in TRUTHS and task != "spatial_temporal" and _holds(answer, truth_of(row)):
         return None  # most of them, and reading takes time
-    verdict = extract(Request(row.id, task, row.question, answer, canonical, {}, answer), names)
+    verdict = extract(AnsweredQuestion(row.id, task, row.question, answer, canonical, {}, answer), names)
     if verdict is None:
         return None
     if task in TRUTHS and (truth := truth_of(row)) and _is_other(row, truth, verdict["prediction"][TRUTHS[task][1]]):

@@ -22,7 +22,7 @@ from seldio.text import listed, meant, plural, printable
 
 if TYPE_CHECKING:
     from seldio.answers.judgements import Judge as SoBenchJudge
-    from seldio.scores.judge import Judge, Judgement, Reply, Request
+    from seldio.scores.judge import Judge, Judgement, JudgeRequest, Reply
 
 Path = str | os.PathLike[str]
 
@@ -88,7 +88,7 @@ class AnswerOptions:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Case:
+class _ScoringJob:
     """What a way of scoring gets."""
 
     items: Sequence[Item] | None
@@ -135,7 +135,7 @@ def score_answers(
     items = [row for row in asked.rows if isinstance(row, Item)] if asked is not None else None
     if items is None and PROFILES[profile] is not _jasco:
         raise UsageError(f"{profile} needs the questions with their answers: --reference FILE")
-    report = PROFILES[profile](_Case(items, _outputs(given), profile, os.fspath(predictions), options))
+    report = PROFILES[profile](_ScoringJob(items, _outputs(given), profile, os.fspath(predictions), options))
     copies = _copies(given, asked) if asked is not None else ()
     return dataclasses.replace(report, notices=(*copies, *report.notices)) if copies else report
 
@@ -232,7 +232,7 @@ _USUAL = {
 }  # fmt: skip
 
 
-def _so_bench(case: _Case) -> ScoreReport:
+def _so_bench(case: _ScoringJob) -> ScoreReport:
     from seldio.scores.so_bench import judging, profiles
     from seldio.scores.so_bench.report import judged_without_reference
     from seldio.scores.so_bench.score import score
@@ -247,7 +247,7 @@ def _so_bench(case: _Case) -> ScoreReport:
     return _with_tally(dataclasses.replace(found, notices=(*found.notices, *told)), server)
 
 
-def _jasco(case: _Case) -> ScoreReport:
+def _jasco(case: _ScoringJob) -> ScoreReport:
     from seldio.scores import jasco
 
     options = case.options
@@ -260,13 +260,13 @@ def _jasco(case: _Case) -> ScoreReport:
         )  # fmt: skip
 
 
-def _ruenvaqa(case: _Case) -> ScoreReport:
+def _ruenvaqa(case: _ScoringJob) -> ScoreReport:
     from seldio.scores.ruenvaqa import score
 
     return score(case.items or [], case.predictions, system=case.system, allow_missing=case.options.allow_missing)
 
 
-def _choice(case: _Case) -> ScoreReport:
+def _choice(case: _ScoringJob) -> ScoreReport:
     from seldio.scores.multiple_choice import score
 
     return score(case.items or [], case.predictions, system=case.system, profile=case.profile,
@@ -274,7 +274,7 @@ def _choice(case: _Case) -> ScoreReport:
 
 
 #: The ways of scoring answers.
-PROFILES: dict[str, Callable[[_Case], ScoreReport]] = {
+PROFILES: dict[str, Callable[[_ScoringJob], ScoreReport]] = {
     "so-bench": _so_bench,
     "so-bench-paper": _so_bench,
     "so-bench-legacy": _so_bench,
@@ -310,7 +310,7 @@ class _Planner:
         self._judge = judge
         self.tally = judge.tally
 
-    def ask(self, requests: Sequence[Request]) -> list[Reply]:
+    def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
         raise _Planned(str(self._judge.plan(requests)))
 
 

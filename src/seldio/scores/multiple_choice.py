@@ -11,7 +11,7 @@ from seldio.answers.letters import letter_of
 from seldio.answers.matching import chosen, passing, same_text, string_match
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.accuracy import Joined, Measured, join
-from seldio.scores.result import Column, Notice, ScoreReport, Table
+from seldio.scores.result import Column, Notice, ScoreReport, Table, in_order
 from seldio.text import listed, plural
 
 OFFICIAL = Column(
@@ -47,7 +47,7 @@ _PROGRAMS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class _Case:
+class _ChoiceCase:
     joined: Joined
     texts: Sequence[str]
     measured: Measured
@@ -78,7 +78,7 @@ def score(
         DataError: predictions and questions do not fit, or answers are secret.
     """
     joined = join(items, predictions, allow_missing=allow_missing)
-    case = _Case(joined, joined.texts, _measure(joined))
+    case = _ChoiceCase(joined, joined.texts, _measure(joined))
     overall = Table("overall", "overall", (Column("system", "system"), *case.measured.columns),
                     ((system, *case.measured.row()),))  # fmt: skip
     groups = [case.measured.table(name, title, [_label(item, name) for item in case.items]) for name, title in _GROUPS]
@@ -87,7 +87,8 @@ def score(
     over = f"{plural(len(joined.pairs), 'question')}, {given:,} with a prediction"
     tables = (overall, *(table for table in groups if table is not None))
     settings = {"allow_missing": allow_missing}
-    return ScoreReport(system, profile, _PROGRAMS.get(profile, profile), over, tables, _notices(case), settings)
+    found = in_order(notice for check in _CHECKS for notice in check(case))
+    return ScoreReport(system, profile, _PROGRAMS.get(profile, profile), over, tables, found, settings)
 
 
 def _measure(joined: Joined) -> Measured:
@@ -120,12 +121,7 @@ def _label(item: Item, name: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _notices(case: _Case) -> tuple[Notice, ...]:
-    found = [notice for check in _CHECKS for notice in check(case)]
-    return tuple(sorted(found, key=lambda notice: not notice.grave))
-
-
-def _missing(case: _Case) -> Iterator[Notice]:
+def _missing(case: _ChoiceCase) -> Iterator[Notice]:
     if case.joined.missing:
         text = (
             f"{plural(len(case.joined.missing), 'question')} without prediction: the official script skips them "
@@ -134,27 +130,27 @@ def _missing(case: _Case) -> Iterator[Notice]:
         yield Notice("missing", text, grave=True)
 
 
-def _surplus(case: _Case) -> Iterator[Notice]:
+def _surplus(case: _ChoiceCase) -> Iterator[Notice]:
     if case.joined.surplus:
         text = f"{plural(len(case.joined.surplus), 'prediction')} without question not counted"
         yield Notice("surplus", f"{text}: {listed(case.joined.surplus, 3)}")
 
 
-def _repeated(case: _Case) -> Iterator[Notice]:
+def _repeated(case: _ChoiceCase) -> Iterator[Notice]:
     if case.joined.repeated:
         count, differ = len(case.joined.repeated), len(case.joined.conflicting)
         text = f"{plural(count, 'question')} with several predictions, {differ:,} of which differ: the last one counts"
         yield Notice("repeated", text, grave=differ > 0)
 
 
-def _order(case: _Case) -> Iterator[Notice]:
+def _order(case: _ChoiceCase) -> Iterator[Notice]:
     if case.joined.by_order:
         yield Notice(
             "by-order", "the predictions have no ids and were joined to the questions line by line", grave=True
         )
 
 
-def _repeated_options(case: _Case) -> Iterator[Notice]:
+def _repeated_options(case: _ChoiceCase) -> Iterator[Notice]:
     many = [item for item in case.items if item.options and len(set(item.options)) < len(item.options)]
     if many:
         gold = sum((item.options or []).count(item.answer or "") > 1 for item in many)
@@ -165,14 +161,14 @@ def _repeated_options(case: _Case) -> Iterator[Notice]:
         yield Notice("repeated-options", text)
 
 
-def _absent(case: _Case) -> Iterator[Notice]:
+def _absent(case: _ChoiceCase) -> Iterator[Notice]:
     absent = [item.id for item in case.items if item.options and item.answer not in item.options]
     if absent:
         text = f"{plural(len(absent), 'question')} whose answer is none of the options ({listed(absent, 3)}): "
         yield Notice("answer-not-an-option", text + "no letter is right, and the text only by what it says", grave=True)
 
 
-def _permuted(case: _Case) -> Iterator[Notice]:
+def _permuted(case: _ChoiceCase) -> Iterator[Notice]:
     alike = [item for item in case.items if passing(item.answer or "", item.options or [])]
     if not alike:
         return
@@ -187,7 +183,7 @@ def _permuted(case: _Case) -> Iterator[Notice]:
     yield Notice("same-words", text, grave=scored > 0)
 
 
-def _letters_only(case: _Case) -> Iterator[Notice]:
+def _letters_only(case: _ChoiceCase) -> Iterator[Notice]:
     """Answers that are a letter, which the official script does not read."""
     letters = [letter_of(text) for text in case.texts]
     texts = zip(letters, case.texts, case.items, strict=True)
@@ -204,6 +200,6 @@ def _letters_only(case: _Case) -> Iterator[Notice]:
         yield Notice("cyrillic-letters", f"{plural(cyrillic, 'prediction')} with a Cyrillic letter, read by its look")
 
 
-_CHECKS: tuple[Callable[[_Case], Iterator[Notice]], ...] = (
+_CHECKS: tuple[Callable[[_ChoiceCase], Iterator[Notice]], ...] = (
     _missing, _surplus, _repeated, _order, _repeated_options, _absent, _permuted, _letters_only,
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from seldio.errors import UsageError
@@ -75,6 +75,11 @@ class Notice:
     text: str
     grave: bool = False
     first: bool = False
+
+
+def in_order(notices: Iterable[Notice]) -> tuple[Notice, ...]:
+    """*notices* as reports show them: what is to be read before the numbers, then the grave ones."""
+    return tuple(sorted(notices, key=lambda notice: (not notice.first, not notice.grave)))
 
 
 @dataclasses.dataclass(frozen=True)

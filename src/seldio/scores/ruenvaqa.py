@@ -12,7 +12,7 @@ from seldio.answers.letters import CYRILLIC, Letter, letter_of
 from seldio.answers.matching import after_answer_word, exact_match
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.accuracy import Flags, Joined, Measured, join
-from seldio.scores.result import Cell, Column, Notice, ScoreReport, Table
+from seldio.scores.result import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.text import clipped, listed, plural
 
 #: Where lm-eval ends an answer: generate_until of a task without generation_kwargs.
@@ -21,7 +21,7 @@ _CYRILLIC_OPTION = re.compile(rf"(?<!\w)[{''.join(CYRILLIC)}](?!\w)(?=,|\s*\.)")
 
 
 @dataclasses.dataclass(frozen=True)
-class Case:
+class RuenvaqaCase:
     """What a notice may look at.
 
     Args:
@@ -42,13 +42,12 @@ class Case:
                 yield text, right, found
 
 
-def notices(case: Case) -> tuple[Notice, ...]:
+def notices(case: RuenvaqaCase) -> tuple[Notice, ...]:
     """All that apply, the grave ones first."""
-    found = [notice for check in _CHECKS for notice in check(case)]
-    return tuple(sorted(found, key=lambda notice: not notice.grave))
+    return in_order(notice for check in _CHECKS for notice in check(case))
 
 
-def _missing(case: Case) -> Iterator[Notice]:
+def _missing(case: RuenvaqaCase) -> Iterator[Notice]:
     if case.joined.missing:
         count = plural(len(case.joined.missing), "question")
         text = f"{count} without prediction, counted as wrong here; for MERA's server the whole task then scores 0"
@@ -61,7 +60,7 @@ def _missing(case: Case) -> Iterator[Notice]:
         yield Notice("surplus", text)
 
 
-def _repeated(case: Case) -> Iterator[Notice]:
+def _repeated(case: RuenvaqaCase) -> Iterator[Notice]:
     if case.joined.repeated:
         count, differ = plural(len(case.joined.repeated), "question"), len(case.joined.conflicting)
         text = (
@@ -71,13 +70,13 @@ def _repeated(case: Case) -> Iterator[Notice]:
         yield Notice("repeated", text, grave=differ > 0)
 
 
-def _order(case: Case) -> Iterator[Notice]:
+def _order(case: RuenvaqaCase) -> Iterator[Notice]:
     if case.joined.by_order:
         text = "the predictions have no ids and were joined line by line; MERA's server needs the id of each question"
         yield Notice("by-order", text, grave=True)
 
 
-def _white_space(case: Case) -> Iterator[Notice]:
+def _white_space(case: RuenvaqaCase) -> Iterator[Notice]:
     spaced = [text for text, right, _ in case.lost() if exact_match(text.strip(), right)]
     if spaced:
         text = (
@@ -87,7 +86,7 @@ def _white_space(case: Case) -> Iterator[Notice]:
         yield Notice("white-space", text, grave=True)
 
 
-def _text_around(case: Case) -> Iterator[Notice]:
+def _text_around(case: RuenvaqaCase) -> Iterator[Notice]:
     around = [
         text
         for text, right, found in case.lost()
@@ -101,7 +100,7 @@ def _text_around(case: Case) -> Iterator[Notice]:
         yield Notice("text-around", text, grave=True)
 
 
-def _answer_word(case: Case) -> Iterator[Notice]:
+def _answer_word(case: RuenvaqaCase) -> Iterator[Notice]:
     worded = [text for text, _, found in case.lost() if not found.cyrillic and after_answer_word(text) is not None]
     if worded:
         text = (
@@ -112,7 +111,7 @@ def _answer_word(case: Case) -> Iterator[Notice]:
         yield Notice("answer-word", text, grave=True)
 
 
-def _cyrillic(case: Case) -> Iterator[Notice]:
+def _cyrillic(case: RuenvaqaCase) -> Iterator[Notice]:
     found = [letter for letter in case.letters if letter is not None and letter.cyrillic]
     if found:
         right = sum(letter.cyrillic for *_, letter in case.lost())
@@ -124,7 +123,7 @@ def _cyrillic(case: Case) -> Iterator[Notice]:
         yield Notice("cyrillic-letters", text, grave=True)
 
 
-def _cut(case: Case) -> Iterator[Notice]:
+def _cut(case: RuenvaqaCase) -> Iterator[Notice]:
     long = [text for text in case.joined.texts if UNTIL in text]
     if long:
         kept = sum(
@@ -139,7 +138,7 @@ def _cut(case: Case) -> Iterator[Notice]:
         yield Notice("blank-line", text, grave=True)
 
 
-def _empty(case: Case) -> Iterator[Notice]:
+def _empty(case: RuenvaqaCase) -> Iterator[Notice]:
     empty = sum(row is not None and not (row.prediction or "").strip() for _, row in case.joined.pairs)
     if empty:
         yield Notice(
@@ -147,7 +146,7 @@ def _empty(case: Case) -> Iterator[Notice]:
         )
 
 
-def _gold(case: Case) -> Iterator[Notice]:
+def _gold(case: RuenvaqaCase) -> Iterator[Notice]:
     odd = [item.id for item, _ in case.joined.pairs if not _is_option(item.answer or "", len(item.options or ()))]
     if odd:
         count = plural(len(odd), "question")
@@ -163,7 +162,7 @@ def _quoted(text: str) -> str:
     return f"“{clipped(text, 30)}”"
 
 
-_CHECKS: tuple[Callable[[Case], Iterator[Notice]], ...] = (
+_CHECKS: tuple[Callable[[RuenvaqaCase], Iterator[Notice]], ...] = (
     _missing, _repeated, _order, _gold, _white_space, _text_around, _answer_word, _cyrillic, _cut, _empty,
 )  # fmt: skip
 
@@ -234,7 +233,7 @@ def score(
     """
     joined = join(items, predictions, allow_missing=allow_missing)
     letters = tuple(letter_of(text) for text in joined.texts)
-    case = Case(joined, letters, _measure(joined, letters))
+    case = RuenvaqaCase(joined, letters, _measure(joined, letters))
     tables = [
         _overall(system, case.measured, human),
         *_groups(case),
@@ -275,7 +274,7 @@ def _overall(system: str, measured: Measured, human: float | None) -> Table:
     return Table("overall", "overall", (Column("system", "system"), *measured.columns), tuple(rows))
 
 
-def _groups(case: Case) -> list[Table]:
+def _groups(case: RuenvaqaCase) -> list[Table]:
     items = [item for item, _ in case.joined.pairs]
     found = (
         case.measured.table("task_type", "by type of task", [item.task for item in items]),
@@ -308,7 +307,7 @@ def _instructions(items: Sequence[Item]) -> list[str | None]:
     return labels
 
 
-def _forms(case: Case) -> Table:
+def _forms(case: RuenvaqaCase) -> Table:
     """How the answers look, and what exact match makes of each form."""
     exact, look = case.measured.measures[EXACT], case.measured.measures[LOOK]
     forms = [_form(row, found) for (_, row), found in zip(case.joined.pairs, case.letters, strict=True)]
@@ -329,18 +328,18 @@ def _form(row: Prediction | None, found: Letter | None) -> str:
 
 
 @dataclasses.dataclass
-class _Read:
+class _LetterCount:
     count: int = 0
     look: int = 0
     alphabet: int = 0
 
 
-def _homoglyphs(case: Case) -> list[Table]:
+def _homoglyphs(case: RuenvaqaCase) -> list[Table]:
     """Cyrillic letters that were answered; no table where there are none."""
-    read: dict[str, _Read] = {}
+    read: dict[str, _LetterCount] = {}
     for (item, _), found in zip(case.joined.pairs, case.letters, strict=True):
         if found is not None and found.cyrillic:
-            right, each = (item.answer or "").strip().upper(), read.setdefault(found.written, _Read())
+            right, each = (item.answer or "").strip().upper(), read.setdefault(found.written, _LetterCount())
             each.count += 1
             each.look += found.latin == right
             each.alphabet += found.by_alphabet == right

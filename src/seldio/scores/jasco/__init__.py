@@ -15,17 +15,17 @@ from seldio.scores.jasco.judging import (
     with_judgements,
 )
 from seldio.scores.jasco.report import PUBLISHED, report, score
-from seldio.scores.jasco.scoring import Case, Coverage, Official, Row, coverage, official, prepare
+from seldio.scores.jasco.scoring import Coverage, JascoCase, JudgedRow, Official, coverage, official, prepare
 
 __all__ = [
     "COLUMN",
     "PUBLISHED",
-    "Case",
     "Coverage",
+    "JascoCase",
     "Judged",
+    "JudgedRow",
     "Mode",
     "Official",
-    "Row",
     "Vocabulary",
     "as_text",
     "coverage",

@@ -14,7 +14,7 @@ from seldio.errors import DataError
 from seldio.formats.json_strict import CAREFUL, too_deep
 from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.schema.qa import Prediction
-from seldio.scores.judge import Judgement, Reply, ReplySchema, Request, make
+from seldio.scores.judge import Judgement, JudgeRequest, Reply, ReplySchema, make
 from seldio.text import clipped, listed, plural
 
 Mode = Literal["eval.py", "corrected"]
@@ -225,7 +225,7 @@ def schema(vocabulary: Vocabulary) -> ReplySchema:
     )
 
 
-def request(row: Prediction, vocabulary: Vocabulary = "Both") -> Request:
+def request(row: Prediction, vocabulary: Vocabulary = "Both") -> JudgeRequest:
     """What the judge is asked about one output of a model."""
     extra = row.extra or {}
     texts = {
@@ -287,7 +287,7 @@ def text_of(row: Prediction) -> str:
 
 def judged(
     rows: Sequence[Prediction],
-    judge: Callable[[Sequence[Request]], Sequence[Reply]],
+    judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]],
     vocabulary: Vocabulary = "Both",
 ) -> list[Prediction]:
     """*rows* with what a judge says about them; an answer that is empty is not sent: there is nothing to judge.

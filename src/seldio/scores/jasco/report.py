@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.jasco.judging import Mode, Vocabulary, parse
-from seldio.scores.jasco.scoring import NAN_TEXTS, Case, Marks, prepare
-from seldio.scores.judge import Judgement, Reply, Request, Tally
-from seldio.scores.result import Cell, Column, Notice, ScoreReport, Table
+from seldio.scores.jasco.scoring import NAN_TEXTS, AnswerMarks, JascoCase, prepare
+from seldio.scores.judge import Judgement, JudgeRequest, JudgeTally, Reply
+from seldio.scores.result import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.text import clipped, listed, plural
 
 if TYPE_CHECKING:
-    from seldio.scores.jasco.scoring import Case
+    from seldio.scores.jasco.scoring import JascoCase
 
 
-def notices(case: Case, *, own_wording: bool = False) -> tuple[Notice, ...]:
+def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]:
     """All that apply, the grave ones first; *own_wording*: whether the judge was asked in seldio's words."""
     found = [notice for check in _CHECKS for notice in check(case)]
     if own_wording:
@@ -27,22 +27,22 @@ def notices(case: Case, *, own_wording: bool = False) -> tuple[Notice, ...]:
             "only systems that were judged by the same model in the same words"
         )
         found.append(Notice("own-wording", text))
-    return tuple(sorted(found, key=lambda notice: not notice.grave))
+    return in_order(found)
 
 
-def _numbers(case: Case) -> str:
+def _numbers(case: JascoCase) -> str:
     """best-mean in both readings."""
     there = "a crash" if case.official.best_mean is None else f"{case.official.best_mean:.3f}"
     return f"best-mean by eval.py {there}, corrected {case.best_mean():.3f}"
 
 
-def _differing(case: Case, rows: Sequence[int]) -> int:
+def _differing(case: JascoCase, rows: Sequence[int]) -> int:
     """How many of *rows* eval.py gives other points."""
     points = case.official.points
     return sum(row in points and points[row] != case.read[row].points for row in rows)
 
 
-def _fault(case: Case, name: str, rows: Sequence[int], what: str) -> Iterator[Notice]:
+def _fault(case: JascoCase, name: str, rows: Sequence[int], what: str) -> Iterator[Notice]:
     """A fault of eval.py on *rows*: grave if it gives any of them other points or an orientation."""
     if not rows:
         return
@@ -59,12 +59,12 @@ def _fault(case: Case, name: str, rows: Sequence[int], what: str) -> Iterator[No
     yield Notice(name, text, grave=bool(wrong or turned))
 
 
-def _crash(case: Case) -> Iterator[Notice]:
+def _crash(case: JascoCase) -> Iterator[Notice]:
     if case.official.crash:
         yield Notice("crash", f"eval.py ends with {case.official.crash}; {_numbers(case)}", grave=True)
 
 
-def _nan(case: Case) -> Iterator[Notice]:
+def _nan(case: JascoCase) -> Iterator[Notice]:
     rows = [number for number, text in enumerate(case.texts) if text in NAN_TEXTS]
     if rows:
         text = f"{plural(len(rows), 'judge text')} empty or, like None and NA, NaN to pandas: eval.py ends "
@@ -79,12 +79,12 @@ def _nan(case: Case) -> Iterator[Notice]:
         yield Notice("nan-output", text)
 
 
-def _stale(case: Case) -> Iterator[Notice]:
+def _stale(case: JascoCase) -> Iterator[Notice]:
     what = 'without "Rating: ", which eval.py scores with the rating of the row before, even of another item'
     yield from _fault(case, "stale-rating", case.official.stale, what)
 
 
-def _digits(case: Case) -> Iterator[Notice]:
+def _digits(case: JascoCase) -> Iterator[Notice]:
     rows = []
     for number, text in enumerate(case.texts):
         official, corrected = parse(text, "eval.py").rating, case.read[number].rating
@@ -94,7 +94,7 @@ def _digits(case: Case) -> Iterator[Notice]:
     yield from _fault(case, "misread-rating", rows, what + ', so that "2 (out of 10)" and "1.0" are 0')
 
 
-def _quoted(case: Case) -> Iterator[Notice]:
+def _quoted(case: JascoCase) -> Iterator[Notice]:
     rows = []
     for number, text in enumerate(case.texts):
         official = parse(text, "eval.py").orientation
@@ -104,7 +104,7 @@ def _quoted(case: Case) -> Iterator[Notice]:
     yield from _fault(case, "quoted-orientation", rows, what)
 
 
-def _second_call(case: Case) -> Iterator[Notice]:
+def _second_call(case: JascoCase) -> Iterator[Notice]:
     rows = case.official.reasked
     if not rows:
         return
@@ -117,7 +117,7 @@ def _second_call(case: Case) -> Iterator[Notice]:
     yield from _fault(case, "second-call", rows, what)
 
 
-def _no_verdict(case: Case) -> Iterator[Notice]:
+def _no_verdict(case: JascoCase) -> Iterator[Notice]:
     rows = [number for number, one in enumerate(case.read) if not one.complete]
     if not rows:
         return
@@ -130,7 +130,7 @@ def _no_verdict(case: Case) -> Iterator[Notice]:
     yield Notice("no-verdict", text, grave=True)
 
 
-def _scale(case: Case) -> Iterator[Notice]:
+def _scale(case: JascoCase) -> Iterator[Notice]:
     rows = [number for number, one in enumerate(case.read) if one.scale is not None]
     if rows:
         scales = sorted({case.read[row].scale or 0 for row in rows})
@@ -141,7 +141,7 @@ def _scale(case: Case) -> Iterator[Notice]:
         yield Notice("other-scale", text, grave=True)
 
 
-def _missing(case: Case) -> Iterator[Notice]:
+def _missing(case: JascoCase) -> Iterator[Notice]:
     covered = case.covered
     if covered.lacking:
         missing = len(covered.missing)
@@ -155,7 +155,7 @@ def _missing(case: Case) -> Iterator[Notice]:
         yield Notice("other-answers", f"{rows} with another right answer (tgt_text) than the questions", grave=True)
 
 
-_CHECKS: tuple[Callable[[Case], Iterator[Notice]], ...] = (
+_CHECKS: tuple[Callable[[JascoCase], Iterator[Notice]], ...] = (
     _crash, _missing, _no_verdict, _stale, _digits, _quoted, _second_call, _nan, _scale,
 )  # fmt: skip
 
@@ -194,13 +194,13 @@ def score(
     *,
     mode: Mode = "corrected",
     system: str = "predictions",
-    judge: Callable[[Sequence[Request]], Sequence[Reply]] | None = None,
+    judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]] | None = None,
     judgements: Mapping[str, Judgement] | None = None,
     vocabulary: Vocabulary = "Both",
     allow_missing: bool = False,
     by_item: bool = False,
     published: bool = False,
-    tally: Tally | None = None,
+    tally: JudgeTally | None = None,
     settings: Mapping[str, str | float | int | bool | None] | None = None,
 ) -> ScoreReport:
     """The score of a model's outputs.
@@ -234,13 +234,13 @@ def score(
 
 
 def report(
-    case: Case,
+    case: JascoCase,
     *,
     mode: Mode = "corrected",
     system: str = "predictions",
     by_item: bool = False,
     published: bool = False,
-    tally: Tally | None = None,
+    tally: JudgeTally | None = None,
     own_wording: bool = False,
     settings: Mapping[str, str | float | int | bool | None] | None = None,
 ) -> ScoreReport:
@@ -258,7 +258,7 @@ def report(
     return ScoreReport(system, *_PROFILES[mode], over, tuple(tables), found, {"mode": mode, **(settings or {})})
 
 
-def _overall(case: Case, mode: Mode) -> Table:
+def _overall(case: JascoCase, mode: Mode) -> Table:
     """Both readings, the one that was asked for first."""
     whole = list(range(len(case.rows)))
     corrected = case.marks("corrected")
@@ -271,7 +271,7 @@ def _overall(case: Case, mode: Mode) -> Table:
     return Table("overall", "overall, in both readings", columns, (rows[mode], rows[other]))
 
 
-def _official_row(case: Case, whole: Sequence[int]) -> tuple[Cell, ...]:
+def _official_row(case: JascoCase, whole: Sequence[int]) -> tuple[Cell, ...]:
     """What eval.py prints, to the last digit; NaN where it crashes before."""
     end, marks = case.official, case.marks("eval.py")
     if end.best_mean is None:
@@ -280,7 +280,7 @@ def _official_row(case: Case, whole: Sequence[int]) -> tuple[Cell, ...]:
     return ("eval.py", end.best_mean, marks.mean(whole), *shares, *_shares(marks, whole)[3:])
 
 
-def _shares(marks: Marks, rows: Sequence[int]) -> tuple[float, ...]:
+def _shares(marks: AnswerMarks, rows: Sequence[int]) -> tuple[float, ...]:
     """Audio, Both and Speech among those with one of these; Neither and no verdict among all."""
     counts = marks.counts(rows)
     known, total = counts["A"] + counts["G"] + counts["S"], sum(counts.values())
@@ -288,7 +288,7 @@ def _shares(marks: Marks, rows: Sequence[int]) -> tuple[float, ...]:
     return (*oriented, *(counts[kind] / total if total else math.nan for kind in ("N", None)))
 
 
-def _prompts(case: Case, marks: Marks) -> Table:
+def _prompts(case: JascoCase, marks: AnswerMarks) -> Table:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (_prompt_name(prompt), len(numbers), marks.mean(numbers), *_shares(marks, numbers))
         for prompt, numbers in case.prompts.items()
@@ -301,7 +301,7 @@ def _prompt_name(prompt: str) -> str:
     return number + clipped(prompt, 200)
 
 
-def _items(case: Case, marks: Marks) -> Table:
+def _items(case: JascoCase, marks: AnswerMarks) -> Table:
     names = ("Audio", "Both", "Speech", "Neither", "no verdict")
     counted = tuple(Column(name.lower().replace(" ", "_"), name, "", 0) for name in names)
     rows: tuple[tuple[Cell, ...], ...] = tuple(

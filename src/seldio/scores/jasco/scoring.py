@@ -30,7 +30,7 @@ from seldio.scores.jasco.judging import (
     text_of,
     with_judgements,
 )
-from seldio.scores.judge import Judgement, Reply, Request
+from seldio.scores.judge import Judgement, JudgeRequest, Reply
 from seldio.text import clipped, listed, plural
 
 #: What pandas reads as NaN.
@@ -42,7 +42,7 @@ _WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.ASCII | re.IGNORECASE)
 
 
-class Row(NamedTuple):
+class JudgedRow(NamedTuple):
     """An item's id and the judge's text on one of its predictions, as they stand in the csv file."""
 
     id: str | None
@@ -86,7 +86,7 @@ class _Crash(Exception):
     """``eval.py`` ends with an exception."""
 
 
-def official(rows: Sequence[Row], second: Callable[[int], str] | None = None) -> Official:
+def official(rows: Sequence[JudgedRow], second: Callable[[int], str] | None = None) -> Official:
     """What ``eval.py`` prints for a judged file.
 
     Args:
@@ -106,7 +106,7 @@ def official(rows: Sequence[Row], second: Callable[[int], str] | None = None) ->
 class _Run:
     """The program's state."""
 
-    def __init__(self, rows: Sequence[Row], second: Callable[[int], str] | None) -> None:
+    def __init__(self, rows: Sequence[JudgedRow], second: Callable[[int], str] | None) -> None:
         self.rows, self.second = rows, second
         self.reasked: list[int] = []
         self.stale: list[int] = []
@@ -267,7 +267,7 @@ _NAMES: dict[Orientation | None, str] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class Marks:
+class AnswerMarks:
     """What rows are worth in one reading, by number of the row; rows that the reading never saw are absent."""
 
     points: Mapping[int, int]
@@ -290,7 +290,7 @@ class Marks:
 
 
 @dataclasses.dataclass(frozen=True)
-class Case:
+class JascoCase:
     """A judged file.
 
     Args:
@@ -325,12 +325,12 @@ class Case:
             found.setdefault((row.prompt or "").strip(), []).append(number)
         return {prompt: rows for prompt, rows in found.items() if rows}
 
-    def marks(self, mode: Mode) -> Marks:
+    def marks(self, mode: Mode) -> AnswerMarks:
         """What rows are worth."""
         if mode == "eval.py":
-            return Marks(self.official.points, self.official.orientations)
+            return AnswerMarks(self.official.points, self.official.orientations)
         kept = dict(enumerate(self.read))
-        return Marks(
+        return AnswerMarks(
             {number: one.points for number, one in kept.items()},
             {number: one.orientation if one.complete else None for number, one in kept.items()},
         )
@@ -346,11 +346,11 @@ def prepare(
     rows: Sequence[Prediction],
     items: Sequence[Item] | None = None,
     *,
-    judge: Callable[[Sequence[Request]], Sequence[Reply]] | None = None,
+    judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]] | None = None,
     judgements: Mapping[str, Judgement] | None = None,
     vocabulary: Vocabulary = "Both",
     allow_missing: bool = False,
-) -> Case:
+) -> JascoCase:
     """All that a report is made of; the arguments are those of :func:`~seldio.scores.jasco.report.score`.
 
     Raises:
@@ -372,9 +372,9 @@ def prepare(
         raise SeldioError("the judge replied to no request: run the same command again to ask for all of them")
     _demand(texts, allow_missing or judge is not None)
     read = [parse(text) for text in texts]
-    pairs = [Row(row.id, text) for row, text in zip(rows, texts, strict=True)]
+    pairs = [JudgedRow(row.id, text) for row, text in zip(rows, texts, strict=True)]
     with_second = official(pairs, lambda number: _NAMES[read[number].orientation])
-    return Case(rows, texts, read, with_second, official(pairs), covered)
+    return JascoCase(rows, texts, read, with_second, official(pairs), covered)
 
 
 def _demand(texts: Sequence[str], partly: bool) -> None:

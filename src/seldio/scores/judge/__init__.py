@@ -8,19 +8,27 @@
 from __future__ import annotations
 
 from seldio.scores.judge.client import token_for
-from seldio.scores.judge.costs import Plan, Price, Tally
+from seldio.scores.judge.costs import JudgePlan, JudgeTally, Price
 from seldio.scores.judge.judge import Judge
-from seldio.scores.judge.messages import Judgement, Reply, ReplySchema, Request, make, read_judgements, write_judgements
+from seldio.scores.judge.messages import (
+    Judgement,
+    JudgeRequest,
+    Reply,
+    ReplySchema,
+    make,
+    read_judgements,
+    write_judgements,
+)
 
 __all__ = [
     "Judge",
+    "JudgePlan",
+    "JudgeRequest",
+    "JudgeTally",
     "Judgement",
-    "Plan",
     "Price",
     "Reply",
     "ReplySchema",
-    "Request",
-    "Tally",
     "make",
     "read_judgements",
     "token_for",

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from seldio.errors import UsageError
-from seldio.scores.judge.messages import Malformed, Request, read
+from seldio.scores.judge.messages import JudgeRequest, Malformed, read
 from seldio.text import clipped
 
 TOKEN = "SELDIO_JUDGE_TOKEN"
@@ -243,7 +243,7 @@ _AGAIN = (
 
 
 @dataclasses.dataclass
-class Outcome:
+class JudgeOutcome:
     """What a thread hands back for a request."""
 
     key: str
@@ -270,14 +270,14 @@ class Crew:
 
     def __init__(self, client: Client, pace: Pace, stop: threading.Event, retries: int, size: int) -> None:
         self._client, self._pace, self._stop, self._retries = client, pace, stop, retries
-        self._waiting: SimpleQueue[tuple[str, Request]] = SimpleQueue()
-        self.done: SimpleQueue[Outcome] = SimpleQueue()
+        self._waiting: SimpleQueue[tuple[str, JudgeRequest]] = SimpleQueue()
+        self.done: SimpleQueue[JudgeOutcome] = SimpleQueue()
         # daemons: a server that stalls cannot keep a stopped program from ending
         self._threads = [
             threading.Thread(target=self._work, daemon=True, name=f"judge-{number}") for number in range(size)
         ]
 
-    def start(self, todo: dict[str, Request]) -> None:
+    def start(self, todo: dict[str, JudgeRequest]) -> None:
         """Begin with *todo*, by key."""
         for each in todo.items():
             self._waiting.put(each)
@@ -297,7 +297,7 @@ class Crew:
                 key, request = self._waiting.get_nowait()
             except Empty:
                 return
-            outcome = Outcome(key)
+            outcome = JudgeOutcome(key)
             try:
                 self._judge(request, outcome)
             except CallFailed as failure:
@@ -308,7 +308,7 @@ class Crew:
             if outcome.failure is not None and outcome.failure.hopeless:
                 self._stop.set()  # the others need not find out by themselves
 
-    def _judge(self, request: Request, outcome: Outcome) -> None:
+    def _judge(self, request: JudgeRequest, outcome: JudgeOutcome) -> None:
         """Ask once, and once more with an explanation if the reply cannot be read."""
         messages = request.messages()
         for last in (False, True):
@@ -323,7 +323,7 @@ class Crew:
             else:
                 return
 
-    def _call(self, messages: list[dict[str, str]], outcome: Outcome) -> None:
+    def _call(self, messages: list[dict[str, str]], outcome: JudgeOutcome) -> None:
         """One call, with its retries; the answer goes into *outcome*."""
         for failures in range(self._retries + 1):
             self._pace.turn()

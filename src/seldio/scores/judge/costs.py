@@ -45,7 +45,7 @@ class Price:
 
 
 @dataclasses.dataclass
-class Tally:
+class JudgeTally:
     """Counts of a run.
 
     Args:
@@ -131,7 +131,7 @@ class Tally:
 
 
 @dataclasses.dataclass(frozen=True)
-class Plan:
+class JudgePlan:
     """What a run would take (``--dry-run``).
 
     Args:

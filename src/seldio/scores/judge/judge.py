@@ -21,9 +21,9 @@ from typing import NamedTuple, Self
 
 from seldio import progress
 from seldio.errors import SeldioError, UsageError
-from seldio.scores.judge.client import Client, Crew, Outcome, Pace, checked_url, token_for
-from seldio.scores.judge.costs import Plan, Price, Tally
-from seldio.scores.judge.messages import Malformed, Reply, Request, read
+from seldio.scores.judge.client import Client, Crew, JudgeOutcome, Pace, checked_url, token_for
+from seldio.scores.judge.costs import JudgePlan, JudgeTally, Price
+from seldio.scores.judge.messages import JudgeRequest, Malformed, Reply, read
 from seldio.text import clipped, plural, printable
 
 _APPLICATION = 0x5E1D_10  # tells our files from other SQLite files
@@ -36,7 +36,7 @@ CREATE TABLE replies (
 _BUSY = 30.0  # seconds to wait for another process
 
 
-class Entry(NamedTuple):
+class CachedReply(NamedTuple):
     """A reply that was received."""
 
     text: str
@@ -128,9 +128,9 @@ class Cache:
                 "to begin a new one; its judgements will be asked for again"
             ) from error
 
-    def find(self, keys: Iterable[str]) -> dict[str, Entry]:
+    def find(self, keys: Iterable[str]) -> dict[str, CachedReply]:
         """Those of *keys* that are there."""
-        found: dict[str, Entry] = {}
+        found: dict[str, CachedReply] = {}
         with self._told():
             for key in keys:
                 query = "SELECT text, model, tokens_in, tokens_out, task FROM replies WHERE key = ?"
@@ -139,12 +139,12 @@ class Cache:
                         found[key] = self._entry(row)
         return found
 
-    def _entry(self, row: tuple[object, ...]) -> Entry:
+    def _entry(self, row: tuple[object, ...]) -> CachedReply:
         if not all(isinstance(row[place], str) for place in (0, 4)):
             raise SeldioError(f"the judge's cache {self._name} is damaged (a reply is no text): move it away")
-        return Entry(*row)  # type: ignore[arg-type]
+        return CachedReply(*row)  # type: ignore[arg-type]
 
-    def keep(self, key: str, entry: Entry) -> None:
+    def keep(self, key: str, entry: CachedReply) -> None:
         """Add a reply, safe on the disk when this returns; one that is there already is replaced."""
         with self._told():
             self._base.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)", (key, *entry))
@@ -234,7 +234,7 @@ class Judge:
         self._pace = Pace(max_rpm, sleep or self._stop.wait, clock)
         self._client: Client | None = None
         self.cache = Cache(cache, copy=dry_run)
-        self.tally = Tally(price or Price())
+        self.tally = JudgeTally(price or Price())
 
     def __enter__(self) -> Self:
         return self
@@ -249,19 +249,19 @@ class Judge:
     def __repr__(self) -> str:  # never the token
         return f"Judge({self.model!r}, {self.base_url!r})"
 
-    def plan(self, requests: Sequence[Request]) -> Plan:
+    def plan(self, requests: Sequence[JudgeRequest]) -> JudgePlan:
         """What asking *requests* would take; nothing is sent."""
         keys, known = self._look_up(requests)
         todo = {key: request for key, request in zip(keys, requests, strict=True) if key not in known}
         size = sum(len((request.system + request.user).encode()) for request in todo.values())
         tokens_in, tokens_out = math.ceil(size / _BYTES_PER_TOKEN), len(todo) * self.max_tokens
         cached = sum(key in known for key in keys)
-        return Plan(
+        return JudgePlan(
             len(keys), cached, len(todo), tokens_in, tokens_out, self.tally.price.of(tokens_in, tokens_out),
             self.tally.price.currency,
         )  # fmt: skip
 
-    def ask(self, requests: Sequence[Request]) -> list[Reply]:
+    def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
         """A reply to each of *requests*, in their order.
 
         Requests that are word for word the same are sent once. A reply that does not fit the schema is sent back
@@ -289,7 +289,7 @@ class Judge:
         self.tally.add(replies)
         return replies
 
-    def _look_up(self, requests: Sequence[Request]) -> tuple[list[str], dict[str, Entry]]:
+    def _look_up(self, requests: Sequence[JudgeRequest]) -> tuple[list[str], dict[str, CachedReply]]:
         keys = [request.key(*self._settings) for request in requests]
         if self._again:
             return keys, {}
@@ -297,7 +297,7 @@ class Judge:
         known = self.cache.find(firsts)
         return keys, {key: entry for key, entry in known.items() if _reply(firsts[key], entry).verdict is not None}
 
-    def _send(self, todo: dict[str, Request]) -> dict[str, Outcome]:
+    def _send(self, todo: dict[str, JudgeRequest]) -> dict[str, JudgeOutcome]:
         """Ask all of *todo*; replies are in the cache as soon as they are here."""
         if not todo:
             return {}
@@ -307,7 +307,7 @@ class Judge:
         self._stop.clear()
         size = min(self._concurrency, len(todo))
         crew = Crew(self._client, self._pace, self._stop, self._retries, size)
-        outcomes: dict[str, Outcome] = {}
+        outcomes: dict[str, JudgeOutcome] = {}
         try:
             crew.start(todo)
             with progress.task("asking the judge", len(todo)) as advance:
@@ -323,7 +323,7 @@ class Judge:
         return outcomes
 
     def _collect(
-        self, todo: dict[str, Request], crew: Crew, outcomes: dict[str, Outcome], advance: Callable[[], None]
+        self, todo: dict[str, JudgeRequest], crew: Crew, outcomes: dict[str, JudgeOutcome], advance: Callable[[], None]
     ) -> None:
         """Take in what the threads hand back.
 
@@ -345,7 +345,7 @@ class Judge:
                     + self._kept(outcomes)
                 )
 
-    def _take(self, todo: dict[str, Request], outcome: Outcome, outcomes: dict[str, Outcome]) -> None:
+    def _take(self, todo: dict[str, JudgeRequest], outcome: JudgeOutcome, outcomes: dict[str, JudgeOutcome]) -> None:
         if outcome.bug is not None:
             raise outcome.bug
         self.tally.calls += outcome.calls
@@ -354,11 +354,11 @@ class Judge:
         self.tally.tokens_out += outcome.tokens_out or 0
         if outcome.failure is None:
             task = todo[outcome.key].task
-            entry = Entry(outcome.text, outcome.model, outcome.tokens_in, outcome.tokens_out, task)
+            entry = CachedReply(outcome.text, outcome.model, outcome.tokens_in, outcome.tokens_out, task)
             self.cache.keep(outcome.key, entry)
         outcomes[outcome.key] = outcome
 
-    def _drain(self, todo: dict[str, Request], crew: Crew, outcomes: dict[str, Outcome]) -> None:
+    def _drain(self, todo: dict[str, JudgeRequest], crew: Crew, outcomes: dict[str, JudgeOutcome]) -> None:
         """Keep what is paid for already: wait a little for calls under way."""
         crew.join(min(_GRACE, self._timeout))
         while not crew.done.empty():
@@ -366,7 +366,7 @@ class Judge:
             if outcome.bug is None:
                 self._take(todo, outcome, outcomes)
 
-    def _kept(self, outcomes: dict[str, Outcome]) -> str:
+    def _kept(self, outcomes: dict[str, JudgeOutcome]) -> str:
         good = sum(outcome.failure is None for outcome in outcomes.values())
         if self.cache.path is None:
             return f"No cache was named, so {plural(good, 'reply', 'replies')} of this run are lost: name one next time"
@@ -376,16 +376,16 @@ class Judge:
         )
 
 
-def _fresh(request: Request, outcome: Outcome) -> Reply:
+def _fresh(request: JudgeRequest, outcome: JudgeOutcome) -> Reply:
     """The reply of this run."""
     if outcome.failure is not None:
         reason = str(outcome.failure)
         return Reply(request.id, None, "", False, outcome.tokens_in, outcome.tokens_out, reason, True, outcome.model)
-    entry = Entry(outcome.text, outcome.model, outcome.tokens_in, outcome.tokens_out, request.task)
+    entry = CachedReply(outcome.text, outcome.model, outcome.tokens_in, outcome.tokens_out, request.task)
     return _reply(request, entry)
 
 
-def _reply(request: Request, entry: Entry, *, cached: bool = False) -> Reply:
+def _reply(request: JudgeRequest, entry: CachedReply, *, cached: bool = False) -> Reply:
     """The reply in *entry*, read anew. The tokens of a cached one were paid for by another run."""
     tokens = (None, None) if cached else (entry.tokens_in, entry.tokens_out)
     try:

@@ -64,7 +64,7 @@ class ReplySchema:
 
 
 @dataclasses.dataclass(frozen=True)
-class Request:
+class JudgeRequest:
     """One question to the judge; :func:`make` builds it.
 
     Args:
@@ -92,7 +92,7 @@ class Request:
         return digest(VERSION, self.task, self.system, self.user, self.schema.as_json(), *settings)
 
 
-def make(id: str, task: str, instructions: str, texts: Mapping[str, str], schema: ReplySchema) -> Request:
+def make(id: str, task: str, instructions: str, texts: Mapping[str, str], schema: ReplySchema) -> JudgeRequest:
     """A request with *texts*, by name, behind a fence.
 
     Args:
@@ -110,7 +110,7 @@ def make(id: str, task: str, instructions: str, texts: Mapping[str, str], schema
     rules = _RULES.format(
         instructions=instructions, fence=fence, tag=tag, schema=json.dumps(schema.as_json(), ensure_ascii=False)
     )
-    return Request(id, task, rules, "\n\n".join((*blocks, _CLOSE.format(tag=tag))), tag, schema)
+    return JudgeRequest(id, task, rules, "\n\n".join((*blocks, _CLOSE.format(tag=tag))), tag, schema)
 
 
 def digest(*content: object) -> str:
@@ -159,7 +159,7 @@ class Malformed(ValueError):
     """A reply that does not fit; says why."""
 
 
-def read(text: str, request: Request) -> dict[str, Any]:
+def read(text: str, request: JudgeRequest) -> dict[str, Any]:
     """The verdict in *text*: its one JSON object, in a code fence or among words, as the official programs take it.
 
     Keys that the schema does not know are left out; one that may be null, or has a default, may be absent.

@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from seldio.answers.judgements import Judgement
+from seldio.answers.judgements import AnsweredQuestion, Judgement
 from seldio.answers.matching import reference_of, transcribed
 from seldio.schema.qa import Item
-from seldio.scores.so_bench.profiles import Profile
+from seldio.scores.so_bench.profiles import AnswerProfile
 from seldio.tasks.english import RELATION_TASKS, SOURCE_TASKS
 
 #: Who decided: the text itself, the judge, the official fallback; nobody; or there is no prediction.
@@ -70,29 +70,10 @@ class Scored:
         return self.outcome.correct if self.outcome else 0.0
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Truth:
-    """What a prediction is held against.
-
-    Args:
-        task: as ``task_name`` has it.
-        answer: the right one.
-        canonical_answer: its short form.
-        meta: the right answer as numbers; keys that a task does not use may be absent.
-        prediction: the model's text, which transcripts are read from.
-    """
-
-    task: str
-    answer: str | None
-    canonical_answer: str | None
-    meta: Mapping[str, Any]
-    prediction: str
-
-
-def evaluate(truth: Truth, judgement: Judgement, profile: Profile) -> Outcome:
+def evaluate(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProfile) -> Outcome:
     """The score of a prediction; one whose judgement cannot be computed with scores 0, with the reason."""
     try:
-        return _METRICS.get(truth.task, _same_text)(truth, judgement, profile)
+        return _METRICS.get(asked.task, _same_text)(asked, judgement, profile)
     except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         return Outcome(0.0, "scoring_error", False, {"scoring_error": f"{type(error).__name__}: {error}"})
 
@@ -129,20 +110,20 @@ def _threshold(metric: str, key: str, said: Any, true: Any, error: Callable[[flo
     return Outcome(float(off <= limit), metric, True, {key: off})
 
 
-def _azimuth(truth: Truth, judgement: Judgement, profile: Profile) -> Outcome:
-    said, true = _said(judgement, "angle_deg"), truth.meta.get("azimuth_deg")
+def _azimuth(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProfile) -> Outcome:
+    said, true = _said(judgement, "angle_deg"), asked.meta.get("azimuth_deg")
     return _threshold("er20_azimuth_llm_extract", "doaerr_deg", said, true, angle_between, profile.azimuth)
 
 
-def _elevation(truth: Truth, judgement: Judgement, profile: Profile) -> Outcome:
-    said, true = _said(judgement, "elevation_deg"), truth.meta.get("elevation_deg")
+def _elevation(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProfile) -> Outcome:
+    said, true = _said(judgement, "elevation_deg"), asked.meta.get("elevation_deg")
     if said is None:
         said = _said(judgement, "angle_deg")
     return _threshold("er10_elevation_llm_extract", "doaerr_deg", said, true, _apart, profile.elevation)
 
 
-def _distance(truth: Truth, judgement: Judgement, profile: Profile) -> Outcome:
-    said, true = _said(judgement, "distance_m"), truth.meta.get("distance_m")
+def _distance(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProfile) -> Outcome:
+    said, true = _said(judgement, "distance_m"), asked.meta.get("distance_m")
     metric, key = "distance_threshold_llm_extract", "distance_error_m"
     if not profile.relative:
         return _threshold(metric, key, said, true, _apart, profile.distance)
@@ -152,8 +133,8 @@ def _distance(truth: Truth, judgement: Judgement, profile: Profile) -> Outcome:
     return found
 
 
-def _onset(truth: Truth, judgement: Judgement, profile: Profile) -> Outcome:
-    said, true = _said(judgement, "onset_time_s"), truth.meta.get("onset_time")
+def _onset(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProfile) -> Outcome:
+    said, true = _said(judgement, "onset_time_s"), asked.meta.get("onset_time")
     return _threshold("onset_threshold_llm_extract", "time_error_s", said, true, _apart, profile.onset)
 
 
@@ -165,8 +146,8 @@ def _relative(said: float, true: float) -> float:
     return abs(said - true) / max(abs(true), 1e-3)
 
 
-def _count(truth: Truth, judgement: Judgement, _profile: Profile) -> Outcome:
-    said, true = _said(judgement, "count"), truth.meta.get("active_count")
+def _count(asked: AnsweredQuestion, judgement: Judgement, _profile: AnswerProfile) -> Outcome:
+    said, true = _said(judgement, "count"), asked.meta.get("active_count")
     metric = "integer_exact_llm_extract"
     if true is None or said is None:
         return Outcome(0.0, metric, False)
@@ -201,12 +182,12 @@ def _finite(value: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _span(truth: Truth, judgement: Judgement) -> float | None:
-    return interval_iou(_said(judgement, "time_span"), truth.meta.get("time_span"))
+def _span(asked: AnsweredQuestion, judgement: Judgement) -> float | None:
+    return interval_iou(_said(judgement, "time_span"), asked.meta.get("time_span"))
 
 
-def _interval(truth: Truth, judgement: Judgement, _profile: Profile) -> Outcome:
-    iou = _span(truth, judgement)
+def _interval(asked: AnsweredQuestion, judgement: Judgement, _profile: AnswerProfile) -> Outcome:
+    iou = _span(asked, judgement)
     if iou is None:
         return Outcome(0.0, "time_span_iou_llm_extract", False)
     return Outcome(iou, "time_span_iou_llm_extract", True, {"interval_iou": iou})
@@ -228,40 +209,40 @@ def source_right(judgement: Judgement, broader: bool) -> bool:
     return semantic.get("source_match") is True or level == "exact_or_synonym"
 
 
-def _source(truth: Truth, judgement: Judgement, profile: Profile) -> Outcome:
+def _source(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProfile) -> Outcome:
     details = {"source_match_level": _semantic(judgement).get("source_match_level")}
     correct = float(source_right(judgement, profile.broader))
-    if truth.task == "detect_source" and profile.source_time == "event_times_iou":
-        iou = _span(truth, judgement)
+    if asked.task == "detect_source" and profile.source_time == "event_times_iou":
+        iou = _span(asked, judgement)
         if iou is not None:
             return Outcome(correct * iou, "source_semantic_llm", True, details | {"interval_iou": iou})
     return Outcome(correct, "source_semantic_llm", True, details)
 
 
-def _relation(_truth: Truth, judgement: Judgement, _profile: Profile) -> Outcome:
+def _relation(_truth: AnsweredQuestion, judgement: Judgement, _profile: AnswerProfile) -> Outcome:
     return Outcome(float(_semantic(judgement).get("relation_match") is True), "relation_semantic_llm")
 
 
-def _motion(_truth: Truth, judgement: Judgement, _profile: Profile) -> Outcome:
+def _motion(_truth: AnsweredQuestion, judgement: Judgement, _profile: AnswerProfile) -> Outcome:
     return Outcome(float(_semantic(judgement).get("motion_match") is True), "motion_semantic_llm")
 
 
-def _spatial_temporal(truth: Truth, judgement: Judgement, profile: Profile) -> Outcome:
+def _spatial_temporal(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProfile) -> Outcome:
     metric = "source_direction_time_llm"
     source = source_right(judgement, profile.broader)
     right = float(source and _semantic(judgement).get("direction_match") is True)
     if profile.span_policy == "semantic_only":
         return Outcome(right, metric)
-    iou = _span(truth, judgement)
+    iou = _span(asked, judgement)
     return Outcome(right * (iou or 0.0), metric, iou is not None, {"interval_iou": iou})
 
 
 # --- texts -----------------------------------------------------------------------------------------
 
 
-def _speech(truth: Truth, _judgement: Judgement, profile: Profile) -> Outcome:
-    gold = reference_of(truth.canonical_answer, truth.answer)
-    found = transcribed(gold, truth.prediction)
+def _speech(asked: AnsweredQuestion, _judgement: Judgement, profile: AnswerProfile) -> Outcome:
+    gold = reference_of(asked.canonical_answer, asked.answer)
+    found = transcribed(gold, asked.prediction)
     details = {
         "gold_transcript": gold,
         "best_transcript_candidate": found.text,
@@ -274,8 +255,8 @@ def _speech(truth: Truth, _judgement: Judgement, profile: Profile) -> Outcome:
     return Outcome(float(found.best.rate <= profile.wer), "speech_wer", True, details)
 
 
-def _same_text(truth: Truth, _judgement: Judgement, _profile: Profile) -> Outcome:
-    same = _plain(truth.prediction) == _plain(truth.answer)
+def _same_text(asked: AnsweredQuestion, _judgement: Judgement, _profile: AnswerProfile) -> Outcome:
+    same = _plain(asked.prediction) == _plain(asked.answer)
     return Outcome(float(same), "normalized_exact_match")
 
 
@@ -283,7 +264,7 @@ def _plain(text: str | None) -> str:
     return " ".join((text or "").lower().split())
 
 
-_METRICS: dict[str, Callable[[Truth, Judgement, Profile], Outcome]] = {
+_METRICS: dict[str, Callable[[AnsweredQuestion, Judgement, AnswerProfile], Outcome]] = {
     "estimate_azimuth": _azimuth,
     "estimate_elevation": _elevation,
     "estimate_distance": _distance,

@@ -21,7 +21,7 @@ from seldio.text import clipped, listed, plural
 How = Literal["strict", "official"]
 
 
-class Pair(NamedTuple):
+class JoinedPair(NamedTuple):
     """A question and the prediction that answers it, by their numbers in their sequences."""
 
     item: int
@@ -29,7 +29,7 @@ class Pair(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class Joined:
+class JoinedAnswers:
     """The outcome of a join.
 
     Args:
@@ -38,12 +38,12 @@ class Joined:
         notices: what there is to know.
     """
 
-    pairs: list[Pair]
+    pairs: list[JoinedPair]
     missing: list[int]
     notices: tuple[Notice, ...] = ()
 
 
-def join(items: Sequence[Item], predictions: Sequence[Prediction], how: How = "strict") -> Joined:
+def join(items: Sequence[Item], predictions: Sequence[Prediction], how: How = "strict") -> JoinedAnswers:
     """Predictions joined to questions.
 
     Raises:
@@ -57,7 +57,7 @@ def join(items: Sequence[Item], predictions: Sequence[Prediction], how: How = "s
 # --- strict ----------------------------------------------------------------------------------------
 
 
-def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> Joined:
+def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedAnswers:
     number = {item.id: index for index, item in enumerate(items)}
     theirs = [(index, number.get(row.id)) for index, row in enumerate(predictions) if row.id is not None]
     fitting = [(index, item) for index, item in theirs if item is not None]
@@ -78,13 +78,13 @@ def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> Joined:
             "it can get and names what it joined otherwise than by id"
         )
     answered = {item: n for n, item in fitting}
-    pairs = [Pair(item, answered[item]) for item in range(len(items)) if item in answered]
+    pairs = [JoinedPair(item, answered[item]) for item in range(len(items)) if item in answered]
     missing = [item for item in range(len(items)) if item not in answered]
     notices = []
     if missing:
         text = f"{plural(len(missing), 'question')} without prediction ({_names(items, missing)}), counted as wrong"
         notices.append(Notice("missing-predictions", f"{text}; the official program leaves them out", grave=True))
-    return Joined(pairs, missing, tuple(notices))
+    return JoinedAnswers(pairs, missing, tuple(notices))
 
 
 def _repeated(ids: Iterable[str]) -> list[str]:
@@ -148,7 +148,7 @@ def _path(row: Item | Prediction) -> str:
     return row.audio[0] if row.audio else ""
 
 
-def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> Joined:
+def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedAnswers:
     state = _Official(items)
     pairs, ways = [], defaultdict(list)
     for line, row in enumerate(predictions):
@@ -159,7 +159,7 @@ def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> Joine
             raise DataError(f"{called}: {reason}, and the official program stops here with a ValueError: correct it")
         way, number = found
         state.used.add(number)
-        pairs.append(Pair(number, line))
+        pairs.append(JoinedPair(number, line))
         for kind in _traps(way, row, items[number]):
             ways[kind].append(f"{'line ' + str(line + 1) if row.id is None else row.id} to {items[number].id}")
     missing = [number for number in range(len(items)) if number not in state.used]
@@ -170,7 +170,7 @@ def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> Joine
     if repeated := _repeated(item.id for item in items):
         text = f"several questions share an id ({listed(repeated)}): the first prediction goes to the last of them"
         notices.append(Notice("official-join-repeated", text, grave=True))
-    return Joined(pairs, missing, tuple(notices))
+    return JoinedAnswers(pairs, missing, tuple(notices))
 
 
 def _traps(way: str, row: Prediction, item: Item) -> list[str]:

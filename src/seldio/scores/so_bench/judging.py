@@ -13,16 +13,23 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from seldio.answers.judgements import LEVELS, PREDICTION_FIELDS, SEMANTIC_FIELDS, WORDS, Judge, Judgement, Request
-from seldio.scores.judge.messages import Reply, ReplySchema, make
-from seldio.scores.judge.messages import Request as Message
+from seldio.answers.judgements import (
+    LEVELS,
+    PREDICTION_FIELDS,
+    SEMANTIC_FIELDS,
+    WORDS,
+    AnsweredQuestion,
+    Judge,
+    Judgement,
+)
+from seldio.scores.judge.messages import JudgeRequest, Reply, ReplySchema, make
 from seldio.tasks.english import PUBLISHED
 
 
 class Server(Protocol):
     """What asks a model, as :class:`seldio.scores.judge.judge.Judge` does."""
 
-    def ask(self, requests: Sequence[Message]) -> list[Reply]:
+    def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
         """A reply to each request, in their order."""
         ...
 
@@ -85,7 +92,7 @@ _TIME = re.compile(r"\d+(?:[.,]\d+)?(?=\s*(?:s|sec(?:ond)?s?)\b)", re.IGNORECASE
 _REPLY = ReplySchema("so-bench", REPLY_SCHEMA["properties"])
 
 
-def to_judge(request: Request) -> Message:
+def to_judge(request: AnsweredQuestion) -> JudgeRequest:
     """The request as it is sent to a judge, without the numbers that it reads out of the answer itself."""
     task = PUBLISHED.get(request.task)
     ask = task.ask if task and task.ask else "Decide in relation_match whether the answer says what the reference says."

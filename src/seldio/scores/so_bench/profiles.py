@@ -17,7 +17,7 @@ THRESHOLDS = ("azimuth", "elevation", "distance", "onset", "wer")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Profile:
+class AnswerProfile:
     """One way of scoring; every threshold is met by an error equal to it.
 
     Args:
@@ -56,7 +56,7 @@ class Profile:
         self, *, azimuth: float | None = None, elevation: float | None = None, distance: float | None = None,
         relative: bool | None = None, onset: float | None = None, wer: float | None = None,
         source_time: SourceTime | None = None, span_policy: SpanPolicy | None = None, broader: bool | None = None,
-    ) -> Profile:  # fmt: skip
+    ) -> AnswerProfile:  # fmt: skip
         """The profile with other values; None keeps its own.
 
         Raises:
@@ -100,14 +100,14 @@ _FAULTS = (
     "a judgement whose source_match and source_match_level contradict each other counts as right",
 )
 
-PROFILES: tuple[Profile, ...] = (
-    Profile(
+PROFILES: tuple[AnswerProfile, ...] = (
+    AnswerProfile(
         name="so-bench",
         title="SO-Bench as its card and its scorer have it: 20° azimuth, 10° elevation, 1.0 m, 0.2 s",
         program="Spatial-Omni at f57669d and the data set's card, score_sobench.py",
         known_faults=_FAULTS,
     ),
-    Profile(
+    AnswerProfile(
         name="so-bench-paper",
         title="SO-Bench as Appendix D of its paper has it: 20° azimuth, 10° elevation, 0.5 m, 0.4 s",
         program="arXiv 2606.10738, Appendix D",
@@ -115,7 +115,7 @@ PROFILES: tuple[Profile, ...] = (
         onset=0.4,
         known_faults=_FAULTS,
     ),
-    Profile(
+    AnswerProfile(
         name="so-bench-legacy",
         title="SO-Bench with the limits of the first scorer: 20° azimuth, 10° elevation, 30 % of the distance, 0.4 s",
         program="Spatial-Omni at f57669d, score_test_predictions.py, its thresholds",
@@ -129,7 +129,7 @@ PROFILES: tuple[Profile, ...] = (
 )
 
 
-def get(name: str) -> Profile:
+def get(name: str) -> AnswerProfile:
     """The profile called *name*.
 
     Raises:

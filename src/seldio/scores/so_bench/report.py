@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
-from seldio.scores.result import Cell, Column, Notice, Table
+from seldio.scores.result import Cell, Column, Notice, Table, in_order
 from seldio.scores.so_bench.evaluate import How, Scored
-from seldio.scores.so_bench.join import Joined
-from seldio.scores.so_bench.profiles import THRESHOLDS, Profile
+from seldio.scores.so_bench.join import JoinedAnswers
+from seldio.scores.so_bench.profiles import THRESHOLDS, AnswerProfile
 from seldio.tasks.english import PUBLISHED
 from seldio.text import clipped, listed, plural
 
@@ -166,25 +166,24 @@ def _speech(tasks: dict[str, list[Scored]]) -> Table:
 # --- what there is to know -------------------------------------------------------------------------
 
 
-class Case(NamedTuple):
+class SoBenchCase(NamedTuple):
     """What a notice may look at."""
 
     rows: Sequence[Scored]
-    joined: Joined
-    profile: Profile
+    joined: JoinedAnswers
+    profile: AnswerProfile
 
 
-def notices(case: Case) -> tuple[Notice, ...]:
+def notices(case: SoBenchCase) -> tuple[Notice, ...]:
     """All that apply, the grave ones first."""
-    found = [*case.joined.notices, *(notice for check in _CHECKS for notice in check(case))]
-    return tuple(sorted(found, key=lambda notice: not notice.grave))
+    return in_order((*case.joined.notices, *(notice for check in _CHECKS for notice in check(case))))
 
 
 def _ids(rows: Sequence[Scored]) -> str:
     return listed([row.item.id for row in rows], 3)
 
 
-def _undecided(case: Case) -> Iterator[Notice]:
+def _undecided(case: SoBenchCase) -> Iterator[Notice]:
     rows = [row for row in case.rows if row.how == "undecided"]
     if not rows:
         return
@@ -199,7 +198,7 @@ def _undecided(case: Case) -> Iterator[Notice]:
     yield Notice("no-verdict", text, grave=True)
 
 
-def _offline(case: Case) -> Iterator[Notice]:
+def _offline(case: SoBenchCase) -> Iterator[Notice]:
     rows = [
         row for row in case.rows if row.how == "offline" and row.task != "speech_content" and row.prediction.strip()
     ]
@@ -222,7 +221,7 @@ def judged_without_reference(rows: Sequence[Scored]) -> tuple[Notice, ...]:
     return (Notice("judge-without-reference", text),)
 
 
-def _float_trap(case: Case) -> Iterator[Notice]:
+def _float_trap(case: SoBenchCase) -> Iterator[Notice]:
     """Errors equal to a threshold on paper and beyond it in binary."""
     limited = (task for task in PUBLISHED.values() if task.threshold)
     for task in sorted(limited, key=lambda task: THRESHOLDS.index(str(task.threshold))):
@@ -245,7 +244,7 @@ def _is(row: Scored, key: str, limit: float) -> bool:
     return error is not None and abs(error - limit) < 1e-9
 
 
-def _uneven(case: Case) -> Iterator[Notice]:
+def _uneven(case: SoBenchCase) -> Iterator[Notice]:
     tasks = by_task(case.rows)
     if len(tasks) < 2:
         return
@@ -260,7 +259,7 @@ def _uneven(case: Case) -> Iterator[Notice]:
         yield Notice("uneven-tasks", text)
 
 
-def _other_questions(case: Case) -> Iterator[Notice]:
+def _other_questions(case: SoBenchCase) -> Iterator[Notice]:
     counts = Counter(row.task for row in case.rows)
     if counts != {task.name: task.weight for task in PUBLISHED.values()}:
         total = sum(task.weight for task in PUBLISHED.values())
@@ -271,7 +270,7 @@ def _other_questions(case: Case) -> Iterator[Notice]:
         yield Notice("other-questions", text)
 
 
-def _azimuth_as_elevation(case: Case) -> Iterator[Notice]:
+def _azimuth_as_elevation(case: SoBenchCase) -> Iterator[Notice]:
     rows = [
         row
         for row in case.rows
@@ -297,7 +296,7 @@ def _part(row: Scored, name: str) -> object:
     return judgement.get(name) if isinstance(judgement, dict) else None
 
 
-def _contradictions(case: Case) -> Iterator[Notice]:
+def _contradictions(case: SoBenchCase) -> Iterator[Notice]:
     rows = [row for row in case.rows if _contradicts(_part(row, "semantic"))]
     if rows:
         text = (
@@ -316,7 +315,7 @@ def _contradicts(semantic: object) -> bool:
     )
 
 
-def _unusable(case: Case) -> Iterator[Notice]:
+def _unusable(case: SoBenchCase) -> Iterator[Notice]:
     rows = [row for row in case.rows if row.outcome is not None and row.outcome.metric == "scoring_error"]
     if rows and (first := rows[0].outcome):
         reason = clipped(str(first.details["scoring_error"]), 80)
@@ -326,7 +325,7 @@ def _unusable(case: Case) -> Iterator[Notice]:
         yield Notice("scoring-errors", text, grave=True)
 
 
-def _without_truth(case: Case) -> Iterator[Notice]:
+def _without_truth(case: SoBenchCase) -> Iterator[Notice]:
     keys = {task.name: task.truth for task in PUBLISHED.values() if task.truth}
     rows = [
         row
@@ -341,19 +340,19 @@ def _without_truth(case: Case) -> Iterator[Notice]:
         yield Notice("no-truth", text, grave=True)
 
 
-def _unknown_tasks(case: Case) -> Iterator[Notice]:
+def _unknown_tasks(case: SoBenchCase) -> Iterator[Notice]:
     tasks = sorted({row.task for row in case.rows} - {*PUBLISHED})
     if tasks:
         text = f"tasks that SO-Bench does not have ({listed(tasks)}): right is what equals the answer but for case"
         yield Notice("unknown-tasks", text, grave=True)
 
 
-def _departures(case: Case) -> Iterator[Notice]:
+def _departures(case: SoBenchCase) -> Iterator[Notice]:
     if case.profile.departures:
         yield Notice("not-the-whole-program", case.profile.departures, grave=True)
 
 
-_CHECKS: tuple[Callable[[Case], Iterator[Notice]], ...] = (
+_CHECKS: tuple[Callable[[SoBenchCase], Iterator[Notice]], ...] = (
     _undecided, _unusable, _without_truth, _unknown_tasks, _azimuth_as_elevation, _contradictions, _departures,
     _float_trap, _uneven, _other_questions, _offline,
 )  # fmt: skip

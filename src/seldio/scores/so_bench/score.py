@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from typing import Literal
 
 from seldio.answers.extract import extract
-from seldio.answers.judgements import Judge, Judgement, Request, judgement
+from seldio.answers.judgements import AnsweredQuestion, Judge, Judgement, judgement
 from seldio.answers.names import Names, names_in
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.result import ScoreReport
-from seldio.scores.so_bench.evaluate import How, Scored, Truth, evaluate
+from seldio.scores.so_bench.evaluate import How, Scored, evaluate
 from seldio.scores.so_bench.join import How as Join
-from seldio.scores.so_bench.join import Joined
+from seldio.scores.so_bench.join import JoinedAnswers
 from seldio.scores.so_bench.join import join as joined_by
 from seldio.scores.so_bench.judging import cache_key
-from seldio.scores.so_bench.profiles import Profile
-from seldio.scores.so_bench.report import Case, by_task, notices, tables
+from seldio.scores.so_bench.profiles import AnswerProfile
+from seldio.scores.so_bench.report import SoBenchCase, by_task, notices, tables
 from seldio.tasks.english import PUBLISHED
 from seldio.text import plural
 
@@ -71,8 +71,8 @@ def text_of(row: Prediction) -> str:
 def score_records(
     items: Sequence[Item],
     predictions: Sequence[Prediction],
-    joined: Joined,
-    profile: Profile,
+    joined: JoinedAnswers,
+    profile: AnswerProfile,
     judge: Judge | None = None,
     offline: Offline = "extract",
 ) -> list[Scored]:
@@ -100,25 +100,21 @@ def score_records(
             request.prediction,
             way,
             verdict,
-            evaluate(_truth(request), verdict, profile) if verdict is not None else None,
+            evaluate(request, verdict, profile) if verdict is not None else None,
         )
         for (item, _), request, way, verdict in zip(answered, requests, how, found, strict=True)
     ]
     return rows + [Scored(items[number], "", "missing") for number in joined.missing]
 
 
-def _request(item: Item, row: Prediction) -> Request:
+def _request(item: Item, row: Prediction) -> AnsweredQuestion:
     meta = {} if item.answer_meta is None else item.answer_meta.__dict__
     truth = {key: value for key, value in meta.items() if value is not None}
     canonical = item.canonical_answer
-    return Request(item.id, item.task or "", item.question, item.answer or "", canonical, truth, text_of(row))
+    return AnsweredQuestion(item.id, item.task or "", item.question, item.answer or "", canonical, truth, text_of(row))
 
 
-def _truth(request: Request) -> Truth:
-    return Truth(request.task, request.answer, request.canonical_answer, request.meta, request.prediction)
-
-
-def _offline(requests: Sequence[Request], items: Sequence[Item], offline: Offline) -> list[Judgement | None]:
+def _offline(requests: Sequence[AnsweredQuestion], items: Sequence[Item], offline: Offline) -> list[Judgement | None]:
     """What can be judged without a judge; with ``none`` only what the official program judges so."""
     names = Names(name for item in items for name in names_in(item))
     local = {"speech_content"} if offline != "extract" else None
@@ -129,7 +125,7 @@ def _offline(requests: Sequence[Request], items: Sequence[Item], offline: Offlin
 
 
 def _ask(
-    judge: Judge, requests: Sequence[Request], answered: Sequence[tuple[Item, Prediction]],
+    judge: Judge, requests: Sequence[AnsweredQuestion], answered: Sequence[tuple[Item, Prediction]],
     found: list[Judgement | None], how: list[How],
 ) -> None:  # fmt: skip
     """Have the judge fill the gaps in *found*."""
@@ -153,7 +149,7 @@ def _key(item: Item, row: Prediction) -> str:
 def score(
     items: Sequence[Item],
     predictions: Sequence[Prediction],
-    profile: Profile,
+    profile: AnswerProfile,
     *,
     judge: Judge | None = None,
     join: Join = "strict",
@@ -184,6 +180,12 @@ def score(
     over = f"{plural(len(rows), 'question')} of {plural(tasks, 'task')}"
     settings = profile.settings() | {"join": join, "offline": offline, "judge": judge is not None}
     report = ScoreReport(
-        system, profile.name, profile.title, over, tables(system, rows), notices(Case(rows, found, profile)), settings
+        system,
+        profile.name,
+        profile.title,
+        over,
+        tables(system, rows),
+        notices(SoBenchCase(rows, found, profile)),
+        settings,
     )
     return report, rows
