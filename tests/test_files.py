@@ -37,6 +37,7 @@ from seldio.files import (
     writing,
 )
 from seldio.findings import Finding, Severity, raise_errors
+from seldio.rules import CATALOGUE
 
 SHARED = Path(os.environ.get("SELDIO_SHARED", Path(__file__).parents[2] / "shared"))
 GENERATED = SHARED / "corpora" / "generated"
@@ -783,8 +784,13 @@ def test_saf111_webdataset_keys(tmp_path: Path) -> None:
     assert read(make_zip(tmp_path / "x", *members))[1] == []  # shards of WebDataset are tars
 
 
-def test_severities_and_hints_are_complete() -> None:
-    assert set(problems._SEVERITY) == set(problems._WHY) == set(problems._HINTS)
+@pytest.mark.parametrize("code", sorted(problems._WHY.keys() | problems._HINTS.keys()))
+def test_what_is_wrong_with_a_file_says_why_and_what_to_do(code: str) -> None:
+    finding = problems.problem(code, "x.zip", "it is so")
+
+    assert finding.message.startswith("it is so: ")
+    assert finding.hint
+    assert finding.severity == CATALOGUE[code].severity
 
 
 # ---------------------------------------------------------------------------------- what cannot work
