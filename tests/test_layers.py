@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -35,13 +36,11 @@ HOMES: dict[str, tuple[str, ...]] = {
     "rich": ("reports/text.py", "reports/score_text.py", "reports/progress.py"),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),
-    "jsonschema": ("formats/json_schema.py", "scores/judge/"),
-    "jsonschema_rs": ("formats/json_schema.py",),
+    "jsonschema": ("scores/judge/",),
     "soundfile": ("media/audio.py",),
     "av": ("media/",),
-    "pandas": ("dataset.py",),
     "scipy": ("scores/", "media/arrays.py"),
-    "huggingface_hub": ("hub.py", "hub/", "scores/judge/"),
+    "huggingface_hub": ("hub/", "scores/judge/"),
     "rapidfuzz": ("answers/matching.py",),
     "ray": ("engines/cluster.py",),
     "matplotlib": ("view/",),
@@ -113,6 +112,22 @@ def test_imports_point_down(path: Path) -> None:
             target = within(rest) if rest else "__init__"
             target = target if target in FLOOR else "__init__"
             assert FLOOR[target] <= FLOOR[place(path)], f"{path}:{line} imports {module}, from a higher floor"
+
+
+def test_the_picture_of_the_house_shows_these_floors() -> None:
+    text = (SOURCE.parents[1] / "docs/design.md").read_text("utf-8")
+    drawn = {
+        int(floor): {place.removesuffix("/") for place in re.findall("`([^`]+)`", places)}
+        for floor, places in re.findall(r"(?m)^\| (\d) \| ([^|]+) \|", text)
+    }
+
+    assert drawn == {number: set(floor) for number, floor in enumerate(FLOORS)}
+
+
+def test_every_home_is_there() -> None:
+    homes = {home for places in HOMES.values() for home in places}
+
+    assert [home for home in homes if not (SOURCE / home).exists()] == []
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
