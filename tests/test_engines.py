@@ -231,7 +231,7 @@ def test_a_stop_ends_no_process_of_the_program_itself() -> None:
 def test_a_process_that_may_have_no_workers_says_so() -> None:
     """As one of a DataLoader would with AssertionError."""
     spawn = multiprocessing.get_context("spawn")
-    with spawn.Pool(1) as pool, pytest.raises(UsageError, match="may not start worker processes.*choose 1 worker"):
+    with spawn.Pool(1) as pool, pytest.raises(UsageError, match=r"may not start worker processes.*choose 1 worker"):
         pool.apply(with_workers, (3,))
 
 
