@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import hashlib
 import io
+import multiprocessing
 import os
 import pickle
 import re
@@ -208,6 +209,35 @@ def test_a_stop_while_results_travel_leaves_nobody_waiting() -> None:
     env = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
 
     subprocess.run([sys.executable, "-c", code], check=True, env=env, timeout=60)
+
+
+def test_a_stop_ends_no_process_of_the_program_itself() -> None:
+    spawn = multiprocessing.get_context("spawn")
+    with contextlib.suppress(KeyboardInterrupt), running(workers=2):
+        for _ in each(double, [1, 2, 3]):
+            stranger = spawn.Process(target=time.sleep, args=(60,))
+            stranger.start()
+            workers = set(multiprocessing.active_children()) - {stranger}
+            raise KeyboardInterrupt
+    try:
+        assert not any(worker.is_alive() for worker in workers)
+        stranger.join(0.5)
+        assert stranger.is_alive()
+    finally:
+        stranger.kill()
+        stranger.join()
+
+
+def test_a_process_that_may_have_no_workers_says_so() -> None:
+    """As one of a DataLoader would with AssertionError."""
+    spawn = multiprocessing.get_context("spawn")
+    with spawn.Pool(1) as pool, pytest.raises(UsageError, match=r"may not start worker processes.*choose 1 worker"):
+        pool.apply(with_workers, (3,))
+
+
+def with_workers(number: int) -> list[int]:
+    with running(workers=2):
+        return list(each(double, [number]))
 
 
 def test_damaged_parts_are_worked_on_again(calls: Path, tmp_path: Path) -> None:

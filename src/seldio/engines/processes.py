@@ -15,7 +15,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-from seldio.errors import SeldioError
+from seldio.errors import SeldioError, UsageError
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -28,16 +28,26 @@ class Processes:
 
     Args:
         workers: how many.
+
+    Raises:
+        UsageError: this is a process that may have none.
     """
 
     def __init__(self, workers: int) -> None:
+        if multiprocessing.current_process().daemon:
+            raise UsageError(
+                "this process may not start worker processes, because it is a daemonic one itself, such as those of "
+                "multiprocessing.Pool and torch's DataLoader: choose 1 worker here"
+            )
         self.workers = workers
-        self._others = {process.pid for process in multiprocessing.active_children()}
+        others = {process.pid for process in multiprocessing.active_children()}
         # spawn: works alike on all systems, and does not copy locks that another thread holds
         self._pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _prepare)
         with _unheard():  # all are started now: later a Ctrl-C is always heard
             for _ in range(workers):
                 self._pool.submit(_nothing)
+        # of this moment: what the program starts later for itself is not ours to end
+        self._own = [process for process in multiprocessing.active_children() if process.pid not in others]
 
     def map(self, work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
         """The results of *work* on all *parts*, in their order; never more than two parts for each worker ahead.
@@ -65,12 +75,11 @@ class Processes:
     def close(self, at_once: bool) -> None:
         """End the processes, *at_once* or when they have done what they began."""
         if at_once:
-            own = [process for process in multiprocessing.active_children() if process.pid not in self._others]
-            for process in own:
+            for process in self._own:
                 process.terminate()
             self._pool.shutdown(wait=False, cancel_futures=True)
             deadline = time.monotonic() + PATIENCE
-            for process in own:
+            for process in self._own:
                 process.join(max(0.0, deadline - time.monotonic()))
                 process.kill()  # one that is deep in a library does not hear the signal
         self._pool.shutdown(wait=True, cancel_futures=True)
