@@ -604,7 +604,8 @@ SOUNDS: dict[str, tuple[list[str], str, bytes]] = {
     "an offset": (["AUD204"], "the mean of channel 1 is 0.10", sound(changed(put(0, lambda data: data[:, 0] + 0.1)))),
     "NaN": (["AUD205"], "3 samples of channel 2 NaN", sound(changed(put(1, np.nan, slice(4, 7))), subtype="FLOAT")),
     "infinite": (["AUD205"], "1 sample of channel 4", sound(changed(put(3, -np.inf, slice(4, 5))), subtype="DOUBLE")),
-    "cut off FLAC": (["AUD206"], "", sound(noise(8.0), format="FLAC")[:-200_000]),
+    "cut off FLAC": (["AUD206"], "a.wav: flac decoder lost sync", sound(noise(8.0), format="FLAC")[:-200_000]),
+    "cut off MP3": (["AUD206"], "a.wav: it breaks off at ", sound(noise(8.0, 1), format="MP3", subtype="MPEG_LAYER_III")[:-20_000]),
 }  # fmt: skip
 
 

@@ -631,9 +631,12 @@ def test_one_recording_alone_leaves_open_which_file_was_moved(tmp_path: Path) ->
     assert "recording" in str(one.hint)
 
 
-def test_what_both_arrays_share_is_one_finding_at_the_labels(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("code", "words"), [("AUD301", "azimuths look mirrored"), ("AUD304", "azimuths look rotated by +")]
+)
+def test_what_both_arrays_share_is_one_finding_at_the_labels(code: str, words: str, tmp_path: Path) -> None:
     for seed in range(20, 24):
-        one = planted(clip(seed), **CASES["AUD301"][1])
+        one = planted(clip(seed), **CASES[code][1])
         for format in FORMATS:
             saved(tmp_path / f"{format}_dev/dev-train-tau/fold3_room4_mix0{seed}.wav", one.sound[format])
         path = tmp_path / f"metadata_dev/dev-train-tau/fold3_room4_mix0{seed}.csv"
@@ -642,5 +645,5 @@ def test_what_both_arrays_share_is_one_finding_at_the_labels(tmp_path: Path) -> 
 
     together = [found for found in deep(tmp_path) if " together" in found.message]
 
-    assert [(found.code, Path(found.path).parent.name) for found in together] == [("AUD301", "metadata_dev")]
-    assert together[0].message.startswith("all 4 FOA and 4 MIC recordings together: azimuths look mirrored")
+    assert [(found.code, Path(found.path).parent.name) for found in together] == [(code, "metadata_dev")]
+    assert together[0].message.startswith(f"all 4 FOA and 4 MIC recordings together: {words}")

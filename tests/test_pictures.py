@@ -289,12 +289,15 @@ def test_axes_of_scores_end_where_scores_do_and_names_of_systems_are_told_apart(
     from seldio.view.charts import draw_scores as draw
 
     columns = (Column("class", "class"), Column("F", "F", "%", 1, "higher"), Column("LE", "LE", "°", 1, "lower"))
-    rows = (("Bell", Interval(0.9, 0.7, 1.2), Interval(170.0, -400.0, 200.0)), ("Knock", 1.0, 20.0))
+    rows = (("Bell", Interval(0.9, 0.7, 1.2), Interval(170.0, -400.0, 200.0)), ("Knock", Interval(1.0, 1.0, 1.0), Interval(20.0, -1e-9, 30.0)))
     table = Table("classes", "", columns, rows)
     paths = [f"/home/somebody/experiments/of/the/year/with/many/folders/system-{letter}" for letter in "ab"]
     reports = [ScoreReport(path, "dcase2023", "", "2 clips", (table,)) for path in paths]
     for drawn in (draw(reports[:1]), draw(reports)):
         assert [(0, 100), (0, 180)] == [axes.get_xlim() for axes in drawn.axes]
+    for axes in draw(reports[:1]).axes:
+        assert all(text.xy[0] <= axes.get_xlim()[1] for text in axes.texts), "matplotlib hides those beyond it"
+    assert draw(reports[:1]).axes[1].texts[1].get_text() == "20.0 [0.0, 30.0]"
     title = drawn.get_suptitle().splitlines()
     assert [line.rstrip(",")[-10:] for line in title[:2]] == ["s/system-a", "s/system-b"]
     drawn.draw_without_rendering()

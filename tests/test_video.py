@@ -570,18 +570,27 @@ def test_the_length_of_sound_inside(tmp_path: Path) -> None:
     assert about(tmp_path) == []
 
 
-@pytest.mark.parametrize("name", ["a.mp4", "foa/a.mp4", "video_dev/dev-train-tau/fold3_room4_mix001.mp4"])
+@pytest.mark.parametrize("name", ["a.mp4", "a.m4a", "foa/a.mp4", "video_dev/dev-train-tau/fold3_room4_mix001.mp4"])
 def test_sound_in_a_container_of_videos_is_no_broken_video(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(recording(1.0, 4))
-    (found,) = about(path if name == "a.mp4" else tmp_path)
+    (found,) = about(path if name.startswith("a.") else tmp_path)
 
     if name.startswith("video_dev"):
         assert (found.code, found.severity.value) == ("VID101", "error")
     else:
         assert (found.code, found.severity.value) == ("VID110", "info")
     assert "only sound (AAC, 4 channels at 24,000 Hz" in found.message
+
+
+@pytest.mark.parametrize("name", ["a.mp4", "a.m4a"])
+def test_the_samples_in_a_container_of_videos_are_checked(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(recording(1.0, 4, level=0.0))
+    codes = [finding.code for finding in validate(tmp_path, deep=True).findings]
+
+    assert codes == ["AUD201", "VID110"]
+    assert [finding.code for finding in validate(tmp_path).findings] == ["VID110"]
 
 
 def test_the_shared_corpus_ends_in_findings(shared: Path) -> None:

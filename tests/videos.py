@@ -90,21 +90,21 @@ def make(
 _LAYOUTS = {1: "mono", 2: "stereo", 4: "4.0"}
 
 
-def _encoded(stream: Any, seconds: float, channels: int) -> list[Any]:
+def _encoded(stream: Any, seconds: float, channels: int, level: float = 0.1) -> list[Any]:
     """Packets of noise."""
-    wave = np.random.default_rng(1).normal(0, 0.1, (channels, round(24_000 * seconds))).astype(np.float32)
+    wave = np.random.default_rng(1).normal(0, level, (channels, round(24_000 * seconds))).astype(np.float32)
     frame = av.AudioFrame.from_ndarray(wave, format="fltp", layout=_LAYOUTS[channels])
     frame.rate, frame.pts, frame.time_base = 24_000, 0, Fraction(1, 24_000)
     return [*stream.encode(frame), *stream.encode(None)]
 
 
-def recording(seconds: float = 1.0, channels: int = 4, container: str = "mp4") -> bytes:
-    """A file with AAC and without pictures."""
+def recording(seconds: float = 1.0, channels: int = 4, container: str = "mp4", level: float = 0.1) -> bytes:
+    """A file with AAC and without pictures, noise of *level* (1 is full scale)."""
     out = io.BytesIO()
     with av.open(out, "w", format=container) as file:
         stream: Any = file.add_stream("aac", rate=24_000)
         stream.layout = _LAYOUTS[channels]
-        file.mux(_encoded(stream, seconds, channels))
+        file.mux(_encoded(stream, seconds, channels, level))
     return out.getvalue()
 
 

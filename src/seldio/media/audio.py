@@ -104,7 +104,8 @@ def _speaking() -> Iterator[None]:
     try:
         yield
     except (soundfile.LibsndfileError, TypeError, ValueError) as error:
-        raise NotAudio(getattr(error, "error_string", str(error)).rstrip(". \n")) from error
+        words = getattr(error, "error_string", str(error)).removeprefix("Error : ")
+        raise NotAudio(words.rstrip(". \n")) from error
 
 
 def probe(stream: BinaryIO) -> Probe:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import Any, BinaryIO, Self
 
 import numpy as np
 from av import AudioResampler, time_base
 from av.audio.stream import AudioStream
 
-from seldio.media.audio import Floats, NotAudio, Probe
+from seldio.errors import SeldioError
+from seldio.media.audio import Floats, NotAudio, Openable, Probe
+from seldio.media.levels import Listened
 from seldio.media.video_open import FAILURES, container_in, reason
+from seldio.media.windows import Recording
 
 
 def container_name(names: str) -> str:
@@ -90,3 +93,23 @@ class ContainedSound:
         for frame in self._container.decode(self._stream):
             yield from (np.asarray(made.to_ndarray(), np.float32) for made in floats.resample(frame))
         yield from (np.asarray(made.to_ndarray(), np.float32) for made in floats.resample(None))
+
+
+@contextmanager
+def opened_sound(entry: Openable) -> Iterator[Listened]:
+    """The sound of a file: as libsndfile reads it, or out of a container that it does not read.
+
+    Raises:
+        NotAudio: neither reads it; the words are those about libsndfile.
+        SeldioError: it is over a limit, or the disk fails.
+    """
+    with ExitStack() as stack:
+        found: Listened = stack.enter_context(Recording(entry))
+        try:
+            _ = found.probe
+        except NotAudio as error:
+            try:
+                found = stack.enter_context(ContainedSound(stack.enter_context(entry.open())))
+            except SeldioError:
+                raise error from None
+        yield found

@@ -6,11 +6,10 @@ import math
 from typing import Any, Literal
 
 from seldio.errors import SeldioError
-from seldio.media.audio import Entry, NotAudio
-from seldio.media.contained import ContainedSound, container_name
+from seldio.media.audio import Entry
+from seldio.media.contained import ContainedSound, container_name, opened_sound
 from seldio.media.levels import Listened, listen
 from seldio.media.video import SoundOnly, Video
-from seldio.media.windows import Recording
 
 
 def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
@@ -25,26 +24,18 @@ def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
         SeldioError: it is over a limit, or the disk fails.
     """
     if kind == "audio":
-        try:
-            with Recording(entry) as recording:
-                return {"kind": "recording", **_sound(recording)}
-        except NotAudio as error:
-            return _contained(entry, error)
+        return _recording(entry)
     with entry.open() as stream:
         try:
             with Video(stream) as video:
                 return {"kind": "video", **_video(video)} | _inside(entry, video)
-        except SoundOnly as error:
-            return _contained(entry, error)
+        except SoundOnly:
+            return _recording(entry)
 
 
-def _contained(entry: Entry, why: SeldioError) -> dict[str, Any]:
-    """A recording in a container that libsndfile does not read."""
-    try:
-        with entry.open() as stream, ContainedSound(stream) as sound:
-            return {"kind": "recording", **_sound(sound)}
-    except SeldioError:
-        raise why from None
+def _recording(entry: Entry) -> dict[str, Any]:
+    with opened_sound(entry) as sound:
+        return {"kind": "recording", **_sound(sound)}
 
 
 def _sound(recording: Listened) -> dict[str, Any]:

@@ -178,8 +178,8 @@ def _open(entry: Openable, lock: threading.RLock) -> _Opened:
         plain = _plain(found)
         if plain is not None and getattr(entry, "on_disk", False):
             with stream:
-                return _Mapped(entry.path, stream, found, plain, inside(stream))
-        return _Decoded(entry.path, stream, Decoder(stream), found, lock)
+                return _Mapped(stream, found, plain, inside(stream))
+        return _Decoded(stream, Decoder(stream), found, lock)
     except BaseException:
         stream.close()
         raise
@@ -188,11 +188,9 @@ def _open(entry: Openable, lock: threading.RLock) -> _Opened:
 class _Decoded:
     """A recording that is decoded, by one thread at a time."""
 
-    def __init__(
-        self, path: str, stream: BinaryIO, decoder: Decoder, found: Probe, lock: threading.RLock
-    ) -> None:  # fmt: skip
+    def __init__(self, stream: BinaryIO, decoder: Decoder, found: Probe, lock: threading.RLock) -> None:
         self.probe, self.owner = found, os.getpid()
-        self._path, self._stream, self._lock = path, stream, lock
+        self._stream, self._lock = stream, lock
         self._decoder = decoder
 
     def fill(self, start: int, out: Floats) -> None:
@@ -200,7 +198,7 @@ class _Decoded:
             sound = self._decoder.read(start, out.shape[1])
         if sound.shape != out.shape:
             end = (start + sound.shape[1]) / self.probe.rate
-            raise NotAudio(f"{printable(self._path)} breaks off at {end:.3f} s, its header promises more")
+            raise NotAudio(f"it breaks off at {end:.3f} s, and its header promises more")
         out[...] = sound
 
     def forget(self) -> None:
@@ -225,10 +223,10 @@ class _Plain(NamedTuple):
 class _Mapped:
     """A recording that is mapped into memory."""
 
-    def __init__(self, path: str, stream: BinaryIO, found: Probe, plain: _Plain, base: int) -> None:
+    def __init__(self, stream: BinaryIO, found: Probe, plain: _Plain, base: int) -> None:
         assert found.header is not None
         self.probe, self.owner = found, os.getpid()
-        self._path, self._convert = path, plain.convert
+        self._convert = plain.convert
         start = base - base % mmap.ALLOCATIONGRANULARITY  # of a shard no more than the recording
         at, dtype = base + found.header.data_at, np.dtype(plain.dtype)
         self._end = at + found.frames * found.header.block
@@ -239,7 +237,7 @@ class _Mapped:
 
     def fill(self, start: int, out: Floats) -> None:
         if self._map.size() < self._end:  # to look behind the end would kill the process
-            raise NotAudio(f"{printable(self._path)} has become shorter since it was opened")
+            raise NotAudio("it has become shorter since it was opened")
         self._convert(self._samples[start : start + out.shape[1]], out)
 
     def forget(self) -> None:

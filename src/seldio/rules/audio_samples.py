@@ -16,7 +16,7 @@ from seldio.errors import InvalidData, SeldioError
 from seldio.findings import Finding, Sink
 from seldio.rules.base import ERROR, WARNING, Rule, rule
 from seldio.rules.collection import Found, finder
-from seldio.rules.tree_media import Heard
+from seldio.rules.tree_media import Film, Heard
 from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ def check_samples(entry: Entry, sink: Sink, name: str | None = None) -> Listened
     return _told(entry, name or printable(entry.path), _levels(entry), sink)
 
 
-def check_sounds(those: Sequence[Heard], sink: Sink) -> None:
+def check_sounds(those: Sequence[Heard | Film], sink: Sink) -> None:
     """Listen to recordings, and hold them against each other."""
     entries = [one.entry for one in those]
     levels = each(_levels, entries, what="listening to recordings", size=attrgetter("size"), key=attrgetter("stamp"))
@@ -241,11 +241,11 @@ def check_sounds(those: Sequence[Heard], sink: Sink) -> None:
 
 def _levels(entry: Entry) -> tuple[int, Sound] | Finding | None:
     """Channels and levels of a recording, or what is wrong; None where it cannot be opened."""
+    from seldio.media.contained import opened_sound
     from seldio.media.levels import listen
-    from seldio.media.windows import Recording
 
     try:
-        with Recording(entry) as recording:
+        with opened_sound(entry) as recording:
             return recording.channels, listen(recording)
     except InvalidData as error:
         return error.finding

@@ -93,11 +93,12 @@ def _evidence(verdict: Verdict) -> str:
 
 def _together(fits: Fits, kind: str, found: Found) -> Iterator[Finding]:
     """What all recordings of one format share, from the places of all of them; of both formats, if they agree."""
-    told: dict[tuple[Turn, bool | None], list[tuple[list[Fit], Verdict]]] = {}
+    told: dict[tuple[Turn | None, bool | None], list[tuple[list[Fit], Verdict]]] = {}
     for those, verdict in fits.together.values():
         agree = fits.agree(those, verdict.cause)
         if _named(verdict.cause, agree).kind == kind:
-            told.setdefault((verdict.cause.turn, agree), []).append((those, verdict))
+            turn = verdict.cause.turn if agree is not False else None  # that of the labels, however it is measured
+            told.setdefault((turn, agree), []).append((those, verdict))
     for (_, agree), groups in told.items():
         those = [fit for group, _ in groups for fit in group]
         verdict = groups[0][1]

@@ -216,7 +216,7 @@ class Film:
 
 
 class TreeVideo:
-    """What the rules for videos look at: all files that are videos by their suffix."""
+    """What the rules for videos look at: all files that are videos, or in containers of videos, by their suffix."""
 
     def __init__(self, collection: Collection, tree: Tree) -> None:
         self.collection, self.tree = collection, tree
@@ -258,8 +258,8 @@ class TreeVideo:
 
 
 def is_video(name: str) -> bool:
-    """Whether a file is a video by its suffix."""
-    return TYPES.get(name.rpartition(".")[2].lower()) == "video"
+    """Whether a file is a video by its suffix, or a recording in a container of videos, such as ``.m4a``."""
+    return TYPES.get(name.rpartition(".")[2].lower(), "metadata") != "metadata" and not is_sound(name)
 
 
 def _labelled(collection: Collection) -> Iterator[tuple[str, tuple[Ints, Fraction]]]:

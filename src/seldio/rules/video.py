@@ -14,6 +14,7 @@ from seldio.clock import centre
 from seldio.engines import each
 from seldio.findings import Finding, Sink
 from seldio.formats.trees import Tree
+from seldio.rules.audio_samples import check_sounds
 from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
 from seldio.rules.collection import Collection, Found, finder
 from seldio.rules.layout import MANY, folders, wrong_alike
@@ -278,8 +279,9 @@ def sound_inside_length(video: TreeVideo, found: Found) -> Iterator[Finding]:
 def sound_without_pictures(video: TreeVideo, found: Found) -> Iterator[Finding]:
     """A recording in a container that may hold videos, such as AAC in ``.mp4``.
 
-    It is not a broken video. But libsndfile does not read it, and nor do the baselines: its samples are not
-    checked. Lossy codecs also change the differences between channels, by which directions are heard.
+    It is not a broken video. But libsndfile does not read it, and nor do the baselines. A deep check looks at its
+    samples, and does not compare labels with them. Lossy codecs also change the differences between channels, by
+    which directions are heard.
 
     Example:
         fold3_room4_mix001.mp4 with four channels of AAC and no pictures
@@ -291,8 +293,8 @@ def sound_without_pictures(video: TreeVideo, found: Found) -> Iterator[Finding]:
     """
     for one in video.all:
         if _is_sound(one):
-            message = f"{one.file} is a recording: {printable(one.fault)}; its samples are not checked"
-            yield found(one.path, message, "write it as WAV or FLAC to have it checked")
+            message = f"{one.file} is a recording that libsndfile does not read: {printable(one.fault)}"
+            yield found(one.path, message, "write it as WAV or FLAC: programs read it, and its header is checked")
 
 
 @rule("VID111", INFO)
@@ -458,6 +460,7 @@ def check_videos(collection: Collection, tree: Tree, sink: Sink, *, deep: bool =
     video = TreeVideo(collection, tree)
     _run(PACKET_RULES if video.all else (), video, sink)
     if deep:
+        check_sounds([one for one in video.all if _is_sound(one)], sink)
         seen = list(video.seen)
         entries = [one.entry for one, _ in seen]
         looks = each(decoded, entries, what="decoding videos", size=attrgetter("size"), key=attrgetter("stamp"))

@@ -175,7 +175,7 @@ def _classes(axes: Any, found: Statistics) -> None:
 def _polyphony_panel(axes: Any, found: Statistics) -> None:
     whole = sum(found.polyphony.values()) or 1.0
     bars = axes.bar([str(n) for n in found.polyphony], list(found.polyphony.values()), color=_BLUE)
-    axes.bar_label(bars, [f"{100 * value / whole:.1f} %" for value in found.polyphony.values()], fontsize=8)
+    axes.bar_label(bars, [f"{100 * value / whole:.1f} %" for value in found.polyphony.values()], fontsize=6.5)
     axes.margins(y=0.12)
     axes.set(title="seconds by events at a time", ylabel="seconds")
     _empty(axes, found.polyphony)
@@ -198,6 +198,7 @@ def _clips(axes: Any, counts: dict[str, int], title: str) -> None:
     axes.bar_label(bars, fontsize=8)
     axes.margins(y=0.12)
     axes.set_title(title)
+    axes.yaxis.get_major_locator().set_params(integer=True)
     if len(counts) > 12:
         axes.tick_params(axis="x", labelrotation=90, labelsize=7)
     _empty(axes, counts)
@@ -295,6 +296,7 @@ def _figure(reports: Sequence[ScoreReport], tables: Sequence[Table], columns: Se
         figure = blank(2.4 + _PANEL * len(columns), height)
         panels = np.atleast_1d(figure.subplots(1, len(columns), sharey=True))
         for axes, column in zip(panels, columns, strict=True):
+            axes.set_xlim(_ends(tables, column))
             for number, table in enumerate(tables):
                 _bars(axes, table, column, number, len(tables), reports[number].system)
                 if overall and column.name in reports[number].overall:
@@ -303,7 +305,6 @@ def _figure(reports: Sequence[ScoreReport], tables: Sequence[Table], columns: Se
             axes.set_title(f"{column.title}{f' ({column.unit})' if column.unit else ''}\n{better}", fontsize=9)
             axes.grid(visible=False, axis="y")
             axes.margins(y=0.02)
-            axes.set_xlim(_ends(tables, column))
         panels[0].set_yticks(range(len(rows)), rows)
         panels[0].invert_yaxis()
         first = reports[0]
@@ -350,7 +351,7 @@ def _bars(axes: Any, table: Table, column: Column, number: int, many: int, syste
         axes.hlines(at[known], ends[known, 0], ends[known, 1], color="#222222", linewidth=1.2)
     if many == 1:
         for y, (value, low, high) in zip(at, cells, strict=True):
-            right = max(part for part in (value, high, 0.0) if math.isfinite(part))
+            right = min(max(part for part in (value, high, 0.0) if math.isfinite(part)), axes.get_xlim()[1])
             axes.annotate(_number(value, low, high, column.digits), (right, y), xytext=(4, 0), va="center",
                           textcoords="offset points", fontsize=7.5,
                           bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.6})  # fmt: skip
@@ -383,8 +384,8 @@ def _joined(names: Sequence[str], width: int) -> str:
 def _number(value: float, low: float, high: float, digits: int) -> str:
     if math.isnan(value):
         return "not defined"
-    text = f"{value:.{digits}f}"
-    return f"{text} [{low:.{digits}f}, {high:.{digits}f}]" if math.isfinite(low) and math.isfinite(high) else text
+    text, *ends = (f"{round(part, digits) + 0.0:.{digits}f}" for part in (value, low, high))  # + 0.0: no -0.0
+    return f"{text} [{', '.join(ends)}]" if math.isfinite(low) and math.isfinite(high) else text
 
 
 def _overall(axes: Any, cell: Cell, column: Column, shade: str) -> None:

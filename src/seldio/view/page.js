@@ -64,7 +64,7 @@ function told(place) {
     parts.push(minus(`${place.a > 0 ? "+" : ""}${Math.round(place.a)}° ${side}`));
   }
   if (place.e !== null) parts.push(`${Math.abs(Math.round(place.e))}° ${place.e < 0 ? "down" : "up"}`);
-  if (place.d !== null) parts.push(`${place.d.toFixed(1)} m`);
+  if (place.d !== null) parts.push(`${place.d.toFixed(1)}\u00a0m`);
   return parts.join(" · ");
 }
 
@@ -173,7 +173,7 @@ const sides = data.sides.map((side) => ({
 }));
 
 /** The number of an event's source, where it has one. */
-const named = (event) => (event.s === undefined || event.s === null ? "" : ` · source ${event.s}`);
+const named = (event) => (event.s === undefined || event.s === null ? "" : ` · source\u00a0${event.s}`);
 
 /** Where an event is at its frame number i. */
 const placed = (event, i) => ({ a: event.a?.[i] ?? null, e: event.e?.[i] ?? null, d: event.d?.[i] ?? null });
