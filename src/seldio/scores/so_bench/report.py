@@ -192,7 +192,7 @@ def _undecided(case: SoBenchCase) -> Iterator[Notice]:
     over = f"over the decided ones {accuracy(decided):.2%}" if decided else "and none is decided"
     text = (
         f"{plural(len(rows), 'prediction')} without verdict ({tasks}): their texts do not tell, and there was no judge "
-        f"or it did not answer. Counted as wrong the accuracy is {accuracy(case.rows):.2%}, {over}: "
+        f"or it gave no verdict. Counted as wrong the accuracy is {accuracy(case.rows):.2%}, {over}: "
         "give a judge for one number"
     )
     yield Notice("no-verdict", text, grave=True)
