@@ -747,6 +747,13 @@ def test_times_in_any_wording_are_not_shown(times):
     assert not any(part in sent.user for part in ("3.2", "5.75"))
 
 
+@pytest.mark.parametrize("task", PUBLISHED)
+def test_every_task_has_a_reader_and_a_metric(task):
+    asked = AnsweredQuestion("1", task, "Which?", "The dog.", "dog", {}, "hm")
+    extract(asked, Names(["dog"]))  # a task without a reader raises KeyError
+    assert evaluate(asked, judgement(), CARD).metric not in ("normalized_exact_match", "scoring_error")
+
+
 def test_a_server_judges():
     class Server:
         def ask(self, requests):

@@ -12,7 +12,7 @@ from seldio.scores.result import Cell, Column, Notice, Table, in_order
 from seldio.scores.so_bench.evaluate import How, Scored
 from seldio.scores.so_bench.join import JoinedAnswers
 from seldio.scores.so_bench.profiles import THRESHOLDS, AnswerProfile
-from seldio.tasks.english import PUBLISHED
+from seldio.tasks.english import COUNTS, PUBLISHED
 from seldio.text import clipped, listed, plural
 
 _ACCURACY = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; what nobody decided counts as wrong")
@@ -261,11 +261,10 @@ def _uneven(case: SoBenchCase) -> Iterator[Notice]:
 
 def _other_questions(case: SoBenchCase) -> Iterator[Notice]:
     counts = Counter(row.task for row in case.rows)
-    if counts != {task.name: task.weight for task in PUBLISHED.values()}:
-        total = sum(task.weight for task in PUBLISHED.values())
+    if counts != COUNTS:
         text = (
-            f"these are not the {total:,} questions of SO-Bench (by the published number of each task): the accuracy "
-            "cannot be compared to published ones"
+            f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
+            "task): the accuracy cannot be compared to published ones"
         )
         yield Notice("other-questions", text)
 
