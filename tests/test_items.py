@@ -14,7 +14,7 @@ from seldio.cli import app
 from seldio.conversion.items import convert_items
 from seldio.errors import LossError, UsageError
 from seldio.formats import item_formats
-from seldio.rules.items import SO_BENCH
+from seldio.tasks.english import COUNTS
 from seldio.synth.tree import write_demo
 from seldio.validation import validate
 
@@ -59,7 +59,7 @@ def test_other_counts_of_tasks_than_so_bench_has(tmp_path: Path) -> None:
     words |= {"detect_time": "1.0s to 2.5s", "speech_content": "1 left"}
     whole = [
         question(0, task_name=task, **about | ({"canonical_answer": words[task]} if task in words else {}))
-        for task, count in SO_BENCH.items()
+        for task, count in COUNTS.items()
         for _ in range(count)
     ]
     records = [record | {"qa_id": f"qa_{number:020x}"} for number, record in enumerate(whole)]

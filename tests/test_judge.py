@@ -419,6 +419,35 @@ def test_malformed_replies_are_no_verdict(serve: Serve, lie: str, tmp_path: Path
     assert 5 == len(server.calls)
 
 
+def test_a_judge_that_says_nothing_useful_is_not_paid_for_ever(serve: Serve, tmp_path: Path) -> None:
+    server, path = serve(lambda call: completion("I like cheese.")), tmp_path / "c.sqlite"
+    made = []
+    for _ in range(5):
+        before = len(server.calls)
+        (reply,), asked = ask(server, cache=path)
+        made.append(len(server.calls) - before)
+    assert [2, 2, 2, 0, 0] == made
+    assert (None, True, "I like cheese.") == (reply.verdict, reply.cached, reply.text)
+    assert (1, 1) == (asked.tally.no_verdict, asked.tally.cached)
+    assert any("given up after 3 runs" in str(row[0]) for row in asked.tally.table().rows)
+    with judge(server, cache=path) as planned:
+        assert 0 == planned.plan(requests(1)).calls
+    server.script = good
+    assert ask(server, cache=path, again=True)[0][0].verdict is not None
+    assert ask(server, cache=path)[0][0].verdict is not None
+
+
+def test_a_cache_made_before_tries_were_counted_is_used(serve: Serve, tmp_path: Path) -> None:
+    server, path = serve(good), tmp_path / "c.sqlite"
+    ask(server, cache=path)
+    base = sqlite3.connect(path)
+    base.execute("DROP TABLE unread")
+    base.commit()
+    base.close()
+    assert ask(server, cache=path)[0][0].cached
+    assert 1 == len(server.calls)
+
+
 TOLERATED: dict[str, Callable[[str], str]] = {
     "fence": lambda verdict: f"```json\n{verdict}\n```",
     "bare fence": lambda verdict: f"```\n{verdict}```",

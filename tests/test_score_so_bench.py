@@ -738,6 +738,22 @@ def test_a_judge_that_reads_times_is_not_shown_them(task):
     assert not any(part in sent.user for part in ("3.2", "5.75", "time_span"))
 
 
+@pytest.mark.parametrize("times", ["3.2 to 5.75 s", "3.2-5.75 seconds", "00:03.2 to 00:05.75", "between 3.2 and 5.75 sec", "3.2 – 5.75"])  # fmt: skip
+def test_times_in_any_wording_are_not_shown(times):
+    answer = f"The mp3 player is at 30° on the left, 2.5 m away, {times}."
+    asked = AnsweredQuestion("1", "spatial_temporal", "What?", answer, None, {"time_span": [3.2, 5.75]}, "a hound")
+    sent = to_judge(asked)
+    assert "The mp3 player is at 30° on the left, 2.5 m away, " in sent.user
+    assert not any(part in sent.user for part in ("3.2", "5.75"))
+
+
+@pytest.mark.parametrize("task", PUBLISHED)
+def test_every_task_has_a_reader_and_a_metric(task):
+    asked = AnsweredQuestion("1", task, "Which?", "The dog.", "dog", {}, "hm")
+    extract(asked, Names(["dog"]))  # a task without a reader raises KeyError
+    assert evaluate(asked, judgement(), CARD).metric not in ("normalized_exact_match", "scoring_error")
+
+
 def test_a_server_judges():
     class Server:
         def ask(self, requests):

@@ -19,10 +19,12 @@ _WORDS: dict[str, str] = {
     "below": r"below|beneath|underneath|under|down|downwards?|lower|bottom|low|depress(?:ed|ion)",
 }
 _ANY = re.compile("|".join(rf"(?P<{name}>\b(?:{words})\b)" for name, words in _WORDS.items()))
-_NAMES = "|".join(_WORDS.values())
-#: Two directions of which one is meant, nobody knows which.
+#: All of them, and those between: straight ahead, at ear level.
+_NAMES = "|".join((*_WORDS.values(), r"straight ahead|(?:ear |eye |head )?level|horizon|cent(?:er|re)"))
+#: Two directions of which one is meant, nobody knows which; the second may come with its angle.
 _EITHER = re.compile(
-    rf"\b(?:{_NAMES})\b\s*(?:,?\s*or|/)\s*(?:(?:to|on|in|at|from)\s+)?(?:(?:the|your|its)\s+)?(?:{_NAMES})\b"
+    rf"\b(?:{_NAMES})\b\s*(?:,?\s*or|/)\s*(?:(?:to|on|in|at|from)\s+)?(?:(?:the|your|its)\s+)?"
+    rf"(?:\d+(?:\.\d+)?\s*(?:°|degrees?)\s*(?:(?:to|on|towards?)\s+)?(?:(?:the|your)\s+)?)?(?:{_NAMES})\b"
     r"|\b(?:either|both|each) sides?\b"
 )
 _NOT = r"(?:\b(?:not|never|rather than|instead of|nor|no longer|cannot)|n't)"

@@ -12,16 +12,15 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
-from seldio.answers import bearings, moments, positions, quantities
+from seldio.answers import bearings, moments, plain_text, positions, quantities
 from seldio.answers.bearings import POLES, SAME, denied, sides, yes_no
 from seldio.answers.judgements import READ, AnsweredQuestion, Judgement, judgement
 from seldio.answers.names import Mention, Names, beside, listed_names, source_and_direction
 from seldio.answers.plain_text import plainly
-from seldio.answers.plain_text import said as final_words
 from seldio.answers.quantities import only
 from seldio.tasks.english import PUBLISHED, RELATION_TASKS
 
-# --- higher, closer --------------------------------------------------------------------------------
+# --- comparisons -----------------------------------------------------------------------------------
 
 _THAN = re.compile(r"[^.;]*?\bthan\b")
 #: "above the bell": what follows at once is what it is compared to.
@@ -157,7 +156,7 @@ def _answered(request: AnsweredQuestion, text: str) -> str | None:
     return str(side) if answer else _TURNED[side]
 
 
-# --- readers by task -------------------------------------------------------------------------------
+# --- one question ----------------------------------------------------------------------------------
 
 Reader = Callable[[AnsweredQuestion, str, Names], Judgement | None]
 _SILENT = "the prediction is empty"
@@ -171,7 +170,7 @@ def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
         return judgement(notes="compared word by word")
     if not request.prediction.strip():
         return judgement(notes=_SILENT)
-    if len(request.prediction) > _LONGEST and len(final_words(request.prediction)) > _LONGEST:
+    if len(request.prediction) > _LONGEST and len(plain_text.said(request.prediction)) > _LONGEST:
         return None
     text = plainly(request.prediction)
     return None if bearings.retracted(text) else _READERS[request.task](request, text, names)
@@ -321,7 +320,7 @@ def _direction_match(said: frozenset[str], true: frozenset[str]) -> bool | None:
     return False if bearings.contradictory(said, true) else None
 
 
-# --- comparisons -----------------------------------------------------------------------------------
+# --- relations and motions -------------------------------------------------------------------------
 
 
 def _relation(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:

@@ -26,6 +26,8 @@ _ROLE = re.compile(
     r"|(?P<end>(?<!near the )(?<!towards the )(?<!toward the )end|stop|offset|until|ceas|finish|fade|disappear"
     rf"|(?:to|by)\s+{ABOUT}\Z)|(?P<length>last(?:s|ed|ing)?\b|duration|length|for\s+{ABOUT}\Z))"
 )
+#: The same behind it: *5 s (offset)*.
+_END_NOTE = re.compile(r"\s*[(\[](?:end|stop|offset)\b")
 _LONG = re.compile(r"[\s-]*(?:long|in (?:length|duration)|duration|clip|recording|audio)")
 #: Before a range in which one end of an interval, or its length, lies; and before a time without the sound.
 _START = re.compile(r"\b(?<!from )(?<!from the )(?:start|begin|onset|commenc)(?!.*\bfrom\b)[^\d.;]*\Z")
@@ -137,6 +139,8 @@ def _role(text: str, place: int, found: list[Quantity]) -> str:
     """What a moment is: ``start``, ``end``, ``length``; empty where nothing says so."""
     if _LONG.match(text, found[place].end):
         return "length"
+    if _END_NOTE.match(text, found[place].end):
+        return "end"
     words = list(_ROLE.finditer(_leads(text, found)[place]))
     return str(words[-1].lastgroup) if words else ""
 

@@ -87,12 +87,17 @@ _MIXED = re.compile(r"\b(\d+)\s+1/2\b")
 _AND_A_HALF = re.compile(r"\b(\d+)(\s+(?:[a-z]+))\s+and\s+a\s+half\b")
 _FOOT = re.compile(r"(?<=\d)\s*'\s*(?=\d)")
 _INCH = re.compile(r"(\d\s*(?:ft|feet|foot)\s*(?:and\s+)?[\d.]+)\s*(?:in\b|\"|'')")
-#: Which end of an interval a time is, behind it.
-_NOTE = re.compile(r"\s*\((?:start|begin|onset|end|stop|offset)(?:ning|ing|s)?\)")
+#: Which end of an interval a time is, behind it: *3.2 s (onset), 5 s (offset)*; a lone end stays what it is.
+_START_NOTE = r"\s*\((?:start|begin|onset)(?:ning|ing|s)?\)"
+_ENDS = re.compile(
+    rf"{_START_NOTE}\s*(?:,|;|-|to\b|until\b|and\b)\s*([\d.]+(?:\s*s\b|\s*sec(?:ond)?s?\b)?)\s*\((?:end|stop|offset)(?:ing|s)?\)"
+)
+_NOTE = re.compile(_START_NOTE)
 _BULLET = re.compile(r"^\s*[-*•]\s+", re.MULTILINE)
 _SPELLINGS = (
     (_EITHER_SIGN, "±"), (_A_METRE, "1 "), (_MINUS, "-"), (_SPACED_MINUS, r"\1 -"), (_PLUS, "+"), (_COMMA, r"\1.\2"),
-    (_MIXED, r"\1.5"), (_AND_A_HALF, r"\1.5\2"), (_FOOT, " ft "), (_INCH, r"\1 inches"), (_NOTE, ""),
+    (_MIXED, r"\1.5"), (_AND_A_HALF, r"\1.5\2"), (_FOOT, " ft "), (_INCH, r"\1 inches"), (_ENDS, r" to \1"),
+    (_NOTE, ""),
 )  # fmt: skip
 _CLOCK = re.compile(
     r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,2}):(\d{2}(?:\.\d+)?)(?![\d:])(?:\s*(?:min(?:ute)?s?|s(?:ec\w*)?)\b)?"

@@ -15,13 +15,11 @@ from seldio.rules.base import ERROR, WARNING, rule
 from seldio.rules.collection import Found
 from seldio.rules.item_fields import items_of
 from seldio.schema.qa import Prediction
-from seldio.tasks.english import PUBLISHED
+from seldio.tasks.english import COUNTS
 from seldio.text import clipped, printable
 
 #: Letters that look Latin and are not: Cyrillic and Greek capitals.
 HOMOGLYPHS = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXABEZHIKMNOPTYX", strict=True))
-#: How many questions of each task SO-Bench has.
-SO_BENCH = {task.name: task.weight for task in PUBLISHED.values()}
 
 
 def told_twice(row: Row, line: int) -> tuple[str, str]:
@@ -182,9 +180,9 @@ def task_counts(reading: ItemReading, found: Found) -> Iterator[Finding]:
     """
     counts = Counter(row.task for _, row in items_of(reading))
     total = sum(counts.values())
-    if reading.format.name == "so-bench" and abs(total - sum(SO_BENCH.values())) < 80 and dict(counts) != SO_BENCH:
-        other = [f"{task}: {counts.get(task, 0)} for {n}" for task, n in SO_BENCH.items() if counts.get(task, 0) != n]
-        more = [f"{printable(str(task))} is no task of it" for task in counts if task not in SO_BENCH]
+    if reading.format.name == "so-bench" and abs(total - sum(COUNTS.values())) < 80 and dict(counts) != COUNTS:
+        other = [f"{task}: {counts.get(task, 0)} for {n}" for task, n in COUNTS.items() if counts.get(task, 0) != n]
+        more = [f"{printable(str(task))} is no task of it" for task in counts if task not in COUNTS]
         yield found(0, f"the counts of tasks are not SO-Bench's: {'; '.join([*other, *more][:4])}", "task",
                     "download the benchmark again")  # fmt: skip
 

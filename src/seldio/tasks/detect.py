@@ -23,6 +23,7 @@ from seldio.tasks.task import (
     Say,
     Task,
     Wording,
+    first_class,
     meta,
     moments,
     number,
@@ -145,7 +146,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         name="detect_time", question_class="detect", weight=667, candidates=detect_time, answer="interval",
         hidden="all",
         ask="Read the interval in which the asked sound is heard into time_span.",
-        truth="time_span", field="time_span", error="interval_iou",
+        truth="time_span", field="time_span", error="interval_iou", alike=first_class,
         wordings=(
             Wording((
                 "During which time interval can the sound of the {x} be heard?",
@@ -161,7 +162,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="detect_source", question_class="detect", weight=667, candidates=detect_source, answer="source",
-        hidden="times",
+        hidden="times", alike=first_class,
         ask="List the sounds in sources, and the interval in time_span where there is one sound only; decide the "
         "source fields by the names alone. The reference does not show its times.",
         wordings=(

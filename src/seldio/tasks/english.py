@@ -34,8 +34,10 @@ _ORDER = (
 TASKS = {name: PUBLISHED[name] for name in (*_ORDER, *PUBLISHED) if PUBLISHED[name].candidates}
 #: Tasks that labels cannot answer, with the reason.
 REFUSED = {task.name: task.refused for task in PUBLISHED.values() if task.refused}
-#: Items of each task in SO-Bench; those of tasks that labels cannot answer are not among them.
-SO_BENCH = {name: task.weight for name, task in PUBLISHED.items() if name in TASKS}
+#: Questions of each task in SO-Bench as published.
+COUNTS = {name: task.weight for name, task in PUBLISHED.items()}
+#: The same of the tasks that labels can answer: the proportions of what is made of labels.
+SO_BENCH = {name: count for name, count in COUNTS.items() if name in TASKS}
 #: Those whose answer is the name of a sound.
 SOURCE_TASKS = tuple(task.name for task in PUBLISHED.values() if task.answer == "source")
 #: Those that compare two sounds.

@@ -13,7 +13,7 @@ import numpy as np
 
 from seldio.errors import UsageError
 from seldio.schema.qa import Item
-from seldio.tasks.english import SO_BENCH
+from seldio.tasks.english import PUBLISHED, SO_BENCH
 from seldio.tasks.scene import digest
 from seldio.text import listed
 
@@ -26,15 +26,14 @@ _BINS = {"azimuth_deg": 45.0, "elevation_deg": 15.0, "distance_m": 1.0, "onset_t
 
 
 def answer_group(item: Item) -> Hashable:
-    """What counts as the same answer when answers are to be even: the label, or a coarse bin of the number."""
+    """What counts as the same answer when answers are to be even: what the task says, else the number's bin or label."""
+    task = PUBLISHED.get(item.task or "")
+    if task is not None and task.alike is not None:
+        return task.alike(item)
     for field, width in _BINS.items():
         value = getattr(item.answer_meta, field, None)
         if value is not None:
             return int(value // width)
-    if item.task == "relative_left_right":
-        return " left of " in (item.canonical_answer or "")
-    if item.task in ("detect_time", "detect_source", "spatial_temporal"):
-        return item.events[0].class_name if item.events else None
     return item.canonical_answer
 
 

@@ -27,6 +27,7 @@ from seldio.tasks.task import (
     Say,
     Task,
     Wording,
+    first_class,
     moments,
     second,
 )
@@ -259,7 +260,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
         answer="source and direction", hidden="times",
         ask="Read the sound, its direction and its interval; decide the source fields and direction_match. Every part "
         "of the reference's direction must be there. The reference does not show its times.",
-        truth="time_span", field="time_span", error="interval_iou",
+        truth="time_span", field="time_span", error="interval_iou", alike=first_class,
         wordings=(
             Wording((
                 "Which sound source is active at {t}, from which direction does it come, and during which interval?",
@@ -296,7 +297,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="relative_left_right", question_class="reasoning", weight=333, candidates=relative_left_right,
-        answer="relation",
+        answer="relation", alike=lambda item: " left of " in (item.canonical_answer or ""),
         ask=_READ_RELATION,
         wordings=(
             Wording((

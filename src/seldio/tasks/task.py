@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
 
-from seldio.schema.qa import AnswerMeta, trusted
+from seldio.schema.qa import AnswerMeta, Item, trusted
 from seldio.tasks.margins import Margins
 
 if TYPE_CHECKING:
@@ -163,6 +163,8 @@ class Task(Generic[View, Made]):
         threshold: the name of its limit in a profile.
         unit: of error and limit.
         hidden: what of the reference a judge is not shown, since it reads that out of the answer itself.
+        alike: what of an item counts as the same answer, where answers are to be even; None for the usual, see
+            :func:`seldio.tasks.mix.answer_group`.
 
     Raises:
         ValueError: a task without a weight, or that labels neither answer nor are said not to.
@@ -182,6 +184,7 @@ class Task(Generic[View, Made]):
     threshold: str | None = None
     unit: str = ""
     hidden: Literal["", "times", "all"] = ""
+    alike: Callable[[Item], Hashable] | None = None
 
     def __post_init__(self) -> None:
         if self.weight < 1:
@@ -203,6 +206,11 @@ def meta(**values: float | list[float]) -> AnswerMeta:
 NO_META = meta()
 #: How many moments of an event or clip are tried.
 TRIES = 4
+
+
+def first_class(item: Item) -> str | None:
+    """The class of the first event that *item* is about: answers with times are alike where it is the same."""
+    return item.events[0].class_name if item.events else None
 
 
 class Draft(NamedTuple):

@@ -253,6 +253,7 @@ class JudgeOutcome:
     tokens_out: int | None = None
     calls: int = 0
     uncounted: int = 0
+    unread: bool = False
     failure: CallFailed | None = None
     bug: BaseException | None = None
 
@@ -316,6 +317,7 @@ class Crew:
             try:
                 read(outcome.text, request)
             except Malformed as why:
+                outcome.unread = last
                 if last:
                     return
                 bad = {"role": "assistant", "content": outcome.text[:_SHOWN] or "(empty)"}

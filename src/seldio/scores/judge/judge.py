@@ -1,7 +1,7 @@
 """Replies kept in a SQLite file, so that no judgement is paid for twice and a stopped run goes on.
 
 The text of a reply is kept, never the verdict made of it: whoever reads the cache reads the reply anew,
-with today's rules. Calls that failed are not kept.
+with today's rules. Calls that failed are not kept. A request whose replies say nothing is given up after a few runs.
 """
 
 from __future__ import annotations
@@ -33,17 +33,20 @@ CREATE TABLE replies (
     key TEXT PRIMARY KEY, text TEXT NOT NULL, model TEXT, tokens_in INTEGER, tokens_out INTEGER, task TEXT NOT NULL
 ) WITHOUT ROWID
 """
+#: Runs whose reply could not be read; a table of its own, so that caches made before there was one go on.
+_UNREAD = "CREATE TABLE IF NOT EXISTS unread (key TEXT PRIMARY KEY, runs INTEGER NOT NULL) WITHOUT ROWID"
 _BUSY = 30.0  # seconds to wait for another process
 
 
 class CachedReply(NamedTuple):
-    """A reply that was received."""
+    """A reply that was received; *unread* counts the runs in which none could be read."""
 
     text: str
     model: str | None
     tokens_in: int | None
     tokens_out: int | None
     task: str
+    unread: int = 0
 
 
 class Cache:
@@ -79,6 +82,7 @@ class Cache:
                 self._base.execute(f"PRAGMA application_id={_APPLICATION}")
                 self._base.execute(f"PRAGMA user_version={_FORMAT}")
                 self._base.execute(_SCHEMA)
+            self._base.execute(_UNREAD)
         with suppress(sqlite3.OperationalError):  # another process is just opening it: whoever comes next does this
             self._base.execute("PRAGMA journal_mode=WAL")
         self._base.execute("PRAGMA synchronous=NORMAL")
@@ -133,7 +137,10 @@ class Cache:
         found: dict[str, CachedReply] = {}
         with self._told():
             for key in keys:
-                query = "SELECT text, model, tokens_in, tokens_out, task FROM replies WHERE key = ?"
+                query = (
+                    "SELECT text, model, tokens_in, tokens_out, task, coalesce(runs, 0) "
+                    "FROM replies LEFT JOIN unread USING (key) WHERE key = ?"
+                )
                 with closing(self._base.execute(query, (key,))) as cursor:
                     if row := cursor.fetchone():
                         found[key] = self._entry(row)
@@ -145,9 +152,17 @@ class Cache:
         return CachedReply(*row)  # type: ignore[arg-type]
 
     def keep(self, key: str, entry: CachedReply) -> None:
-        """Add a reply, safe on the disk when this returns; one that is there already is replaced."""
-        with self._told():
-            self._base.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)", (key, *entry))
+        """Add a reply, safe on the disk when this returns; one that is there already is replaced.
+
+        Unread runs add up, until a reply can be read.
+        """
+        with self._told(), self._transaction():
+            self._base.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)", (key, *entry[:-1]))
+            if entry.unread:
+                add = "INSERT INTO unread VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET runs = runs + excluded.runs"
+                self._base.execute(add, (key, entry.unread))
+            else:
+                self._base.execute("DELETE FROM unread WHERE key = ?", (key,))
 
     def close(self) -> None:
         """Close the file."""
@@ -172,6 +187,7 @@ def _copied(path: str, folder: str) -> str:
 
 _BYTES_PER_TOKEN = 4
 _GRACE = 5.0  # seconds to wait, at a stop, for calls that are under way
+_MOST_UNREAD = 3  # runs without a reply that can be read, after which a request is given up
 
 
 class Judge:
@@ -265,7 +281,8 @@ class Judge:
         """A reply to each of *requests*, in their order.
 
         Requests that are word for word the same are sent once. A reply that does not fit the schema is sent back
-        once with an explanation; if that does not help, there is no verdict, and the next run asks again.
+        once with an explanation; if that does not help, there is no verdict, and the next run asks again, three runs
+        in all.
 
         Raises:
             SeldioError: the server refuses all requests, or has stopped answering; the cache fails.
@@ -295,7 +312,11 @@ class Judge:
             return keys, {}
         firsts = dict(zip(keys, requests, strict=True))
         known = self.cache.find(firsts)
-        return keys, {key: entry for key, entry in known.items() if _reply(firsts[key], entry).verdict is not None}
+        return keys, {
+            key: entry
+            for key, entry in known.items()
+            if entry.unread >= _MOST_UNREAD or _reply(firsts[key], entry).verdict is not None
+        }
 
     def _send(self, todo: dict[str, JudgeRequest]) -> dict[str, JudgeOutcome]:
         """Ask all of *todo*; replies are in the cache as soon as they are here."""
@@ -354,7 +375,9 @@ class Judge:
         self.tally.tokens_out += outcome.tokens_out or 0
         if outcome.failure is None:
             task = todo[outcome.key].task
-            entry = CachedReply(outcome.text, outcome.model, outcome.tokens_in, outcome.tokens_out, task)
+            entry = CachedReply(
+                outcome.text, outcome.model, outcome.tokens_in, outcome.tokens_out, task, int(outcome.unread)
+            )
             self.cache.keep(outcome.key, entry)
         outcomes[outcome.key] = outcome
 
@@ -392,6 +415,8 @@ def _reply(request: JudgeRequest, entry: CachedReply, *, cached: bool = False) -
         verdict, error = read(entry.text, request), None
     except Malformed as why:
         verdict, error = None, str(why)
+        if cached:
+            error += f"; given up after {plural(entry.unread, 'run')}, --judge-again asks once more"
     return Reply(request.id, verdict, entry.text, cached, *tokens, error, False, entry.model)
 
 

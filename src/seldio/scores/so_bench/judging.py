@@ -88,7 +88,8 @@ REPLY_SCHEMA: dict[str, Any] = _object(
     }
 )
 
-_TIME = re.compile(r"\d+(?:[.,]\d+)?(?=\s*(?:s|sec(?:ond)?s?)\b)", re.IGNORECASE)
+#: Any number that is no angle or distance, and no part of a name: of a span only the last may have a unit.
+_TIME = re.compile(r"(?<![\w.,:])\d++(?:[.,:]\d++)*+(?!\s*(?:°|deg|m\b|met(?:er|re)))", re.IGNORECASE)
 _REPLY = ReplySchema("so-bench", REPLY_SCHEMA["properties"])
 
 

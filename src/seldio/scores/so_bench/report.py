@@ -12,7 +12,7 @@ from seldio.scores.result import Cell, Column, Notice, Table, in_order
 from seldio.scores.so_bench.evaluate import How, Scored
 from seldio.scores.so_bench.join import JoinedAnswers
 from seldio.scores.so_bench.profiles import THRESHOLDS, AnswerProfile
-from seldio.tasks.english import PUBLISHED
+from seldio.tasks.english import COUNTS, PUBLISHED
 from seldio.text import clipped, listed, plural
 
 _ACCURACY = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; what nobody decided counts as wrong")
@@ -192,7 +192,7 @@ def _undecided(case: SoBenchCase) -> Iterator[Notice]:
     over = f"over the decided ones {accuracy(decided):.2%}" if decided else "and none is decided"
     text = (
         f"{plural(len(rows), 'prediction')} without verdict ({tasks}): their texts do not tell, and there was no judge "
-        f"or it did not answer. Counted as wrong the accuracy is {accuracy(case.rows):.2%}, {over}: "
+        f"or it gave no verdict. Counted as wrong the accuracy is {accuracy(case.rows):.2%}, {over}: "
         "give a judge for one number"
     )
     yield Notice("no-verdict", text, grave=True)
@@ -261,11 +261,10 @@ def _uneven(case: SoBenchCase) -> Iterator[Notice]:
 
 def _other_questions(case: SoBenchCase) -> Iterator[Notice]:
     counts = Counter(row.task for row in case.rows)
-    if counts != {task.name: task.weight for task in PUBLISHED.values()}:
-        total = sum(task.weight for task in PUBLISHED.values())
+    if counts != COUNTS:
         text = (
-            f"these are not the {total:,} questions of SO-Bench (by the published number of each task): the accuracy "
-            "cannot be compared to published ones"
+            f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
+            "task): the accuracy cannot be compared to published ones"
         )
         yield Notice("other-questions", text)
 
