@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import json
 import math
@@ -105,15 +106,21 @@ def test_color_only_where_asked() -> None:
 # --- side by side ----------------------------------------------------------------------------------------
 
 
+def more_rows(report: ScoreReport, *rows: tuple[Cell, ...]) -> ScoreReport:
+    """The overall score of *report* with further rows."""
+    table = report.tables[0]
+    return dataclasses.replace(report, tables=(dataclasses.replace(table, rows=(*table.rows, *rows)),))
+
+
 def test_systems_side_by_side() -> None:
     published = ("people", None, None, 0.95)
-    each = [made("a"), made("b", f=math.nan)]
-    each = [
-        ScoreReport(r.system, r.profile, r.title, r.over, (Table(t.name, t.title, t.columns, (*t.rows, published)),))
-        for r in each
-        for t in r.tables[:1]
-    ]
+    reports = [made("a"), made("b", f=math.nan)]
+    each = [more_rows(report, published) for report in reports]
     assert [row[0] for row in side_by_side(each).rows] == ["a", "b", "people"]
+    own = [more_rows(report, ("read another way", n, None, 0.9), published) for n, report in enumerate(reports)]
+    assert [row[:2] for row in side_by_side(own).rows] == [
+        ("a", 1234), ("read another way", 0), ("b", 1234), ("read another way", 1), ("people", None)
+    ]  # fmt: skip
     stacked = side_by_side([made("a"), made("b")], "classes")
     assert [row[:2] for row in stacked.rows] == [("a", "dog"), ("a", "cat"), ("b", "dog"), ("b", "cat")]
     with pytest.raises(UsageError, match="there are overall, classes"):

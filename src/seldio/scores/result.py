@@ -118,7 +118,8 @@ _PROFILE = Column("profile", "profile", meaning="the way of scoring")
 def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Table:
     """The rows of one table of each report in one table; of a single report, the table itself.
 
-    A column of one name that means another thing in another profile stands apart, as ``NAME@PROFILE``.
+    A column of one name that means another thing in another profile stands apart, as ``NAME@PROFILE``. Further rows
+    of an overall score follow that of their system.
 
     Args:
         reports: at least one.
@@ -139,6 +140,7 @@ def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Tab
     columns = _columns(found)
     heads = (_SYSTEM, *((_PROFILE,) if mixed else ()), *((found[0][1].columns[0],) if name is not None else ()))
     rows: dict[str, tuple[Cell, ...]] = {}
+    shared: set[str] = set()
     for report, table in found:
         for number, row in enumerate(table.rows):
             cells = {_key(report, column, columns): cell for column, cell in zip(table.columns, row, strict=True)}
@@ -148,15 +150,13 @@ def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Tab
                 head: tuple[Cell, ...] = (report.system, *profile, row[0])
             else:
                 head = (report.system if number == 0 else row[0], *profile)
-            # rows beside that of the system, such as published ones, stand in every report: once is enough
-            rows.setdefault(
-                repr((report.system if number == 0 or name is not None else "", head, rest)), (*head, *rest)
-            )
+            key = repr((report.system if number == 0 or name is not None else "", head, rest))
+            if number and name is None and key in rows:
+                shared.add(key)  # rows that several reports have, such as published ones, come once and last
+            rows.setdefault(key, (*head, *rest))
     title = f"{found[0][1].title}, systems side by side"
-    ordered = sorted(
-        rows.values(), key=lambda row: name is None and row[0] not in {report.system for report in reports}
-    )
-    return Table(found[0][1].name, title, _unique((*heads, *columns.values())), tuple(ordered))
+    ordered = sorted(rows, key=shared.__contains__)
+    return Table(found[0][1].name, title, _unique((*heads, *columns.values())), tuple(rows[key] for key in ordered))
 
 
 #: What tells columns of one name apart.

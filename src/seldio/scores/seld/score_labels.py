@@ -40,7 +40,7 @@ class SeldOptions:
         onscreen: whether it must agree on being in the picture.
         classes: vocabulary of the classes; the profile's by default.
         jackknife: with 95 % confidence intervals.
-        official_points: with the point values that the official jackknife prints.
+        official_points: with the point values that the official jackknife prints, where it prints any.
         by_clip: with the scores of each clip.
         recordings: the recordings that were labelled, which tell where a clip ends; where they are beside the
             labels in a data set tree they are found.
@@ -66,7 +66,8 @@ class SeldOptions:
         """The thresholds of the profile, those of the options in their place.
 
         Raises:
-            UsageError: one is no threshold, the profile does not look at it, or does not know the average.
+            UsageError: one is no threshold, the profile does not look at it, does not know the average, or has no
+                official jackknife that prints point values.
         """
         if self.average is not None and self.average not in profile.averages:
             raise UsageError(f"{profile.name} has no {self.average} average, only {', '.join(profile.averages)}")
@@ -91,6 +92,12 @@ class SeldOptions:
                 raise UsageError(
                     f"--{name} changes nothing in {profile.name}, which does not look at it; use {' or '.join(able)}"
                 )
+        if self.official_points and profile.jackknife != "without-last":
+            able = [each.name for each in profiles.PROFILES if each.jackknife == "without-last"]
+            raise UsageError(
+                f"--official-points has nothing to show in {profile.name}, for which no program prints point values "
+                f"of a jackknife; use {' or '.join(able)}"
+            )
 
 
 #: The score that shows whether a profile looks at what a threshold is about.

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from seldio.scores.result import Notice
+from seldio.scores.result import Notice, in_order
 from seldio.scores.seld import official
 from seldio.scores.seld.counts import Thresholds
 from seldio.scores.seld.pairing import CARTESIAN, FOLDED
@@ -79,8 +79,7 @@ class SeldCase:
 
 def notices(case: SeldCase) -> tuple[Notice, ...]:
     """All that apply: what is to be read before the numbers, then the grave ones."""
-    found = [notice for check in _CHECKS for notice in check(case)]
-    return tuple(sorted(found, key=lambda notice: (not notice.first, not notice.grave)))
+    return in_order(notice for check in _CHECKS for notice in check(case))
 
 
 def _misread(case: SeldCase) -> Iterator[Notice]:
@@ -375,7 +374,14 @@ def _lone(case: SeldCase) -> Iterator[Notice]:
 
 def _jackknife(case: SeldCase) -> Iterator[Notice]:
     if case.intervals and case.profile.jackknife:
-        yield Notice("official-jackknife", case.profile.jackknife)
+        yield Notice("official-jackknife", _JACKKNIVES[case.profile.jackknife])
+
+
+_JACKKNIVES = {
+    "without-last": "the official jackknife prints the scores without the last file of its folder in place of those "
+    "over all files; --official-points shows both",
+    "fails": "the program's own jackknife ends with ValueError: there are no official intervals to compare these with",
+}
 
 
 _CHECKS: tuple[Callable[[SeldCase], Iterator[Notice]], ...] = (
