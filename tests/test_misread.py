@@ -372,6 +372,21 @@ def test_names_that_are_nearly_those_of_recordings(name: str, tmp_path: Path) ->
     assert "rename it: mix001.csv" in {f.hint for f in found.findings}
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("mix{}", "mix001"), ("MIX{:03}", "mix001"), ("mix{:03}.wav", "mix001"), ("Mix{}.wav", "mix001"),
+        ("fold4_room23_mix{}", "fold4_room23_mix001"), ("take_{}.wav", "take_1"), ("Take_{}.WAV", "Take_1"),
+    ],
+)  # fmt: skip
+def test_without_a_reference_names_are_held_against_those_of_data_sets(name: str, meant: str, tmp_path: Path) -> None:
+    for number, scene in enumerate(SCENES, 1):
+        rows = [LAYOUTS["dcase2023-submission"](row) for row in scene]
+        (tmp_path / f"{name.format(number)}.csv").write_text(text(rows))
+    (found,) = validate(tmp_path, format="dcase2023-submission").findings
+    assert (found.code, found.message.split()[-1]) == ("SUB103", meant)
+
+
 def test_two_spellings_of_one_recording_are_not_guessed_at(tmp_path: Path) -> None:
     for name in ("mix1", "MIX001"):
         (tmp_path / f"{name}.csv").write_text("0,1,-50,30\n")

@@ -21,13 +21,14 @@ from seldio.findings import Finding, Severity
 from seldio.formats import Reading
 from seldio.formats.parquet import reading_of
 from seldio.rules.base import Labels, Rule
-from seldio.rules.misreadings import DOUBTFUL
 from seldio.text import plural
 
 #: Rules about whole files, which account for values out of range even where they only warn, and then about ranges.
 _RULES = tuple(
     rule for rule in rules.LABEL_RULES if rule.severity is Severity.ERROR or rule.code.startswith("LAB3")
 )  # fmt: skip
+#: Warnings that stop like errors: whoever rounds or writes what may be radians destroys them.
+_DOUBTFUL = frozenset({"LAB313"})
 
 
 @dataclasses.dataclass
@@ -128,4 +129,4 @@ def _found(rule: Rule, labels: Labels) -> Faults:
 
 def _stops(finding: Finding) -> bool:
     """Whether a finding is an error, or a doubt that is as grave: angles in radians would be rounded away."""
-    return finding.severity is Severity.ERROR or finding.code in DOUBTFUL
+    return finding.severity is Severity.ERROR or finding.code in _DOUBTFUL

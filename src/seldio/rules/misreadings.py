@@ -21,8 +21,6 @@ from seldio.vocabularies import vocabulary
 ENOUGH = 10
 #: By so many points the content must speak against the layout that the user named.
 CONTRADICTED = 4.0
-#: Warnings at which labels are not used for anything else, unless forced: to go on may destroy them.
-DOUBTFUL = frozenset({"LAB313"})
 #: The longest STARSS recording has 9 minutes (5,400 frames); baselines pad beyond it, up to 6,400 in real outputs.
 LONGEST = 8000
 

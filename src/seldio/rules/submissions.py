@@ -18,8 +18,8 @@ from seldio.rules.base import ERROR, INFO, WARNING, rule
 from seldio.rules.collection import Collection, Found
 from seldio.text import listed, plural, printable
 
-#: The clips of an evaluation set without the zeros of their numbers.
-_PADLESS = re.compile(r"mix[0-9]{1,2}", re.IGNORECASE)
+#: The clips of STARSS without the zeros of their numbers.
+_PADLESS = re.compile(r"^(?P<start>(?:fold[0-9]+_room[0-9]+_)?mix)(?P<number>[0-9]{1,2})$")
 #: How data sets name their clips.
 CLIP_NAME = re.compile(
     r"mix\d{3}|fold\d+_room\d+_mix\d{3}(_ov\d|_deg-?\d+_start\d+)?|split\d_ir\d_ov\d_\d+", re.IGNORECASE
@@ -122,7 +122,8 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
 
     Each result file has the name of its recording. A file that is called otherwise (a copy, a backup,
     a summary) is taken for one more recording by scripts that read the whole folder. A name that still has the
-    suffix of the recording (mix001.wav.csv), or too few zeros (mix1.csv), belongs to no recording.
+    suffix of the recording (mix001.wav.csv), too few zeros (mix1.csv) or capitals (MIX001.csv) belongs to no
+    recording.
 
     Example:
         mix001.csv, mix002.csv, mix002 (copy).csv
@@ -136,16 +137,12 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
     for clip, path in sorted(collection.clips.items()) if collection.reference is None else ():
         folders.setdefault(posixpath.dirname(path), {})[clip.rsplit("/", 1)[-1]] = path
     for clips in folders.values():
-        near = [clip for clip in clips if _RECORDING.search(clip)]
-        if not near and collection.submitted:
-            near = [clip for clip in clips if _PADLESS.fullmatch(clip)]
+        near = [(clip, meant) for clip in clips if (meant := _as_recording(clip, collection.submitted)) != clip]
         if near:
-            count = plural(len(near), "file")
-            spelt = _RECORDING.sub("", near[0])
-            meant = re.sub(r"[0-9]+$", lambda digits: digits[0].zfill(3), spelt)
+            count, (spelt, meant) = plural(len(near), "file"), near[0]
             verb = "is" if len(near) == 1 else "are"
-            yield found(clips[near[0]], f"{count} {verb} nearly named like a recording: "
-                        f"{printable(near[0])} for {meant}",
+            yield found(clips[spelt], f"{count} {verb} nearly named like a recording: "
+                        f"{printable(spelt)} for {printable(meant)}",
                         f"a result file has the name of its recording, like {meant}.csv")  # fmt: skip
             continue
         odd = [clip for clip in clips if not CLIP_NAME.fullmatch(clip)]
@@ -153,6 +150,13 @@ def result_name(collection: Collection, found: Found) -> Iterator[Finding]:
             others = plural(len(clips) - len(odd), "other clip")
             yield found(clips[clip], f"{printable(clip)} is not named like the {others} of its folder",
                         "a result file has the name of its recording, like mix001.csv")  # fmt: skip
+
+
+def _as_recording(clip: str, submitted: bool) -> str:
+    """A clip's name as that of a recording: without its suffix and, of a submission, as data sets write their names."""
+    name = _RECORDING.sub("", clip)
+    padded = _PADLESS.sub(lambda match: f"{match['start']}{match['number']:0>3}", name.lower())
+    return padded if submitted and CLIP_NAME.fullmatch(padded) else name
 
 
 @rule("SUB104", ERROR)
