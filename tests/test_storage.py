@@ -208,7 +208,7 @@ def test_classes_beyond_the_list_are_refused(tmp_path: Path) -> None:
     (tmp_path / "tree/a.csv").write_text("0,13,0,10,0,120\n1,13,0,10,0,120\n", "utf-8")
 
     with pytest.raises(DataError, match="have a class 13"):
-        export(tmp_path / "tree", tmp_path / "out", format="starss23")
+        export(tmp_path / "tree", tmp_path / "out", format="starss23", force=True)
 
 
 def test_questions_stand_beside_their_clip(tmp_path: Path) -> None:

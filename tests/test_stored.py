@@ -136,7 +136,7 @@ def wrong(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_it_has_the_findings_of_its_source(kind: str, wrong: Path, tmp_path: Path) -> None:
-    export(wrong, tmp_path / kind, kind)
+    export(wrong, tmp_path / kind, kind, force=True)
 
     assert told(wrong) == told(tmp_path / kind)
     assert {"LAB103", "LAY103"} <= rules_of(tmp_path / kind).keys()
@@ -144,7 +144,7 @@ def test_it_has_the_findings_of_its_source(kind: str, wrong: Path, tmp_path: Pat
 
 
 def test_a_finding_names_shard_and_file(wrong: Path, tmp_path: Path) -> None:
-    export(wrong, tmp_path / "out", "parquet")
+    export(wrong, tmp_path / "out", "parquet", force=True)
     finding = next(f for f in validate(tmp_path / "out").findings if f.code == "LAB103")
 
     assert f"{tmp_path}/out/{SHARD}.parquet!/{LABELS}" == finding.path

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
+import soundfile
 from typer.testing import CliRunner
 
 import seldio
@@ -212,3 +215,54 @@ def test_pictures_are_drawn_and_say_what_is_wrong(tmp_path: Path) -> None:
     done = run("plot", labels / "fold4_room1_mix001.csv", "-o", tmp_path / "a.svg")
     assert 0 == done.exit_code, done.stderr
     assert "LAB102" in done.stderr
+
+
+# --- data sets ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", ["LAB301", *WRONG])
+def test_wrong_labels_of_a_data_set(tmp_path: Path, code: str) -> None:
+    labels = folder(tmp_path, RADIANS if code == "LAB301" else [*GOOD, WRONG[code]])
+    with pytest.raises(seldio.InvalidData, match=rf"csv:\d+:\d+: {code} .*--force \(in Python force=True\)"):
+        seldio.open(labels, format="starss23").events.table()
+    with seldio.open(labels, format="starss23", force=True) as data:
+        assert 40 <= data.events.table().num_rows
+        assert 40 <= pickle.loads(pickle.dumps(data)).events.table().num_rows
+
+
+def test_wrong_labels_of_a_data_set_in_a_table(tmp_path: Path) -> None:
+    table = tmp_path / "labels.parquet"
+    seldio.convert(folder(tmp_path, RADIANS), table, "parquet", format="starss23", force=True)
+    with pytest.raises(seldio.InvalidData, match="LAB301"):
+        seldio.open(table).events.table()
+    assert 40 == seldio.open(table, force=True).events.table().num_rows
+
+
+def test_targets_are_not_made_of_wrong_labels(tmp_path: Path) -> None:
+    labels = folder(tmp_path, RADIANS)
+    for file in sorted(labels.iterdir()):
+        soundfile.write(file.with_suffix(".wav"), np.zeros((4 * 8000, 4)), 8000)
+    options: dict[str, Any] = {"seconds": 2, "target": "multi-accddoa"}
+    with pytest.raises(seldio.InvalidData, match="LAB301"):
+        seldio.open(labels, format="starss23").windows(**options)[0]
+    assert seldio.open(labels, format="starss23", force=True).windows(**options)[0]
+
+
+@pytest.mark.parametrize("to", ["hf-parquet", "audiofolder"])
+def test_wrong_labels_are_not_exported(tmp_path: Path, to: str) -> None:
+    labels = folder(tmp_path, GOOD, RADIANS)
+    out = tmp_path / "out"
+    command = ("convert", labels, "--to", to, "-o", out, "--format", "starss23")
+    refused = run(*command)
+    assert 1 == refused.exit_code
+    assert "mix002.csv:1:7: LAB301" in refused.stderr
+    assert "--force" in refused.stderr
+    assert not list(out.glob("seldio*.json"))
+    assert 0 == run(*command, "--force").exit_code
+
+
+def test_label_files_are_stored_as_they_are(tmp_path: Path) -> None:
+    labels = folder(tmp_path, RADIANS)
+    assert 0 == run("convert", labels, "--to", "webdataset", "-o", tmp_path / "out", "--format", "starss23").exit_code
+    assert 0 == run("convert", tmp_path / "out", "--to", "files", "-o", tmp_path / "back").exit_code
+    assert (labels / "fold4_room1_mix001.csv").read_bytes() == (tmp_path / "back/fold4_room1_mix001.csv").read_bytes()

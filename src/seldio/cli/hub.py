@@ -45,6 +45,9 @@ def push(
     revision: str = typer.Option("main", help="The branch to push to."),
     message: str | None = typer.Option(None, "-m", "--message", help="The commit message."),
     include: list[str] = typer.Option([], help="A pattern of files that go too; others than data stay here."),
+    force: bool = typer.Option(
+        False, "--force", help="With --as parquet or audiofolder: take labels in which seldio validate finds errors too."
+    ),
     license: str | None = typer.Option(None, help="For the card: cc-by-4.0, mit, …"),
     language: list[str] = typer.Option([], help="For the card: en, ru, …; of questions it is found."),
     title: str | None = typer.Option(None, help="For the card: what the data set is called."),
@@ -64,7 +67,7 @@ def push(
     with running(workers, engine, resumable=False):
         done = hub.push(
             source, repo, kind=kind.value, private=private, dry_run=dry_run, staging=staging, revision=revision,
-            message=message, include=include, about=about,
+            message=message, include=include, about=about, force=force,
         )  # fmt: skip
     if json:
         _print_json(_record(done))

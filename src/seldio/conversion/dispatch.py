@@ -45,7 +45,7 @@ def convert_any(
     if to in STORED:
         from seldio.data.exporting import convert_stored
 
-        return convert_stored(path, out, to, format)
+        return convert_stored(path, out, to, format, request.force)
     if item_formats.named(to) is None and to != item_formats.PARQUET:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=request.force)
     given = item_formats.named(format) if format is not None else None

@@ -14,6 +14,7 @@ import pyarrow as pa
 from seldio import clock
 from seldio.conversion.inputs import asking
 from seldio.conversion.items import read_items
+from seldio.conversion.vetting import vet
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import raise_errors
@@ -83,11 +84,13 @@ class Events(ArrowTable):
     Args:
         files: one for each clip.
         format: the layout of all files; found from their content if None.
+        force: give rows in which there are errors too, such as angles in radians.
     """
 
-    def __init__(self, files: Sequence[LabelFile], format: Format | None = None) -> None:
+    def __init__(self, files: Sequence[LabelFile], format: Format | None = None, *, force: bool = False) -> None:
         self._files = {file.clip: file for file in files}
-        self._format = format
+        self._format, self._force = format, force
+        self._vetted: set[str] = set()
         self._folders: dict[str, Format] = {}
         self._beside: dict[str, list[LabelFile]] = {}
         for file in files:
@@ -95,10 +98,11 @@ class Events(ArrowTable):
         self._read = lru_cache(_KEPT)(self._parsed)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"files": list(self._files.values()), "format": self._format, "folders": dict(self._folders)}
+        files, folders = list(self._files.values()), dict(self._folders)
+        return {"files": files, "format": self._format, "force": self._force, "folders": folders}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["files"], state["format"])  # type: ignore[misc]
+        self.__init__(state["files"], state["format"], force=state["force"])  # type: ignore[misc]
         self._folders = state["folders"]
 
     def part(self, clips: Iterable[str]) -> Events:
@@ -108,7 +112,7 @@ class Events(ArrowTable):
             UnknownFormat: the content of a folder's files does not tell their layout.
         """
         files = [self._files[clip] for clip in clips]
-        part = Events(files, self._format)
+        part = Events(files, self._format, force=self._force)
         for file in files:
             self._expected(file)
         part._folders = {folder: self._folders[folder] for folder in part._beside if folder in self._folders}
@@ -200,12 +204,16 @@ class Events(ArrowTable):
             return file.table, format
         text = file.text()
         try:
-            return format.read([text], raise_errors).table, format
+            reading = format.read([text], raise_errors)
         except InvalidData:
             other = self._format or _layout([text])
             if other == format:
                 raise
-            return other.read([text], raise_errors).table, other
+            reading = other.read([text], raise_errors)
+        if not self._force and clip not in self._vetted:
+            vet(reading, told=self._format is not None).settle(force=False)
+            self._vetted.add(clip)
+        return reading.table, reading.format
 
     def _expected(self, file: LabelFile) -> Format:
         """The layout that most files of a file's folder have."""

@@ -75,7 +75,7 @@ class Dataset:
     def events(self) -> Events:
         """The event tables by clip, read when they are asked for."""
         files = self._index.label_files
-        return Events([files[name] for name in self._rows if name in files], self._index.format)
+        return self._index.events(files[name] for name in self._rows if name in files)
 
     @cached_property
     def items(self) -> Items:
@@ -258,7 +258,7 @@ def _counts(values: Iterable[Any]) -> dict[str, int]:
     return {str(value): found[value] for value in sorted(found)}
 
 
-def open_dataset(path: str | os.PathLike[str], *, format: str | None = None) -> Dataset:
+def open_dataset(path: str | os.PathLike[str], *, format: str | None = None, force: bool = False) -> Dataset:
     """Open a data set: any folder, archive, export of :mod:`seldio.data` or file that seldio reads.
 
     Only names are looked at; labels, questions and media are read when they are asked for.
@@ -266,6 +266,7 @@ def open_dataset(path: str | os.PathLike[str], *, format: str | None = None) -> 
     Args:
         path: what to open, such as ``starss23/``, ``jasco/``, ``labels.zip`` or ``questions.jsonl``.
         format: the layout of all label files, or of all files of questions; found from their content if not given.
+        force: give labels in which there are errors too, such as angles in radians or classes that do not exist.
 
     Raises:
         UsageError: nothing has that name, or nothing in it is a recording, a video, labels or questions.
@@ -273,7 +274,7 @@ def open_dataset(path: str | os.PathLike[str], *, format: str | None = None) -> 
     """
     items = item_formats.named(format) if format is not None else None
     labels = get(format) if format is not None and items is None else None
-    index = Index(open_source(path, raise_errors), labels, items)
+    index = Index(open_source(path, raise_errors), labels, items, force=force)
     if not index.likely:
         raise UsageError(f"{printable(os.fspath(path))} holds no recording, video, labels or questions")
     return Dataset(index)

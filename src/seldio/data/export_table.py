@@ -162,7 +162,7 @@ class Plan:
     @cached_property
     def events(self) -> Events:
         """The labels by clip."""
-        return Events(list(self.files.values()), self.index.format)
+        return self.index.events(self.files.values())
 
     @cached_property
     def classes(self) -> list[str]:

@@ -40,7 +40,7 @@ OTHER = "other/"
 
 def export(
     source: str | os.PathLike[str], out: str | os.PathLike[str], kind: str = "parquet", *,
-    embed: bool = True, shard_bytes: int = 500 << 20, array: str = "foa", format: str | None = None,
+    embed: bool = True, shard_bytes: int = 500 << 20, array: str = "foa", format: str | None = None, force: bool = False,
 ) -> Manifest:  # fmt: skip
     """Write a data set to a folder in one of the ways in which data sets are shared.
 
@@ -57,6 +57,7 @@ def export(
         shard_bytes: most bytes of a shard, unless one clip has more.
         array: the array that is the column ``audio``; others have columns of their own.
         format: the layout of the labels; found from their content if not given.
+        force: export labels in which there are errors too, such as angles in radians or classes that do not exist.
 
     Raises:
         UsageError: there is nothing to export, the labels are of several class lists, or *out* is no place for it.
@@ -74,7 +75,7 @@ def export(
             raise UsageError(f"{printable(str(place))} lies inside the source: name a folder beside it")
         if not opened.entries:
             raise UsageError(f"{printable(opened.path)} holds no files to export")
-        plan = Plan(Index(opened, get(format) if format is not None else None), array)
+        plan = Plan(Index(opened, get(format) if format is not None else None, force=force), array)
         return _written(plan, place, kind, {"embed": embed, "shard_bytes": shard_bytes})
 
 
@@ -236,7 +237,7 @@ class Stored(Conversion):
 
 
 def convert_stored(
-    path: str | os.PathLike[str], out: str | os.PathLike[str] | BinaryIO, to: str, format: str | None
+    path: str | os.PathLike[str], out: str | os.PathLike[str] | BinaryIO, to: str, format: str | None, force: bool = False
 ) -> Stored:
     """Export a data set, or with *files* make the files again that an export was made from.
 
@@ -250,7 +251,7 @@ def convert_stored(
         names = read_back(path, out)
         sizes = sum((Path(out) / name).stat().st_size for name in names)
         return _stored(manifest, (manifest.kind,), to, len(manifest.files), [Path(out) / name for name in names], sizes)
-    manifest = export(path, out, to.removeprefix("hf-"), format=format)
+    manifest = export(path, out, to.removeprefix("hf-"), format=format, force=force)
     written = [Path(out) / file.name for file in manifest.files]
     layout, files = manifest.statistics["layout"], sum(manifest.statistics["files"].values())
     return _stored(manifest, (layout,), to, files, written, sum(file.bytes for file in manifest.files))

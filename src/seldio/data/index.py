@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.conversion.inputs import read_input
-from seldio.data.arrow_tables import Items, LabelFile, read_questions
+from seldio.data.arrow_tables import Events, Items, LabelFile, read_questions
 from seldio.errors import UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import Lookup
@@ -153,10 +153,14 @@ class Index:
         source: an open source.
         format: the layout of its labels, if it is known.
         item_format: the format of its questions, if it is known.
+        force: give labels in which there are errors too.
     """
 
-    def __init__(self, source: Source, format: Format | None = None, item_format: ItemFormat | None = None) -> None:
-        self.source, self.format, self.item_format = source, format, item_format
+    def __init__(
+        self, source: Source, format: Format | None = None, item_format: ItemFormat | None = None, *,
+        force: bool = False,
+    ) -> None:  # fmt: skip
+        self.source, self.format, self.item_format, self._force = source, format, item_format, force
 
     @property
     def name(self) -> str:
@@ -198,6 +202,10 @@ class Index:
             for name, row in self.clips.items() if row.metadata is not None
         }  # fmt: skip
         return {**files, **{clip: file for clip, file in self._tables.items() if clip not in files}}
+
+    def events(self, files: Iterable[LabelFile]) -> Events:
+        """The event tables of some of the label files."""
+        return Events(list(files), self.format, force=self._force)
 
     @cached_property
     def items(self) -> Items:
@@ -264,7 +272,7 @@ class Index:
         wanted: tuple[Content, ...] = ("labels", "damaged", "other") if len(self.source.entries) == 1 else ("labels",)
         found: dict[str, LabelFile] = {}
         for entry in self.source:
-            more = _clips_of(entry) if is_table(entry, *wanted) else {}
+            more = _clips_of(entry, self._force) if is_table(entry, *wanted) else {}
             if both := sorted(found.keys() & more.keys()):
                 raise UsageError(
                     f"{printable(found[both[0]].entry.path)} and {printable(entry.path)} both hold labels of "
@@ -274,9 +282,11 @@ class Index:
         return found
 
 
-def _clips_of(entry: Entry) -> Mapping[str, LabelFile]:
+def _clips_of(entry: Entry, force: bool) -> Mapping[str, LabelFile]:
     """The clips of a table of labels."""
-    table = read_input(Source(entry.path, "file", (entry,)), get("parquet"), raise_errors).tables[0][0]
+    found = read_input(Source(entry.path, "file", (entry,)), get("parquet"), raise_errors)
+    found.faults.settle(force)
+    table = found.tables[0][0]
     codes, names = clip_codes(table)
     order = np.argsort(codes, kind="stable")
     ends = dict(zip(names, np.searchsorted(codes[order], np.arange(len(names)), "right").tolist(), strict=True))

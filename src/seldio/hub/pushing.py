@@ -71,6 +71,7 @@ def push(
     message: str | None = None,
     include: Sequence[str] = (),
     about: About | None = None,
+    force: bool = False,
 ) -> Pushed:
     """Send a data set to the Hub, with a card and Croissant metadata.
 
@@ -90,8 +91,10 @@ def push(
         message: of the commit.
         include: patterns of files that go although data sets are not made of such files.
         about: licence, languages, title and citation.
+        force: write labels anew in which there are errors too, such as angles in radians; *files* go as they are.
 
     Raises:
+        InvalidData: labels that are to be written anew have errors.
         UsageError: there is nothing to send, or the Hub does not know the name or token.
         SeldioError: the Hub cannot be reached, or somebody else changed the data set meanwhile.
         KeyboardInterrupt: with a message that says how to go on.
@@ -100,7 +103,7 @@ def push(
     given = os.fspath(source)
     with _staged(None if dry_run else staging, anew=kind != "files") as folder:
         found: list[Finding] = []
-        upload = prepare(given, kind, folder, found.append, include)
+        upload = prepare(given, kind, folder, found.append, include, force=force)
         head = _looked(repo, revision, dry_run)
         _check_private(head, private)
         stale = stale_files(upload, head)
@@ -200,7 +203,9 @@ def preflight(upload: Upload, card: Card) -> Iterator[Finding]:
 LIMITS = Limits(file_bytes=2**30, total_bytes=2**40, members=2_000_000)
 
 
-def prepare(source: str, kind: Kind, folder: Path, sink: Sink, include: Sequence[str] = ()) -> Upload:
+def prepare(
+    source: str, kind: Kind, folder: Path, sink: Sink, include: Sequence[str] = (), *, force: bool = False
+) -> Upload:
     """The files that go up.
 
     Args:
@@ -209,6 +214,7 @@ def prepare(source: str, kind: Kind, folder: Path, sink: Sink, include: Sequence
         folder: where new files are written; what is there from a run before is used again.
         sink: takes what is wrong with the source itself (``SAF1xx``).
         include: patterns of files that go too, though data sets are not made of such files as a rule.
+        force: write labels anew in which there are errors too.
 
     Raises:
         UsageError: there is nothing to take.
@@ -222,7 +228,7 @@ def prepare(source: str, kind: Kind, folder: Path, sink: Sink, include: Sequence
     out = folder / kind
     folder.mkdir(parents=True, exist_ok=True)
     # a staging folder may hold more than was written for this source
-    written = {file.name for file in export(source, out, kind).files} | {MANIFEST}
+    written = {file.name for file in export(source, out, kind, force=force).files} | {MANIFEST}
     with open_source(out, sink, LIMITS, as_it_lies=True) as made:
         return Upload(source, kind, tuple(entry for entry in made if entry.name in written))
 
