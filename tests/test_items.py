@@ -14,8 +14,8 @@ from seldio.cli import app
 from seldio.conversion.items import convert_items
 from seldio.errors import LossError, UsageError
 from seldio.formats import item_formats
-from seldio.tasks.english import COUNTS
 from seldio.synth.tree import write_demo
+from seldio.tasks.english import COUNTS
 from seldio.validation import validate
 
 RUN = CliRunner()

@@ -289,7 +289,10 @@ def test_axes_of_scores_end_where_scores_do_and_names_of_systems_are_told_apart(
     from seldio.view.charts import draw_scores as draw
 
     columns = (Column("class", "class"), Column("F", "F", "%", 1, "higher"), Column("LE", "LE", "°", 1, "lower"))
-    rows = (("Bell", Interval(0.9, 0.7, 1.2), Interval(170.0, -400.0, 200.0)), ("Knock", Interval(1.0, 1.0, 1.0), Interval(20.0, -1e-9, 30.0)))
+    rows = (
+        ("Bell", Interval(0.9, 0.7, 1.2), Interval(170.0, -400.0, 200.0)),
+        ("Knock", Interval(1.0, 1.0, 1.0), Interval(20.0, -1e-9, 30.0)),
+    )
     table = Table("classes", "", columns, rows)
     paths = [f"/home/somebody/experiments/of/the/year/with/many/folders/system-{letter}" for letter in "ab"]
     reports = [ScoreReport(path, "dcase2023", "", "2 clips", (table,)) for path in paths]

@@ -46,7 +46,9 @@ def push(
     message: str | None = typer.Option(None, "-m", "--message", help="The commit message."),
     include: list[str] = typer.Option([], help="A pattern of files that go too; others than data stay here."),
     force: bool = typer.Option(
-        False, "--force", help="With --as parquet or audiofolder: take labels in which seldio validate finds errors too."
+        False,
+        "--force",
+        help="With --as parquet or audiofolder: take labels with errors too.",
     ),
     license: str | None = typer.Option(None, help="For the card: cc-by-4.0, mit, …"),
     language: list[str] = typer.Option([], help="For the card: en, ru, …; of questions it is found."),

@@ -40,7 +40,8 @@ OTHER = "other/"
 
 def export(
     source: str | os.PathLike[str], out: str | os.PathLike[str], kind: str = "parquet", *,
-    embed: bool = True, shard_bytes: int = 500 << 20, array: str = "foa", format: str | None = None, force: bool = False,
+    embed: bool = True, shard_bytes: int = 500 << 20, array: str = "foa", format: str | None = None,
+    force: bool = False,
 ) -> Manifest:  # fmt: skip
     """Write a data set to a folder in one of the ways in which data sets are shared.
 
@@ -237,7 +238,11 @@ class Stored(Conversion):
 
 
 def convert_stored(
-    path: str | os.PathLike[str], out: str | os.PathLike[str] | BinaryIO, to: str, format: str | None, force: bool = False
+    path: str | os.PathLike[str],
+    out: str | os.PathLike[str] | BinaryIO,
+    to: str,
+    format: str | None,
+    force: bool = False,
 ) -> Stored:
     """Export a data set, or with *files* make the files again that an export was made from.
 

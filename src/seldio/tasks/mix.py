@@ -26,7 +26,7 @@ _BINS = {"azimuth_deg": 45.0, "elevation_deg": 15.0, "distance_m": 1.0, "onset_t
 
 
 def answer_group(item: Item) -> Hashable:
-    """What counts as the same answer when answers are to be even: what the task says, else the number's bin or label."""
+    """What counts as the same answer when answers are to be even: the task's own, a bin of its number or its label."""
     task = PUBLISHED.get(item.task or "")
     if task is not None and task.alike is not None:
         return task.alike(item)
