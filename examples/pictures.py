@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 from seldio.synth.tree import write_demo
-from seldio.view.plot import plot
-from seldio.view.tracks import read_labels, tracks
+from seldio.viewer.plot import plot
+from seldio.viewer.tracks import read_labels, tracks
 
 with tempfile.TemporaryDirectory() as folder:
     root = Path(folder)
@@ -22,9 +22,9 @@ with tempfile.TemporaryDirectory() as folder:
     if importlib.util.find_spec("matplotlib") is None:
         print("matplotlib is not installed: pip install 'seldio[plot]'")
     else:
-        from seldio.view import plots
-        from seldio.view.canvas import save
-        from seldio.view.film import film
+        from seldio.viewer import plots
+        from seldio.viewer.canvas import save
+        from seldio.viewer.film import film
 
         # a picture of your own, from the events themselves …
         save(plots.directions(events, events[:3], clip), root / "directions.svg")

@@ -9,7 +9,7 @@ from pathlib import Path
 from seldio.conversion.asked import Request
 from seldio.conversion.dispatch import convert_any
 from seldio.synth.tree import write_demo
-from seldio.view.page import view
+from seldio.viewer.page import view
 
 with tempfile.TemporaryDirectory() as folder:
     root = Path(folder)

@@ -24,7 +24,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "validation", "conversion", "scores", "data", "synth", "settings", "fixes", "repair", "reference", "info",
         "api", "item_validation", "label_validation", "line_validation", "mera",
     ),
-    ("reports", "hub", "view", "schemas"),
+    ("reports", "hub", "viewer", "schemas"),
     ("cli",),
     ("__init__", "__main__"),
 )  # fmt: skip
@@ -43,7 +43,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "huggingface_hub": ("hub/", "scores/judge/"),
     "rapidfuzz": ("answers/matching.py",),
     "ray": ("engines/cluster.py",),
-    "matplotlib": ("view/",),
+    "matplotlib": ("viewer/",),
     # wherever tables are built
     "numpy": ("",),
     "pyarrow": ("",),

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from seldio import geometry
 from seldio.errors import DataError, UsageError
-from seldio.view import canvas as colours
-from seldio.view.tracks import JUMP, EventTrack, classes, line, pieces, read_labels, tracks
+from seldio.viewer import canvas as colours
+from seldio.viewer.tracks import JUMP, EventTrack, classes, line, pieces, read_labels, tracks
 
 NTSC = Fraction(30_000, 1_001)
 HOP = Fraction(1, 10)
@@ -157,7 +157,7 @@ def test_classes_keep_their_colours_and_unnamed_ones_come_last() -> None:
 @pytest.fixture
 def plots() -> Any:
     pytest.importorskip("matplotlib")
-    from seldio.view import plots
+    from seldio.viewer import plots
 
     return plots
 
@@ -195,7 +195,7 @@ def test_directions_and_map_hold_the_same_lines(plots: Any, clip: list[EventTrac
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.integers(-180, 180), st.integers(-90, 90), st.integers(0, 12)), min_size=1, max_size=40))
 def test_names_cover_neither_points_nor_each_other(places: list[tuple[int, int, int]]) -> None:
-    plots = pytest.importorskip("seldio.view.plots")
+    plots = pytest.importorskip("seldio.viewer.plots")
     names = [f"class {'x' * (number % 7)}{number}" for number in range(13)]
     tracks = [
         track([azimuth] * 3, [elevation] * 3, name=names[number], class_id=number)
@@ -215,7 +215,7 @@ def test_names_cover_neither_points_nor_each_other(places: list[tuple[int, int, 
 
 @pytest.mark.parametrize("kind", ["timeline", "directions", "directions_map"])
 def test_silence_and_odd_names_are_drawn(plots: Any, kind: str) -> None:
-    from seldio.view.canvas import rendered
+    from seldio.viewer.canvas import rendered
 
     draw = getattr(plots, kind)
     silent = draw([], [])
@@ -231,8 +231,8 @@ def test_silence_and_odd_names_are_drawn(plots: Any, kind: str) -> None:
 
 @pytest.mark.parametrize("longest", [1.1, 2.0, 11.0, 40.0, 600.0])
 def test_lengths_have_readable_numbers(tree: Path, longest: float) -> None:
-    from seldio.view.charts import draw_statistics as draw
-    from seldio.view.charts import statistics
+    from seldio.viewer.charts import draw_statistics as draw
+    from seldio.viewer.charts import statistics
 
     found = dataclasses.replace(statistics(read_labels(tree)), lengths=np.array([1.0, longest]))
     figure = draw(found)
@@ -247,8 +247,8 @@ def test_lengths_have_readable_numbers(tree: Path, longest: float) -> None:
 
 def test_statistics_add_up(tree: Path) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.view.charts import draw_statistics as draw
-    from seldio.view.charts import statistics
+    from seldio.viewer.charts import draw_statistics as draw
+    from seldio.viewer.charts import statistics
 
     found = statistics(read_labels(tree))
 
@@ -265,7 +265,7 @@ def test_statistics_add_up(tree: Path) -> None:
 def test_scores_are_bars_with_their_intervals() -> None:
     pytest.importorskip("matplotlib")
     from seldio.scores.result import Column, Interval, ScoreReport, Table
-    from seldio.view.charts import draw_scores as draw
+    from seldio.viewer.charts import draw_scores as draw
 
     columns = (Column("class", "class"), Column("references", "references"), Column("F", "F", "%", 1, "higher"))
     rows = (("Bell", 7, Interval(0.5, -0.25, 0.75)), ("$a$", 1_200, float("nan")))
@@ -286,7 +286,7 @@ def test_scores_are_bars_with_their_intervals() -> None:
 def test_axes_of_scores_end_where_scores_do_and_names_of_systems_are_told_apart() -> None:
     pytest.importorskip("matplotlib")
     from seldio.scores.result import Column, Interval, ScoreReport, Table
-    from seldio.view.charts import draw_scores as draw
+    from seldio.viewer.charts import draw_scores as draw
 
     columns = (Column("class", "class"), Column("F", "F", "%", 1, "higher"), Column("LE", "LE", "°", 1, "lower"))
     rows = (
@@ -313,7 +313,7 @@ def test_axes_of_scores_end_where_scores_do_and_names_of_systems_are_told_apart(
 @pytest.fixture
 def overlay() -> Any:
     pytest.importorskip("matplotlib")
-    from seldio.view import film as overlay
+    from seldio.viewer import film as overlay
 
     return overlay
 
@@ -394,7 +394,7 @@ def test_what_is_no_panorama_is_refused(overlay: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_pictures_are_files_of_their_kind_and_the_same_each_time(tree: Path, tmp_path: Path, suffix: str) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.view.plot import plot
+    from seldio.viewer.plot import plot
 
     files = [tmp_path / f"{name}.{suffix}" for name in "ab"]
     for file in files:
@@ -415,7 +415,7 @@ def test_a_film_has_the_sound_beside_its_labels_in_time(tree: Path, tmp_path: Pa
     pytest.importorskip("matplotlib")
     import av
 
-    from seldio.view.plot import plot
+    from seldio.viewer.plot import plot
 
     files = [tmp_path / "a.mp4", tmp_path / "b.mp4"]
     told = [plot(tree, file, kind="video", clip="fold3_room4_mix001", width=128).notes for file in files]
@@ -432,7 +432,7 @@ def test_a_film_has_the_sound_beside_its_labels_in_time(tree: Path, tmp_path: Pa
 
 def test_a_set_is_counted_where_no_clip_is_named(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.view.plot import plot
+    from seldio.viewer.plot import plot
 
     monkeypatch.chdir(tmp_path)
     made = plot(tree)
@@ -463,7 +463,7 @@ def test_the_command_names_what_it_wrote(tree: Path, tmp_path: Path) -> None:
 )
 def test_what_makes_no_sense_is_told(tree: Path, tmp_path: Path, options: dict[str, Any], said: str) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.view.plot import plot
+    from seldio.viewer.plot import plot
 
     with pytest.raises(UsageError, match=said):
         plot(tree, tmp_path / "x.png", **options)
@@ -472,13 +472,13 @@ def test_what_makes_no_sense_is_told(tree: Path, tmp_path: Path, options: dict[s
 
 def test_the_command_offers_what_can_be_drawn() -> None:
     from seldio.cli.plot import Kind
-    from seldio.view.plot import KINDS
+    from seldio.viewer.plot import KINDS
 
     assert list(KINDS) == [kind.value for kind in Kind]
 
 
 def test_a_suffix_says_what_is_written(tree: Path) -> None:
-    from seldio.view.plot import plot
+    from seldio.viewer.plot import plot
 
     for name, kind in (("x.csv", "map"), ("x.mp4", "map"), ("x.png", "video")):
         with pytest.raises(UsageError, match="ends with"):
@@ -487,7 +487,7 @@ def test_a_suffix_says_what_is_written(tree: Path) -> None:
 
 def test_without_matplotlib_a_sentence_says_what_to_install(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from seldio.errors import SeldioError
-    from seldio.view.plot import plot
+    from seldio.viewer.plot import plot
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(SeldioError, match=r"pip install 'seldio\[plot\]'") as caught:
@@ -497,7 +497,7 @@ def test_without_matplotlib_a_sentence_says_what_to_install(tree: Path, monkeypa
 
 def test_real_labels_and_predictions_are_drawn(shared: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    from seldio.view.plot import plot
+    from seldio.viewer.plot import plot
 
     labels = shared / "data/starss22-labels/metadata_dev/dev-test-sony"
     predictions = shared / "data/starss23-predictions/system-a-polar"

@@ -27,10 +27,10 @@ from seldio.errors import DataError, SeldioError, UsageError
 from seldio.media import compact
 from seldio.media.audio import NotAudio, write_wav
 from seldio.media.video import NotVideo, Video
-from seldio.view import page as page_module
-from seldio.view import page_content
-from seldio.view.clip_files import files_of, prediction_of
-from seldio.view.page import embedded, view
+from seldio.viewer import page as page_module
+from seldio.viewer import page_content
+from seldio.viewer.clip_files import files_of, prediction_of
+from seldio.viewer.page import embedded, view
 from seldio.vocabularies import vocabulary
 
 CLIP, SPLIT = "fold3_room4_mix001", "dev-train-tau"

@@ -18,8 +18,8 @@ from selenium.webdriver.common.keys import Keys
 from videos import make as make_video
 
 from seldio.media.video import Video
-from seldio.view.canvas import colour, rgb
-from seldio.view.page import view
+from seldio.viewer.canvas import colour, rgb
+from seldio.viewer.page import view
 
 WIDE, NARROW = (1280, 1000), (375, 800)
 

@@ -58,7 +58,7 @@ def command(
 ) -> ExitCode:
     """Draw labels, predictions and scores, or a clip's video with its labels on it (needs matplotlib)."""
     from seldio.text import printable
-    from seldio.view.plot import plot
+    from seldio.viewer.plot import plot
 
     made = plot(
         source, out, kind=kind.value if kind is not None else None, predictions=predictions, clip=clip, format=format,

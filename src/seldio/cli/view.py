@@ -14,7 +14,7 @@ from seldio.cli.options import complete_formats
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from seldio.view.page import Page
+    from seldio.viewer.page import Page
 
 
 @guarded
@@ -45,7 +45,7 @@ def command(
 ) -> ExitCode:
     """Write one html page about a clip: player, panorama with moving labels, timeline, questions, findings."""
     from seldio.files import write_bytes
-    from seldio.view.page import view
+    from seldio.viewer.page import view
 
     if link_media and no_media:
         raise UsageError("--link-media and --no-media exclude each other")

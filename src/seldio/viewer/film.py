@@ -16,8 +16,8 @@ from seldio import clock, geometry
 from seldio.errors import DataError, UsageError
 from seldio.files import atomic_write
 from seldio.media.video import Picture
-from seldio.view.canvas import check_installed, ink, rgb, style
-from seldio.view.tracks import EventTrack, classes, row_name
+from seldio.viewer.canvas import check_installed, ink, rgb, style
+from seldio.viewer.tracks import EventTrack, classes, row_name
 
 if TYPE_CHECKING:
     from seldio.media.compact import Sound

@@ -26,9 +26,9 @@ from seldio.media import compact
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.video import NotVideo, Video
 from seldio.text import printable
-from seldio.view.canvas import COLOURS
-from seldio.view.clip_files import Files, Path, open_clip, prediction_of
-from seldio.view.page_content import check_sound, questions_of, side
+from seldio.viewer.canvas import COLOURS
+from seldio.viewer.clip_files import Files, Path, open_clip, prediction_of
+from seldio.viewer.page_content import check_sound, questions_of, side
 
 __all__ = ["Page", "view"]
 

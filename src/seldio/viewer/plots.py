@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from seldio.text import plural
-from seldio.view.canvas import blank, drawable, style
-from seldio.view.tracks import EventTrack, classes, line, pieces, row_name
+from seldio.viewer.canvas import blank, drawable, style
+from seldio.viewer.tracks import EventTrack, classes, line, pieces, row_name
 
 #: Inches.
 _WIDTH = 12.0

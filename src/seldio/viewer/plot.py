@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from seldio.errors import UsageError
 from seldio.files import name_fault
 from seldio.text import clipped, plural, printable
-from seldio.view.canvas import KINDS as SUFFIXES
-from seldio.view.canvas import check_installed, kind_of, save
+from seldio.viewer.canvas import KINDS as SUFFIXES
+from seldio.viewer.canvas import check_installed, kind_of, save
 
 if TYPE_CHECKING:
     from seldio.media.compact import Sound
-    from seldio.view.clip_files import Files
-    from seldio.view.tracks import EventTrack, LabelSet
+    from seldio.viewer.clip_files import Files
+    from seldio.viewer.tracks import EventTrack, LabelSet
 
 Path = str | os.PathLike[str]
 
@@ -112,8 +112,8 @@ def plot(
     check_installed()
     if kind == "scores":
         return _scores(source, path, predictions, format, predictions_format, profile, allow_missing, table)
-    from seldio.view import plots
-    from seldio.view.tracks import choose_clip, read_labels, tracks
+    from seldio.viewer import plots
+    from seldio.viewer.tracks import choose_clip, read_labels, tracks
 
     labels = read_labels(source, format)
     if kind == "statistics" or (kind is None and clip is None and len(labels.clips) != 1):
@@ -151,7 +151,7 @@ def _scores(
     source: Path, path: str | None, predictions: Path | None, format: str | None, predictions_format: str | None,
     profile: str | None, allow_missing: bool, table: str | None,
 ) -> Plotted:  # fmt: skip
-    from seldio.view import charts
+    from seldio.viewer import charts
 
     if predictions is None:
         if profile is not None or format is not None or allow_missing:
@@ -173,7 +173,7 @@ def _scores(
 
 
 def _statistics(labels: LabelSet, path: str | None) -> Plotted:
-    from seldio.view import charts
+    from seldio.viewer import charts
 
     name = os.path.splitext(labels.path)[0] if labels.single else labels.path
     path = path or _default_path(name, "statistics")
@@ -188,8 +188,8 @@ def _film(
 ) -> tuple[str, ...]:  # fmt: skip
     """Write the film about a label file; return what there is to know."""
     from seldio.media.video import Video
-    from seldio.view.clip_files import files_of
-    from seldio.view.film import film
+    from seldio.viewer.clip_files import files_of
+    from seldio.viewer.film import film
 
     found = files_of(labels, audio, video)
     for entry in (found.audio, found.video):

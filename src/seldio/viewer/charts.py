@@ -23,8 +23,8 @@ from seldio.schema.events import clip_codes, origin_of
 from seldio.scores import score_files
 from seldio.scores.result import Cell, Column, Interval, ScoreReport, Table
 from seldio.text import clipped, plural, printable
-from seldio.view.canvas import blank, colour, drawable, shortened, style
-from seldio.view.tracks import LabelSet
+from seldio.viewer.canvas import blank, colour, drawable, shortened, style
+from seldio.viewer.tracks import LabelSet
 from seldio.vocabularies import vocabulary
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -26,7 +26,7 @@ from seldio.schema.events import origin_of
 from seldio.schema.qa import Item, Proof
 from seldio.text import plural, printable
 from seldio.validation import Examined, examine
-from seldio.view.clip_files import Files
+from seldio.viewer.clip_files import Files
 from seldio.vocabularies import vocabulary
 
 #: Event frames that a page may hold.

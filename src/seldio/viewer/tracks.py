@@ -20,7 +20,7 @@ from seldio.conversion.inputs import read_single
 from seldio.errors import DataError, UsageError
 from seldio.schema.events import clip_codes, origin_of
 from seldio.text import clipped, listed, printable
-from seldio.view.canvas import colour, drawable
+from seldio.viewer.canvas import colour, drawable
 from seldio.vocabularies import spelling, vocabulary
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
