@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Literal
+
+import pyarrow as pa
 
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats.base import Place
-from seldio.schema.qa import Item, Prediction
+from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, to_table
 
 Row = Item | Prediction
 #: How the right one of several options is written.
@@ -25,7 +28,8 @@ class ItemReading:
     Args:
         format: of the file.
         path: the file, as shown to people.
-        rows: items or predictions, in file order; records that cannot be read are left out.
+        rows: items or predictions, in file order; records that cannot be read are left out. Where they are
+            :class:`Rows`, models are made of :attr:`table` when they are asked for.
         locate: where a field of a row stands; the whole record without a field.
         origin: what the file holds beside its rows (a container's keys, the layout of its text), as the
             format's writer wants it back.
@@ -38,6 +42,13 @@ class ItemReading:
     locate: Locate
     origin: dict[str, object] = dataclasses.field(default_factory=dict)
     lost: dict[str, str] = dataclasses.field(default_factory=dict)
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """The rows as columns: of ITEM_SCHEMA or PREDICTION_SCHEMA."""
+        if isinstance(self.rows, Rows):
+            return self.rows.table
+        return to_table(self.rows, ITEM_SCHEMA if self.format.holds == "items" else PREDICTION_SCHEMA)  # type: ignore[arg-type]
 
     @property
     def home(self) -> str:

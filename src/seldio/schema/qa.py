@@ -8,9 +8,9 @@ them have the Arrow schemas ``ITEM_SCHEMA`` and ``PREDICTION_SCHEMA``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, overload
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -195,15 +195,72 @@ def to_table(rows: Iterable[Item] | Iterable[Prediction], schema: pa.Schema = IT
     return pa.Table.from_pylist([_packed(row.model_dump()) for row in rows], schema=schema)
 
 
+class Rows(Sequence[Item | Prediction]):
+    """The rows of a table as models, made when they are asked for, and some at a time.
+
+    Args:
+        table: of ITEM_SCHEMA or PREDICTION_SCHEMA, with values that are known to be right.
+        model: of a row.
+    """
+
+    _BLOCK = 1024
+
+    def __init__(self, table: pa.Table, model: type[Item | Prediction]) -> None:
+        self.table, self.model = table, model
+        self._start, self._block = 0, list[Item | Prediction]()
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Item | Prediction: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Item | Prediction]: ...
+    def __getitem__(self, index: int | slice) -> Item | Prediction | Sequence[Item | Prediction]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        number = range(len(self))[index]
+        if not 0 <= number - self._start < len(self._block):
+            self._start = number - number % self._BLOCK
+            self._block = list(_models(self.table.slice(self._start, self._BLOCK), self.model))
+        return self._block[number - self._start]
+
+    def __iter__(self) -> Iterator[Item | Prediction]:
+        for start in range(0, len(self), self._BLOCK):
+            yield from _models(self.table.slice(start, self._BLOCK), self.model)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or len(other) != len(self):
+            return False
+        return all(one == two for one, two in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+
+def _models(table: pa.Table, model: type[Item | Prediction]) -> Iterator[Item | Prediction]:
+    for values in table.to_pylist():
+        row = unpacked(values)
+        row["audio"] = row["audio"] or []
+        if model is Prediction:
+            yield trusted(Prediction, row)
+            continue
+        meta, events = row["answer_meta"], row["events"]
+        row["question"] = row["question"] or ""
+        row["answer_meta"] = None if meta is None else trusted(AnswerMeta, meta)
+        row["events"] = None if events is None else [trusted(Proof, event) for event in events]
+        yield trusted(Item, row)
+
+
 def to_items(table: pa.Table) -> Iterator[Item]:
     """The rows of an item table as models.
 
     Raises:
         pydantic.ValidationError: a row is not an item.
     """
-    for batch in table.to_batches(max_chunksize=4096):
-        for row in batch.to_pylist():
-            yield Item.model_validate(unpacked(row))
+    return _checked(table, Item)
 
 
 def to_predictions(table: pa.Table) -> Iterator[Prediction]:
@@ -212,9 +269,13 @@ def to_predictions(table: pa.Table) -> Iterator[Prediction]:
     Raises:
         pydantic.ValidationError: a row is not a prediction.
     """
+    return _checked(table, Prediction)
+
+
+def _checked(table: pa.Table, model: type[Model]) -> Iterator[Model]:
     for batch in table.to_batches(max_chunksize=4096):
         for row in batch.to_pylist():
-            yield Prediction.model_validate(unpacked(row))
+            yield model.model_validate(unpacked(row))
 
 
 def _packed(row: dict[str, Any]) -> dict[str, Any]:
