@@ -17,14 +17,14 @@ SOURCE = Path(__file__).parents[1] / "src" / "seldio"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "findings", "reader_rules", "text", "progress"),
     ("files", "geometry", "clock", "vocabularies"),
-    ("schema", "media", "engines"),
+    ("schema", "media", "engines", "reports"),
     ("formats",),
     ("rules", "tasks", "answers"),
     (
         "validation", "conversion", "scores", "data", "synth", "settings", "fixes", "repair", "reference", "info",
         "api", "item_validation", "label_validation", "line_validation", "mera",
     ),
-    ("reports", "hub", "viewer", "schemas"),
+    ("hub", "viewer", "schemas"),
     ("cli",),
     ("__init__", "__main__"),
 )  # fmt: skip

@@ -264,7 +264,7 @@ def test_statistics_add_up(tree: Path) -> None:
 
 def test_scores_are_bars_with_their_intervals() -> None:
     pytest.importorskip("matplotlib")
-    from seldio.scores.result import Column, Interval, ScoreReport, Table
+    from seldio.reports.tables import Column, Interval, ScoreReport, Table
     from seldio.viewer.charts import draw_scores as draw
 
     columns = (Column("class", "class"), Column("references", "references"), Column("F", "F", "%", 1, "higher"))
@@ -285,7 +285,7 @@ def test_scores_are_bars_with_their_intervals() -> None:
 
 def test_axes_of_scores_end_where_scores_do_and_names_of_systems_are_told_apart() -> None:
     pytest.importorskip("matplotlib")
-    from seldio.scores.result import Column, Interval, ScoreReport, Table
+    from seldio.reports.tables import Column, Interval, ScoreReport, Table
     from seldio.viewer.charts import draw_scores as draw
 
     columns = (Column("class", "class"), Column("F", "F", "%", 1, "higher"), Column("LE", "LE", "°", 1, "lower"))

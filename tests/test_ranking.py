@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.reports.scores import render_scores
+from seldio.reports.tables import Column, Interval, ScoreReport, Table
 from seldio.scores.ranking import rank, rank_columns, read_scores, report, scores_of
-from seldio.scores.result import Column, Interval, ScoreReport, Table
 from seldio.scores.seld.profiles import ANGLE, ER, LE, LR, RELATIVE, F
 
 FOUR = (ER, F, LE, LR)

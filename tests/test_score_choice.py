@@ -13,7 +13,7 @@ from seldio.formats import FORMATS, TextFile, get
 from seldio.formats.base import Role
 from seldio.formats.choice import Wanted, offered, wished, years
 from seldio.formats.detect import detect
-from seldio.scores.result import Notice, ScoreReport
+from seldio.reports.tables import Notice, ScoreReport
 from seldio.scores.seld.accumulator import SeldAccumulator
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 

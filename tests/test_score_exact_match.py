@@ -18,9 +18,9 @@ from seldio.answers.matching import after_answer_word, exact_match, passing, sam
 from seldio.errors import DataError
 from seldio.findings import raise_errors
 from seldio.formats import item_formats
+from seldio.reports.tables import ScoreReport
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import multiple_choice, ruenvaqa
-from seldio.scores.result import ScoreReport
 
 CYRILLIC_A, CYRILLIC_VE, CYRILLIC_BE, CYRILLIC_ES = "\u0410", "\u0412", "\u0411", "\u0421"
 

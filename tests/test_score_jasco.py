@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.findings import raise_errors
 from seldio.formats.qa_csv import INSTRUCTIONS, JASCO, JASCO_PREDICTIONS
+from seldio.reports.tables import ScoreReport
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.jasco import (
     COLUMN,
@@ -34,7 +35,6 @@ from seldio.scores.jasco.judging import schema
 from seldio.scores.jasco.scoring import NAN_TEXTS, grouped
 from seldio.scores.judge import JudgeRequest, Reply
 from seldio.scores.judge.messages import read
-from seldio.scores.result import ScoreReport
 
 GOOD = "Explanation1: x\nRating: 2\nExplanation2: y\nOrientation: Good"
 

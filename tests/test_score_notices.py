@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.scores.result import Notice, ScoreReport
+from seldio.reports.tables import Notice, ScoreReport
 
 #: Frame, class, source, azimuth, elevation and distance in centimetres.
 Label = tuple[int, int, int, int, int, int]

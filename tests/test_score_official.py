@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from seldio.errors import DataError, UsageError
-from seldio.scores.result import ScoreReport
+from seldio.reports.tables import ScoreReport
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
 HEADER = "frame,class,source,azimuth,distance,onscreen\n"

@@ -17,9 +17,9 @@ from rich.cells import cell_len
 
 from seldio.errors import DataError, UsageError
 from seldio.reports.score_common import header, shown
+from seldio.reports.score_files import LONG, document, guarded, reports, unguarded
 from seldio.reports.scores import SCORE_RENDERERS, render_scores, write_scores
-from seldio.scores.result import Cell, Column, Interval, Notice, ScoreReport, Table, side_by_side
-from seldio.scores.score_files import LONG, document, guarded, reports, unguarded
+from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, side_by_side
 
 NAME = Column("system", "system")
 ER = Column("ER", "ER", "", 3, "lower", "error rate")

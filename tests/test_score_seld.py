@@ -18,7 +18,7 @@ from oracle_seld import Row, frame_counts, segment_counts
 from scipy.optimize import linear_sum_assignment
 
 from seldio.errors import DataError, UsageError
-from seldio.scores.result import Interval
+from seldio.reports.tables import Interval
 from seldio.scores.seld import pairing as pairs
 from seldio.scores.seld.accumulator import SeldAccumulator
 from seldio.scores.seld.counts import Counts, Thresholds

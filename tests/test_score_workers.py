@@ -21,7 +21,7 @@ from seldio.cli import app
 from seldio.engines import running
 from seldio.errors import InvalidData, UsageError
 from seldio.reports.scores import render_scores
-from seldio.scores.result import ScoreReport
+from seldio.reports.tables import ScoreReport
 from seldio.scores.seld import seld_count as counting
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.scores.seld.sides import RowFacts, SideFacts

@@ -24,7 +24,7 @@ from seldio.schema.events import event_table, origin_of
 from seldio.text import printable
 
 if TYPE_CHECKING:
-    from seldio.scores.result import ScoreReport
+    from seldio.reports.tables import ScoreReport
 
 __all__ = ["convert", "read", "score", "write"]
 

@@ -17,7 +17,7 @@ from seldio.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from seldio.scores.result import ScoreReport
+    from seldio.reports.tables import ScoreReport
 
 
 class Output(enum.StrEnum):

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 
-from seldio.scores.result import Cell, Column, Interval, Notice, ScoreReport, Table
+from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table
 from seldio.text import printable
 
 ARROWS = {"higher": "↑", "lower": "↓"}

@@ -18,7 +18,7 @@ from seldio.reports.score_common import (
     settings,
     shown,
 )
-from seldio.scores.result import Cell, Column, Notice, ScoreReport, Table, side_by_side
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, side_by_side
 from seldio.text import printable
 
 _STYLE = """

@@ -17,7 +17,7 @@ from seldio.reports.score_common import (
     settings,
     shown,
 )
-from seldio.scores.result import Notice, ScoreReport, Table, side_by_side
+from seldio.reports.tables import Notice, ScoreReport, Table, side_by_side
 
 
 def render_markdown(reports: Sequence[ScoreReport], _options: ScoreOptions) -> Iterator[str]:

@@ -23,8 +23,8 @@ from seldio.reports.score_common import (
     settings,
     shown,
 )
+from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, side_by_side
 from seldio.reports.text import console
-from seldio.scores.result import Cell, Column, Interval, Notice, ScoreReport, Table, side_by_side
 from seldio.text import printable
 
 _GAP = 2

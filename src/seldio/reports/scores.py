@@ -13,7 +13,7 @@ from typing import TextIO
 from seldio.errors import UsageError
 from seldio.reports.json_report import dumps
 from seldio.reports.score_common import ScoreOptions
-from seldio.scores.result import ScoreReport
+from seldio.reports.tables import ScoreReport
 
 __all__ = ["SCORE_RENDERERS", "ScoreOptions", "render_scores", "write_scores"]
 
@@ -29,14 +29,14 @@ def _lazy(module: str, function: str) -> ScoreRenderer:
 
 
 def _json(reports: Sequence[ScoreReport], _options: ScoreOptions) -> Iterator[str]:
-    from seldio.scores.score_files import document
+    from seldio.reports.score_files import document
 
     yield dumps(document(reports), indent=2) + "\n"
 
 
 def _csv(reports: Sequence[ScoreReport], options: ScoreOptions) -> Iterator[str]:
-    from seldio.scores.result import side_by_side
-    from seldio.scores.score_files import write_long, write_table
+    from seldio.reports.score_files import write_long, write_table
+    from seldio.reports.tables import side_by_side
 
     yield write_long(reports) if options.table is None else write_table(side_by_side(reports, options.table))
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from seldio.errors import DataError
+from seldio.reports.tables import Cell, Column, Table
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.result import Cell, Column, Table
 from seldio.text import listed, plural
 
 

@@ -14,9 +14,9 @@ from seldio.errors import UsageError
 from seldio.findings import raise_errors
 from seldio.formats import item_formats
 from seldio.formats.items import ItemReading
+from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.predictions import OUTPUTS, has_outputs, prediction_of
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.result import Notice, ScoreReport
 from seldio.tasks.english import PUBLISHED
 from seldio.text import listed, meant, plural, printable
 

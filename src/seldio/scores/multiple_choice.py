@@ -9,9 +9,9 @@ import numpy as np
 
 from seldio.answers.letters import letter_of
 from seldio.answers.matching import chosen, passing, same_text, string_match
+from seldio.reports.tables import Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.accuracy import Joined, Measured, join
-from seldio.scores.result import Column, Notice, ScoreReport, Table, in_order
 from seldio.text import listed, plural
 
 OFFICIAL = Column(

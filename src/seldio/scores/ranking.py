@@ -25,9 +25,9 @@ from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.csv_table import read_table
 from seldio.formats.csv_text import rows
-from seldio.scores import score_files
-from seldio.scores.result import Cell, Column, Interval, Notice, ScoreReport, Table
-from seldio.scores.score_files import LONG, unguarded
+from seldio.reports import score_files
+from seldio.reports.score_files import LONG, unguarded
+from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table
 from seldio.scores.seld import profiles
 from seldio.text import listed, plural, printable
 

@@ -19,9 +19,9 @@ from seldio.files import open_source, read_entries
 from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.trees import read_tree
+from seldio.reports import score_files
+from seldio.reports.tables import Cell, Column, Interval, ScoreReport, Table
 from seldio.schema.events import clip_codes, origin_of
-from seldio.scores import score_files
-from seldio.scores.result import Cell, Column, Interval, ScoreReport, Table
 from seldio.text import clipped, plural, printable
 from seldio.viewer.canvas import blank, colour, drawable, shortened, style
 from seldio.viewer.tracks import LabelSet

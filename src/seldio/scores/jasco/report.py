@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from seldio.formats.qa_csv import INSTRUCTIONS
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.jasco.judging import Mode, Vocabulary, parse
 from seldio.scores.jasco.scoring import NAN_TEXTS, AnswerMarks, JascoCase, prepare
 from seldio.scores.judge import Judgement, JudgeRequest, JudgeTally, Reply
-from seldio.scores.result import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.text import clipped, listed, plural
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from seldio.errors import UsageError
+from seldio.reports.tables import Cell, Column, Table
 from seldio.scores.judge.messages import Reply
-from seldio.scores.result import Cell, Column, Table
 from seldio.text import clipped, plural
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 from seldio.errors import UsageError
-from seldio.scores.result import Column
+from seldio.reports.tables import Column
 from seldio.scores.seld import corrected, official, pairing
 from seldio.scores.seld.counts import Counts, Thresholds
 from seldio.scores.seld.official import Average, Values

@@ -12,7 +12,7 @@ from seldio.errors import UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
-from seldio.scores.result import ScoreReport
+from seldio.reports.tables import ScoreReport
 from seldio.scores.seld import official, pairing, profiles
 from seldio.scores.seld.counts import Thresholds
 from seldio.scores.seld.official import Average

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from seldio.scores.result import Notice, in_order
+from seldio.reports.tables import Notice, in_order
 from seldio.scores.seld import official
 from seldio.scores.seld.counts import Thresholds
 from seldio.scores.seld.pairing import CARTESIAN, FOLDED

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from seldio.scores.result import Cell, Column, Interval, Table
+from seldio.reports.tables import Cell, Column, Interval, Table
 from seldio.scores.seld.seld_notices import SeldCase
 from seldio.scores.seld.seld_score import SeldScore
 from seldio.scores.seld.sides import Floats

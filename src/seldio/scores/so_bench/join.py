@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from seldio.errors import DataError
+from seldio.reports.tables import Notice
 from seldio.schema.alike import same_audio, same_task
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.result import Notice
 from seldio.text import clipped, listed, plural
 
 How = Literal["strict", "official"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import median
 from typing import Any, NamedTuple
 
-from seldio.scores.result import Cell, Column, Notice, Table, in_order
+from seldio.reports.tables import Cell, Column, Notice, Table, in_order
 from seldio.scores.so_bench.evaluate import How, Scored
 from seldio.scores.so_bench.join import JoinedAnswers
 from seldio.scores.so_bench.profiles import THRESHOLDS, AnswerProfile

@@ -11,8 +11,8 @@ from seldio.answers.extract import extract
 from seldio.answers.judgements import AnsweredQuestion, Judge, Judgement, judgement
 from seldio.answers.names import Names, names_in
 from seldio.errors import DataError, SeldioError, UsageError
+from seldio.reports.tables import ScoreReport
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.result import ScoreReport
 from seldio.scores.so_bench.evaluate import How, Scored, evaluate
 from seldio.scores.so_bench.join import How as Join
 from seldio.scores.so_bench.join import JoinedAnswers

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from seldio.errors import DataError
-from seldio.scores.result import Cell, Column, Interval, Notice, ScoreReport, Table
+from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table
 from seldio.text import printable
 
 VERSION = 1
