@@ -16,7 +16,7 @@ from seldio.files import Entry, Source
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import Format, Reading, TextFile, get
 from seldio.formats.choice import Wanted
-from seldio.formats.recognise import files_by_layout, read_files
+from seldio.formats.recognise import files_by_layout, read_files, usable
 from seldio.progress import over
 
 #: Bytes of labels that are worked on together.
@@ -147,6 +147,6 @@ def _layouts(files: Sequence[TextFile], sink: Sink, wanted: Wanted | None) -> di
             sink(finding)
 
     found: dict[str, str | None] = {}
-    for format, members, _ in files_by_layout(files, asking(remark), wanted):
+    for format, members, _ in files_by_layout(usable(files, asking(remark)), asking(remark), wanted):
         found |= {file.path: format.name for file in members}
     return found | {file.path: None for file in files if file.path not in found}

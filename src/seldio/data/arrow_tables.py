@@ -20,7 +20,7 @@ from seldio.files import Entry, Source
 from seldio.findings import raise_errors
 from seldio.formats import FORMATS, Format, TextFile, get
 from seldio.formats.items import ItemFormat
-from seldio.formats.recognise import files_by_layout
+from seldio.formats.recognise import files_by_layout, usable
 from seldio.schema.events import COLUMNS
 from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
 from seldio.text import plural, printable
@@ -235,7 +235,7 @@ def _layout(files: Sequence[TextFile]) -> Format:
     Raises:
         UnknownFormat: their content does not tell; the message names the candidates.
     """
-    found = files_by_layout(files, asking(raise_errors))
+    found = files_by_layout(usable(files, asking(raise_errors)), asking(raise_errors))
     if not found:
         raise UsageError(f"{printable(files[0].path)} holds no labels of a known layout")
     return max(found, key=lambda group: len(group[1]))[0]

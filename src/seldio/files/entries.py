@@ -117,6 +117,10 @@ class Entry:
         """
         return self if self.reopens else replace(self, _start=partial(io.BytesIO, self.read()), _owner=None)
 
+    def unopened(self) -> Self:
+        """The same file for a process that has its content already, and only asks where it is."""
+        return self if self.reopens else replace(self, _start=io.BytesIO, _owner=None)
+
     def read(self) -> bytes:
         """The whole content.
 
@@ -186,6 +190,20 @@ class Source:
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
+
+    @property
+    def single(self) -> bool:
+        """Whether it is one file, packed or not, or standard input: no folder and no archive."""
+        return self.kind in ("file", "gzip", "stdin")
+
+    @property
+    def streamed(self) -> bool:
+        """Whether it is what comes out of a packed file or standard input, which stands in no folder of its own."""
+        return self.kind in ("gzip", "stdin")
+
+    def restricted(self, entries: Iterable[Entry]) -> Source:
+        """The same source with only these of its files."""
+        return Source(self.path, self.kind, tuple(entries), self._stack, self.stored)
 
     def __enter__(self) -> Self:
         return self

@@ -64,24 +64,30 @@ def read_files(files: Sequence[TextFile], sink: Sink, told: Format | None = None
     files of the same shape elsewhere; if those do not decide either, it is a finding and not read.
     """
     if told is not None:
-        files = [_in_utf8(file, sink) for file in files] if told.suffix == ".csv" else files
+        files = [in_utf8(file, sink) for file in files] if told.suffix == ".csv" else files
         groups = [[file] for file in files] if told.role == "table" else [list(files)]
         return [Recognised(told.read(group, sink), True, "") for group in groups if group]
-    return [Recognised(format.read(members, sink), False, why) for format, members, why in files_by_layout(files, sink)]
+    found = files_by_layout(usable(files, sink), sink)
+    return [Recognised(format.read(members, sink), False, why) for format, members, why in found]
+
+
+def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
+    """*files* in UTF-8, without those that are no text, and without JSON that is none of labels: these are findings."""
+    texts = [in_utf8(file, sink) for file in files]
+    return [file for file in texts if not (_unreadable(file, sink) or _foreign_json(file, sink))]
 
 
 def files_by_layout(
     files: Sequence[TextFile], sink: Sink, wanted: Wanted | None = None
 ) -> list[tuple[Format, list[TextFile], str]]:
-    """*files* by their layouts, told as :func:`read_files` does, each layout with its evidence; nothing is read.
+    """Usable *files* by their layouts, each layout with its evidence; nothing is read but what they hold.
 
     Each Parquet table stands alone, as it holds many clips.
 
-    Files that cannot be read, or whose layout the evidence does not decide, are findings and left out. Where it is
-    known what the files are *wanted* for, that decides between layouts that the evidence leaves, and is told.
+    Files whose layout the evidence does not decide are findings and left out. Where it is known what the files are
+    *wanted* for, that decides between layouts that the evidence leaves, which is a finding as well.
     """
-    files = [_in_utf8(file, sink) for file in files]
-    groups = _groups(file for file in files if not (_unreadable(file, sink) or _foreign_json(file, sink)))
+    groups = _groups(files)
     found = {key: _detected(group) for key, group in groups.items()}
     wishes = {key: choice.wished(own, wanted) for key, own in found.items() if own is not None and wanted is not None}
     found |= {key: wish.detection for key, wish in wishes.items() if cast("Detection", found[key]).format is not None}
@@ -190,7 +196,7 @@ def _format(name: str) -> Format:
     return next(format for format in FORMATS if format.name == name)
 
 
-def _in_utf8(file: TextFile, sink: Sink) -> TextFile:
+def in_utf8(file: TextFile, sink: Sink) -> TextFile:
     """A file in UTF-16 as the same in UTF-8, with a finding; any other as it is."""
     text = None if _is_parquet(file) else cells.from_utf16(file.data)
     if text is None:

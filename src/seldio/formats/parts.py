@@ -1,0 +1,347 @@
+"""From a source to parts, which every verb works on, whatever the size of the data.
+
+A part is a run of files of one layout, or a run of lines of one large file. :func:`parts` looks at bounded evidence of
+all files, once, and says of each what its layout is; reading a part needs nothing but the part. What a verb does::
+
+    with open_source(path, sink) as source:
+        found = parts(source, format, sink)                      # findings on layouts; nothing is read as rows yet
+        for part, partial in zip(found, each(work, found, size=attrgetter("size"), key=attrgetter("stamp"))):
+            total += partial                                     # work(part) calls part.labels(sink), part.items(sink)
+
+A small data set is one part for each layout, and holds what was read of its files, so that nothing is read twice; of
+a large one, each part reads its own files, wherever it is worked on. How a data set is cut changes no result.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from seldio.engines import cut
+from seldio.errors import InvalidData, UsageError
+from seldio.files import Entry, Source
+from seldio.findings import Sink
+from seldio.formats import Format, Reading, TextFile, get, item_formats
+from seldio.formats.choice import Wanted
+from seldio.formats.items import ItemFormat, ItemReading
+from seldio.formats.recognise import (
+    SUFFIXES,
+    Recognised,
+    clip_names,
+    files_by_layout,
+    is_annotations,
+    read_files,
+    usable,
+)
+from seldio.formats.tables import SUFFIX as PARQUET
+from seldio.formats.tables import is_table
+from seldio.progress import over
+from seldio.text import printable
+
+#: Bytes of a part. One file is never split, unless it has lines of questions.
+CUT = 8 << 20
+#: Bytes of a data set whose files are kept, once they have been looked at, until they are worked on.
+HOLD = 64 << 20
+#: Bytes of evidence of all files together; of a larger data set, each file shows its head and its tail.
+EVIDENCE = 64 << 20
+#: What is looked at of a file in any case: a few rows, the head of JSON Lines, and what tells other JSON and Parquet.
+_ROWS, _OBJECT, _HEAD = 1 << 9, 1 << 16, 1 << 12
+#: Bytes of a file of lines from which on these are read some at a time, and how many bytes at a time.
+LINES, CHUNK = 8 << 20, 4 << 20
+_LINES = (".jsonl", ".ndjson")
+
+
+class NamedEntry(NamedTuple):
+    """A file of a part: its name in outputs, and the clip that it describes."""
+
+    entry: Entry
+    name: str
+    clip: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """Files of one layout that are worked on together, anywhere.
+
+    Args:
+        files: in their order.
+        layout: of labels, by a name or alias that :func:`seldio.formats.get` knows, or as it is if none does; None for
+            questions and predictions, and for files that cannot be read, which reading says.
+        questions: the layout of questions or predictions, by its name.
+        named: whether the user named the layout.
+        evidence: why the layout was chosen; empty where it was named, or where no file has a row.
+        span: the bytes of the only file that are the part, whole lines; all of it if None.
+    """
+
+    files: tuple[NamedEntry, ...]
+    layout: str | Format | None = None
+    questions: str | None = None
+    named: bool = False
+    evidence: str = ""
+    span: tuple[int, int] | None = None
+    _held: tuple[bytes, ...] | None = dataclasses.field(default=None, repr=False, compare=False)
+
+    @property
+    def format(self) -> Format | ItemFormat | None:
+        """The layout."""
+        if self.questions is not None:
+            return item_formats.get(self.questions)
+        return get(self.layout) if isinstance(self.layout, str) else self.layout
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files, as far as they are known."""
+        if self.span is not None:
+            return self.span[1] - self.span[0]
+        return sum(max(file.entry.size, 0) for file in self.files)
+
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """What changes when one of the files does, or what is made of it."""
+        stamps = ((file.entry.stamp, file.name, file.clip) for file in self.files)
+        return (self.layout, self.questions, self.named, self.span, *stamps)
+
+    def portable(self) -> Part:
+        """The part as it can go to another process."""
+        if self._held is not None:
+            return dataclasses.replace(self, files=tuple(f._replace(entry=f.entry.unopened()) for f in self.files))
+        return dataclasses.replace(self, files=tuple(f._replace(entry=f.entry.portable()) for f in self.files))
+
+    def texts(self, sink: Sink) -> Iterator[TextFile]:
+        """The files with their content, one after the other; what is damaged or over a limit goes to *sink*."""
+        for number, (entry, name, clip) in enumerate(self.files):
+            try:
+                data = self._held[number] if self._held is not None else self._read(entry)
+            except InvalidData as error:
+                sink(error.finding)
+            else:
+                yield TextFile(entry.path, name, clip, data)
+
+    def _read(self, entry: Entry) -> bytes:
+        if self.span is None:
+            return entry.read()
+        with entry.open() as stream:
+            stream.seek(self.span[0])
+            return stream.read(self.size)
+
+    def labels(self, sink: Sink) -> list[Recognised]:
+        """The labels of its files, each layout apart; what is wrong goes to *sink*. Empty for a part of questions.
+
+        A table of many clips is a reading of its own. Files that turn out to be unreadable are in no reading.
+        """
+        if self.questions is not None:
+            return []
+        files = list(self.texts(sink))
+        format = self.format
+        if format is None or self.named:
+            assert format is None or isinstance(format, Format)
+            return read_files(files, sink, format)
+        assert isinstance(format, Format)
+        files = usable(files, sink)
+        groups = [[file] for file in files] if format.role == "table" else [files] * bool(files)
+        return [Recognised(format.read(group, sink), False, self.evidence) for group in groups]
+
+    def items(self, sink: Sink) -> Iterator[ItemReading]:
+        """The questions or predictions of each file that can be read; what is wrong goes to *sink*. None of labels."""
+        if self.questions is not None:
+            format = item_formats.get(self.questions)
+            readings = (format.read(file.data, file.path, sink) for file in self.texts(sink))
+            yield from (reading for reading in readings if reading is not None)
+
+    def reopened(self, number: int) -> Reading | None:
+        """The labels of file *number* again, alone; None where it has gone or changed its nature meanwhile."""
+        held = None if self._held is None else (self._held[number],)
+        alone = dataclasses.replace(self, files=(self.files[number],), _held=held)
+        return next((found.reading for found in alone.labels(lambda _: None)), None)
+
+
+def parts(
+    source: Source, format: Format | ItemFormat | str | None, sink: Sink, *, without: Path | None = None,
+    wanted: Wanted | None = None, contents: Mapping[str, bytes] = MappingProxyType({}), size: int | None = None,
+    by_clip: bool = False, whole: bool = False,
+) -> list[Part]:  # fmt: skip
+    """The files of a source that hold labels, questions or predictions, in parts.
+
+    What cannot be read comes first, then labels by layout, then questions by layout.
+
+    Args:
+        source: open, and to stay open until the parts are read. A single file is always taken for one of these; of
+            many, those that are called like one, and JSON only if it begins like one.
+        format: the layout of all files; found from their content if not given.
+        sink: takes what is found about layouts, and about files that cannot be opened. What is wrong inside of a
+            file is found when it is read.
+        without: a folder on disk that is left out.
+        wanted: what decides between layouts that the content leaves.
+        contents: what to take in place of the files on disk, by shown path.
+        size: bytes of a part, ``CUT`` if not given.
+        by_clip: whether the label files of a layout are in the order of their clips, whatever folders they are in.
+        whole: whether large files of lines are not split.
+
+    Raises:
+        UsageError: no such format exists; and what *sink* raises.
+        SeldioError: the disk fails.
+    """
+    chosen = _named(format) if isinstance(format, str) else format
+    found = _looked_at(_candidates(source, chosen, without), source, chosen, contents, sink)
+    groups = list(_label_parts(found, chosen, wanted, sink))
+    cuts = [part for group in groups for part in _cut(group, found, size or CUT, by_clip)]
+    for name, entries in found.questions.items():
+        alone = Part(tuple(NamedEntry(e, e.name, "") for e in entries), questions=name, named=chosen is not None)
+        cuts += _cut_lines(alone, found, size or CUT, whole)
+    return cuts
+
+
+def checked_clips(found: Iterable[Part]) -> None:
+    """See that each clip has one label file.
+
+    Raises:
+        UsageError: two files describe one clip of one folder.
+    """
+    first: dict[str, Entry] = {}
+    for file in (file for part in found if part.questions is None for file in part.files):
+        other = first.setdefault(file.clip, file.entry)
+        if other is not file.entry:
+            raise UsageError(
+                f"{printable(other.path)} and {printable(file.entry.path)} are both of clip {printable(file.clip)}"
+            )
+
+
+def _named(name: str) -> Format | ItemFormat:
+    return item_formats.named(name) or get(name)
+
+
+def _candidates(source: Source, format: Format | ItemFormat | None, without: Path | None) -> list[Entry]:
+    """The files that may hold labels or questions, by their names."""
+    if source.single or isinstance(format, ItemFormat):
+        return list(source)
+    suffixes = (format.suffix,) if format is not None else (*SUFFIXES, *_LINES)
+    return [
+        entry for entry in source
+        if (entry.name.lower().endswith(suffixes)
+            or (format is None and is_table(entry, "labels", "items", "damaged")))
+        and not (without is not None and entry.local is not None and entry.local.is_relative_to(without))
+    ]  # fmt: skip
+
+
+@dataclasses.dataclass
+class _Told:
+    """What files hold, as far as their heads and tails tell.
+
+    Args:
+        labels: those of label files, or of what may be some.
+        questions: the files of questions and predictions, by format.
+        held: the whole content of all files, by path; None where that is too much.
+    """
+
+    labels: list[tuple[Entry, TextFile]] = dataclasses.field(default_factory=list)
+    questions: dict[str, list[Entry]] = dataclasses.field(default_factory=dict)
+    held: dict[str, bytes] | None = None
+
+    def take(self, entry: Entry, data: bytes, source: Source, format: Format | ItemFormat | None) -> None:
+        """Say what a file is that begins and ends with *data*."""
+        name = "stdin.csv" if entry.name == "<stdin>" else entry.name
+        file = TextFile(entry.path, name, "", data)
+        item = format if isinstance(format, ItemFormat) else None
+        if format is None and not is_annotations(file):
+            item = item_formats.recognise(data, entry.name)
+        if item is not None:
+            self.questions.setdefault(item.name, []).append(entry)
+        elif format is not None or source.single or name.lower().endswith((".csv", PARQUET)) or is_annotations(file):
+            known = self.held is None and not name.lower().endswith(".csv")  # by its first bytes
+            self.labels.append((entry, dataclasses.replace(file, data=data[:_HEAD]) if known else file))
+
+
+def _looked_at(
+    entries: Sequence[Entry], source: Source, format: Format | ItemFormat | None, contents: Mapping[str, bytes],
+    sink: Sink,
+) -> _Told:  # fmt: skip
+    """What bounded evidence of all *entries* tells; nothing has to be looked at where the format is named."""
+    size = sum(max(entry.size, 0) for entry in entries)
+    told = _Told(held={} if size <= HOLD else None)
+    room = size if size <= EVIDENCE else max(_ROWS, EVIDENCE // len(entries))
+    for entry in over(entries, "looking at files"):
+        try:
+            data = contents.get(entry.path)
+            if data is None:
+                data = b"" if format is not None and told.held is None else _evidence(entry, room)
+        except InvalidData as error:
+            sink(error.finding)
+            continue
+        if told.held is not None:
+            told.held[entry.path] = data
+        told.take(entry, data, source, format)
+    return told
+
+
+def _evidence(entry: Entry, room: int) -> bytes:
+    """All of a file, or whole lines of its head and tail, of *room* bytes or of the head of an object.
+
+    Raises:
+        InvalidData: it is damaged or over a limit.
+        SeldioError: the disk fails.
+    """
+    if entry.size <= room or not entry.name.lower().endswith((*_LINES, ".csv")):
+        return entry.read()
+    with entry.open() as stream:
+        head = stream.read(max(room // 2, _OBJECT))
+        if head[:1] == b"{":
+            return head[: head.rfind(b"\n") + 1] or head
+        stream.seek(entry.size - room // 2)
+        tail = stream.read()
+    return head[: head.rfind(b"\n", 0, room // 2) + 1 or room // 2] + tail[tail.find(b"\n") + 1 :]
+
+
+def _label_parts(found: _Told, chosen: Format | ItemFormat | None, wanted: Wanted | None, sink: Sink) -> Iterator[Part]:
+    """One part for each layout, and one for what cannot be read."""
+    entries = {file.path: entry for entry, file in found.labels}
+    clips = dict(zip(entries, clip_names([file.name for _, file in found.labels]), strict=True))
+
+    def run(files: Iterable[TextFile]) -> tuple[NamedEntry, ...]:
+        return tuple(NamedEntry(entries[file.path], file.name, clips[file.path]) for file in files)
+
+    every = [file for _, file in found.labels]
+    if isinstance(chosen, Format):
+        names = (chosen.name, *chosen.aliases)
+        name = next((name for name in names if get(name) == chosen), chosen)
+        tables = [[file] for file in every] if chosen.role == "table" else [every] * bool(every)
+        yield from (Part(run(files), name, named=True) for files in tables)
+        return
+    sound = usable(every, lambda _: None)
+    there = {file.path for file in sound}
+    if broken := [file for file in every if file.path not in there]:
+        yield Part(run(broken))
+    for layout, files, evidence in files_by_layout(sound, sink, wanted):
+        yield Part(run(files), layout.name, evidence=evidence)
+
+
+def _cut(part: Part, found: _Told, size: int, by_clip: bool) -> Iterator[Part]:
+    """A part in its order, *size* bytes at a time, with what is held of its files."""
+    files = sorted(part.files, key=lambda file: file.clip) if by_clip else part.files
+    for some in cut(files, size, lambda file: max(file.entry.size, 0)):
+        held = None if found.held is None else tuple(found.held[file.entry.path] for file in some)
+        yield dataclasses.replace(part, files=tuple(some), _held=held)
+
+
+def _cut_lines(part: Part, found: _Told, size: int, whole: bool) -> Iterator[Part]:
+    """Like :func:`_cut`, with large files of lines split between these; a large file is a part of its own."""
+    for some in cut(part.files, min(size, LINES), lambda file: max(file.entry.size, 0)):
+        entry = some[0].entry
+        large = entry.size > LINES and entry.on_disk and entry.name.lower().endswith(_LINES)
+        if large and not whole:
+            yield from (dataclasses.replace(part, files=(some[0],), span=span) for span in _spans(entry))
+        else:
+            yield from _cut(dataclasses.replace(part, files=tuple(some)), found, size, by_clip=False)
+
+
+def _spans(entry: Entry) -> Iterator[tuple[int, int]]:
+    """From the start of a line to that of another, ``CHUNK`` bytes and a line at a time."""
+    with entry.open() as stream:
+        start = 0
+        while start < entry.size:
+            stream.seek(min(start + CHUNK, entry.size))
+            stream.readline()
+            yield start, stream.tell()
+            start = stream.tell()
