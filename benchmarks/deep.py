@@ -25,8 +25,8 @@ from seldio.media import audio
 from seldio.media.arrays import Format
 from seldio.media.intensity import SoundField, array_of, inverted, listen
 from seldio.media.windows import Recording
-from seldio.rules.collection import Collection, finder
-from seldio.rules.deep import RULES
+from seldio.rules import findings
+from seldio.rules.collection import Collection
 from seldio.rules.deep_causes import EVENTS, PLACES
 from seldio.rules.deep_fit import FORMATS, Fit, Fits, Rows, judged, timing
 from seldio.rules.deep_timing import Shift
@@ -168,7 +168,7 @@ def blamed(rows: Rows, fields: dict[Format, SoundField]) -> set[str]:
     rows = dataclasses.replace(rows, path="labels")
     those = [judged("a", rows, format, None, format, None, (), fields[format]) for format in FORMATS]
     fits = Fits(Collection("", "folder", (), ()), those)
-    return {finding.path for each in RULES if each.check for finding in each.check(fits, finder(each))}
+    return {finding.path for finding in findings(fits)}
 
 
 def files(scenes: list[Scene]) -> Iterator[str]:

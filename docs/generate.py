@@ -22,13 +22,13 @@ from rich.console import Console
 from rich.text import Text
 
 from seldio.cli import app
+from seldio.findings import Rule
 from seldio.formats import FORMATS
 from seldio.formats.item_formats import ITEM_FORMATS
 from seldio.formats.label_csv import Dialect
 from seldio.info import format_record, profile_titles
 from seldio.reports import render
 from seldio.rules import CATALOGUE
-from seldio.rules.base import Rule
 from seldio.schema.events import COLUMNS, Event
 from seldio.schemas import SCHEMAS
 from seldio.scores.seld.profiles import PROFILES as LABEL_PROFILES

@@ -33,7 +33,7 @@ from seldio.media.audio import BLOCK, Decoder, NotAudio, probe, probe_entry, rea
 from seldio.media.riff import read_header
 from seldio.media.windows import Recording, read_window
 from seldio.rules import CATALOGUE
-from seldio.rules.audio import RULES, check_recordings
+from seldio.rules.audio import check_recordings
 from seldio.rules.audio_samples import check_samples
 from seldio.rules.collection import Collection
 from seldio.validation import validate
@@ -661,7 +661,7 @@ def test_every_rule_is_tried() -> None:
     tried = (
         {code for code, _, _ in BAD.values()} | {code for codes, _, _ in SOUNDS.values() for code in codes} | {"AUD207"}
     )
-    assert {rule.code for rule in RULES} == tried
+    assert {code for code in CATALOGUE if code.startswith(("AUD1", "AUD2"))} == tried
 
 
 def test_the_command_says_what_and_where(tmp_path: Path) -> None:

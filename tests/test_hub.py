@@ -37,8 +37,7 @@ from seldio.hub import About, client, commits, pull, pulling, push, repository
 from seldio.hub.card import BEGIN, END, read_card
 from seldio.hub.layout import _config, features_of
 from seldio.reports.progress import Bars
-from seldio.rules import CATALOGUE, HUB_RULES
-from seldio.rules.collection import finder
+from seldio.rules import CATALOGUE, findings, rules_for
 from seldio.rules.hub_folder import HubFolder, glob_pattern
 
 #: huggingface_hub itself hands files to httpx2 in the old way.
@@ -1188,7 +1187,7 @@ def folder(files: Mapping[str, bytes | int], card: dict[str, Any] | None = None)
 
 
 def found_in(folder: HubFolder) -> list[Finding]:
-    return [finding for rule in HUB_RULES if rule.check is not None for finding in rule.check(folder, finder(rule))]
+    return list(findings(folder))
 
 
 def parquet(**columns: Any) -> bytes:
@@ -1248,7 +1247,7 @@ CASES: dict[str, tuple[Callable[[], HubFolder], Callable[[], HubFolder]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("code", [rule.code for rule in HUB_RULES])
+@pytest.mark.parametrize("code", [rule.code for rule in rules_for(HubFolder)])
 def test_each_rule_finds_its_own_and_nothing_else(code: str) -> None:
     bad, good = CASES[code]
     findings = found_in(bad())

@@ -15,6 +15,7 @@ from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats.items import ItemReading, Row
 from seldio.formats.json_items import JsonItems
 from seldio.formats.qa_json import FORMATS, ITEMS, MMAR, MMAU, PREDICTIONS, SO_BENCH, SO_DATASET, SO_PREDICTIONS
+from seldio.rules import CATALOGUE
 from seldio.schema.flaws import flaws
 from seldio.schema.qa import Item, Prediction
 
@@ -361,7 +362,7 @@ def test_places_of_fields() -> None:
     assert (reading.locate(1, "options", 1).line, reading.locate(1, "options", 1).value) == (3, '"right"')
     assert reading.locate(0, "audio", 0).value == '"a.wav"'
     assert reading.locate(0, "language", None).column == 1
-    assert reading.finding("QAI101", Severity.ERROR, "x", 0, "answer").value == '"left"'
+    assert reading.finding(CATALOGUE["QAI101"], 0, "x", "answer").value == '"left"'
     reading, _ = look(SO_BENCH, DOCUMENTS["records"].encode(), "x.json")
     assert reading is not None
     assert reading.locate(1, "answer_meta", None).line > reading.locate(0, "answer_meta", None).line

@@ -13,14 +13,16 @@ from effort import calls
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from seldio import rules
 from seldio.errors import UsageError
 from seldio.findings import Finding, Severity
 from seldio.formats.layouts import LAYOUTS, layout
 from seldio.formats.trees import TYPES, Tree, clip_range, expected_clips, read_tree
-from seldio.rules.collection import Collection, finder
-from seldio.rules.layout import RULES
+from seldio.rules.collection import Collection
 from seldio.schema.clips import CLIP_SCHEMA, Clip, from_clips, to_clips
 from seldio.text import printable
+
+RULES = [rule for rule in rules.rules_for(Collection, Tree) if rule.code.startswith("LAY1")]
 
 SUFFIX = {"foa": "wav", "mic": "wav", "stereo": "wav", "metadata": "csv", "video": "mp4"}
 SPLITS = {split.name: sorted(split.clips) for split in layout("starss23").splits}
@@ -45,7 +47,7 @@ def findings(names: Iterable[str], empty: Iterable[str] = (), root: str = "") ->
     entries = [Entry(name, 0 if name in empty else 100) for name in names]
     collection = Collection("data", "folder", entries, [])
     tree = read_tree(names, root)
-    return [finding for rule in RULES for finding in rule.check(collection, tree, finder(rule))]  # type: ignore[misc]
+    return list(rules.findings((collection, tree)))
 
 
 def codes(names: Iterable[str], empty: Iterable[str] = (), root: str = "") -> list[str]:

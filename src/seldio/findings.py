@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import resources
 from typing import Any, Literal
 
@@ -140,6 +140,7 @@ class Rule:
         fix: whether ``--fix`` (safe), ``--unsafe-fixes`` or nothing can repair it.
         check: the generator of findings, whose docstring is the rule's page. None for what readers report
             themselves: the page is ``rules/pages/CODE.md`` then.
+        subject: the classes of what *check* looks at; empty for what readers report.
         url: where the page is on the web, if anywhere.
     """
 
@@ -148,6 +149,7 @@ class Rule:
     severity: Severity
     fix: Fix = "none"
     check: Callable[..., Iterator[Finding]] | None = None
+    subject: tuple[str, ...] = ()
     url: str | None = None
 
     @cached_property
@@ -169,15 +171,24 @@ class Rule:
         """The page behind ``seldio rule CODE``, without its summary."""
         return self._page[1]
 
+    def findings(self, *subject: Any) -> Iterator[Finding]:
+        """What it finds in *subject*, whose method ``finding`` makes the findings, if it has one."""
+        made = getattr(subject[0], "finding", None)
+        found = self.at if made is None else partial(made, self)
+        return iter(()) if self.check is None else self.check(*subject, found)
+
     def at(
-        self, path: str, message: str, line: int | None = None, column: int | None = None,
-        end_column: int | None = None, value: str | None = None, hint: str | None = None, *,
-        severity: Severity | None = None, fixable: bool | None = None, excerpt: str | None = None,
+        self, path: str, message: str, hint: str | None = None, line: int | None = None, column: int | None = None,
+        value: str | None = None, excerpt: str | None = None, *, end_column: int | None = None,
+        severity: Severity | None = None, fixable: bool | None = None,
     ) -> Finding:  # fmt: skip
         """A finding of this rule at one place; the arguments are those of :class:`Finding`.
 
-        *severity* and *fixable* are the rule's own, unless the place is an exception.
+        It ends where *value* does, unless *end_column* says otherwise. *severity* and *fixable* are the rule's own,
+        unless the place is an exception.
         """
+        if end_column is None and column is not None and value is not None:
+            end_column = column + len(value)
         severity = self.severity if severity is None else severity
         fixable = self.fix != "none" if fixable is None else fixable
         return Finding(self.code, severity, message, path, line, column, end_column, value, hint, fixable, excerpt)

@@ -15,8 +15,8 @@ from seldio.formats import TextFile
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.reference import RUENVAQA
-from seldio.rules.collection import Reference, item_finder
-from seldio.rules.mera import Package, check_answers, check_package
+from seldio.rules.collection import Reference
+from seldio.rules.mera import MeraPackage, check_answers
 from seldio.rules.predictions import Answered, ItemReference, check_answered, has_outputs
 from seldio.schema.qa import Item
 from seldio.text import printable
@@ -48,10 +48,10 @@ class Submission:
     paths: Mapping[str, str]
 
     @property
-    def package(self) -> Package:
+    def package(self) -> MeraPackage:
         """As MERA's rules see it; what is no zip (or folder to be zipped) cannot be opened."""
         readable = self.kind in ("zip", "folder")
-        return Package(self.path, self.members if readable else None, self.tasks, self.paths)
+        return MeraPackage(self.path, self.members if readable else None, self.tasks, self.paths)
 
     @cached_property
     def files(self) -> frozenset[str]:
@@ -113,17 +113,14 @@ def _stem(name: str) -> str:
 def check_submission(submission: Submission, found: Sequence[Finding], sink: Sink) -> None:
     """Run the rules for archives of MERA; *found*: what the reading of their files has reported."""
     told = {finding.path for finding in found if finding.code.startswith("SYN")}
-    for finding in check_package(submission.package):
+    for finding in rules.findings(submission.package):
         if not (finding.code == "PRD122" and finding.path in told):  # there with line and column
             sink(finding)
 
 
 def check_rows(reading: ItemReading, sink: Sink) -> None:
     """Run the rules that need nothing but the rows."""
-    for rule in rules.ITEM_RULES:
-        assert rule.check is not None
-        for finding in rule.check(reading, item_finder(rule, reading)):
-            sink(finding)
+    rules.run(reading, sink)
 
 
 def check_predictions(reading: ItemReading, name: str, reference: AnyReference, inside: bool, sink: Sink) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -35,13 +34,7 @@ _KEPT, _HEARD = ("frame",), ("azimuth", "elevation", "x", "y", "z", "class_id", 
 def check_labels(reading: Reading, sink: Sink, *, told: bool = True, reference: Reference | None = None) -> None:
     """Run all label rules over a table that was read."""
     lengths = {clip: n for clip, n in reference.clips.items() if n is not None} if reference is not None else {}
-    labels = Labels(reading, told, lengths)
-    for rule in rules.LABEL_RULES:
-        assert rule.check is not None
-        for finding in rule.check(labels, partial(labels.finding, rule)):
-            sink(finding)
-        if labels.foreign:
-            return
+    rules.run(Labels(reading, told, lengths), sink)
 
 
 class _Row(NamedTuple):

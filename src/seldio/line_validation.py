@@ -13,11 +13,9 @@ import numpy as np
 
 from seldio.engines import each
 from seldio.files import Entry, Source
-from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
+from seldio.findings import RECORDS_SINGLY, Finding, Rule, Sink, gathered
 from seldio.formats import TextFile, item_formats
 from seldio.formats.items import ItemFormat, ItemReading, Row
-from seldio.rules.base import Rule
-from seldio.rules.collection import item_finder
 from seldio.rules.items import repeated_id, repeated_prediction, task_counts, told_twice
 from seldio.schema.qa import Item
 
@@ -173,4 +171,4 @@ def _twice(chunks: Sequence[_Chunk], found: Sequence[_Checked], before: Sequence
         other, there, above = place(int(first[number]))
         rule: Rule = repeated_id if isinstance(reading.rows[row], Item) else repeated_prediction
         message, hint = told_twice(reading.rows[row], other.locate(there, "id", None).line + above)
-        yield _moved(item_finder(rule, reading)(row, message, "id", hint), lines)
+        yield _moved(reading.finding(rule, row, message, "id", hint), lines)

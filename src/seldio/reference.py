@@ -16,7 +16,7 @@ from seldio.formats.mera import id_value
 from seldio.formats.recognise import read_files
 from seldio.formats.trees import clip_range, expected_clips
 from seldio.rules import items
-from seldio.rules.collection import Reference, item_finder
+from seldio.rules.collection import Reference
 from seldio.rules.mera import gold_of
 from seldio.rules.predictions import ItemReference
 from seldio.schema.qa import Item
@@ -84,8 +84,7 @@ def _has_items(reading: ItemReading) -> bool:
 
 def _check(reading: ItemReading) -> None:
     """Stop at an id that stands twice: no prediction can be joined to it."""
-    assert items.repeated_id.check is not None
-    for finding in items.repeated_id.check(reading, item_finder(items.repeated_id, reading)):
+    for finding in items.repeated_id.findings(reading):
         raise_errors(finding)
 
 

@@ -25,8 +25,7 @@ from seldio.line_validation import check_large as check_lines
 from seldio.line_validation import large_files
 from seldio.reference import load
 from seldio.rules.audio import check_recordings
-from seldio.rules.base import Rule
-from seldio.rules.collection import Collection, Reference, finder
+from seldio.rules.collection import Collection, Reference
 from seldio.rules.deep import check_fit
 from seldio.rules.item_audio import check_audio
 from seldio.rules.package import Package, is_package, systems
@@ -161,15 +160,14 @@ def _check(
         recognised = read_files(group, sink, told)
         every += recognised
         # a package names its clips itself: SUB213
-        chosen = [rule for rule in rules.SET_RULES if package is None or rule.code not in ("SUB101", "SUB111")]
-        mixed = _check_set(chosen, _collection(source, [*recognised, *thin], reference), sink)
+        skip = () if package is None else ("SUB101", "SUB111")
+        mixed = _check_set(_collection(source, [*recognised, *thin], reference), skip, sink)
         for item in recognised:
             check_labels(item.reading, _except_rows_of(mixed, sink), told=item.told, reference=reference)
     if package is None:
         every += thin
         return every, len(labels) + _check_tree(source, _collection(source, every, reference), sink, asked, listening)
-    for rule in rules.PACKAGE_RULES:
-        _run(rule, sink, package, finder(rule))
+    rules.run(package, sink)
     return every, len(labels) + len(package.metas)
 
 
@@ -289,11 +287,9 @@ def _named(files: Sequence[TextFile]) -> list[TextFile]:
     return [dataclasses.replace(file, clip=name) for file, name in zip(files, names, strict=True)]
 
 
-def _check_set(chosen: Sequence[Rule], collection: Collection, sink: Sink) -> set[str]:
-    """Run rules for all files of a system; return the files that hold many clips in one."""
-    found: list[Finding] = []
-    for rule in chosen:
-        _run(rule, found.append, collection, finder(rule))
+def _check_set(collection: Collection, skip: Sequence[str], sink: Sink) -> set[str]:
+    """Run the rules for all files of a system; return the files that hold many clips in one."""
+    found = list(rules.findings(collection, skip=skip))
     mixed = {finding.path for finding in found if finding.code == "SUB106"}
     for finding in found:
         # one file for all clips: its name is that of none, and each of them lacks a file of its own
@@ -312,12 +308,6 @@ def _except_rows_of(mixed: set[str], sink: Sink) -> Sink:
     return take
 
 
-def _run(rule: Rule, sink: Sink, *arguments: object) -> None:
-    assert rule.check is not None
-    for finding in rule.check(*arguments):
-        sink(finding)
-
-
 def _check_tree(
     source: Source, collection: Collection, sink: Sink, asked: bool, listening: Lookup | None
 ) -> int:  # fmt: skip
@@ -326,8 +316,8 @@ def _check_tree(
         return 0
     folder = os.path.dirname(source.path) if source.kind == "file" else source.path  # noqa: PTH120
     tree = read_tree([entry.name for entry in source.entries], folder)
-    for rule in rules.TREE_RULES if source.kind != "file" else ():
-        _run(rule, sink, collection, tree, finder(rule))
+    if source.kind != "file":
+        rules.run((collection, tree), sink)
     # recordings that questions name are checked with them
     deep = listening is not None
     count = check_recordings(collection, tree, sink, deep=deep) if tree.layout != "loose" or not asked else 0

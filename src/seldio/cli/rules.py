@@ -11,7 +11,7 @@ from seldio.cli.options import complete_rules
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
-    from seldio.rules import Rule
+    from seldio.findings import Rule
 
 
 @guarded
@@ -29,7 +29,7 @@ def command(
 
     if code is None and not all_rules:
         raise UsageError("name a rule (seldio rule LAB103), or list all of them (seldio rule --all)")
-    chosen = list(CATALOGUE.values()) if all_rules or code is None else find(code)
+    chosen = [CATALOGUE[code] for code in sorted(CATALOGUE)] if all_rules or code is None else find(code)
     if json:
         from seldio.text import json_text
 

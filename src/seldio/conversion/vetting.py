@@ -17,15 +17,15 @@ import pyarrow as pa
 from seldio import rules
 from seldio.conversion.carry import resolved
 from seldio.errors import InvalidData
-from seldio.findings import Finding, Severity
+from seldio.findings import Finding, Rule, Severity
 from seldio.formats import Reading
 from seldio.formats.parquet import reading_of
-from seldio.rules.base import Labels, Rule
+from seldio.rules.base import Labels
 from seldio.text import plural
 
 #: Rules about whole files, which account for values out of range even where they only warn, and then about ranges.
 _RULES = tuple(
-    rule for rule in rules.LABEL_RULES if rule.severity is Severity.ERROR or rule.code.startswith("LAB3")
+    rule for rule in rules.rules_for(Labels) if rule.severity is Severity.ERROR or rule.code.startswith("LAB3")
 )  # fmt: skip
 #: Warnings that stop like errors: whoever rounds or writes what may be radians destroys them.
 _DOUBTFUL = frozenset({"LAB313"})

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import clock
-from seldio.findings import Finding, Severity, Sink
+from seldio.findings import Finding, Rule, Sink
 from seldio.schema.events import ClipFile, Origin, with_origin
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -107,22 +107,13 @@ class Reading:
         """The file that row number *row* of the table came from."""
         return self.parts[bisect.bisect_right(self._firsts, row) - 1]
 
-    def finding(
-        self,
-        code: str,
-        severity: Severity,
-        message: str,
-        row: int,
-        field: str | None,
-        hint: str | None,
-        fixable: bool,
-    ) -> Finding:
-        """A finding about *field* of table row *row*, with its true place, and the lines of all it stands for."""
+    def finding(self, rule: Rule, message: str, row: int, field: str | None = None, hint: str | None = None) -> Finding:
+        """A finding of *rule* at *field* of table row *row*, and of all rows that this one stands for."""
         part = self.part_of(row)
         place = part.place(row - part.first, field)
-        found = Finding(
-            code, severity, message, part.file.path, place.line, place.column, place.end_column, place.value,
-            hint, fixable and self.format.repairable, place.excerpt,
+        found = rule.at(
+            part.file.path, message, hint, place.line, place.column, place.value, end_column=place.end_column,
+            excerpt=place.excerpt, fixable=rule.fix != "none" and self.format.repairable,
         )  # fmt: skip
         if not isinstance(row, FirstRow):
             return found

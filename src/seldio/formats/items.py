@@ -10,7 +10,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from seldio.findings import Finding, Severity, Sink
+from seldio.findings import Finding, Rule, Sink
 from seldio.formats.base import Place
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, to_table
 
@@ -56,13 +56,15 @@ class ItemReading:
         return str(self.origin.get("format", self.format.name))
 
     def finding(
-        self, code: str, severity: Severity, message: str, row: int, field: str | None = None,
-        hint: str | None = None, fixable: bool = False, number: int | None = None,
+        self, rule: Rule, row: int | None, message: str, field: str | None = None, hint: str | None = None,
+        number: int | None = None,
     ) -> Finding:  # fmt: skip
-        """A finding about *field* of row number *row*, with its true place."""
+        """A finding of *rule* at *field* of row number *row*, with its true place; with None about the file."""
+        if row is None:
+            return rule.at(self.path, message, hint)
         at = self.locate(row, field, number)
-        return Finding(
-            code, severity, message, self.path, at.line, at.column, at.end_column, at.value, hint, fixable, at.excerpt
+        return rule.at(
+            self.path, message, hint, at.line, at.column, at.value, end_column=at.end_column, excerpt=at.excerpt
         )
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
-from seldio import progress
+from seldio import progress, rules
 from seldio.errors import UsageError
 from seldio.files import Entry, Limits, Source, atomic_write, open_source
 from seldio.files.entries import hidden
@@ -24,8 +24,6 @@ from seldio.hub.commits import Plan, content_of, ensure, planned, send, stale_fi
 from seldio.hub.layout import parts_of
 from seldio.hub.repository import Head, Kind, Upload, allowed, checked_name, made_entry, read_head
 from seldio.info import description
-from seldio.rules import HUB_RULES
-from seldio.rules.collection import finder
 from seldio.rules.hub_folder import HubFolder
 from seldio.text import printable
 from seldio.validation import examine
@@ -191,9 +189,7 @@ def _complete(repo: str, upload: Upload, card: Card, describe: partial[str]) -> 
 def preflight(upload: Upload, card: Card) -> Iterator[Finding]:
     """What the rules HUB find."""
     folder = HubFolder(upload.source, upload.files, card.values)
-    for rule in HUB_RULES:
-        assert rule.check is not None
-        yield from rule.check(folder, finder(rule))
+    yield from rules.findings(folder)
 
 
 # --- from a source to the files that go up ---------------------------------------------------------------

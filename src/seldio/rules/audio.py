@@ -18,10 +18,11 @@ from seldio.errors import SeldioError
 from seldio.findings import Finding, Sink
 from seldio.formats.trees import Tree
 from seldio.media.riff import RATES
-from seldio.rules.audio_samples import SAMPLE_RULES, check_sounds
-from seldio.rules.base import ERROR, WARNING, Labels, Rule, rule
-from seldio.rules.collection import Collection, Found, finder
+from seldio.rules.audio_samples import check_sounds
+from seldio.rules.base import Labels
+from seldio.rules.collection import Collection, Found
 from seldio.rules.layout import MANY, folders, wrong_alike
+from seldio.rules.registry import ERROR, WARNING, rule, run
 from seldio.rules.tree_media import CHANNELS, CONTAINERS, DEPTHS, SAMPLING, Heard, TreeAudio
 from seldio.text import listed, plural, printable
 
@@ -325,14 +326,6 @@ def _by_folder(
                 yield from (found(one.path, f"{one.file} has {value}", hint) for one in those)
 
 
-HEADER_RULES: tuple[Rule, ...] = (
-    recording_unreadable, recording_cut_off, recording_type, recording_rate, recording_channels, recording_depth,
-    labels_behind_end, formats_differ, header_length, recording_unlike_others,
-)  # fmt: skip
-
-RULES: tuple[Rule, ...] = (*HEADER_RULES, *SAMPLE_RULES)
-
-
 def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bool = False) -> int:
     """Check the recordings of a tree or folder.
 
@@ -346,10 +339,8 @@ def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bo
         How many recordings were looked at.
     """
     audio = TreeAudio(collection, tree)
-    for one in HEADER_RULES if audio.all else ():
-        assert one.check is not None
-        for finding in one.check(audio, finder(one)):
-            sink(finding)
+    if audio.all:
+        run(audio, sink)
     if deep:
         check_sounds([one for one, _ in audio.heard], sink)
     return len(audio.all)

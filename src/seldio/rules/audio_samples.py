@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ import numpy as np
 from seldio.engines import each
 from seldio.errors import InvalidData, SeldioError
 from seldio.findings import Finding, Sink
-from seldio.rules.base import ERROR, WARNING, Rule, rule
-from seldio.rules.collection import Found, finder
+from seldio.rules.collection import Found
+from seldio.rules.registry import ERROR, WARNING, rule, run
 from seldio.rules.tree_media import Film, Heard
 from seldio.text import listed, plural, printable
 
@@ -37,6 +37,13 @@ class Listened:
     name: str
     channels: int
     sound: Sound
+
+
+@dataclasses.dataclass(frozen=True)
+class ListenedSet:
+    """Recordings that are held against each other."""
+
+    all: Sequence[Listened]
 
 
 def _of(listened: Listened, channels: list[int]) -> str:
@@ -190,7 +197,7 @@ def sound_breaks_off(one: Listened, found: Found) -> Iterator[Finding]:
 
 
 @rule("AUD207", ERROR)
-def same_recording(those: list[Listened], found: Found) -> Iterator[Finding]:
+def same_recording(recordings: ListenedSet, found: Found) -> Iterator[Finding]:
     """Two recordings that hold the same sound.
 
     A copy under another name, in another split or in the folder of the other format: a model is tested on what
@@ -205,19 +212,13 @@ def same_recording(those: list[Listened], found: Found) -> Iterator[Finding]:
     Reference: none of the data sets holds a recording twice.
     """
     groups: defaultdict[str, list[Listened]] = defaultdict(list)
-    for one in those:
+    for one in recordings.all:
         if one.sound.fault is None and len(one.sound.silent) < one.channels:
             groups[one.sound.digest].append(one)
     for first, *others in groups.values():
         for other in others:
             message = f"{other.name} holds the same sound as {printable(first.entry.path)}"
             yield found(other.entry.path, message, "find out which name is right")
-
-
-_ALONE: tuple[Rule, ...] = (
-    silent_channel, clipped_sound, channels_alike, constant_offset, samples_not_numbers, sound_breaks_off,
-)  # fmt: skip
-SAMPLE_RULES: tuple[Rule, ...] = (*_ALONE, same_recording)
 
 
 def check_samples(entry: Entry, sink: Sink, name: str | None = None) -> Listened | None:
@@ -236,7 +237,7 @@ def check_sounds(those: Sequence[Heard | Film], sink: Sink) -> None:
     entries = [one.entry for one in those]
     levels = each(_levels, entries, what="listening to recordings", size=attrgetter("size"), key=attrgetter("stamp"))
     listened = [_told(one.entry, one.file, level, sink) for one, level in zip(those, levels, strict=True)]
-    _run((same_recording,), [one for one in listened if one is not None], sink)
+    run(ListenedSet([one for one in listened if one is not None]), sink)
 
 
 def _levels(entry: Entry) -> tuple[int, Sound] | Finding | None:
@@ -260,12 +261,5 @@ def _told(entry: Entry, name: str, level: tuple[int, Sound] | Finding | None, si
     if level is None or isinstance(level, Finding):
         return None
     one = Listened(entry, name, *level)
-    _run(_ALONE, one, sink)
+    run(one, sink)
     return one
-
-
-def _run(rules: Iterable[Rule], what: Listened | list[Listened], sink: Sink) -> None:
-    for one in rules:
-        assert one.check is not None
-        for finding in one.check(what, finder(one)):
-            sink(finding)

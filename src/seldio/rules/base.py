@@ -1,34 +1,20 @@
-"""What a rule is, and the label tables that rules look at."""
+"""Label tables as rules look at them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
-from seldio.findings import SINGLY, Finding, Fix, Rule, Severity
+from seldio.findings import SINGLY, Finding, Rule
 from seldio.formats.base import FirstRow, Ints, Reading
 from seldio.formats.label_csv import Dialect
 from seldio.text import clipped
 
-__all__ = ["CROWDED", "ERROR", "INFO", "POSITION", "WARNING", "Bools", "Fix", "Labels", "Rule", "rule"]
-
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
-
-ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
-
-
-def rule(code: str, severity: Severity, fix: Fix = "none") -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
-    """Make a rule of a generator function; its name and docstring are the rule's name and page.
-
-    The function takes what it looks at and ``found``, which makes a finding with code, severity and
-    fixability filled in.
-    """
-    return lambda check: Rule(code, check.__name__.replace("_", "-"), severity, fix, check)
-
 
 #: Frames with more rows than this are compared by sorting instead of pair by pair.
 CROWDED = 16
@@ -206,7 +192,7 @@ class Labels:
 
     def finding(self, rule: Rule, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
         """A finding of *rule* at *field* of table row *row*, and of all rows that this one stands for."""
-        return self.reading.finding(rule.code, rule.severity, message, row, field, hint, rule.fix != "none")
+        return self.reading.finding(rule, message, row, field, hint)
 
     def text(self, row: int, field: str) -> str:
         """What stands in the file for *field* of *row*."""

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol, Self
 from seldio.errors import InvalidData, SeldioError
 from seldio.findings import Finding
 from seldio.formats.base import Reading
-from seldio.formats.items import ItemReading
-from seldio.rules.base import Rule
 
 if TYPE_CHECKING:
     from seldio.media.audio import Entry as SoundEntry
@@ -101,37 +99,6 @@ class Collection:
 
 
 Found = Callable[..., Finding]
-
-
-def finder(rule: Rule) -> Found:
-    """Makes findings of *rule*: ``found(path, message, hint=…, line=…, column=…, value=…, excerpt=…)``."""
-
-    def found(
-        path: str,
-        message: str,
-        hint: str | None = None,
-        line: int | None = None,
-        column: int | None = None,
-        value: str | None = None,
-        excerpt: str | None = None,
-    ) -> Finding:
-        end = column + len(value) if column is not None and value is not None else None
-        return rule.at(path, message, line, column, end, value, hint, excerpt=excerpt)
-
-    return found
-
-
-def item_finder(rule: Rule, reading: ItemReading) -> Found:
-    """Makes findings of *rule* about rows: ``found(row, message, field, hint, number=…)``; row None is the file."""
-
-    def found(
-        row: int | None, message: str, field: str | None = None, hint: str | None = None, number: int | None = None
-    ) -> Finding:
-        if row is None:
-            return rule.at(reading.path, message, hint=hint)
-        return reading.finding(rule.code, rule.severity, message, row, field, hint, rule.fix != "none", number)
-
-    return found
 
 
 def probed(entry: SoundEntry) -> tuple[Probe | None, str | None]:

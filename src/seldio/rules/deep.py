@@ -15,11 +15,11 @@ from seldio.findings import Finding, Sink
 from seldio.formats import Reading
 from seldio.formats.trees import Tree
 from seldio.media.arrays import Format
-from seldio.rules.base import ERROR, Rule, rule
-from seldio.rules.collection import Collection, Found, finder
+from seldio.rules.collection import Collection, Found
 from seldio.rules.deep_causes import Cause, Verdict, in_labels
 from seldio.rules.deep_fit import Fit, Fits, clip_listened, listened
 from seldio.rules.deep_timing import Other, Shift
+from seldio.rules.registry import ERROR, rule, run
 from seldio.rules.tree_gaps import spot
 from seldio.text import listed, plural, printable
 
@@ -342,12 +342,6 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
             yield found(fit.labels, message, "find out which name is right")
 
 
-RULES: tuple[Rule, ...] = (
-    azimuths_mirrored, elevations_upside_down, front_and_back_exchanged, azimuths_rotated, channels_exchanged,
-    channels_inverted, other_array, labels_shifted, labels_of_another_clip,
-)  # fmt: skip
-
-
 def check_fit(collection: Collection, tree: Tree, look: Lookup, sink: Sink) -> None:
     """Hold labels against the sound of their recordings, which is listened to as a whole.
 
@@ -357,7 +351,7 @@ def check_fit(collection: Collection, tree: Tree, look: Lookup, sink: Sink) -> N
         look: finds the recordings of labels that came without.
         sink: takes the findings.
     """
-    _tell(listened(collection, tree, look), sink)
+    run(listened(collection, tree, look), sink)
 
 
 def check_clip(reading: Reading, recordings: Sequence[tuple[Entry, Format | None]], sink: Sink) -> bool:
@@ -372,12 +366,5 @@ def check_clip(reading: Reading, recordings: Sequence[tuple[Entry, Format | None
         Whether there was something to hold against each other: directions, and four channels.
     """
     fits = clip_listened(reading, recordings)
-    _tell(fits, sink)
+    run(fits, sink)
     return bool(fits.all)
-
-
-def _tell(fits: Fits, sink: Sink) -> None:
-    for one in RULES if fits.all else ():
-        assert one.check is not None
-        for finding in one.check(fits, finder(one)):
-            sink(finding)

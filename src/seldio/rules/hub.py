@@ -17,10 +17,9 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 from seldio.findings import Finding
-from seldio.rules import hub_secrets
-from seldio.rules.base import ERROR, WARNING, Rule, rule
 from seldio.rules.collection import Entry, Found
 from seldio.rules.hub_folder import Config, HubFolder, kind_of, suffix_of
+from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import clipped, listed, plural, printable
 
 FOLDER_FILES, REPOSITORY_FILES = 10_000, 100_000
@@ -586,11 +585,3 @@ def hub_media_without_row(folder: HubFolder, found: Found) -> Iterator[Finding]:
         media = {name for name in folder.names if name.startswith(above) and kind_of(name) in ("wav", "mp4")}
         if lost := sorted(media - every):
             yield found(path, f"No row for {plural(len(lost), 'recording')}: {listed(lost)}", "add them")
-
-
-RULES: tuple[Rule, ...] = (
-    hub_folder_files, hub_repository_files, hub_file_too_large, hub_large_file, hub_parquet_unreadable, hub_columns,
-    hub_column_name, hub_row_group, hub_split_schema, hub_splits, hub_configs,
-    hub_croissant_configs, hub_mixed_formats, hub_pattern_without_files, hub_file_name_missing, hub_file_name_climbs,
-    hub_media_without_row, *hub_secrets.RULES, hub_card_unreadable, hub_card_value, hub_no_license,
-)  # fmt: skip

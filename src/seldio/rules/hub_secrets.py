@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seldio.findings import Finding
-from seldio.rules.base import ERROR, WARNING, Rule, rule
 from seldio.rules.collection import Entry, Found
 from seldio.rules.hub_folder import HubFolder, kind_of, suffix_of
+from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import plural, printable
 
 #: What a secret looks like, by what it opens. RE2 has to understand them too, for the columns of Parquet.
@@ -154,6 +154,3 @@ def hub_home_path(folder: HubFolder, found: Found) -> Iterator[Finding]:
                 what = f"{plural(len(places), 'path')} into a home folder, the first {printable(text)}"
                 yield found(entry.path, what,
                             "write paths relative to the data set", line=line)  # fmt: skip
-
-
-RULES: tuple[Rule, ...] = (hub_secret, hub_private_file, hub_home_path)

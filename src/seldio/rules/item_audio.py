@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from seldio.findings import Finding
+from seldio.findings import Finding, Rule
 from seldio.formats.items import ItemReading
-from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
 from seldio.rules.collection import Found, probed
 from seldio.rules.items import unsafe
+from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
 
@@ -89,6 +88,15 @@ class Audio:
                 name = plain(path)
                 if name not in self.recordings and not unsafe(path):  # what is unsafe is QAI108
                     self.recordings[name] = _looked_at(name, row, number, find(name))
+
+    def finding(
+        self, rule: Rule, recording: Recording | None, message: str, hint: str,
+        row: int | None = None, field: str = "audio", number: int | None = None,
+    ) -> Finding:  # fmt: skip
+        """A finding about a recording, at the first item that names it unless a *row* is given."""
+        if recording is not None and row is None:
+            row, number = recording.row, recording.number
+        return self.reading.finding(rule, row if recording is not None else None, message, field, hint, number)
 
     @property
     def here(self) -> list[Recording]:
@@ -380,13 +388,6 @@ def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
         yield found(None, f"none of {plural(len(audio.recordings), 'recording')} is here: not checked", hint)
 
 
-AUDIO_RULES = (
-    audio_missing, audio_unreadable, audio_cut_off, audio_rate, audio_channels, audio_too_long,
-    time_outside_audio, audio_known_oddity, audio_not_checked,
-)  # fmt: skip
-RULES: tuple[Rule, ...] = AUDIO_RULES
-
-
 # --- what rules share --------------------------------------------------------------------------------------
 
 
@@ -419,19 +420,4 @@ def check_audio(reading: ItemReading, find: Find) -> Iterator[Finding]:
     """
     if reading.format.holds != "items":
         return
-    audio = Audio(reading, find)
-    for one in AUDIO_RULES:
-        assert one.check is not None
-        yield from one.check(audio, partial(_found, one, reading))
-
-
-def _found(
-    one: Rule, reading: ItemReading, recording: Recording | None, message: str, hint: str,
-    row: int | None = None, field: str = "audio", number: int | None = None,
-) -> Finding:  # fmt: skip
-    """A finding about a recording, at the first item that names it unless a *row* is given."""
-    if recording is None:
-        return one.at(reading.path, message, hint=hint)
-    if row is None:
-        row, number = recording.row, recording.number
-    return reading.finding(one.code, one.severity, message, row, field, hint, number=number)
+    yield from findings(Audio(reading, find))

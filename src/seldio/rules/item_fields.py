@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading
-from seldio.rules.base import ERROR, WARNING, rule
 from seldio.rules.collection import Found
+from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.schema.qa import AnswerMeta, Item
 from seldio.tasks.english import PUBLISHED
 from seldio.text import clipped, listed
@@ -343,15 +343,3 @@ def _is_other(row: Item, truth: list[float], said: Any) -> bool:
     if row.task == "estimate_azimuth":
         errors = [min(error % 360.0, -error % 360.0) for error in errors]
     return max(errors) > (0.5 if row.task == "count_sources" else 1.01 * 10.0**-digits)
-
-
-RULES = (
-    empty_question,
-    no_answer,
-    unknown_task,
-    audio_id_of_another,
-    meta_contradicts_answer,
-    missing_truth,
-    impossible_canonical_answer,
-    answer_contradicts_truth,
-)

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from seldio.files import name_fault
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading, Row
-from seldio.rules import item_fields
-from seldio.rules.base import ERROR, WARNING, rule
 from seldio.rules.collection import Found
 from seldio.rules.item_fields import items_of
+from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.schema.qa import Prediction
 from seldio.tasks.english import COUNTS
 from seldio.text import clipped, printable
@@ -325,10 +324,3 @@ def empty_prediction(reading: ItemReading, found: Found) -> Iterator[Finding]:
         if isinstance(row, Prediction) and not (row.prediction or "").strip():
             yield found(number, f"no prediction for {clipped(row.id or 'this question')}", "prediction",
                         "it counts as wrong")  # fmt: skip
-
-
-RULES = (
-    repeated_id, answer_not_among_options, repeated_option, homoglyph_letter, times_of_item,
-    *item_fields.RULES, task_counts, unsafe_audio_path, awkward_audio_path, no_options,
-    repeated_prediction, empty_prediction,
-)  # fmt: skip

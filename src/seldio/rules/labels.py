@@ -9,8 +9,9 @@ import numpy as np
 
 from seldio.findings import Finding
 from seldio.formats.base import Ints
-from seldio.rules.base import ERROR, POSITION, WARNING, Labels, rule
+from seldio.rules.base import POSITION, Labels
 from seldio.rules.collection import Found
+from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
@@ -430,9 +431,3 @@ def _tiny(labels: Labels, row: int) -> bool:
         return False
     azimuth = labels.column("azimuth")[labels.rows_of(int(np.searchsorted(labels.starts, row, side="right")) - 1)]
     return bool(0.3 < np.abs(azimuth).max() <= 3.15 and np.mean(azimuth != np.rint(azimuth)) >= 0.8)
-
-
-RULES = (
-    frame_range, class_range, azimuth_range, elevation_range, distance_range, source_range, no_direction,
-    vector_length, long_vector, event_times, frame_order, duplicate_row, source_in_two_places, overlaps, decimal_angle,
-)  # fmt: skip

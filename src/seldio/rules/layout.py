@@ -9,9 +9,8 @@ from typing import Protocol, TypeVar
 from seldio.findings import Finding
 from seldio.formats.layouts import Set
 from seldio.formats.trees import TYPES, Holding, Place, Tree
-from seldio.rules import tree_gaps
-from seldio.rules.base import ERROR, INFO, WARNING, rule
 from seldio.rules.collection import Collection, Entry, Found
+from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.rules.tree_gaps import recording_of, spot
 from seldio.text import listed, plural, printable
 
@@ -396,18 +395,3 @@ def clip_twice(collection: Collection, tree: Tree, found: Found) -> Iterator[Fin
             f"{plural(len(twins), 'file')} more than once: {listed([place.name for place in twins[0]])}",
             "validate the trees one by one",
         )
-
-
-_OWN = (
-    clip_name,
-    wrong_split,
-    clip_in_two_splits,
-    unknown_clip,
-    clip_twice,
-    evaluation_depth,
-    evaluation_labels,
-    file_type,
-    empty_media,
-    split_depth,
-)
-RULES = tuple(sorted((*_OWN, *tree_gaps.RULES), key=lambda rule: rule.code))

@@ -1,7 +1,6 @@
 """QAI20, PRD12 and PRD13: instructions of MERA's questions, and the answers in the archive of a submission.
 
-:func:`mera_verdict` says what MERA's own validator says; :func:`check_items`, :func:`check_answers` and
-:func:`check_package` run the rules.
+:func:`mera_verdict` says what MERA's own validator says.
 """
 
 from __future__ import annotations
@@ -12,21 +11,21 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from seldio.answers.letters import CYRILLIC
 from seldio.answers.matching import normalised
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading, Row
 from seldio.formats.mera import AS_WRITTEN, dig, id_value
-from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
-from seldio.rules.collection import Found, item_finder
+from seldio.rules.collection import Found
 from seldio.rules.mera_verdict import ERRORS, gold_of, mera_response, mera_verdict
+from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
 from seldio.schema.qa import Item, Prediction
 from seldio.text import clipped, plural, printable
 
 __all__ = [
-    "ANSWER_RULES", "ERRORS", "ITEM_RULES", "PACKAGE_RULES", "RULES", "Answers", "Package", "check_answers",
-    "check_items", "check_package", "gold_of", "mera_response", "mera_verdict",
+    "ERRORS", "Answers", "MeraPackage", "check_answers", "gold_of", "mera_response", "mera_verdict",
 ]  # fmt: skip
 
 _NAMED = re.compile(r"(?:литер|букв)\w*\W{1,3}([АВСЕ])\b|[(\s]([АВСЕ])(?=,\s*[A-F]\b)")
@@ -152,7 +151,7 @@ def literal_braces(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
 
 @dataclasses.dataclass(frozen=True)
-class Package:
+class MeraPackage:
     """The archive of a submission.
 
     Args:
@@ -179,7 +178,7 @@ class Package:
 
 
 @rule("PRD121", ERROR)
-def unreadable_submission(package: Package, found: Found) -> Iterator[Finding]:
+def unreadable_submission(package: MeraPackage, found: Found) -> Iterator[Finding]:
     """A submission that is no zip, or a broken one.
 
     MERA's validator calls this ``unreadable_zip``; nothing is scored.
@@ -197,7 +196,7 @@ def unreadable_submission(package: Package, found: Found) -> Iterator[Finding]:
 
 
 @rule("PRD122", ERROR)
-def unreadable_task(package: Package, found: Found) -> Iterator[Finding]:
+def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
     """A task's file that is not JSON in UTF-8.
 
     MERA's validator calls this ``unreadable_file``; the task scores 0.
@@ -215,7 +214,7 @@ def unreadable_task(package: Package, found: Found) -> Iterator[Finding]:
 
 
 @rule("PRD123", ERROR)
-def wrong_extension(package: Package, found: Found) -> Iterator[Finding]:
+def wrong_extension(package: MeraPackage, found: Found) -> Iterator[Finding]:
     """A task's file with another suffix than .json.
 
     MERA's validator calls this ``extension``; the task scores 0. JSON lines are not read either.
@@ -234,7 +233,7 @@ def wrong_extension(package: Package, found: Found) -> Iterator[Finding]:
 
 
 @rule("PRD124", ERROR)
-def task_missing(package: Package, found: Found) -> Iterator[Finding]:
+def task_missing(package: MeraPackage, found: Found) -> Iterator[Finding]:
     """A submission without the file of a task.
 
     Files are found by their name, capitals included, in any folder of the archive. MERA's validator calls
@@ -260,6 +259,10 @@ class Answers:
 
     reading: ItemReading
     gold: Mapping[str, Item] | None = None
+
+    def finding(self, *place: Any) -> Finding:
+        """A finding about a row of the answers."""
+        return self.reading.finding(*place)
 
     def rows(self) -> Iterator[tuple[int, Prediction, str]]:
         """Number, answer and its text, of answers that are not empty."""
@@ -421,23 +424,9 @@ def decorated_letter(answers: Answers, found: Found) -> Iterator[Finding]:
             yield found(number, f"{clipped(text)} counts as {letter.upper()}", "prediction", f"write {letter.upper()}")
 
 
-PACKAGE_RULES = (unreadable_submission, unreadable_task, wrong_extension, task_missing)
-ID_RULES = (missing_answer, surplus_answer)
-LETTER_RULES = (letter_outside_options, homoglyph_answer, text_around_letter, decorated_letter)
-ANSWER_RULES = (*ID_RULES, *LETTER_RULES)
-
-
 # --- running them -----------------------------------------------------------------------------------
 
-ITEM_RULES = (cyrillic_option_letter, options_of_instruction, instruction_placeholders, literal_braces)
-RULES: tuple[Rule, ...] = (*ITEM_RULES, *PACKAGE_RULES, *ANSWER_RULES)
-
-
-def check_items(reading: ItemReading) -> Iterator[Finding]:
-    """What is wrong with the instructions of a ``ruenvaqa`` file."""
-    for one in ITEM_RULES:
-        if one.check is not None:
-            yield from one.check(reading, item_finder(one, reading))
+LETTER_RULES = frozenset({"PRD133", "PRD134", "PRD135", "PRD136"})
 
 
 def check_answers(reading: ItemReading, gold: Sequence[Item] | None = None, letters: bool = True) -> Iterator[Finding]:
@@ -449,17 +438,4 @@ def check_answers(reading: ItemReading, gold: Sequence[Item] | None = None, lett
         letters: whether the answers are letters of options; those of MERA's other tasks may be anything.
     """
     answers = Answers(reading, None if gold is None else {item.id: item for item in gold})
-    for one in ANSWER_RULES if letters else ID_RULES:
-        if one.check is not None:
-            yield from one.check(answers, item_finder(one, reading))
-
-
-def check_package(package: Package) -> Iterator[Finding]:
-    """What is wrong with the archive of a submission, its files' content left aside."""
-
-    def finder(one: Rule) -> Found:
-        return lambda path, message, hint: one.at(path, message, hint=hint)
-
-    for one in PACKAGE_RULES:
-        if one.check is not None:
-            yield from one.check(package, finder(one))
+    return findings(answers, skip=() if letters else LETTER_RULES)

@@ -12,8 +12,9 @@ import numpy as np
 
 from seldio.findings import Finding
 from seldio.formats.detect import Candidate, detect, judge, means_the_same
-from seldio.rules.base import ERROR, INFO, WARNING, Labels, rule
+from seldio.rules.base import Labels
 from seldio.rules.collection import Found
+from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
@@ -98,6 +99,74 @@ def _instead(labels: Labels, found: Found, best: Candidate, message: str) -> Fin
     labels.foreign = True
     named = f"it looks like {best.format.name}: {', '.join(best.evidence)}"
     return found(int(labels.starts[0]), None, f"{message}; {named}", f"read it as --format {best.format.name}")
+
+
+@rule("LAB315", ERROR)
+def nothing_but_zeros(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Rows of nothing but zeros.
+
+    Every cell of a file is 0, or every azimuth and elevation of all files: an array was made and never filled, or
+    a decoder's output was not connected. It is scored as sources straight ahead.
+
+    Example:
+        0,0,0,0,0
+        0,0,0,0,0
+
+    Fix:
+        See where the values are lost. Leave rows out in which nothing was detected.
+
+    Reference: numpy.zeros; arctan2(0, 0) = 0.
+    """
+    if labels.dialect is None or not labels.has("frame", "azimuth") or labels.has("class_name"):
+        return
+    fields = [part.field for part in labels.dialect.columns if labels.has(part.field) and part.kind != "flag"]
+    empty = np.logical_and.reduce([(labels.low(field) == 0) & (labels.high(field) == 0) for field in fields])
+    for index in np.flatnonzero(empty).tolist():
+        rows = labels.rows_of(index)
+        if rows.stop - rows.start < 2:
+            continue
+        labels.explain(rows, *fields)
+        yield found(rows.start, None, f"every cell of all {plural(rows.stop - rows.start, 'row')} is 0",
+                    "leave rows out in which nothing was detected")  # fmt: skip
+    angles = [labels.column(field) for field in ("azimuth", "elevation") if labels.has(field)]
+    ahead = not any(values.any() for values in angles) and not empty.all() and not labels.has("x")
+    if ahead and len(labels) >= 3 * ENOUGH and len(np.unique(labels.column("class_id"))) > 1:
+        labels.explain(slice(None), "azimuth", "elevation")
+        yield found(0, "azimuth", f"azimuth and elevation are 0 in all {plural(len(labels), 'row')}: nothing was "
+                    "localised, or the columns were never filled", "see where the directions are lost")  # fmt: skip
+
+
+@rule("LAB302", ERROR)
+def cartesian(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Cartesian coordinates where angles are due.
+
+    The angle and distance columns hold vectors of length about 1. The 6-column output of 2020 to
+    2022 (x, y, z) and a STARSS23 label (azimuth, elevation, distance) have the same number of
+    columns; read as the other, every direction is within a degree of the front.
+
+    Example:
+        22,7,0,-0.344,-0.276,0.007  (given as starss23)
+
+    Fix:
+        Name the layout: ``--format dcase2020-output``, or convert with ``seldio convert``.
+
+    Reference: six columns have four meanings (``seldio formats``).
+    """
+    if labels.dialect is None or not labels.has("azimuth", "elevation", "distance") or labels.has("x"):
+        return
+    for index in np.flatnonzero(np.maximum(labels.high("azimuth"), -labels.low("azimuth")) < 1.8).tolist():
+        rows = labels.rows_of(index)
+        axes = np.stack([labels.column(field)[rows] for field in ("azimuth", "elevation", "distance")])
+        axes[2] *= labels.dialect.metre or 1
+        norm, values = np.sqrt((axes**2).sum(axis=0)), axes[0]
+        if len(values) < 3 or np.mean(values != np.rint(values)) < 0.8 or not norm.max() < 1.8:
+            continue
+        labels.explain(rows, "azimuth", "elevation", "distance")
+        lengths = f"{norm.min():.2f} to {norm.max():.2f}"
+        six = len(labels.dialect.columns) == 6
+        hint = "read the file as --format dcase2020-output" if six else "write angles in degrees"
+        yield found(rows.start, "azimuth", f"the last three columns are vectors of length {lengths}: "
+                    "Cartesian coordinates, not angles and a distance", hint)  # fmt: skip
 
 
 @rule("LAB301", ERROR, fix="unsafe")
@@ -186,39 +255,6 @@ def _radians(labels: Labels) -> tuple[list[int], list[int]]:
     return certain, [index for index in doubtful if index not in certain]
 
 
-@rule("LAB302", ERROR)
-def cartesian(labels: Labels, found: Found) -> Iterator[Finding]:
-    """Cartesian coordinates where angles are due.
-
-    The angle and distance columns hold vectors of length about 1. The 6-column output of 2020 to
-    2022 (x, y, z) and a STARSS23 label (azimuth, elevation, distance) have the same number of
-    columns; read as the other, every direction is within a degree of the front.
-
-    Example:
-        22,7,0,-0.344,-0.276,0.007  (given as starss23)
-
-    Fix:
-        Name the layout: ``--format dcase2020-output``, or convert with ``seldio convert``.
-
-    Reference: six columns have four meanings (``seldio formats``).
-    """
-    if labels.dialect is None or not labels.has("azimuth", "elevation", "distance") or labels.has("x"):
-        return
-    for index in np.flatnonzero(np.maximum(labels.high("azimuth"), -labels.low("azimuth")) < 1.8).tolist():
-        rows = labels.rows_of(index)
-        axes = np.stack([labels.column(field)[rows] for field in ("azimuth", "elevation", "distance")])
-        axes[2] *= labels.dialect.metre or 1
-        norm, values = np.sqrt((axes**2).sum(axis=0)), axes[0]
-        if len(values) < 3 or np.mean(values != np.rint(values)) < 0.8 or not norm.max() < 1.8:
-            continue
-        labels.explain(rows, "azimuth", "elevation", "distance")
-        lengths = f"{norm.min():.2f} to {norm.max():.2f}"
-        six = len(labels.dialect.columns) == 6
-        hint = "read the file as --format dcase2020-output" if six else "write angles in degrees"
-        yield found(rows.start, "azimuth", f"the last three columns are vectors of length {lengths}: "
-                    "Cartesian coordinates, not angles and a distance", hint)  # fmt: skip
-
-
 @rule("LAB303", ERROR, fix="unsafe")
 def azimuth_0_to_360(labels: Labels, found: Found) -> Iterator[Finding]:
     """Azimuths from 0 to 360.
@@ -280,6 +316,43 @@ def swapped_angles(labels: Labels, found: Found) -> Iterator[Finding]:
         row = rows.start + int(np.argmax(np.abs(elevation[rows])))
         yield found(row, "elevation", f"elevations go up to ±{wide:g} and azimuths only to ±{narrow:g}: the two "
                     "columns are swapped", "azimuth stands before elevation")  # fmt: skip
+
+
+@rule("LAB314", ERROR, fix="unsafe")
+def inclination(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Angles from straight up in place of elevations.
+
+    No value is below 0, many are beyond 90, and half of them near 90: they count from the zenith (the inclination
+    or polar angle of physics and of some libraries), and not up from the horizon. Sources at the height of the
+    microphone then seem to be straight above it.
+
+    Example:
+        10,1,1,-50,95  (for an elevation of -5)
+
+    Fix:
+        ``--unsafe-fixes`` writes 90 minus the angle.
+
+    Reference: DCASE 2023 Task 3, "elevation in [-90, 90]"; ISO 80000-2, spherical coordinates.
+    """
+    if not labels.has("elevation") or labels.has("x"):
+        return
+    elevation = labels.column("elevation")
+    low, high = labels.low("elevation"), labels.high("elevation")
+    proof, fits = [], []
+    for index in np.flatnonzero((low >= 0) & (high <= 180)).tolist():
+        values = elevation[labels.rows_of(index)]
+        if labels.explained("elevation", labels.rows_of(index)) or np.median(values) < 45:
+            continue
+        fits.append(index)
+        beyond = np.count_nonzero(values > 90)
+        if beyond >= max(2, 0.1 * len(values)) and np.median(values) <= 135:
+            proof.append(index)
+    for index in _alike(labels, proof, fits):
+        rows = labels.rows_of(index)
+        labels.explain(rows, "elevation")
+        row = rows.start + int(np.argmax(elevation[rows]))
+        yield found(row, "elevation", f"elevations go from {low[index]:g} to {high[index]:g}: these are angles from "
+                    "straight up (inclination)", "an elevation is 90 minus that")  # fmt: skip
 
 
 @rule("LAB305", ERROR, fix="unsafe")
@@ -422,6 +495,37 @@ def _step(frames: np.ndarray) -> int:
     return int(np.gcd.reduce(distinct)) if len(distinct) >= 2 * ENOUGH else 0
 
 
+@rule("LAB318", ERROR, fix="unsafe")
+def millimetres(labels: Labels, found: Found) -> Iterator[Finding]:
+    """Distances in millimetres.
+
+    Half of all distances would be beyond 10 m (beyond 800 m in layouts with metres), which is more than the rooms
+    of any data set. As millimetres, they are those of sources in a room.
+
+    Example:
+        7,1,0,-50,30,2150  (21.5 m in place of 2.15 m)
+
+    Fix:
+        ``--unsafe-fixes`` writes them in the unit of the layout.
+
+    Reference: DCASE 2024 Task 3, distances in centimetres.
+    """
+    metre = labels.dialect.metre if labels.dialect is not None else None
+    if metre is None or not labels.has("distance"):
+        return
+    distance = labels.column("distance")
+    known = distance[distance > 0]
+    far = 10 if metre == 100 else 800
+    if len(known) < ENOUGH or not far < np.median(known) < 20_000 / metre or known.max() > 100_000 / metre:
+        return
+    for index in range(len(labels.filled)):
+        rows = labels.rows_of(index)
+        labels.explain(rows, "distance")
+        high, unit = np.nanmax(distance[rows], initial=0), "centimetres" if metre == 100 else "metres"
+        yield found(rows.start, "distance", f"distances go up to {high:g} m: these are millimetres",
+                    f"{labels.format.name} holds {unit}")  # fmt: skip
+
+
 @rule("LAB308", ERROR, fix="unsafe")
 def distance_unit(labels: Labels, found: Found) -> Iterator[Finding]:
     """Metres where centimetres are due, or the other way round.
@@ -459,141 +563,6 @@ def distance_unit(labels: Labels, found: Found) -> Iterator[Finding]:
         yield found(rows.start, "distance", message, f"{labels.format.name} holds {unit}")
 
 
-@rule("LAB314", ERROR, fix="unsafe")
-def inclination(labels: Labels, found: Found) -> Iterator[Finding]:
-    """Angles from straight up in place of elevations.
-
-    No value is below 0, many are beyond 90, and half of them near 90: they count from the zenith (the inclination
-    or polar angle of physics and of some libraries), and not up from the horizon. Sources at the height of the
-    microphone then seem to be straight above it.
-
-    Example:
-        10,1,1,-50,95  (for an elevation of -5)
-
-    Fix:
-        ``--unsafe-fixes`` writes 90 minus the angle.
-
-    Reference: DCASE 2023 Task 3, "elevation in [-90, 90]"; ISO 80000-2, spherical coordinates.
-    """
-    if not labels.has("elevation") or labels.has("x"):
-        return
-    elevation = labels.column("elevation")
-    low, high = labels.low("elevation"), labels.high("elevation")
-    proof, fits = [], []
-    for index in np.flatnonzero((low >= 0) & (high <= 180)).tolist():
-        values = elevation[labels.rows_of(index)]
-        if labels.explained("elevation", labels.rows_of(index)) or np.median(values) < 45:
-            continue
-        fits.append(index)
-        beyond = np.count_nonzero(values > 90)
-        if beyond >= max(2, 0.1 * len(values)) and np.median(values) <= 135:
-            proof.append(index)
-    for index in _alike(labels, proof, fits):
-        rows = labels.rows_of(index)
-        labels.explain(rows, "elevation")
-        row = rows.start + int(np.argmax(elevation[rows]))
-        yield found(row, "elevation", f"elevations go from {low[index]:g} to {high[index]:g}: these are angles from "
-                    "straight up (inclination)", "an elevation is 90 minus that")  # fmt: skip
-
-
-@rule("LAB315", ERROR)
-def nothing_but_zeros(labels: Labels, found: Found) -> Iterator[Finding]:
-    """Rows of nothing but zeros.
-
-    Every cell of a file is 0, or every azimuth and elevation of all files: an array was made and never filled, or
-    a decoder's output was not connected. It is scored as sources straight ahead.
-
-    Example:
-        0,0,0,0,0
-        0,0,0,0,0
-
-    Fix:
-        See where the values are lost. Leave rows out in which nothing was detected.
-
-    Reference: numpy.zeros; arctan2(0, 0) = 0.
-    """
-    if labels.dialect is None or not labels.has("frame", "azimuth") or labels.has("class_name"):
-        return
-    fields = [part.field for part in labels.dialect.columns if labels.has(part.field) and part.kind != "flag"]
-    empty = np.logical_and.reduce([(labels.low(field) == 0) & (labels.high(field) == 0) for field in fields])
-    for index in np.flatnonzero(empty).tolist():
-        rows = labels.rows_of(index)
-        if rows.stop - rows.start < 2:
-            continue
-        labels.explain(rows, *fields)
-        yield found(rows.start, None, f"every cell of all {plural(rows.stop - rows.start, 'row')} is 0",
-                    "leave rows out in which nothing was detected")  # fmt: skip
-    angles = [labels.column(field) for field in ("azimuth", "elevation") if labels.has(field)]
-    ahead = not any(values.any() for values in angles) and not empty.all() and not labels.has("x")
-    if ahead and len(labels) >= 3 * ENOUGH and len(np.unique(labels.column("class_id"))) > 1:
-        labels.explain(slice(None), "azimuth", "elevation")
-        yield found(0, "azimuth", f"azimuth and elevation are 0 in all {plural(len(labels), 'row')}: nothing was "
-                    "localised, or the columns were never filled", "see where the directions are lost")  # fmt: skip
-
-
-@rule("LAB318", ERROR, fix="unsafe")
-def millimetres(labels: Labels, found: Found) -> Iterator[Finding]:
-    """Distances in millimetres.
-
-    Half of all distances would be beyond 10 m (beyond 800 m in layouts with metres), which is more than the rooms
-    of any data set. As millimetres, they are those of sources in a room.
-
-    Example:
-        7,1,0,-50,30,2150  (21.5 m in place of 2.15 m)
-
-    Fix:
-        ``--unsafe-fixes`` writes them in the unit of the layout.
-
-    Reference: DCASE 2024 Task 3, distances in centimetres.
-    """
-    metre = labels.dialect.metre if labels.dialect is not None else None
-    if metre is None or not labels.has("distance"):
-        return
-    distance = labels.column("distance")
-    known = distance[distance > 0]
-    far = 10 if metre == 100 else 800
-    if len(known) < ENOUGH or not far < np.median(known) < 20_000 / metre or known.max() > 100_000 / metre:
-        return
-    for index in range(len(labels.filled)):
-        rows = labels.rows_of(index)
-        labels.explain(rows, "distance")
-        high, unit = np.nanmax(distance[rows], initial=0), "centimetres" if metre == 100 else "metres"
-        yield found(rows.start, "distance", f"distances go up to {high:g} m: these are millimetres",
-                    f"{labels.format.name} holds {unit}")  # fmt: skip
-
-
-@rule("LAB319", WARNING)
-def cut_short(labels: Labels, found: Found) -> Iterator[Finding]:
-    """A file without a line end behind its last row, where the other files have one.
-
-    The program that writes the files ends every line. A file that does not end so was probably cut off
-    while it was written or copied: rows are missing behind it, and its last number may be shorter than it
-    was.
-
-    Example:
-        7,1,0,-50,30
-        8,1,0,-4  (of 8,1,0,-49,30,181, and no line end)
-
-    Fix:
-        Write or fetch the file again.
-
-    Reference: POSIX, 3.177 Line: a line ends with a newline character.
-    """
-    filled = [labels.parts[number] for number in labels.filled]
-    whole = sum(part.origin.final_newline for part in filled)
-    # a torn last row has a finding of its own
-    open_ended = [
-        part for part in filled if not part.origin.final_newline
-        and part.place(part.rows - 1, None).line == part.file.data.count(b"\n") + 1
-    ] if whole >= 2 else []  # fmt: skip
-    if whole >= 2 * len(open_ended):
-        for part in open_ended:
-            row = part.first + part.rows - 1
-            yield found(row, None, f"no line end behind the last row, where {plural(whole, 'other file')} "
-                        "have one: the file may have been cut off",
-                        "compare its length with that of the recording, and write it again")  # fmt: skip
-
-
 @rule("LAB311", WARNING)
 def angles_cut_off(labels: Labels, found: Found) -> Iterator[Finding]:
     """Angles cut off instead of rounded.
@@ -626,8 +595,33 @@ def angles_cut_off(labels: Labels, found: Found) -> Iterator[Finding]:
                 "write round(azimuth), not int(azimuth)")  # fmt: skip
 
 
-RULES = (
-    label_as_submission, another_layout, nothing_but_zeros, cartesian, radians, probably_radians, azimuth_0_to_360,
-    swapped_angles, inclination, classes_from_one, frames_from_one, other_hop, millimetres, distance_unit,
-    angles_cut_off, cut_short,
-)  # fmt: skip
+@rule("LAB319", WARNING)
+def cut_short(labels: Labels, found: Found) -> Iterator[Finding]:
+    """A file without a line end behind its last row, where the other files have one.
+
+    The program that writes the files ends every line. A file that does not end so was probably cut off
+    while it was written or copied: rows are missing behind it, and its last number may be shorter than it
+    was.
+
+    Example:
+        7,1,0,-50,30
+        8,1,0,-4  (of 8,1,0,-49,30,181, and no line end)
+
+    Fix:
+        Write or fetch the file again.
+
+    Reference: POSIX, 3.177 Line: a line ends with a newline character.
+    """
+    filled = [labels.parts[number] for number in labels.filled]
+    whole = sum(part.origin.final_newline for part in filled)
+    # a torn last row has a finding of its own
+    open_ended = [
+        part for part in filled if not part.origin.final_newline
+        and part.place(part.rows - 1, None).line == part.file.data.count(b"\n") + 1
+    ] if whole >= 2 else []  # fmt: skip
+    if whole >= 2 * len(open_ended):
+        for part in open_ended:
+            row = part.first + part.rows - 1
+            yield found(row, None, f"no line end behind the last row, where {plural(whole, 'other file')} "
+                        "have one: the file may have been cut off",
+                        "compare its length with that of the recording, and write it again")  # fmt: skip

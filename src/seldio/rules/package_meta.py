@@ -7,9 +7,9 @@ from typing import Any
 
 from seldio.findings import Finding
 from seldio.formats.yaml_text import Pointer
-from seldio.rules.base import ERROR, WARNING, rule
 from seldio.rules.collection import Found
 from seldio.rules.package import Meta, Package
+from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import clipped, printable
 
 Path = tuple[str, ...]
@@ -329,9 +329,3 @@ def _results(meta: Meta) -> Iterator[tuple[Pointer, Any]]:
 def _named(pointer: Pointer) -> str:
     """A field in words: ``submission.authors.2.affiliation``, counting authors from 1."""
     return printable(".".join(str(step + 1) if isinstance(step, int) else step for step in pointer))
-
-
-RULES = (
-    meta_field_missing, meta_field_expected, meta_field_type, abbreviation_long, corresponding_author,
-    result_unit, result_range,
-)  # fmt: skip

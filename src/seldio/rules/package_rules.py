@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from seldio.findings import Finding
-from seldio.rules import package_meta
-from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
 from seldio.rules.collection import Entry, Found
 from seldio.rules.package import Label, Meta, Package, System
+from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import clipped, listed, plural, printable
 
 #: Audio-only and audiovisual since 2023; without a track before.
@@ -525,11 +524,3 @@ def _by_folder(odd: Sequence[tuple[Entry, str]], found: Found) -> Iterator[Findi
         names = [entry.name.rpartition("/")[2] for entry in entries]
         message = f"{why}: {plural(len(names), 'file')}, {listed(names)}"
         yield found(entries[0].path, message, "outputs are LABEL/LABEL/*.csv; leave out what nobody needs")
-
-
-#: Rules for a package, in the order of their codes.
-RULES: tuple[Rule, ...] = (
-    label_malformed, label_index, too_many_systems, unknown_track, track_differs, label_differs, same_label,
-    meta_missing, outputs_missing, wrong_depth, output_folder, recording_twice, system_incomplete,
-    unexpected_file, package_file_name, report_missing, *package_meta.RULES,
-)  # fmt: skip

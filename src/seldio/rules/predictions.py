@@ -15,8 +15,8 @@ from typing import Any
 from seldio.findings import Finding
 from seldio.formats.items import ItemReading, Row
 from seldio.formats.qa_csv import INSTRUCTIONS, KEYWORDS
-from seldio.rules.base import ERROR, WARNING, Rule, rule
-from seldio.rules.collection import Found, item_finder
+from seldio.rules.collection import Found
+from seldio.rules.registry import ERROR, WARNING, findings, rule
 from seldio.schema.alike import same_audio, same_task
 from seldio.schema.qa import Item, Prediction
 from seldio.text import clipped, listed, plural, printable
@@ -92,6 +92,10 @@ class Answered:
 
     reading: ItemReading
     questions: ItemReading
+
+    def finding(self, *place: Any) -> Finding:
+        """A finding about a row of the predictions."""
+        return self.reading.finding(*place)
 
     @property
     def join(self) -> Join:
@@ -454,29 +458,13 @@ def other_questions(answered: Answered, found: Found) -> Iterator[Finding]:
         yield found(0, message, "id", hint)
 
 
-#: Rules that need no reference.
-ITEM_RULES = (output_missing,)
-#: Rules for predictions and their questions.
-ANSWERED_RULES = (
-    missing_prediction, surplus_prediction, wrong_audio, wrong_task, instructions_missing, foreign_instruction,
-    count_differs, changed_copy,
-)  # fmt: skip
-RULES = (*ITEM_RULES, *ANSWERED_RULES, other_questions)
-
-
 def check_answered(answered: Answered) -> Iterator[Finding]:
     """What is wrong with predictions, seen from their questions.
 
     MERA's own rules say what lacks and what is too much in its submissions (PRD131, PRD132).
     """
-    mera = answered.reading.home == "ruenvaqa-submission"
-    strange = list(_run(other_questions, answered))
+    strange = list(other_questions.findings(answered))
     yield from strange
-    for one in () if strange else ANSWERED_RULES:
-        if not (mera and one.code in ("PRD201", "PRD202")):
-            yield from _run(one, answered)
-
-
-def _run(one: Rule, answered: Answered) -> Iterator[Finding]:
-    assert one.check is not None
-    return one.check(answered, item_finder(one, answered.reading))
+    if not strange:
+        mera = answered.reading.home == "ruenvaqa-submission"
+        yield from findings(answered, skip={"PRD201", "PRD202"} if mera else ())

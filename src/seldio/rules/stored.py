@@ -15,8 +15,8 @@ from seldio.findings import Finding
 from seldio.formats import Reading, TextFile, tables
 from seldio.formats.parquet import DAMAGE, PARQUET
 from seldio.formats.trees import Tree
-from seldio.rules.base import ERROR, WARNING, rule
 from seldio.rules.collection import Collection, Entry, Found
+from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.schema.events import COLUMNS
 from seldio.text import listed, plural
 
@@ -163,6 +163,3 @@ def _difference(told: pa.Table, rows: pa.Table) -> str:
         number, one, other = next((n, a, b) for n, (a, b) in enumerate(pairs, 1) if a != b)
         return f"row {number}: {inside} {one} in the table, {other} in the file"
     return ""
-
-
-RULES = (export_tables_differ, export_changed, export_packed)

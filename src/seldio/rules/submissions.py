@@ -14,8 +14,8 @@ import numpy as np
 from seldio.clock import HOP
 from seldio.findings import Finding
 from seldio.formats.base import Part
-from seldio.rules.base import ERROR, INFO, WARNING, rule
 from seldio.rules.collection import Collection, Found
+from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import listed, plural, printable
 
 #: The clips of STARSS without the zeros of their numbers.
@@ -450,9 +450,3 @@ _NUMBER = re.compile(r"(.*?)(\d{1,9})(\D*)", re.ASCII | re.DOTALL)
 _STARSS = re.compile(r"fold\d+_room\d+_mix\d+", re.ASCII | re.IGNORECASE)
 #: Fewer files than this may well be a choice of some.
 NUMBERED = 10
-
-
-RULES = (
-    missing_clip, surplus_clip, misspelt_clip, result_name, frame_past_end, all_empty, one_file_for_all, result_twice,
-    several_formats, labels_for_results, padded_output, missing_number,
-)  # fmt: skip

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from seldio.findings import Finding
 from seldio.formats.layouts import Field, Named
 from seldio.formats.trees import AUDIO, Holding, Place, Tree
-from seldio.rules.base import ERROR, INFO, WARNING, rule
 from seldio.rules.collection import Collection, Found
+from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import listed, plural, printable
 
 
@@ -294,14 +294,3 @@ def part_of_data_set(collection: Collection, tree: Tree, found: Found) -> Iterat
     if parts:
         told = ", ".join(f"{part.there or 'none'} of {part.total} clips of {part.split}" for part in parts)
         yield found(collection.path, f"a part of {tree.row.title}: {told}", "fine if that is meant")
-
-
-RULES = (
-    recording_without_labels,
-    recording_missing,
-    other_format_missing,
-    video_missing,
-    clip_missing,
-    part_of_data_set,
-    never_filmed,
-)

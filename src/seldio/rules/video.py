@@ -6,7 +6,7 @@ wait for it. A recording without any video is LAY105, and LAY115 for the twelve 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -15,9 +15,9 @@ from seldio.engines import each
 from seldio.findings import Finding, Sink
 from seldio.formats.trees import Tree
 from seldio.rules.audio_samples import check_sounds
-from seldio.rules.base import ERROR, INFO, WARNING, Rule, rule
-from seldio.rules.collection import Collection, Found, finder
+from seldio.rules.collection import Collection, Found
 from seldio.rules.layout import MANY, folders, wrong_alike
+from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
 from seldio.rules.tree_gaps import spot
 from seldio.rules.tree_media import PRESCRIBED, Decoded, Facts, Film, TreeVideo, decoded
 from seldio.text import listed, plural, printable
@@ -323,7 +323,7 @@ def pictures_hidden(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
 
 @rule("VID201", ERROR)
-def picture_damaged(films: list[Seen], found: Found) -> Iterator[Finding]:
+def picture_damaged(seen: Seen, found: Found) -> Iterator[Finding]:
     """Pictures that cannot be decoded.
 
     Bytes were damaged on the way. Decoders leave such pictures out, and whoever counts pictures is off by so
@@ -337,16 +337,15 @@ def picture_damaged(films: list[Seen], found: Found) -> Iterator[Finding]:
 
     Reference: loaders through OpenCV end such a video there, or show the picture before.
     """
-    for one, facts, seen in films:
-        gone = facts.frames - seen.pictures
-        if gone > 0:
-            told = f" ({printable(seen.fault)})" if seen.fault else ""
-            message = f"{gone:,} of {plural(facts.frames, 'picture')} of {one.file} cannot be decoded{told}"
-            yield found(one.path, message, "fetch it again")
+    one, facts, pictures = seen
+    if (gone := facts.frames - pictures.pictures) > 0:
+        why = f" ({printable(pictures.fault)})" if pictures.fault else ""
+        message = f"{gone:,} of {plural(facts.frames, 'picture')} of {one.file} cannot be decoded{why}"
+        yield found(one.path, message, "fetch it again")
 
 
 @rule("VID202", WARNING)
-def pictures_black(films: list[Seen], found: Found) -> Iterator[Finding]:
+def pictures_black(seen: Seen, found: Found) -> Iterator[Finding]:
     """Pictures that are black for two seconds or more.
 
     The camera was off or covered, or an edit has filled a gap. Labels and sound go on, and a model that looks
@@ -361,13 +360,12 @@ def pictures_black(films: list[Seen], found: Found) -> Iterator[Finding]:
 
     Reference: FFmpeg's blackdetect has the same measure and the same two seconds.
     """
-    for one, _, seen in films:
-        if seen.black:
-            yield found(one.path, f"{one.file} is black {_spans(seen.black)}", "take it as published")
+    if black := seen.pictures.black:
+        yield found(seen.film.path, f"{seen.film.file} is black {_spans(black)}", "take it as published")
 
 
 @rule("VID203", WARNING)
-def pictures_frozen(films: list[Seen], found: Found) -> Iterator[Finding]:
+def pictures_frozen(seen: Seen, found: Found) -> Iterator[Finding]:
     """Pictures that do not change for ten seconds or more.
 
     The camera or an encoder hung, and the last picture was written again and again. In a real recording there is
@@ -383,18 +381,8 @@ def pictures_frozen(films: list[Seen], found: Found) -> Iterator[Finding]:
 
     Reference: FFmpeg's freezedetect looks for the same.
     """
-    for one, _, seen in films:
-        if seen.frozen:
-            yield found(one.path, f"{one.file} stands still {_spans(seen.frozen)}", "take it as published")
-
-
-PACKET_RULES: tuple[Rule, ...] = (
-    video_unreadable, video_cut_off, video_size, video_rate, video_length, labels_without_picture,
-    last_labels_without_picture, video_clock, video_without_clock, sound_inside_length, sound_without_pictures,
-    pictures_hidden,
-)  # fmt: skip
-DEEP_RULES: tuple[Rule, ...] = (picture_damaged, pictures_black, pictures_frozen)
-RULES: tuple[Rule, ...] = (*PACKET_RULES, *DEEP_RULES)
+    if frozen := seen.pictures.frozen:
+        yield found(seen.film.path, f"{seen.film.file} stands still {_spans(frozen)}", "take it as published")
 
 
 # --- what rules share --------------------------------------------------------------------------------------
@@ -458,13 +446,15 @@ def check_videos(collection: Collection, tree: Tree, sink: Sink, *, deep: bool =
         How many videos were looked at.
     """
     video = TreeVideo(collection, tree)
-    _run(PACKET_RULES if video.all else (), video, sink)
+    if video.all:
+        run(video, sink)
     if deep:
         check_sounds([one for one in video.all if _is_sound(one)], sink)
         seen = list(video.seen)
         entries = [one.entry for one, _ in seen]
         looks = each(decoded, entries, what="decoding videos", size=attrgetter("size"), key=attrgetter("stamp"))
-        _run(DEEP_RULES, [Seen(one, facts, look) for (one, facts), look in zip(seen, looks, strict=True)], sink)
+        for (one, facts), look in zip(seen, looks, strict=True):
+            run(Seen(one, facts, look), sink)
     return len(video.all)
 
 
@@ -474,10 +464,3 @@ class Seen(NamedTuple):
     film: Film
     facts: Facts
     pictures: Decoded
-
-
-def _run(rules: Iterable[Rule], what: TreeVideo | list[Seen], sink: Sink) -> None:
-    for one in rules:
-        assert one.check is not None
-        for finding in one.check(what, finder(one)):
-            sink(finding)

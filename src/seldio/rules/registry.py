@@ -1,0 +1,103 @@
+"""All rules: how one is written, which of them look at what, and the one loop that runs them.
+
+A rule is a generator function with ``@rule``. Its name and docstring are the rule's name and page, its first
+parameters say what it looks at (label tables, questions, a tree, a package, recordings), and its last one, ``found``,
+makes its findings, so that code, severity and fixability are written once. What an extension defines this way is
+checked like the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterator
+from typing import Any
+
+from seldio.errors import UsageError
+from seldio.findings import Finding, Fix, Rule, Severity, Sink
+from seldio.reader_rules import READER_RULES
+from seldio.text import meant
+
+ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+#: Every rule by its code, those that readers report included.
+CATALOGUE: dict[str, Rule] = dict(READER_RULES)
+#: Rules by what they look at, in the order in which they run: that of their definition.
+_BY_SUBJECT: dict[tuple[str, ...], list[Rule]] = {}
+
+
+def rule(code: str, severity: Severity, fix: Fix = "none") -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
+    """Make a rule of a generator function and register it."""
+
+    def made(check: Callable[..., Iterator[Finding]]) -> Rule:
+        kinds = list(check.__annotations__.values())[: check.__code__.co_argcount - 1]
+        subject = tuple(kind if isinstance(kind, str) else kind.__name__ for kind in kinds)
+        one = Rule(code, check.__name__.replace("_", "-"), severity, fix, check, subject)
+        if code in CATALOGUE:
+            raise ValueError(f"two rules with the code {code}")
+        CATALOGUE[code] = one
+        _BY_SUBJECT.setdefault(subject, []).append(one)
+        return one
+
+    return made
+
+
+def rules_for(*subject: type) -> tuple[Rule, ...]:
+    """The rules that look at objects of these classes, in the order in which they run."""
+    return tuple(_BY_SUBJECT.get(tuple(kind.__name__ for kind in subject), ()))
+
+
+def run(subject: Any, sink: Sink, *, skip: Container[str] = ()) -> None:
+    """Hand what all rules find in *subject* to *sink*; see :func:`findings`."""
+    for finding in findings(subject, skip=skip):
+        sink(finding)
+
+
+def findings(subject: Any, *, skip: Container[str] = ()) -> Iterator[Finding]:
+    """What all rules for *subject* find in it.
+
+    Args:
+        subject: what rules look at; a plain tuple for those that look at several objects at once. If it is found to
+            be something else altogether (its attribute ``foreign``), the rules that are left have nothing to say.
+        skip: the codes of rules that are left out.
+    """
+    subjects = subject if type(subject) is tuple else (subject,)
+    for one in rules_for(*map(type, subjects)):
+        if one.code not in skip:
+            yield from one.findings(*subjects)
+        if getattr(subject, "foreign", False):
+            return
+
+
+def get(code: str) -> Rule:
+    """The rule with this code, in any case.
+
+    Raises:
+        UsageError: there is none.
+    """
+    try:
+        return CATALOGUE[code.upper()]
+    except KeyError:
+        raise _unknown(code) from None
+
+
+def find(text: str) -> list[Rule]:
+    """The rules whose code begins with *text*, else the one of that name, else those whose title has it in it.
+
+    Raises:
+        UsageError: there is none.
+    """
+    word, name = text.strip().lower(), re.sub(r"[\s_]+", "-", text.strip().lower())
+    every = [CATALOGUE[code] for code in sorted(CATALOGUE)]
+    found = (
+        [rule for rule in every if word and rule.code.startswith(word.upper())]
+        or [rule for rule in every if rule.name == name]
+        or [rule for rule in every if word and (name in rule.name or word in rule.summary.lower())]
+    )
+    if not found:
+        raise _unknown(text)
+    return found
+
+
+def _unknown(text: str) -> UsageError:
+    names = [key for rule in CATALOGUE.values() for key in (rule.code.lower(), rule.name)]
+    return UsageError(f"no rule {text!r}{meant(text, names) or '; seldio rule --all lists them'}")
