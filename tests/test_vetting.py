@@ -242,7 +242,7 @@ def test_targets_are_not_made_of_wrong_labels(tmp_path: Path) -> None:
     labels = folder(tmp_path, RADIANS)
     for file in sorted(labels.iterdir()):
         soundfile.write(file.with_suffix(".wav"), np.zeros((4 * 8000, 4)), 8000)
-    options: dict[str, Any] = {"seconds": 2, "target": "multi-accddoa"}
+    options: dict[str, Any] = {"seconds": 2, "target": "multi-accdoa"}
     with pytest.raises(seldio.InvalidData, match="LAB301"):
         seldio.open(labels, format="starss23").windows(**options)[0]
     assert seldio.open(labels, format="starss23", force=True).windows(**options)[0]
