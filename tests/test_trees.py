@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from seldio import rules
 from seldio.errors import UsageError
 from seldio.findings import Finding, Severity
-from seldio.formats.layouts import LAYOUTS, layout
-from seldio.formats.trees import TYPES, Tree, clip_range, expected_clips, read_tree
+from seldio.formats.datasets import DATASETS, clip_range, dataset, expected_clips
+from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.rules.collection import Collection
 from seldio.schema.clips import CLIP_SCHEMA, Clip, from_clips, to_clips
 from seldio.text import printable
@@ -25,7 +25,7 @@ from seldio.text import printable
 RULES = [rule for rule in rules.rules_for(Collection, Tree) if rule.code.startswith("LAY1")]
 
 SUFFIX = {"foa": "wav", "mic": "wav", "stereo": "wav", "metadata": "csv", "video": "mp4"}
-SPLITS = {split.name: sorted(split.clips) for split in layout("starss23").splits}
+SPLITS = {split.name: sorted(split.clips) for split in dataset("starss23").splits}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +68,7 @@ UNFILMED = {f"video_dev/dev-train-sony/fold3_room21_mix{n:03d}.mp4" for n in ran
 DEV = files("foa_dev") | files("mic_dev") | files("metadata_dev") | files("video_dev") - UNFILMED
 WHOLE = DEV | evaluation("foa_eval") | evaluation("mic_eval") | evaluation("video_eval") | {"README.md", "LICENSE"}
 PLAIN = files("foa_dev") | files("metadata_dev")
-STARSS22 = {split.name: sorted(split.clips) for split in layout("starss22").splits}
+STARSS22 = {split.name: sorted(split.clips) for split in dataset("starss22").splits}
 
 
 # --- the table -------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ STARSS22 = {split.name: sorted(split.clips) for split in layout("starss22").spli
 def test_the_counts_are_those_of_the_data_sets() -> None:
     counted = {
         split.name: {room: len(list(mixes)) for room, mixes in split.rooms.items()}
-        for split in layout("starss23").splits
+        for split in dataset("starss23").splits
     }
     assert counted == {
         "dev-train-sony": {21: 29, 22: 11},
@@ -89,7 +89,7 @@ def test_the_counts_are_those_of_the_data_sets() -> None:
     assert [len(expected_clips(name, "dev")) for name in ("starss23", "starss22")] == [168, 121]
     assert len(expected_clips("starss23", "dev-train")) == 90
     assert len(expected_clips("starss22", "dev-test")) == 54
-    assert len(layout("starss23").without_video) == 12
+    assert len(dataset("starss23").without_video) == 12
 
 
 def test_room_4_has_no_second_and_third_recording() -> None:
@@ -308,7 +308,7 @@ def test_a_validation_split_may_be_called_in_several_ways(folder: str) -> None:
     names = [f"metadata_dev/{split}/fold{fold}_room1_mix001.csv" for split, fold in (("dev-train", 1), (folder, 5))]
     tree = read_tree(names)
     assert (tree.layout, [clip.split for clip in tree.clips]) == ("dcase2021", ["dev-train", folder])
-    row = layout("dcase2021")
+    row = dataset("dcase2021")
     named = [row.named("dev", f"fold{fold}_room1_mix001") for fold in (5, 6)]
     assert [row.misplaced(folder, one) for one in named if one] == [None, "fold 6 belongs to dev-test"]
 
@@ -554,7 +554,7 @@ def test_no_file_is_lost_and_nothing_raises(names: list[str], root: str) -> None
     assert sorted(paths(tree)) == sorted({name for name in names if is_clip_file(name)})
     assert [place.name for place in tree.places] == sorted(set(names))
     assert tuple(to_clips(from_clips(tree.clips))) == tree.clips
-    assert tree.row in LAYOUTS
+    assert tree.row in DATASETS
     for found in findings(names, names[:2], root):
         assert found.message
         assert printable(found.message) == found.message

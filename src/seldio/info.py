@@ -15,6 +15,7 @@ import pyarrow as pa
 from seldio.errors import SeldioError
 from seldio.files.entries import plain_file
 from seldio.formats import Format, Reading
+from seldio.formats.base import UNITS
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.json_items import JsonItems
 from seldio.formats.label_csv import Dialect
@@ -303,7 +304,7 @@ def format_record(format: Format | ItemFormat) -> dict[str, Any]:
         "needs": list(format.needs),
         "vocabulary": format.vocabulary,
         "hop_seconds": float(format.hop),
-        "distance_unit": {1: "m", 100: "cm"}.get(getattr(format, "metre", None) or 0),
+        "distance_unit": UNITS.get(getattr(format, "metre", None) or 0, (None,))[0],
         "source": format.source,
         "note": format.note,
     }

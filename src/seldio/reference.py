@@ -11,10 +11,10 @@ from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source, open_source, read_entries
 from seldio.findings import raise_errors
 from seldio.formats import TextFile, item_formats
+from seldio.formats.datasets import COUNTED, clip_range, expected_clips
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import id_value
 from seldio.formats.recognise import read_files
-from seldio.formats.trees import clip_range, expected_clips
 from seldio.rules import items
 from seldio.rules.collection import Reference
 from seldio.rules.mera import gold_of
@@ -44,7 +44,8 @@ def load(text: str) -> Reference | ItemReference:
     """
     if re.fullmatch(r"[^/\\]*\d\.\.[^/\\]*\d", text):
         return Reference(text, dict.fromkeys(clip_range(text)))
-    if match := re.fullmatch(r"(starss2[23]):([\w-]+)", text):
+    match = re.fullmatch(r"([\w-]+):([\w-]+)", text)
+    if match and match[1] in COUNTED:
         return Reference(text, dict.fromkeys(sorted(expected_clips(*match.groups()))))
     with open_source(text, raise_errors) as source:
         alone = source.kind in ("file", "gzip", "stdin")

@@ -10,11 +10,10 @@ from seldio.conversion.facts import Facts
 from seldio.conversion.frames import takes_events
 from seldio.conversion.measuring import decimals
 from seldio.formats import Format
+from seldio.formats.base import UNITS
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
 from seldio.text import listed, plural
-
-_UNITS = {1: "metres", 100: "centimetres"}
 
 
 def milliseconds(format: Format) -> str:
@@ -69,8 +68,8 @@ def _rounding(facts: Facts, target: Format) -> Iterator[str]:
         yield f"{' and '.join(changed)} {are} rounded to {what}, by up to {_shown(most, left)}°"
     left, most = _deviation(facts, "distance", target)
     if most and isinstance(target, Dialect):
-        what = "three decimals" if left else f"whole {_UNITS[target.metre or 1]}"
-        amount = f"{_shown(most, left)} {'cm' if target.metre == 100 else 'm'}"
+        what = "three decimals" if left else f"whole {UNITS[target.metre or 1][1]}"
+        amount = f"{_shown(most, left)} {UNITS[target.metre or 1][0]}"
         yield f"distance is rounded to {what}, by up to {amount}"
 
 
@@ -88,7 +87,7 @@ def _shown(most: float, left: int) -> str:
 def _units(facts: Facts, source: Format, target: Format) -> Iterator[str]:
     ours, theirs = getattr(target, "metre", None), getattr(source, "metre", None)
     if ours and theirs and ours != theirs and facts.timed.has("distance") and "distance" in target.carries:
-        yield f"distances in {_UNITS[theirs]} become {_UNITS[ours]}"
+        yield f"distances in {UNITS[theirs][1]} become {UNITS[ours][1]}"
 
 
 def _values(facts: Facts, source: Format, target: Format) -> Iterator[str]:

@@ -8,18 +8,8 @@ from pathlib import Path
 from seldio.errors import UsageError
 from seldio.files.sources import is_remote
 from seldio.formats import Format, get
+from seldio.formats.datasets import of_dialect
 from seldio.text import printable
-
-#: Names of the folders that people unpack data sets to.
-FOLDERS = {
-    "starss23": ("STARSS23", "starss23", "STARSS2023"),
-    "starss22": ("STARSS22", "starss22", "STARSS2022"),
-    "dcase2019": ("TAU-SSE2019", "DCASE2019"),
-    "dcase2020": ("TAU-NIGENS2020", "TAU-NIGENS2021", "DCASE2020", "DCASE2021"),
-    "dcase2025": ("DCASE2025", "DCASE2025_SELD_dataset"),
-    "so-dataset": ("SO-Dataset", "so-dataset"),
-}
-
 
 #: Names of data sets whose years have layouts of their own: the files tell which.
 FAMILIES = ("starss",)
@@ -43,7 +33,8 @@ def resolved(source: str, path: str | None) -> tuple[str, Format | None]:
     if os.sep in source or "." in source:
         raise UsageError(f"no such file or folder: {printable(source)}")
     format = get(source)
-    places = [place / name for place in _roots() for name in FOLDERS.get(format.name, (format.name,))]
+    usual = [name for row in of_dialect(format.name) for name in row.usual] or [format.name]
+    places = [place / name for place in _roots() for name in usual]
     found = next((place for place in places if place.is_dir()), None)
     if found is None:
         tried = "\n  ".join(str(place) for place in places)

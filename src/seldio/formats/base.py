@@ -19,6 +19,8 @@ from seldio.schema.events import ClipFile, Origin, with_origin
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Role = Literal["label", "output", "submission", "table"]
+#: Short and long names of the units of distances, by what one metre is written as.
+UNITS = {1: ("m", "metres"), 100: ("cm", "centimetres"), 1000: ("mm", "millimetres")}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

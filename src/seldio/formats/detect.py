@@ -19,6 +19,7 @@ import numpy as np
 from seldio import clock
 from seldio.formats import shapes
 from seldio.formats.base import Format, TextFile
+from seldio.formats.datasets import DATASETS, LabelSign
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.evidence import SAMPLE, Column, Sample, Taken, summed, taken
 from seldio.formats.label_csv import Dialect
@@ -395,31 +396,19 @@ def _grid_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
         yield min(3.0, steps / 3), "directions are on the 10° grid of 2019"
 
 
-#: What names say: pattern, the formats it speaks for, points, sentence.
-_NAMES: tuple[tuple[str, str, float, str], ...] = (
-    (r"split\d_ir\d_ov\d_\d+\.", r"dcase2019.*", 3, "2019 file names"),
-    (r"fold\d_room\d_mix\d+_ov\d\.", r"dcase2020.*", 3, "2020 file names (…_ov1)"),
-    (r"fold[1-6]_room\d+_mix\d+\.", r"starss2.|dcase2020", 0.5, "development file names"),
-    (r"dev-(train|test)-(sony|tau)", r"starss2.", 1, "STARSS split folders"),
-    (r"dev-(train|val|test)/", r"dcase2020", 1, "2021 split folders"),
-    (r"room\d+_mix\d+_deg\d+_start\d+", r"dcase2025", 3, "2025 file names"),
-    (r"(^|/)mix\d{3}\.", r".*-submission|.*-output", 0.5, "evaluation file names (mix…)"),
-    (r"foa_[0-9a-f]{20}", r"so-dataset", 4, "SO-Dataset file names"),
-    (r"_fmt-(foa|mic)_seed-\d+", r"spatialscaper", 3, "SpatialScaper file names"),
-    (r"(?i)starss-?22", r"starss22", 1, "STARSS22 in the path"),
-    (r"(?i)starss-?23", r"starss23|dcase202[34]-.*", 1, "STARSS23 in the path"),
-    (r"(?i)dcase-?2020|nigens", r"dcase2020.*", 2, "2020 in the path"),
-    (r"(?i)dcase-?2021", r"dcase2020.*", 2, "2021 in the path"),
-    (r"(?i)dcase-?2022", r"starss22|dcase2023-submission|dcase2020-output", 1, "2022 in the path"),
-    (r"(?i)dcase-?2019|tau-sse", r"dcase2019.*", 2, "2019 in the path"),
-    (r"(?i)metadata", r"starss2.|dcase20(19|20|25)|spatialscaper", 0.5, "a metadata folder"),
-    (r"(?i)subm|predict|output|result", r".*-(submission|output)", 0.5, "the folder's name"),
-)  # fmt: skip
+#: What the paths of label files say: of one year or data set in its row, and of all of them.
+_SIGNS: tuple[LabelSign, ...] = (
+    LabelSign(r"fold[1-6]_room\d+_mix\d+\.", r"starss2.|dcase2020", 0.5, "development file names"),
+    LabelSign(r"(^|/)mix\d{3}\.", r".*-submission|.*-output", 0.5, "evaluation file names (mix…)"),
+    *(sign for row in DATASETS for sign in row.label_signs),
+    LabelSign(r"(?i)metadata", r"starss2.|dcase20(19|20|25)|spatialscaper", 0.5, "a metadata folder"),
+    LabelSign(r"(?i)subm|predict|output|result", r".*-(submission|output)", 0.5, "the folder's name"),
+)
 
 
 def _name_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
-    for pattern, formats, points, sentence in _NAMES:
-        if re.fullmatch(formats, dialect.name) and all(re.search(pattern, name) for name in sample.names):
+    for pattern, dialects, points, sentence in _SIGNS:
+        if re.fullmatch(dialects, dialect.name) and all(re.search(pattern, name) for name in sample.names):
             yield points, sentence
 
 

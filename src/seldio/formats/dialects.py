@@ -16,7 +16,7 @@ A new year is one more row, and one more folder under ``tests/cases/formats``.
 
 from __future__ import annotations
 
-from seldio import clock
+from seldio import clock, plugins
 from seldio.formats.label_csv import Dialect, column
 
 _TASK = "https://dcase.community/challenge{}/task-sound-event-localization-and-detection"
@@ -216,4 +216,5 @@ DIALECTS: tuple[Dialect, ...] = (
         note="Every frame has a row; a frame without events is NOTHING,0,0,0. Names outside the "
         "vocabulary stay as written.",
     ),
+    *plugins.rows("dialects", Dialect),
 )

@@ -7,25 +7,26 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from seldio.formats.layouts import (
+from seldio.formats.datasets import (
+    AUDIO,
+    LOOSE,
     PLAIN,
+    TREE_SIGNS,
+    DatasetSpec,
     Field,
-    Layout,
     Named,
     Set,
     Top,
-    clip_range,
-    expected_clips,
+    TreeSign,
+    dataset,
     kind_of,
-    layout,
 )
 from seldio.schema.clips import Clip
-from seldio.schema.splits import VALIDATION, WORDS
 from seldio.text import plural
 
-__all__ = ["AUDIO", "TYPES", "Holding", "Place", "Tree", "clip_range", "expected_clips", "read_tree"]
+__all__ = ["AUDIO", "TYPES", "Holding", "Place", "Tree", "read_tree"]
 
 #: What files are, by their suffix.
 TYPES: dict[str, Literal["metadata", "audio", "video"]] = {
@@ -33,7 +34,6 @@ TYPES: dict[str, Literal["metadata", "audio", "video"]] = {
     **dict.fromkeys(("wav", "flac", "ogg", "opus", "mp3", "m4a", "aif", "aiff", "w64"), "audio"),
     **dict.fromkeys(("mp4", "mov", "mkv", "avi", "webm", "m4v"), "video"),
 }
-AUDIO: frozenset[Field] = frozenset({"foa", "mic", "stereo", "audio"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +108,13 @@ class Tree:
     """A data set tree as its file names tell it.
 
     Args:
-        row: the layout's row of the table.
+        row: its row of the table.
         clips: the recordings with their files, sorted by set, split and name.
         evidence: one sentence on why it is this layout.
         places: every file, sorted by name.
     """
 
-    row: Layout
+    row: DatasetSpec
     clips: tuple[Clip, ...]
     evidence: str
     places: tuple[Place, ...]
@@ -137,7 +137,7 @@ class Tree:
         return held
 
 
-def _hold(row: Layout, holding: Holding, place: Place) -> None:
+def _hold(row: DatasetSpec, holding: Holding, place: Place) -> None:
     what = place.field or (place.top.field if place.top is not None else None)
     if what is not None:
         holding.files.setdefault(what, place)
@@ -150,79 +150,28 @@ def _hold(row: Layout, holding: Holding, place: Place) -> None:
 # --- which layout ----------------------------------------------------------------------------------
 
 
-class Mark(NamedTuple):
-    """What a path says: the layout, how much that weighs, and a sentence."""
-
-    pattern: re.Pattern[str]
-    layout: str
-    weight: float
-    sentence: str
-
-
-def _mark(pattern: str, layout: str, weight: float, sentence: str) -> Mark:
-    return Mark(re.compile(pattern, re.IGNORECASE), layout, weight, sentence)
-
-
-_ROOMS = "|".join(
-    f"fold{min(split.folds)}_room(?:{'|'.join(map(str, split.rooms))})" for split in layout("starss23").splits
-)
-_VAL = "|".join(word for word, split in WORDS.items() if split == VALIDATION)
-#: A file speaks for the first layout whose pattern is found in its path.
-MARKS: tuple[Mark, ...] = (
-    _mark(r"_mix\d+_deg-?\d+_start\d+\.|(^|/)stereo_(dev|eval)/", "dcase2025", 1, "2025 clip names or folders"),
-    _mark(r"(^|/)fold\d+_room\d+_mix\d+_ov\d\.", "dcase2020", 1, "2020 clip names (…_ov1)"),
-    _mark(r"(^|/)split\d_(ir\d_ov\d_)?\d+\.", "dcase2019", 1, "2019 clip names (split…)"),
-    _mark(r"(^|/)(foa|mic)_labels/|_fmt-(foa|mic)_seed-", "spatialscaper", 1, "foa_labels or mic_labels"),
-    _mark(r"(^|/)dev-(train|test)-(sony|tau)/", "starss23", 1, "split folders of sony and tau"),
-    _mark(rf"(^|/)dev-({_VAL}|test)/fold[56]_room\d+_mix", "dcase2021", 100, "folds 5 and 6 in 2021 split folders"),
-    _mark(r"(^|/)dev-test/fold4_room\d+_mix", "starss23", 100, "fold 4 in dev-test"),
-    _mark(rf"_dev/([\w-]+/)?({_ROOMS})_mix\d{{3}}", "starss23", 1, "folds and rooms of STARSS23"),
-    _mark(rf"(^|/)dev-[\w-]+/({_ROOMS})_mix\d{{3}}", "starss23", 1, "rooms of STARSS23 in split folders"),
-    _mark(rf"(^|/)dev-(train|{_VAL})/fold\d_room\d+_mix|_eval/eval-test/", "dcase2021", 1, "2021 split folders"),
-    _mark(r"(^|/)(foa|mic|metadata|video)_(dev|eval)/", "starss23", 0.5, "folders foa_…, mic_…, metadata_…"),
-    _mark(r"(^|/)dev-(train|test)-", "starss23", 0.5, "split folders dev-train-… and dev-test-…"),
-    _mark(rf"(^|/)({_ROOMS})_mix\d{{3}}\.", "starss23", 0.01, "clip names of STARSS23"),
-)
 #: Below this weight only names speak, and then most files must.
 _FOLDERS_SPEAK = 0.5
-_EDITION = re.compile(r"starss[-_ ]?(2[23])|dcase[-_ ]?(?:20)?(2[234])", re.IGNORECASE)
-_NEWER = re.compile(r"(fold3_room1[234]|fold4_room1[56])_mix|(^|/)video_(dev|eval)/", re.IGNORECASE)
-#: This many of the 51 recordings from Tampere in STARSS22, and none of the later rooms: it is STARSS22.
-_MOST_TAU = 20
 
 
-def _decide(root: str, paths: Sequence[str]) -> tuple[Layout, str]:
-    """The layout that the paths of audio, video and label files speak for, and why."""
-    votes: Counter[str] = Counter()
+def _decide(root: str, paths: Sequence[str]) -> tuple[DatasetSpec, str]:
+    """The data set that the paths of audio, video and label files speak for, and why."""
+    votes: Counter[TreeSign] = Counter()
     weights: defaultdict[str, float] = defaultdict(float)
     for path in paths:
-        if mark := next((mark for mark in MARKS if mark.pattern.search(path)), None):
-            votes[mark.sentence] += 1
-            weights[mark.layout] += mark.weight
-    best = max(weights, key=lambda name: weights[name], default="loose")
-    spoken = [(mark, votes[mark.sentence]) for mark in MARKS if mark.layout == best and votes[mark.sentence]]
-    few = sum(count for _, count in spoken) * 2 < len(paths)
-    if not spoken or (weights[best] < _FOLDERS_SPEAK and few):
-        return layout("loose"), "no folder or clip name of a known data set"
-    evidence = "; ".join(f"{mark.sentence} ({plural(count, 'file')})" for mark, count in spoken)
-    if best != "starss23":
-        return layout(best), evidence
-    edition, why = _edition(root, paths)
-    return layout(edition), f"{evidence}; {why}"
-
-
-def _edition(root: str, paths: Sequence[str]) -> tuple[str, str]:
-    """STARSS23, or the part of it that is STARSS22."""
-    if any(_NEWER.search(path) for path in paths):
-        return "starss23", "rooms 12 to 16 or video, which STARSS22 does not have"
-    if said := [*_EDITION.finditer(f"{root}/{paths[0]}")]:
-        edition = "starss22" if "22" in said[-1].groups() else "starss23"
-        return edition, f"{said[-1][0]} in the path"
-    names = {path.rpartition("/")[2].rpartition(".")[0] for path in paths}
-    tau = frozenset[str]().union(*(s.clips for s in layout("starss22").splits if s.name.endswith("tau")))
-    if len(names & tau) >= _MOST_TAU:
-        return "starss22", "nothing from rooms 12 to 16, which STARSS23 added"
-    return "starss23", "STARSS22 is a part of it"
+        if found := next(((sign, name) for pattern, sign, name in TREE_SIGNS if pattern.search(path)), None):
+            votes[found[0]] += 1
+            weights[found[1]] += found[0].weight
+    best = dataset(max(weights, key=lambda name: weights[name], default=LOOSE.name))
+    spoken = [sign for sign in best.signs if votes[sign]]
+    few = sum(votes[sign] for sign in spoken) * 2 < len(paths)
+    if not spoken or (weights[best.name] < _FOLDERS_SPEAK and few):
+        return LOOSE, "no folder or clip name of a known data set"
+    evidence = "; ".join(f"{sign.sentence} ({plural(votes[sign], 'file')})" for sign in spoken)
+    if best.edition is None:
+        return best, evidence
+    edition, why = best.edition(root, paths)
+    return dataset(edition), f"{evidence}; {why}"
 
 
 # --- reading ---------------------------------------------------------------------------------------
@@ -248,12 +197,12 @@ def read_tree(names: Sequence[str], root: str = "") -> Tree:
     return Tree(row, tuple(clips), evidence, places)
 
 
-def _top(row: Layout, folders: Sequence[str]) -> int | None:
+def _top(row: DatasetSpec, folders: Sequence[str]) -> int | None:
     """The index of the last top folder."""
     return next((i for i in range(len(folders) - 1, -1, -1) if folders[i].lower() in row.tops), None)
 
 
-def _place(row: Layout, above: Sequence[str], name: str, bare: bool) -> Place:
+def _place(row: DatasetSpec, above: Sequence[str], name: str, bare: bool) -> Place:
     """The place of one file; *bare*: there are no top folders, so that split folders speak alone."""
     *folders, last = (*above, *name.split("/"))
     stem, dot, suffix = last.rpartition(".")
@@ -280,7 +229,7 @@ def _split_folder(folders: Sequence[str]) -> int | None:
     return next((i for i in range(len(folders) - 1, -1, -1) if kind_of(folders[i]) is not None), None)
 
 
-def _clips(row: Layout, places: Iterable[Place]) -> Iterator[Clip]:
+def _clips(row: DatasetSpec, places: Iterable[Place]) -> Iterator[Clip]:
     groups: dict[tuple[str | None, ...], list[Place]] = {}
     for place in places:
         if place.field is not None:
@@ -304,7 +253,7 @@ def _apart(places: list[Place]) -> Iterable[list[Place]]:
     return clips.values()
 
 
-def _clip(row: Layout, files: list[Place]) -> Clip:
+def _clip(row: DatasetSpec, files: list[Place]) -> Clip:
     place, named = files[0], files[0].named
     split = _split(row, place)
     site = next((name for name in ("sony", "tau") if split is not None and split.endswith(f"-{name}")), None)
@@ -315,12 +264,12 @@ def _clip(row: Layout, files: list[Place]) -> Clip:
     paths = {str(file.field): file.name for file in files}
     numbers = {} if named is None else {"fold": named.fold, "room": named.room, "mix": named.mix}
     return Clip.model_validate(
-        {"clip": place.stem, "layout": row.name if known else "loose", "set": place.set,
+        {"clip": place.stem, "layout": row.name if known else LOOSE.name, "set": place.set,
          "split": split, "site": site, **numbers, **paths}
     )  # fmt: skip
 
 
-def _split(row: Layout, place: Place) -> str | None:
+def _split(row: DatasetSpec, place: Place) -> str | None:
     """The split of a file: its folder, or else where the data set keeps that clip."""
     if place.set == "eval":
         return "eval"

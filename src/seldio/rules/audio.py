@@ -23,7 +23,7 @@ from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found
 from seldio.rules.layout import MANY, folders, wrong_alike
 from seldio.rules.registry import ERROR, WARNING, rule, run
-from seldio.rules.tree_media import CHANNELS, CONTAINERS, DEPTHS, SAMPLING, Heard, TreeAudio
+from seldio.rules.tree_media import CHANNELS, CONTAINERS, Heard, TreeAudio
 from seldio.text import listed, plural, printable
 
 
@@ -122,7 +122,7 @@ def recording_rate(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "Sampling rate: 24kHz"; seld-dcase2023, cls_feature_class.py.
     """
-    wanted = SAMPLING.get(audio.tree.layout)
+    wanted = audio.tree.row.rate
 
     def wrong(one: Heard) -> str | None:
         rate = one.header.rate
@@ -174,7 +174,7 @@ def recording_depth(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "Bit depth: 16 bits"; seld-dcase2023, cls_feature_class.py, ``/ 32768.0``.
     """
-    wanted = DEPTHS.get(audio.tree.layout)
+    wanted = audio.tree.row.subtype
 
     def wrong(one: Heard) -> str | None:
         if wanted is None or not one.expected or one.header.subtype == wanted:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from seldio.findings import Finding
-from seldio.formats.layouts import Set
+from seldio.formats.datasets import Set
 from seldio.formats.trees import TYPES, Holding, Place, Tree
 from seldio.rules.collection import Collection, Entry, Found
 from seldio.rules.registry import ERROR, INFO, WARNING, rule

@@ -542,7 +542,7 @@ def distance_unit(labels: Labels, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2024 Task 3 baseline, loader and writer; SpatialScaper issue 66.
     """
     metre = labels.dialect.metre if labels.dialect is not None else None
-    if metre is None or not labels.has("distance") or labels.explained("distance"):
+    if metre not in (1, 100) or not labels.has("distance") or labels.explained("distance"):
         return
     high = np.fmax.reduceat(labels.column("distance"), labels.starts)
     # what comes out of the repair must not look wrong again

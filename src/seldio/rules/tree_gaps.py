@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from seldio.findings import Finding
-from seldio.formats.layouts import Field, Named
+from seldio.formats.datasets import Field, Named
 from seldio.formats.trees import AUDIO, Holding, Place, Tree
 from seldio.rules.collection import Collection, Found
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
@@ -209,7 +209,7 @@ def never_filmed(collection: Collection, tree: Tree, found: Found) -> Iterator[F
             yield found(
                 spot(collection, gap.files(AUDIO)),
                 f"no video for {gap}, as published: {gap.names}",
-                "STARSS23 has no video of fold3_room21_mix001 to mix012",
+                tree.row.known_gaps,
             )
 
 
@@ -223,7 +223,7 @@ class _Count(NamedTuple):
     @property
     def nearly(self) -> bool:
         """Whether so little is missing that somebody will believe it complete."""
-        return 0 < len(self.missing) <= max(1, self.total // 10)
+        return 0 < len(self.missing) <= max(1, self.total // 10) and self.there > 0
 
     @property
     def part(self) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from seldio.clock import HOP, NTSC
+from seldio.clock import HOP
 from seldio.engines import each
 from seldio.errors import SeldioError
 from seldio.formats.trees import AUDIO, TYPES, Place, Tree
@@ -24,14 +24,8 @@ from seldio.text import printable
 if TYPE_CHECKING:
     from seldio.media.audio import Probe
 
-#: Frames a second by layout; SpatialScaper's are the user's choice.
-SAMPLING = dict.fromkeys(("starss23", "starss22", "dcase2025", "dcase2021", "dcase2020"), 24_000) | {
-    "dcase2019": 48_000
-}
 #: Channels by what a folder holds.
 CHANNELS = {"foa": 4, "mic": 4, "stereo": 2}
-#: libsndfile's name of the sample format, where the data set's own page tells it.
-DEPTHS = dict.fromkeys(("starss23", "starss22"), "PCM_16")
 #: libsndfile's names of what a file with this suffix may be.
 CONTAINERS = {
     "wav": ("WAV", "WAVEX", "RF64"), "flac": ("FLAC",), "ogg": ("OGG",), "opus": ("OGG",),
@@ -137,9 +131,6 @@ assert set(CONTAINERS) < set(TYPES)
 
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
-
-#: Width and height of pictures and pictures a second, by layout.
-PRESCRIBED: dict[str, tuple[tuple[int, int], Fraction]] = {"starss23": ((1920, 960), NTSC)}
 
 
 @dataclasses.dataclass(frozen=True)

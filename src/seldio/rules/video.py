@@ -19,7 +19,7 @@ from seldio.rules.collection import Collection, Found
 from seldio.rules.layout import MANY, folders, wrong_alike
 from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
 from seldio.rules.tree_gaps import spot
-from seldio.rules.tree_media import PRESCRIBED, Decoded, Facts, Film, TreeVideo, decoded
+from seldio.rules.tree_media import Decoded, Facts, Film, TreeVideo, decoded
 from seldio.text import listed, plural, printable
 
 #: Seconds by which sound and pictures of STARSS23 differ in length, at most.
@@ -92,14 +92,15 @@ def video_size(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "Video resolution: 1920x960".
     """
+    wanted = video.tree.row.picture
 
     def wrong(facts: Facts) -> str | None:
-        wanted = PRESCRIBED[video.tree.layout][0]
+        assert wanted is not None
         if facts.size[0] * wanted[1] == facts.size[1] * wanted[0] and facts.size <= wanted:
             return None
         return f"pictures of {facts.size[0]}×{facts.size[1]}, not {wanted[0]}×{wanted[1]} or the same made smaller"
 
-    if video.tree.layout in PRESCRIBED:
+    if wanted is not None:
         yield from _by_folder(video, wrong, "take it as published", found)
 
 
@@ -118,14 +119,15 @@ def video_rate(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "Video frames per second (fps): 29.97".
     """
+    wanted = video.tree.row.pictures
 
     def wrong(facts: Facts) -> str | None:
-        wanted = PRESCRIBED[video.tree.layout][1]
+        assert wanted is not None
         if abs(float(facts.rate / wanted) - 1) < _SAME_RATE:
             return None
         return f"{float(facts.rate):.6g} pictures a second, not {float(wanted):.6g}"
 
-    if video.tree.layout in PRESCRIBED:
+    if wanted is not None:
         yield from _by_folder(video, wrong, "take it as published, or choose pictures by time", found)
 
 

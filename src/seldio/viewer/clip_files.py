@@ -19,7 +19,7 @@ from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.entries import plain_file
 from seldio.files.sources import LEVELS, is_remote, on_disk, on_this_machine, remote_listing
 from seldio.formats import get
-from seldio.formats.layouts import LAYOUTS, PLAIN, Field
+from seldio.formats.datasets import TOPS, Field
 from seldio.formats.trees import TYPES, read_tree
 from seldio.media.compact import Array
 from seldio.schema.clips import Clip
@@ -29,8 +29,6 @@ from seldio.text import clipped, listed, plural, printable
 Path = str | os.PathLike[str]
 #: The order in which recordings are preferred.
 HEARD: tuple[Array, ...] = ("stereo", "foa", "mic", "audio")
-#: Folders whose names say what is in them; a file of the same name in any other has nothing to do with the clip.
-_TOPS = frozenset(PLAIN).union(*(row.tops for row in LAYOUTS))
 _KINDS: tuple[Field, ...] = (*HEARD, "video")
 _MEDIA = tuple(suffix for suffix, kind in TYPES.items() if kind != "metadata")
 
@@ -126,7 +124,8 @@ def _tops(folder: str, below: str) -> list[str]:
         return [""]
     try:
         with os.scandir(folder) as items:
-            return sorted(f"{item.name}/" for item in items if item.name.lower() in _TOPS and item.is_dir())
+            # a file of the same name in any other folder has nothing to do with the clip
+            return sorted(f"{item.name}/" for item in items if item.name.lower() in TOPS and item.is_dir())
     except OSError:  # what may not be listed has nothing for us
         return []
 

@@ -11,7 +11,9 @@ import json
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
+from seldio import plugins
 from seldio.errors import UsageError
 
 
@@ -62,9 +64,17 @@ class Vocabulary:
 
 
 @cache
+def _files() -> dict[str, Traversable]:
+    """The file of each vocabulary by its name; one from outside the package takes no name that is there."""
+    folders = (*plugins.folders("vocabularies"), files(__name__))
+    found = (file for folder in folders for file in folder.iterdir() if file.name.endswith(".json"))
+    return {file.name.removesuffix(".json"): file for file in found}
+
+
+@cache
 def names() -> tuple[str, ...]:
     """The names of all vocabularies, sorted."""
-    return tuple(sorted(f.name.removesuffix(".json") for f in files(__name__).iterdir() if f.name.endswith(".json")))
+    return tuple(sorted(_files()))
 
 
 @cache
@@ -76,6 +86,6 @@ def vocabulary(name: str) -> Vocabulary:
     """
     if name not in names():
         raise UsageError(f"no vocabulary {name!r}; there are {', '.join(names())}")
-    data = json.loads(files(__name__).joinpath(f"{name}.json").read_text("utf-8"))
+    data = json.loads(_files()[name].read_text("utf-8"))
     rows = data.get("classes") or [data["known"].get(str(index), []) for index in range(data["size"])]
     return Vocabulary(name, data["title"], data["source"], tuple(map(tuple, rows)))

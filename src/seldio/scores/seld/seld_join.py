@@ -29,8 +29,8 @@ from seldio.files.sources import LEVELS, on_disk
 from seldio.findings import Finding, raise_errors
 from seldio.formats import Format, get
 from seldio.formats.choice import CHOSEN, Wanted, years
-from seldio.formats.layouts import LAYOUTS, PLAIN
-from seldio.formats.trees import AUDIO, TYPES
+from seldio.formats.datasets import AUDIO_TOPS, of_dialect
+from seldio.formats.trees import TYPES
 from seldio.rules.collection import Reference
 from seldio.schema.events import clip_codes, origin_of
 from seldio.scores.seld import profiles
@@ -178,7 +178,12 @@ def reference_labels(source: Source, layout: Format | None, profile: SeldProfile
 
 
 def usual_profile(labels: Labels) -> SeldProfile:
-    """The profile of labels that nobody named one for: stereo labels have distances and no elevations."""
+    """The profile of labels that nobody named one for: that of their data set, or else what is in them tells.
+
+    Stereo labels have distances and no elevations.
+    """
+    if own := next((row.profile for row in of_dialect(labels.layout.name) if row.profile), None):
+        return profiles.get(own)
     known: set[str] = set()
     heights = {"elevation", "z"} & labels.fields
     for table in labels.tables() if "distance" in labels.fields else ():
@@ -355,10 +360,6 @@ def _packed(rows: pa.Table) -> bytes:
     return bytes(sink.getvalue().to_pybytes())
 
 
-#: Folders of recordings in a data set tree.
-_TOPS = frozenset(
-    name for tops in (PLAIN, *(row.tops for row in LAYOUTS)) for name, top in tops.items() if top.field in AUDIO
-)
 _SUFFIXES = tuple(f".{suffix}" for suffix, kind in TYPES.items() if kind == "audio")
 
 
@@ -417,7 +418,7 @@ def _siblings(folder: str) -> Iterator[tuple[str, str]]:
         if not name:
             return
         for top in sorted(_listing(folder)):
-            if top.lower() in _TOPS and top != name:
+            if top.lower() in AUDIO_TOPS and top != name:
                 yield folder, f"{top}/{below}"
         below = f"{name}/{below}"
 

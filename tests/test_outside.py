@@ -1,0 +1,130 @@
+"""What stands outside the package: each kind of thing is added by one record, with an example, and used from the shell.
+
+``tests/outside/lab2027`` is a folder such as people would have; ``SELDIO_PLUGINS`` names it (docs/extending.md).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LAB = Path(__file__).parent / "outside" / "lab2027"
+EXAMPLES = LAB / "examples"
+
+
+def seldio(*arguments: object, plugins: object = LAB, folder: Path | None = None) -> tuple[int, str, str]:
+    """The exit code, output and messages of the command line with the things of *plugins*."""
+    run = subprocess.run(
+        [sys.executable, "-m", "seldio", *map(str, arguments)],
+        env=os.environ | {"SELDIO_PLUGINS": str(plugins)},
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return run.returncode, run.stdout, run.stderr
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A copy of the examples that can be changed."""
+    return Path(shutil.copytree(EXAMPLES, tmp_path / "LAB2027"))
+
+
+# --- a label dialect and its vocabulary ------------------------------------------------------------
+
+
+def test_a_dialect_is_listed_with_its_page() -> None:
+    assert "lab2027               labels of our lab: frame, class, source" in seldio("formats")[1]
+    page = seldio("formats", "lab2027")[1]
+    assert "columns     t,sound,track,azi,ele,range" in page
+    assert "classes     3 of lab2027: Sounds of our lab" in page
+
+
+def test_a_dialect_is_found_from_its_content() -> None:
+    code, shown, _ = seldio("info", EXAMPLES)
+    assert code == 0
+    assert "lab2027  labels of our lab" in shown
+    assert "because     its header line" in shown
+    assert "6  Knocking" in shown
+
+
+def test_labels_are_validated(data: Path) -> None:
+    assert seldio("validate", EXAMPLES) == (0, "All clean: 3 files.\n", "")
+    file = data / "metadata_dev/dev-test/fold2_room91_mix001.csv"
+    file.write_text(file.read_text().replace("2,1,0,0,5,2500", "2,3,0,0,95,2500"))
+    code, shown, _ = seldio("validate", file, "--format", "lab2027")
+    assert code == 1
+    assert ":2:3  LAB102 error class 3 is not in 0 to 2\n" in shown
+    assert ":2:9  LAB104 error elevation 95 is outside -90 to 90\n" in shown
+
+
+def test_labels_are_converted_there_and_back(tmp_path: Path) -> None:
+    there, back = tmp_path / "there", tmp_path / "back"
+    code, _, notes = seldio("convert", EXAMPLES, "--to", "starss23", "-o", there)
+    assert (code, "distances in millimetres become centimetres" in notes) == (0, True)
+    first = (there / "metadata_dev/dev-train/fold1_room90_mix001.csv").read_text()
+    assert first.splitlines()[:4] == ["0,12,0,30,0,150", "1,12,0,30,0,150", "2,12,0,31,0,151", "5,8,1,-90,10,200"]
+
+    assert seldio("convert", there, "--to", "lab2027", "-o", back)[0] == 0
+    files = sorted(file.relative_to(EXAMPLES) for file in EXAMPLES.rglob("*.csv"))
+    assert {file: (back / file).read_bytes() for file in files} == {
+        file: (EXAMPLES / file).read_bytes() for file in files
+    }
+
+
+# --- a data set ------------------------------------------------------------------------------------
+
+
+def test_a_data_set_is_found_where_people_unpack_it(data: Path) -> None:
+    code, _, notes = seldio("convert", "lab2027", "--to", "parquet", "-o", "labels.parquet", folder=data.parent)
+    assert (code, notes) == (0, "lab2027 to parquet: 3 clips, 13 rows in 1 file\n")
+
+
+def test_a_clip_in_the_wrong_split_is_found(data: Path) -> None:
+    shutil.move(data / "metadata_dev/dev-test/fold2_room91_mix001.csv", data / "metadata_dev/dev-train")
+    code, shown, _ = seldio("validate", data)
+    assert code == 1
+    assert "LAY106 error 1 clip in dev-train, but fold 2 belongs to dev-test: fold2_room91_mix001" in shown
+
+
+def test_a_name_that_no_clip_has_is_found(data: Path) -> None:
+    folder = data / "metadata_dev/dev-train"
+    (folder / "fold1_room90_mix001.csv").rename(folder / "kitchen.csv")
+    code, shown, _ = seldio("validate", data)
+    assert code == 0  # a warning
+    assert "not named like the clips of the recordings of our lab" in shown
+
+
+def test_its_clips_are_a_reference(data: Path) -> None:
+    code, shown, _ = seldio("validate", data / "metadata_dev/dev-train", "--reference", "lab2027:dev-train")
+    assert (code, shown) == (0, "All clean: 2 files.\n")
+    (data / "metadata_dev/dev-train/fold1_room90_mix002.csv").unlink()
+    code, shown, _ = seldio("validate", data / "metadata_dev/dev-train", "--reference", "lab2027:dev-train")
+    assert (code, "fold1_room90_mix002" in shown) == (1, True)
+
+
+# --- what cannot be added --------------------------------------------------------------------------
+
+
+def test_a_folder_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
+    expected = f"seldio: SELDIO_PLUGINS: no folder or package {tmp_path / 'none'}\n"
+    assert seldio("info", EXAMPLES, plugins=tmp_path / "none") == (2, "", expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("import nothing_of_that_name", "ModuleNotFoundError: No module named 'nothing_of_that_name'"),
+        ("DATASETS = (", "SyntaxError: '(' was never closed (datasets.py, line 1)"),
+        ("", "AttributeError: module 'broken.datasets' has no attribute 'DATASETS'"),
+        ("DATASETS = (1,)", "DATASETS holds more than rows of DatasetSpec"),
+    ],
+)
+def test_a_broken_module_is_a_usage_error(tmp_path: Path, text: str, expected: str) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/datasets.py").write_text(text)
+    expected = f"seldio: SELDIO_PLUGINS: broken.datasets: {expected}\n"
+    assert seldio("info", EXAMPLES, plugins=tmp_path / "broken") == (2, "", expected)
