@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 import soundfile
 
 from seldio.data import export_table
-from seldio.data.export_table import Clips, Plan
+from seldio.data.export_shards import ParquetShard, write_label_table
+from seldio.data.export_table import ClipColumns, ExportPlan
 from seldio.data.index import Index
-from seldio.data.shard_files import ParquetShard, write_label_table
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
@@ -47,8 +47,8 @@ def _recordings(folder: Path, number: int) -> list[Path]:
 def clips(folder: Path, number: int) -> Pair:
     """Recordings of 20 s with four channels, read and put into a file."""
     paths = _recordings(folder, number)
-    plan = Plan(Index(open_source(folder, raise_errors)), "foa")
-    shard = ParquetShard(Clips.of(plan, embed=True), plan.rows)
+    plan = ExportPlan(Index(open_source(folder, raise_errors)), "foa")
+    shard = ParquetShard(ClipColumns.of(plan, embed=True), plan.rows)
 
     def ours() -> None:
         with (folder / "ours.out").open("wb") as stream:

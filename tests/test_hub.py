@@ -260,7 +260,7 @@ def test_ctrl_c_in_a_push_says_how_to_go_on(
             "look": "seldio.hub.pushing.read_head",
             "early": "seldio.hub.pushing.checked_name",
         }.get(where)
-        patch.setattr(place or "seldio.data.export_files.written", once if where == "commit" else stop)
+        patch.setattr(place or "seldio.data.exporting.WriteFile.__call__", once if where == "commit" else stop)
         code, text = cli("push", str(tree), "--repo", REPO, *options)
     assert code == 130
     assert re.search(said, text.strip()), text
@@ -441,7 +441,7 @@ CLIPS = {"fold3_room21_mix001": "train", "fold3_room21_mix002": "train", "fold4_
 def test_what_an_earlier_export_left_is_removed(
     hub: Hub, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("seldio.data.shard_files.LABEL_CLIPS", 1)
+    monkeypatch.setattr("seldio.data.export_shards.LABEL_CLIPS", 1)
     root = starss(tmp_path / "data", CLIPS)
     push(root, REPO, kind=kind)
     before = set(hub.files(REPO))

@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 from seldio import read
 from seldio.cli import app
 from seldio.data import Manifest, export, read_back
-from seldio.data.export_files import JOURNAL
+from seldio.data.exporting import LEDGER
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import Entry, atomic_write, open_source
 from seldio.findings import raise_errors
@@ -39,7 +39,9 @@ CLIPS = (("fold3_room4_mix001", "dev-train-tau"), ("fold3_room21_mix013", "dev-t
 
 def content(folder: Path) -> dict[str, bytes]:
     """All files that are not hidden, by name."""
-    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    files = (
+        path for path in folder.rglob("*") if path.is_file() and "/." not in path.relative_to(folder.parent).as_posix()
+    )
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
@@ -156,7 +158,7 @@ def test_parquet_lies_as_the_hub_reads_it_best(tree: Path, exports: dict[str, An
 
 
 def test_row_groups_and_shards_end_in_time(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seldio.data.shard_files.GROUP_BYTES", 1)
+    monkeypatch.setattr("seldio.data.export_shards.GROUP_BYTES", 1)
     export(tree, tmp_path / "groups")
     assert 2 == pq.ParquetFile(tmp_path / "groups/data/train-00000-of-00001.parquet").num_row_groups
 
@@ -295,14 +297,13 @@ def test_a_broken_export_goes_on(
             raise SeldioError("the disk is full")
         return atomic_write(path)
 
-    monkeypatch.setattr("seldio.data.export_files.atomic_write", failing)
+    monkeypatch.setattr("seldio.data.exporting.atomic_write", failing)
     with pytest.raises(SeldioError, match="full"):
         export(tree, tmp_path / "out")
     assert not (tmp_path / "out/manifest.json").exists()
     with pytest.raises(UsageError, match="no finished export"):
         read_back(tmp_path / "out", tmp_path / "back")
-    with (tmp_path / "out" / JOURNAL).open("ab") as journal:
-        journal.write(b'{"key": "cut o')  # as a kill leaves it
+    (tmp_path / "out" / LEDGER / "cut.part").write_bytes(b"cut o")  # as a kill leaves it
     calls.clear()
     room = 1000
     export(tree, tmp_path / "out")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import pickle
-import re
 import shutil
 import signal
 import subprocess
@@ -21,11 +20,13 @@ import soundfile
 
 import seldio
 from seldio import progress, synth
-from seldio.data import Manifest, export, export_files
-from seldio.data.export_table import Clips, Plan
+from seldio.data import Manifest, export, exporting
+from seldio.data.export_shards import LabelShard, ParquetShard
+from seldio.data.export_table import ClipColumns, ExportPlan
+from seldio.data.exporting import LEDGER, ExportFile
 from seldio.data.index import Index
-from seldio.data.shard_files import LabelShard, ParquetShard
 from seldio.engines import running
+from seldio.engines.ledger import Ledger
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
@@ -41,7 +42,9 @@ def hidden(folder: Path) -> list[str]:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    files = (
+        path for path in folder.rglob("*") if path.is_file() and "/." not in path.relative_to(folder.parent).as_posix()
+    )
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
@@ -81,14 +84,14 @@ def test_two_workers_write_the_same_bytes(tree: Path, whole: dict[str, dict[str,
             assert whole[kind] == content(tmp_path / "out" / kind)
             export(packed, tmp_path / "packed" / kind, kind, shard_bytes=1)
             assert whole[kind] == content(tmp_path / "packed" / kind)
-    assert [export_files.JOURNAL] * 2 * len(KINDS) == hidden(tmp_path)
+    assert [LEDGER] * 2 * len(KINDS) == hidden(tmp_path)
 
 
 def test_shards_take_no_more_along_than_they_need(tree: Path) -> None:
-    plan = Plan(Index(open_source(tree, raise_errors)), "foa")
-    clips = Clips.of(plan, embed=True)
+    plan = ExportPlan(Index(open_source(tree, raise_errors)), "foa")
+    columns = ClipColumns.of(plan, embed=True)
     row = plan.rows[0]
-    alone = pickle.dumps(ParquetShard(clips, [row]).portable())
+    alone = pickle.dumps(ParquetShard(columns, [row]).portable())
     labels = LabelShard(plan.events, [row.name], plan.events.schema, plan.events.vocabulary, {}).portable()
     others = [other.name.encode() for other in plan.rows[1:]]
     for data in (alone, pickle.dumps(labels)):
@@ -101,7 +104,7 @@ def test_layouts_are_told_by_the_whole_folder(tmp_path: Path, monkeypatch: pytes
     """A file that says little by itself has the layout of those beside it, also in another process."""
     for number in range(3):
         (tmp_path / f"c{number}.csv").write_text("0,1,0,10,0,120\n" * 9 if number else "")
-    plan = Plan(Index(open_source(tmp_path, raise_errors)), "foa")
+    plan = ExportPlan(Index(open_source(tmp_path, raise_errors)), "foa")
     elsewhere = pickle.loads(pickle.dumps(plan.events.part(["c0"])))
     monkeypatch.delattr("seldio.data.arrow_tables._layout")  # so that it cannot be told from the one file
     assert ["c0"] == list(elsewhere)
@@ -126,13 +129,15 @@ def test_long_work_is_announced(tree: Path, tmp_path: Path) -> None:
 
 # --- killed and stopped --------------------------------------------------------------------------------------
 
-#: A command that sends a signal to itself: when it notes a file in the journal, or in the midst of writing one.
+#: A command that sends a signal to itself: when it notes files in the ledger, or in the midst of writing one.
 STRUCK = """
 import os, sys
 from seldio.cli import main
-from seldio.data import export_files
+from seldio.data import exporting
+from seldio.engines.ledger import Ledger
 name, count, sign = sys.argv.pop(1), int(sys.argv.pop(1)), int(sys.argv.pop(1))
-place = {"_add": export_files.Export, "write": export_files.Hashed}[name]
+exporting._LOT_FILES = 4
+place = {"put": Ledger, "write": exporting._Hashed}[name]
 real, calls = getattr(place, name), []
 def struck(*given):
     done = real(*given)
@@ -154,15 +159,15 @@ def struck(tree: Path, out: Path, kind: str, workers: int, place: str, count: in
 
 
 def noted(out: Path) -> int:
-    """How many files the journal calls finished."""
-    return (out / export_files.JOURNAL).read_bytes().count(b"\n") - 1
+    """How many files the ledger calls finished."""
+    return len({file.name for results in Ledger(out / LEDGER).results() for key, file in results if key})
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot send signals")
 @pytest.mark.parametrize(
     ("kind", "workers", "points"),
-    [("webdataset", 1, [("_add", 5), ("write", 12)]), ("audiofolder", 1, [("write", 9), ("_add", 20)]),
-     ("audiofolder", 2, [("_add", 20)])],
+    [("webdataset", 1, [("put", 3), ("write", 12)]), ("audiofolder", 1, [("write", 9), ("put", 5)]),
+     ("audiofolder", 2, [("put", 5)])],
 )  # fmt: skip
 def test_killed_and_started_again_it_ends_with_the_same_bytes(
     kind: str, workers: int, points: list[tuple[str, int]], tree: Path, whole: dict[str, dict[str, bytes]],
@@ -172,14 +177,14 @@ def test_killed_and_started_again_it_ends_with_the_same_bytes(
     for place, count in points:
         run = struck(tree, out, kind, workers, place, count, signal.SIGKILL)
         assert -signal.SIGKILL == run.returncode, run.stderr
-        assert noted(out) >= before + (count if place == "_add" else 0), "what was finished stays"
+        assert noted(out) >= before + (4 * (count - 1) if place == "put" else 0), "what was finished stays"
         assert not (out / "manifest.json").exists()
         assert workers > 1 or 1 + (place == "write") == len(hidden(out)), "a half file is left of a kill while writing"
         before = noted(out)
     stay = {path: path.stat().st_ino for path in out.rglob("*") if path.is_file()}
     export(tree, out, kind)
     assert whole_of(tree, kind, tmp_path) == content(out)
-    assert [export_files.JOURNAL] == hidden(out)
+    assert [LEDGER] == hidden(out)
     assert before <= sum(path.is_file() and path.stat().st_ino == inode for path, inode in stay.items())
 
 
@@ -192,15 +197,15 @@ def whole_of(tree: Path, kind: str, place: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_says_how_to_go_on(workers: int, tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    run = struck(tree, out, "audiofolder", workers, "_add", 7, signal.SIGINT)
-    said = f"seldio: stopped; 7 of 38 files are written in {out}: the same command goes on from there\n"
+    run = struck(tree, out, "audiofolder", workers, "put", 4, signal.SIGINT)
+    said = f"seldio: stopped; 12 of 38 files are written in {out}: the same command goes on from there\n"
     assert (130, said) == (run.returncode, run.stderr)
-    assert 7 == noted(out)
+    assert 12 == noted(out)
     export(tree, out, "audiofolder")
     assert whole_of(tree, "audiofolder", tmp_path) == content(out)
 
 
-# --- journals ------------------------------------------------------------------------------------------------
+# --- ledgers -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -215,45 +220,43 @@ def inodes(folder: Path) -> dict[str, int]:
     return {name: (folder / name).stat().st_ino for name in content(folder) if name != "manifest.json"}
 
 
-def test_a_journal_of_another_version_is_not_believed(
+def noting(folder: Path, name: str, key: str = "") -> None:
+    """Have the ledger of an export name a file."""
+    Ledger(folder / LEDGER).put("more", [(key, ExportFile(name, 3, ""))])
+
+
+def test_what_another_version_wrote_is_not_believed(
     made: Path, tree: Path, whole: dict[str, dict[str, bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = inodes(made)
     export(tree, made, shard_bytes=1)
     assert before == inodes(made)
     with monkeypatch.context() as patch:
-        patch.setattr(export_files, "__version__", f"{seldio.__version__}.1")
+        patch.setattr(exporting, "__version__", f"{seldio.__version__}.1")
         export(tree, made, shard_bytes=1)
     assert not before.items() & inodes(made).items()
-    # the journal itself is written in another way, and names a file that is no longer made
+    # the ledger names a file that is no longer made
     (made / "data/old.parquet").write_bytes(b"old")
-    journal = made / export_files.JOURNAL
-    head, *lines = journal.read_bytes().splitlines(keepends=True)
-    old = lines[0].replace(re.findall(rb'"name": "([^"]*)"', lines[0])[0], b"data/old.parquet")
-    journal.write_bytes(b"".join([head.replace(b"1", b"0"), *lines, old]))
+    noting(made, "data/old.parquet")
     before = inodes(made)
     export(tree, made, shard_bytes=1)
     assert not before.items() & inodes(made).items()
     assert not (made / "data/old.parquet").exists()
 
 
-def test_a_journal_cannot_take_away_what_lies_elsewhere(made: Path, tree: Path) -> None:
+def test_a_ledger_cannot_take_away_what_lies_elsewhere(made: Path, tree: Path) -> None:
     mine = made.parent / "mine.txt"
     mine.write_text("mine")
-    journal = made / export_files.JOURNAL
-    line = journal.read_bytes().splitlines(keepends=True)[-1]
-    for name in (b"../mine.txt", str(mine).encode()):
-        old = re.findall(rb'"name": "([^"]*)"', line)[0]
-        with journal.open("ab") as stream:
-            stream.write(line.replace(old, name))
-    export(tree, made, shard_bytes=1)
+    for name in ("../mine.txt", str(mine)):
+        noting(made, name, "key")
+        export(tree, made, shard_bytes=1)
     assert "mine" == mine.read_text()
 
 
 def test_what_killed_workers_of_other_machines_left_is_swept_away(made: Path, tree: Path) -> None:
     (made / "data/.seldio-tmp-00000000-1-abcd.tmp").write_bytes(b"half")
     export(tree, made, shard_bytes=1)
-    assert [export_files.JOURNAL] == hidden(made)
+    assert [LEDGER] == hidden(made)
 
 
 def test_what_was_taken_away_is_written_again(made: Path, tree: Path) -> None:

@@ -13,12 +13,11 @@ from typing import Any
 
 from seldio.data.dataset import Dataset
 from seldio.data.dataset import open_dataset as open
-from seldio.data.export_files import Manifest, Written
-from seldio.data.exporting import KINDS, export, read_back
+from seldio.data.exporting import KINDS, ExportFile, Manifest, export, read_back
 from seldio.data.stream import Stream
 from seldio.data.windowing import Windows
 
-__all__ = ["KINDS", "Dataset", "Manifest", "Stream", "Windows", "Written", "export", "open", "read_back", "windows"]
+__all__ = ["KINDS", "Dataset", "ExportFile", "Manifest", "Stream", "Windows", "export", "open", "read_back", "windows"]
 
 
 def windows(path: str | os.PathLike[str], *, format: str | None = None, **options: Any) -> Windows:

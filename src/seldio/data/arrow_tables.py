@@ -189,13 +189,7 @@ class Events(ArrowTable):
         """The rows, clip by clip."""
         schema = self.schema
         for clip in self:
-            table = self._parsed(clip)[0]
-            columns = [
-                table[field.name].cast(field.type) if field.name in table.column_names
-                else pa.nulls(table.num_rows, field.type)
-                for field in schema
-            ]  # fmt: skip
-            yield from pa.table(columns, schema=schema).to_batches()
+            yield from conformed(self._parsed(clip)[0], schema).to_batches()
 
     def _parsed(self, clip: str) -> tuple[pa.Table, Format]:
         file = self._files[clip]
@@ -243,6 +237,15 @@ def _layout(files: Sequence[TextFile]) -> Format:
 
 def _names(formats: Sequence[Format]) -> str:
     return ", ".join(format.name for format in formats)
+
+
+def conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The columns that *schema* has, with its types; absent ones null."""
+    columns = [
+        table[field.name].cast(field.type) if field.name in table.column_names
+        else pa.nulls(table.num_rows, field.type) for field in schema
+    ]  # fmt: skip
+    return pa.table(columns, schema=schema)
 
 
 #: Rows of a batch.

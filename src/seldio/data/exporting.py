@@ -1,41 +1,127 @@
-"""Exports: a data set written anew in one of the ways in which data sets are shared, and the way back."""
+"""Exports: a data set written anew in one of the ways in which data sets are shared, and the way back.
+
+The files are the parts that are worked on, wherever the user wants that to happen (see :mod:`seldio.engines`): each
+is written by the process that makes it. A ledger in the folder knows what is finished, and the manifest comes last.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
+import io
 import json
 import os
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from seldio import __version__
 from seldio.conversion.outputs import safe_name
 from seldio.conversion.sources import Conversion
-from seldio.data.export_files import MANIFEST, Export, Manifest, Written
-from seldio.data.export_table import FILE, Plan
+from seldio.data.export_shards import ExportFiles, FilePart, copied, folder_files, parquet_files, tar_files
+from seldio.data.export_table import FILE, ExportPlan
 from seldio.data.index import Index
-from seldio.data.media_folders import write_media_folder
-from seldio.data.shard_files import write_parquet_shards, write_tar_shards
-from seldio.errors import DataError, UsageError
-from seldio.files import Limits, open_source, write_bytes
+from seldio.engines import each
+from seldio.engines.ledger import Ledger
+from seldio.errors import DataError, InvalidData, UsageError
+from seldio.files import Limits, atomic_write, make_folder, open_source, write_bytes
+from seldio.files.writing import sweep
 from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.text import plural, printable
 
 #: Recordings are longer than what other verbs hold in memory.
 LIMITS = Limits(file_bytes=2**30, total_bytes=2**40, members=2_000_000)
-_WRITERS = {
-    "parquet": write_parquet_shards, "webdataset": write_tar_shards, "audiofolder": write_media_folder,
-    "videofolder": write_media_folder, "files": None,
+_KINDS: dict[str, Callable[..., ExportFiles] | None] = {
+    "parquet": parquet_files, "webdataset": tar_files, "audiofolder": folder_files, "videofolder": folder_files,
+    "files": None,
 }  # fmt: skip
-KINDS = tuple(_WRITERS)
+KINDS = tuple(_KINDS)
 #: Where files lie that are of no clip; they come back from there.
 OTHER = "other/"
+MANIFEST = "manifest.json"
+VERSION = 1
+#: The folder of the ledger; hidden, so that it is no part of what is shared.
+LEDGER = ".seldio-export"
+#: Files, and bytes, that travel to a worker together.
+_LOT_FILES, _LOT_BYTES = 64, 16 << 20
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ExportFile:
+    """One file of an export.
+
+    Args:
+        name: POSIX path below the folder of the export.
+        bytes: its size.
+        sha256: of its content.
+        split: the split that it belongs to; None for what is of no split.
+        rows: clips in it, or rows of labels; 0 for what is no table.
+        origin: the file of the source that it is a copy of; None where it holds several.
+    """
+
+    name: str
+    bytes: int
+    sha256: str
+    split: str | None = None
+    rows: int = 0
+    origin: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Manifest:
+    """What an export consists of.
+
+    Args:
+        kind: parquet, webdataset, audiofolder, videofolder or files.
+        files: everything written, sorted by name.
+        features: by configuration, the columns as the library ``datasets`` describes them.
+        statistics: clips, clips of each split, files of each kind, bytes of the source.
+    """
+
+    kind: str
+    files: tuple[ExportFile, ...]
+    features: Mapping[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    statistics: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def to_json(self) -> bytes:
+        """The content of ``manifest.json``; the same export gives the same bytes everywhere."""
+        record = {"seldio_export": VERSION, **dataclasses.asdict(self)}
+        return (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode(errors="backslashreplace")
+
+    @staticmethod
+    def load(folder: Path) -> Manifest:
+        """The manifest of an export.
+
+        Raises:
+            UsageError: the folder holds none, so it is no export or one that was broken off.
+            DataError: it cannot be read.
+        """
+        path = folder / MANIFEST
+        if not path.is_file():
+            raise UsageError(f"{printable(str(folder))} is no finished export of seldio: it holds no {MANIFEST}")
+        return Manifest.parse(path.read_bytes(), str(path))
+
+    @staticmethod
+    def parse(data: bytes, path: str) -> Manifest:
+        """The manifest that a file holds; *path* is what messages call it.
+
+        Raises:
+            DataError: it cannot be read.
+        """
+        try:
+            record = json.loads(data)
+            if record.pop("seldio_export") != VERSION:
+                raise DataError(f"{printable(path)} is of another version of seldio: read it with that one")
+            return Manifest(**record | {"files": tuple(ExportFile(**file) for file in record["files"])})
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            raise DataError(f"{printable(path)} cannot be read: export again, or fetch it again") from None
 
 
 def export(
@@ -64,6 +150,7 @@ def export(
         UsageError: there is nothing to export, the labels are of several class lists, or *out* is no place for it.
         InvalidData: labels or questions are wrong.
         SeldioError: the disk fails.
+        KeyboardInterrupt: with a message that says how to go on.
     """
     if kind not in KINDS:
         raise UsageError(f"there is no kind of storage {kind!r}; choose one of {', '.join(KINDS)}")
@@ -76,23 +163,25 @@ def export(
             raise UsageError(f"{printable(str(place))} lies inside the source: name a folder beside it")
         if not opened.entries:
             raise UsageError(f"{printable(opened.path)} holds no files to export")
-        plan = Plan(Index(opened, get(format) if format is not None else None, force=force), array)
-        return _written(plan, place, kind, {"embed": embed, "shard_bytes": shard_bytes})
+        plan = ExportPlan(Index(opened, get(format) if format is not None else None, force=force), array)
+        writer, options = _KINDS[kind], {"embed": embed, "shard_bytes": shard_bytes}
+        if writer is None:
+            folder = ExportFolder(place, kind, options)
+            folder.write([copied(entry.name, entry) for entry in opened])
+            return folder.finish({}, plan.statistics())
+        if not plan.rows:
+            raise UsageError(f"{printable(opened.path)} holds no clip: kind 'files' copies it as it is")
+        if kind == "parquet" and embed:
+            _check_sizes(plan)
+        folder = ExportFolder(place, kind, options | plan.dependencies())
+        content = writer(plan, kind, **options)
+        folder.write([*(copied(OTHER + entry.name, entry) for entry in plan.others), *content.parts])
+        if content.shards:
+            folder.add_shard_index(content.shards)
+        return folder.finish(content.features, plan.statistics())
 
 
-def _columns(plan: Plan) -> dict[str, Any]:
-    """What the content of every shard depends on beside the files of its own clips."""
-    return {
-        "array": plan.array,
-        "format": plan.index.format.name if plan.index.format is not None else None,
-        "columns": [plan.facts, plan.media, bool(plan.files), plan.events.schema.to_string()],
-        "classes": plan.classes,
-        "rates": plan.rates,
-        "questions": [entry.stamp for entry in plan.others] if plan.items else [],
-    }
-
-
-def _check_sizes(plan: Plan) -> None:
+def _check_sizes(plan: ExportPlan) -> None:
     """See that each file fits a cell of a Parquet file, which is put together in memory, before any is read.
 
     Raises:
@@ -107,20 +196,164 @@ def _check_sizes(plan: Plan) -> None:
         )
 
 
-def _written(plan: Plan, place: Path, kind: str, options: dict[str, Any]) -> Manifest:
-    writer = _WRITERS[kind]
-    if writer is not None and not plan.rows:
-        raise UsageError(f"{printable(plan.index.source.path)} holds no clip: kind 'files' copies it as it is")
-    if kind == "parquet" and options["embed"]:
-        _check_sizes(plan)
-    with Export(place, kind, {**options, **({} if writer is None else _columns(plan))}) as made:
-        for entry in plan.index.source if writer is None else plan.others:
-            made.copy(entry.name if writer is None else OTHER + entry.name, entry)
-        if writer is None:
-            made.work()
-        features = {} if writer is None else writer(plan, made, **options)
-        return made.finish(features, plan.statistics())
+# --- the folder of an export -----------------------------------------------------------------------------
 
+
+class ExportFolder:
+    """A folder that is being written: each file whole or not at all, those of an earlier run kept where they fit.
+
+    Args:
+        out: the folder; made if it is not there.
+        kind: what is written.
+        settings: what the bytes depend on beside the source and the version of the software.
+
+    Raises:
+        UsageError: the folder holds something that no export has written.
+    """
+
+    def __init__(self, out: Path, kind: str, settings: Mapping[str, Any]) -> None:
+        self.out, self.kind, self._shown = out.absolute(), kind, printable(str(out))
+        self._settings = json.dumps([VERSION, __version__, pa.__version__, kind, settings], sort_keys=True)
+        self.files: dict[str, ExportFile] = {}
+        if out.exists() and not out.is_dir():
+            raise UsageError(f"{self._shown} is a file, and an export is a folder")
+        if not (out / LEDGER).is_dir() and out.is_dir() and any(out.iterdir()):
+            raise UsageError(f"{self._shown} is not empty: name a new folder for the export")
+        make_folder(out)
+        self._ledger = Ledger(self.out / LEDGER)
+        self._known = self._earlier()
+        (self.out / MANIFEST).unlink(missing_ok=True)  # written last: until then this is no finished export
+
+    def _earlier(self) -> dict[str, tuple[str, ExportFile]]:
+        """What has been written and is still there, with what it depends on; names that lead out are no such."""
+        known: dict[str, tuple[str, ExportFile]] = {}
+        for key, file in (one for results in self._ledger.results() for one in results):
+            with suppress(InvalidData):
+                path = self.out / safe_name(file.name, self._shown)
+                whole = path.is_file() and path.stat().st_size == file.bytes
+                if path.is_file() and not known.get(file.name, ("",))[0]:
+                    known[file.name] = (key if whole else "", file)
+        return known
+
+    def write(self, wanted: Sequence[FilePart]) -> None:
+        """Write files, but for those that an earlier run has made from the same files in the same way.
+
+        Raises:
+            InvalidData: a file of the source is damaged or over a limit, or labels are wrong.
+            SeldioError: the disk fails.
+            KeyboardInterrupt: with a message that says how to go on.
+        """
+        todo = []
+        for part in wanted:
+            stamps = [entry.stamp for entry in part.inputs]
+            part = dataclasses.replace(part, key=hashlib.sha256(f"{self._settings}{stamps}".encode()).hexdigest())
+            key, file = self._known.get(part.name, ("", None))
+            if file is not None and key == part.key:
+                self.files[part.name] = file
+            else:
+                todo.append(part)
+                self._known.pop(part.name, None)
+        gone = self._known.keys() - self.files.keys()
+        self._ledger.put("earlier", [("" if name in gone else key, file) for name, (key, file) in self._known.items()])
+        self._ledger.finish()
+        for folder in sorted({self.out.joinpath(part.name).parent for part in todo}):
+            make_folder(folder)
+        try:
+            for key, file in self._written(todo):
+                assert key
+                self.files[file.name] = file
+        except KeyboardInterrupt:
+            written = sum(bool(key) for key, _ in self._earlier().values())
+            count = f"{written:,} of {plural(len(wanted), 'file')}"
+            told = f"stopped; {count} are written in {self._shown}: the same command goes on from there"
+            raise KeyboardInterrupt(told) from None
+
+    def _written(self, todo: Sequence[FilePart]) -> Iterator[tuple[str, ExportFile]]:
+        """Copies, then what is made of several files, then what is gathered here from parts that are made anywhere."""
+        work = WriteFile(str(self.out))
+        copies = [part for part in todo if part.origin is not None]
+        shards = [part for part in todo if part.origin is None and not part.gathered]
+        gathered = [part for part in todo if part.gathered]
+        for parts, what in ((copies, "copying files"), (shards, "writing shards"), (gathered, None)):
+            yield from each(
+                work, parts, what=what, size=attrgetter("size"), key=attrgetter("key"), ledger=self._ledger,
+                batch=lot([part.size for part in parts]) if parts is copies else 1,
+                here=parts is gathered or not all(entry.on_disk for part in parts for entry in part.inputs),
+            )  # fmt: skip
+
+    def add_shard_index(self, names: Sequence[str]) -> None:
+        """Write the list of shards as the library wids has it."""
+        shards = [
+            {"url": name, "nsamples": self.files[name].rows, "filesize": self.files[name].bytes} for name in names
+        ]
+        index = {"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": shards}
+        data = (json.dumps(index, indent=1) + "\n").encode()
+        write_bytes(self.out / "index.json", data)
+        self.files["index.json"] = ExportFile("index.json", len(data), hashlib.sha256(data).hexdigest())
+
+    def finish(self, features: Mapping[str, Mapping[str, Any]], statistics: Mapping[str, Any]) -> Manifest:
+        """Take away what an earlier run has left, and write the manifest."""
+        for name in self._known.keys() - self.files.keys():
+            (self.out / name).unlink(missing_ok=True)
+        for folder in {self.out, *((self.out / name).parent for name in self.files)}:
+            sweep(folder)
+        files = tuple(self.files[name] for name in sorted(self.files))
+        manifest = Manifest(self.kind, files, features, statistics)
+        write_bytes(self.out / MANIFEST, manifest.to_json())
+        return manifest
+
+
+@dataclasses.dataclass(frozen=True)
+class WriteFile:
+    """Write files of an export below the folder *out*."""
+
+    out: str
+
+    def __call__(self, part: FilePart) -> tuple[str, ExportFile]:
+        """Write a file; return what its content depends on, and what was written.
+
+        Raises:
+            InvalidData: a file of the source is damaged or over a limit, or labels are wrong.
+            SeldioError: the disk fails.
+        """
+        with atomic_write(Path(self.out, part.name)) as stream:
+            hashed = _Hashed(stream)
+            rows = part.content(cast("BinaryIO", hashed))
+            hashed.flush()
+        return part.key, ExportFile(part.name, hashed.count, hashed.sha.hexdigest(), part.split, rows, part.origin)
+
+
+def lot(sizes: Sequence[int]) -> int:
+    """How many files of these sizes should travel together: many small ones, few large ones.
+
+    >>> lot([1000] * 500), lot([10 << 20] * 500), lot([1 << 30]), lot([])
+    (64, 1, 1, 1)
+    """
+    return max(1, min(_LOT_FILES, len(sizes), _LOT_BYTES * len(sizes) // max(1, sum(sizes))))
+
+
+class _Hashed(io.RawIOBase):
+    """A stream for writing that knows the hash and the number of bytes."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        super().__init__()
+        self._stream, self.sha, self.count = stream, hashlib.sha256(), 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.count
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data).cast("B")
+        self._stream.write(view)
+        self.sha.update(view)
+        self.count += len(view)
+        return len(view)
+
+
+# --- the way back ----------------------------------------------------------------------------------------
 
 #: A file of the source: its name and its bytes.
 Original = tuple[str, bytes]
@@ -147,7 +380,13 @@ def read_back(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tupl
         raise UsageError(f"{printable(str(place))} is there and not empty: name a new folder")
     names: set[str] = set()
     for file in manifest.files:
-        _check(folder, file)
+        path = folder / safe_name(file.name, str(folder / MANIFEST))
+        if not path.is_file():
+            raise DataError(f"{printable(str(path))} is missing: export again, or fetch it again")
+        with path.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
+        if found != file.sha256:
+            raise DataError(f"{printable(str(path))} is not what was written (its SHA-256 differs): fetch it again")
         for name, data in _originals(folder, file, manifest.kind):
             target = place / safe_name(name, str(folder / file.name))
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -156,18 +395,7 @@ def read_back(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> tupl
     return tuple(sorted(names))
 
 
-def _check(folder: Path, file: Written) -> None:
-    """See that a file is the one that was written."""
-    path = folder / safe_name(file.name, str(folder / MANIFEST))
-    if not path.is_file():
-        raise DataError(f"{printable(str(path))} is missing: export again, or fetch it again")
-    with path.open("rb") as stream:
-        found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != file.sha256:
-        raise DataError(f"{printable(str(path))} is not what was written (its SHA-256 differs): fetch it again")
-
-
-def _originals(folder: Path, file: Written, kind: str) -> Iterator[Original]:
+def _originals(folder: Path, file: ExportFile, kind: str) -> Iterator[Original]:
     """The files of the source that are in a file of an export."""
     if file.origin is not None:
         yield file.origin, (folder / file.name).read_bytes()
@@ -182,14 +410,9 @@ def _from_parquet(path: Path) -> Iterator[Original]:
         columns = [field.name for field in table.schema_arrow if field.type.equals(FILE)]
         for number in range(table.num_row_groups):
             group = table.read_row_group(number, columns)
-            for column in group.columns:
-                yield from _embedded(column)
-
-
-def _embedded(column: pa.ChunkedArray) -> Iterator[Original]:
-    for value in column:
-        if value.is_valid and (data := value["bytes"]).is_valid:
-            yield value["path"].as_py(), data.as_py()
+            for value in (value for column in group.columns for value in column):
+                if value.is_valid and (data := value["bytes"]).is_valid:
+                    yield value["path"].as_py(), data.as_py()
 
 
 def _from_tar(path: Path) -> Iterator[Original]:
@@ -253,20 +476,14 @@ def convert_stored(
         raise UsageError(f"--to {to} writes a folder: name it with -o")
     if to == "files":
         manifest = Manifest.load(Path(path))
-        names = read_back(path, out)
-        sizes = sum((Path(out) / name).stat().st_size for name in names)
-        return _stored(manifest, (manifest.kind,), to, len(manifest.files), [Path(out) / name for name in names], sizes)
-    manifest = export(path, out, to.removeprefix("hf-"), format=format, force=force)
-    written = [Path(out) / file.name for file in manifest.files]
-    layout, files = manifest.statistics["layout"], sum(manifest.statistics["files"].values())
-    return _stored(manifest, (layout,), to, files, written, sum(file.bytes for file in manifest.files))
-
-
-def _stored(
-    manifest: Manifest, formats: tuple[str, ...], to: str, files: int, written: list[Path], size: int
-) -> Stored:
-    clips = manifest.statistics["clips"]
-    others = manifest.statistics["files"]["other"]
+        written = [Path(out) / name for name in read_back(path, out)]
+        formats, files, size = (manifest.kind,), len(manifest.files), sum(file.stat().st_size for file in written)
+    else:
+        manifest = export(path, out, to.removeprefix("hf-"), format=format, force=force)
+        written = [Path(out) / file.name for file in manifest.files]
+        formats, size = (manifest.statistics["layout"],), sum(file.bytes for file in manifest.files)
+        files = sum(manifest.statistics["files"].values())
+    clips, others = manifest.statistics["clips"], manifest.statistics["files"]["other"]
     return Stored(
         formats=formats, target=to, files=files, written=tuple(map(str, written)), clips=clips, rows=(clips, clips),
         losses={}, notes=(f"{plural(others, 'file')} of no clip copied as is",) if others else (), findings=(),

@@ -12,7 +12,8 @@ import hashlib
 import io
 import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,13 @@ class Ledger:
         assert data is not None
         self._used[name] = _DIGEST + len(data)
         return _Records(io.BytesIO(data)).load()
+
+    def results(self) -> Iterator[Any]:
+        """All results that were kept and can still be read, those of other work and of earlier runs too."""
+        for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
+            with suppress(pickle.UnpicklingError, AttributeError, ImportError, IndexError, TypeError, EOFError):
+                if (data := self._read(path.stem)) is not None:
+                    yield _Records(io.BytesIO(data)).load()
 
     def _read(self, name: str) -> bytes | None:
         """What a file holds; None where it is damaged, so that the result has to be worked out again."""

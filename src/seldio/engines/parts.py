@@ -123,7 +123,8 @@ def _how_to_go_on(ledger: Ledger | None, resumable: bool) -> str:
 
 def each(
     work: Callable[[Part], Result], parts: Iterable[Part], *, batch: int = 1, what: str | None = None,
-    size: Callable[[Part], int] | None = None, key: Callable[[Part], object] | None = None,
+    size: Callable[[Part], int] | None = None, key: Callable[[Part], object] | None = None, here: bool = False,
+    ledger: Ledger | None = None,
 ) -> Iterator[Result]:  # fmt: skip
     """The results of *work* on all *parts*, in their order, whatever works on them.
 
@@ -140,12 +141,15 @@ def each(
         size: the bytes of a part, for the same.
         key: what the result depends on beside *work*, as something with a ``repr``; only with one are results kept in
             the folder of :func:`running`.
+        here: work in this process: for what is packed, which would have to be unpacked here all the same and would
+            fill the memory on its way, and for work that calls :func:`each` itself.
+        ledger: keeps the results, in the place of the folder of :func:`running`.
 
     Raises:
         SeldioError: a process was killed, or the cluster failed; and what *work* raises.
     """
     now = _running.get() or _Running()
-    engine, kept = now.started(), now.ledger if key is not None else None
+    engine, kept = None if here else now.started(), (ledger or now.ledger) if key is not None else None
     order: deque[_Batch] = deque()
 
     def todo() -> Iterator[list[Part]]:

@@ -18,9 +18,9 @@ from typing import Literal
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from seldio import progress
-from seldio.data.export_files import MANIFEST as EXPORT
-from seldio.data.export_files import Manifest as Export
-from seldio.data.export_files import Written
+from seldio.data.exporting import MANIFEST as EXPORT
+from seldio.data.exporting import ExportFile
+from seldio.data.exporting import Manifest as Export
 from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
@@ -267,7 +267,7 @@ def stale_files(upload: Upload, head: Head) -> frozenset[str]:
     )
 
 
-def _listed(data: bytes) -> tuple[Written, ...] | None:
+def _listed(data: bytes) -> tuple[ExportFile, ...] | None:
     """The files of an export, by the content of its manifest; None where it is the manifest of something else."""
     try:
         files = Export.parse(data, EXPORT).files
@@ -276,7 +276,7 @@ def _listed(data: bytes) -> tuple[Written, ...] | None:
     return files if all(isinstance(file.name, str) for file in files) else None
 
 
-def _is_as_written(head: Head, remote: RemoteFile, file: Written) -> bool:
+def _is_as_written(head: Head, remote: RemoteFile, file: ExportFile) -> bool:
     """Whether a file on the Hub is the one that the export wrote.
 
     Of small files, the Hub knows another hash than the manifest: they are fetched.

@@ -219,7 +219,7 @@ def prepare(
     if kind == "files":
         return _as_they_are(source, folder, sink, include)
     from seldio.data import export
-    from seldio.data.export_files import MANIFEST
+    from seldio.data.exporting import MANIFEST
 
     out = folder / kind
     folder.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,8 @@ from huggingface_hub import get_token
 from huggingface_hub.errors import RepositoryNotFoundError, RevisionNotFoundError
 from huggingface_hub.hf_api import RepoFile
 
-from seldio.data.export_files import lot, spread
+from seldio.data.exporting import lot
+from seldio.engines import each
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, name_fault
 from seldio.files.streams import CHUNK
@@ -281,5 +282,5 @@ def hash_ahead(asked: Iterable[Hash]) -> None:
     keyed = {one.key: one for one in asked if one.entry.local is not None}
     new = {key: one for key, one in keyed.items() if key is not None and key not in _known}
     todo = list(new.values())
-    results = spread(hashed, todo, True, "hashing files", batch=lot([o.size for o in todo]), size=attrgetter("size"))
+    results = each(hashed, todo, what="hashing files", batch=lot([o.size for o in todo]), size=attrgetter("size"))
     _known.update(zip(new, results, strict=True))
