@@ -213,11 +213,13 @@ def test_a_stop_while_results_travel_leaves_nobody_waiting() -> None:
 
 def test_a_stop_ends_no_process_of_the_program_itself() -> None:
     spawn = multiprocessing.get_context("spawn")
+    before = set(multiprocessing.active_children())
     with contextlib.suppress(KeyboardInterrupt), running(workers=2):
         for _ in each(double, [1, 2, 3]):
             stranger = spawn.Process(target=time.sleep, args=(60,))
             stranger.start()
-            workers = set(multiprocessing.active_children()) - {stranger}
+            workers = set(multiprocessing.active_children()) - before - {stranger}
+            assert len(workers) == 2
             raise KeyboardInterrupt
     try:
         assert not any(worker.is_alive() for worker in workers)
