@@ -3,11 +3,15 @@
 PYTHON ?= python3
 RUN := .venv/bin/python
 
-.PHONY: test test-browser test-frameworks lint demo docs schemas bench clean
+.PHONY: test test-slow test-browser test-frameworks lint demo docs schemas bench clean
 .DELETE_ON_ERROR:
 
-test: lint
-	$(RUN) -m pytest -n 2
+test: .venv/test.stamp
+	$(RUN) -m pytest -n 2 -m "not slow"
+
+# Kills, soaks, clusters, workers and videos, and all examples of the property tests.
+test-slow: .venv/test.stamp
+	HYPOTHESIS_PROFILE=thorough $(RUN) -m pytest -n 2 -m "slow or hypothesis"
 
 # The page of `seldio view` in a headless Chromium; says so and skips where there is none.
 test-browser: .venv/browser.stamp

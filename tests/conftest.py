@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("dev", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+# a quarter of the examples in `make test`, all of them in `make test-slow`
+for name, examples in (("quick", 25), ("thorough", 100)):
+    ci = bool(os.environ.get("CI"))
+    settings.register_profile(name, deadline=None, max_examples=examples, derandomize=ci, print_blob=ci)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
 @pytest.fixture(scope="session")

@@ -212,6 +212,7 @@ def test_samples_are_whole_lines(rows: list[bytes], room: int) -> None:
         assert data.startswith(found.split(b"\n")[0])
 
 
+@pytest.mark.slow
 def test_a_bad_label_stops_everything_and_leaves_nothing(labels: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad"
     bad.mkdir()
@@ -276,6 +277,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends Ctrl-C in another way")
 def test_ctrl_c_ends_workers_cleanly(labels: Path, tmp_path: Path) -> None:
     big, out = tmp_path / "big", tmp_path / "out"
@@ -495,6 +497,7 @@ def test_audio_is_cut_for_russian_questions_too(labels: Path, tmp_path: Path) ->
     assert 0 == RUN.invoke(app, ["validate", str(out)]).exit_code
 
 
+@pytest.mark.slow
 def test_audio_is_cut_beside_the_questions(labels: Path, tmp_path: Path) -> None:
     soundfile = pytest.importorskip("soundfile")
     root, out = with_recordings(labels, tmp_path / "set"), tmp_path / "qa"

@@ -37,6 +37,8 @@ from seldio.formats.dialects import DIALECTS
 from seldio.formats.parquet import PARQUET, read_parquet, write_clips, write_parquet
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
 
+pytestmark = pytest.mark.slow
+
 LABELS = [format for format in FORMATS if format is not PARQUET]
 WHOLE = sources.WHOLE
 

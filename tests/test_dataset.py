@@ -150,6 +150,7 @@ def test_an_archive_gives_the_same(root: Path, tmp_path: Path) -> None:
         assert all(_same(ours, theirs) for ours, theirs in zip(windows, expected, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "start", ["spawn", pytest.param("fork", marks=pytest.mark.skipif(os.name == "nt", reason="Windows has no fork"))]
 )

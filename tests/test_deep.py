@@ -369,6 +369,7 @@ def deep(path: Path) -> list[Finding]:
     return [one for one in validate(path, deep=True).findings if one.code.startswith("AUD")]
 
 
+@pytest.mark.slow
 def test_a_right_tree_is_clean_and_a_wrong_one_is_not(room: Clip, tmp_path: Path) -> None:
     assert deep(tree(tmp_path / "good", [room, clip(21)])) == []
 
@@ -445,6 +446,7 @@ def test_foa_alone_cannot_tell_mirrored_labels_from_an_inverted_channel(change: 
         assert "channel Y" not in both.message + str(both.hint)
 
 
+@pytest.mark.slow
 def test_what_foa_recordings_share_has_both_explanations_unless_mic_tells(tmp_path: Path) -> None:
     for seed in range(20, 24):
         one = planted(clip(seed), foa=inverted_y)

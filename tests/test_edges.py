@@ -175,6 +175,7 @@ def test_questions_are_no_labels(tmp_path: Path) -> None:
 # --- the shell --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")
 @pytest.mark.parametrize("command", [["formats"], ["rule", "--all"], ["validate", "labels"], ["info", "labels"]])
 def test_a_closed_pipe_is_no_failure(tmp_path: Path, command: list[str]) -> None:
@@ -229,6 +230,7 @@ def test_completion_offers_names() -> None:
     assert "radians" in {name for name, _ in complete_rules("radi")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "offered"),
     [("seldio convert x --to starss2", "starss23"), ("seldio rule LAB30", "LAB301"),

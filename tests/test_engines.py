@@ -78,6 +78,7 @@ def lent(number: int) -> tuple[object, ...]:
 # --- where work runs -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_results_come_in_order_and_errors_come_through() -> None:
     taken = []
 
@@ -179,6 +180,7 @@ def stopped(numbers: list[int], folder: Path, batch: int, stop: int) -> None:
                 raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 @given(stop=st.integers(0, 19), batch=st.integers(1, 7))
 def test_a_break_at_any_place_is_gone_on_from(stop: int, batch: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     place = tmp_path_factory.mktemp("break")
@@ -203,6 +205,7 @@ def test_without_a_folder_it_is_said_how_to_go_on_next_time() -> None:
         raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_a_stop_while_results_travel_leaves_nobody_waiting() -> None:
     """A worker that dies in the middle of sending a result must not keep the parent waiting for the rest of it."""
     code = "import test_engines\nfor _ in range(4):\n    test_engines.stopped_while_results_travel()"
@@ -340,6 +343,7 @@ def test_kept_parts_count_as_well(tmp_path: Path) -> None:
 AT_ONCE = "import seldio.reports.progress as p; p.PATIENCE = 0; from seldio.cli import main; main()"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such terminals")
 def test_bars_are_seen_on_a_terminal_only(tmp_path: Path) -> None:
     import pty

@@ -375,6 +375,7 @@ def contents(folder: Path) -> set[bytes]:
     return {path.read_bytes() for path in folder.glob("*.csv")}
 
 
+@pytest.mark.slow
 def test_three_processes_repair_one_folder(broken: Path) -> None:
     runs = [fixing(broken) for _ in range(3)]
     seen: set[bytes] = set()
@@ -391,6 +392,7 @@ def test_three_processes_repair_one_folder(broken: Path) -> None:
     assert 40 == len(list(broken.iterdir()))
 
 
+@pytest.mark.slow
 def test_a_killed_repair_leaves_files_whole(broken: Path) -> None:
     """And another one finishes, and sweeps up."""
     chance = random.Random(5)

@@ -497,6 +497,7 @@ def pax_tar(path: Path, count: int, header: bytes, kind: bytes = tarfile.XHDTYPE
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("count", "header", "kind", "parsed"),
     [

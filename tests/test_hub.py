@@ -201,6 +201,7 @@ def test_a_public_data_set_does_not_become_private(hub: Hub, tree: Path) -> None
     assert "is public" in text
 
 
+@pytest.mark.slow
 def test_hashes_are_worked_out_once_and_anywhere(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code, text = cli("push", str(tree), "--repo", REPO, "--workers", "2")
     assert code == 0, text

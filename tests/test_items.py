@@ -51,6 +51,7 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "starss23"
 
 
+@pytest.mark.slow
 def test_other_counts_of_tasks_than_so_bench_has(tmp_path: Path) -> None:
     """QAI107"""
     meta = {"azimuth_deg": 1.0, "elevation_deg": 1.0, "distance_m": 1.0, "time_span": [1.0, 2.5], "onset_time": 1.0}

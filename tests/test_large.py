@@ -100,6 +100,7 @@ def test_a_single_shard_is_the_usual_way(shared: Path, shards: list[int], monkey
     assert shards
 
 
+@pytest.mark.slow
 def test_recordings_are_held_against_their_labels(
     tmp_path: Path, shards: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -251,6 +251,7 @@ def through(format: ItemFormat, rows: list[Row]) -> list[Row]:
     return list(reading.rows)
 
 
+@pytest.mark.slow
 def test_json_test_suite_through_every_reader(shared: Path) -> None:
     """No exception, and what is read without a finding comes back byte for byte, through Parquet too.
 

@@ -246,6 +246,7 @@ def alike(row: str, seed: int) -> str:
     return re.sub("[1-9]", lambda match: str((int(match[0]) * 7 + seed) % 9 + 1), row)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["starss22", "starss23", "dcase2025", "dcase2020-output", "dcase2019-output"])
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(ROWS, st.integers(1, 6)), min_size=1, max_size=6))

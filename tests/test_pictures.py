@@ -192,6 +192,7 @@ def test_directions_and_map_hold_the_same_lines(plots: Any, clip: list[EventTrac
     assert {"Male speech, man speaking", "Bell", "Knock"} == {text.get_text() for text in panorama.texts}
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.integers(-180, 180), st.integers(-90, 90), st.integers(0, 12)), min_size=1, max_size=40))
 def test_names_cover_neither_points_nor_each_other(places: list[tuple[int, int, int]]) -> None:
@@ -391,6 +392,7 @@ def test_what_is_no_panorama_is_refused(overlay: Any, tmp_path: Path) -> None:
 # --- the command -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_pictures_are_files_of_their_kind_and_the_same_each_time(tree: Path, tmp_path: Path, suffix: str) -> None:
     pytest.importorskip("matplotlib")
@@ -495,6 +497,7 @@ def test_without_matplotlib_a_sentence_says_what_to_install(tree: Path, monkeypa
     assert 3 == caught.value.exit_code
 
 
+@pytest.mark.slow
 def test_real_labels_and_predictions_are_drawn(shared: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from seldio.viewer.plot import plot

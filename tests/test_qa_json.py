@@ -115,6 +115,7 @@ def test_generated_cases(shared: Path) -> None:
         assert all(f.line and f.column for f in found), case
 
 
+@pytest.mark.slow
 def test_json_test_suite(shared: Path) -> None:
     for path in sorted((shared / "corpora/json-testsuite").rglob("*.json")):
         data = path.read_bytes()

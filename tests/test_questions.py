@@ -88,6 +88,7 @@ def synthetic():
     return table, generate(table, seed=7, audio_pattern="{clip}")
 
 
+@pytest.mark.slow
 def test_real_labels_answer_all_tasks_without_distance(real):
     table, made = real
     counts = Counter(item.task for item in made.items)

@@ -32,6 +32,8 @@ from seldio.schema.events import ClipFile
 from seldio.synth.tree import CLIPS, write_tree
 from seldio.validation import validate
 
+pytestmark = pytest.mark.slow
+
 ray = pytest.importorskip("ray", reason="Ray is not installed")
 
 

@@ -85,6 +85,7 @@ def synthetic():
 # --- answers -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_real_labels(shared):
     table = seldio.read(shared / "data" / "starss22-labels" / "metadata_dev")
     items, _ = ask(table, seed=7)

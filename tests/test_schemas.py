@@ -83,6 +83,7 @@ def test_validator_and_model_agree(name: str, data: st.DataObject) -> None:
     assert jsonschema.Draft202012Validator(schema).is_valid(document) == accepts(MODELS[name], document)
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_items_survive_their_table(data: st.DataObject) -> None:
     schema = SCHEMAS["item"]()

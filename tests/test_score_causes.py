@@ -163,6 +163,7 @@ def test_one_clip_is_not_enough_unless_all_of_it_agrees(truth: Path, tmp_path: P
     assert not said(seldio.score(unsure, tmp_path / "ref", format="sony-av-output"))
 
 
+@pytest.mark.slow
 def test_the_same_cause_wherever_parts_are_counted(
     truth: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -207,6 +207,7 @@ def crowded(rows: list[Row]) -> bool:
     return any(keys.count(key) > 4 for key in set(keys))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.tuples(ROWS.filter(bool), ROWS), min_size=1, max_size=3), st.sampled_from([1, 60, 1 << 20]))
 def test_counts_by_the_plain_road(clips: list[tuple[list[Row], list[Row]]], cells: int) -> None:
@@ -333,6 +334,7 @@ def corrected(truth: list[Row], given: list[Row], numbered: bool = True) -> Seld
     return live.score()
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.lists(PLACES, min_size=1, max_size=40), st.lists(PLACES, max_size=40), st.booleans(), st.randoms())
 def test_the_order_of_rows_never_matters(truth: list[Row], given: list[Row], numbered: bool, luck: Any) -> None:
@@ -347,6 +349,7 @@ def test_the_order_of_rows_never_matters(truth: list[Row], given: list[Row], num
 _COUNTS = [field.name for field in dataclasses.fields(Counts)]
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(PLACES, min_size=1, max_size=20), st.lists(PLACES, max_size=20), st.sampled_from([-20, 0, 20]),
@@ -380,6 +383,7 @@ def test_exactly_at_the_threshold_is_near(azimuth: int) -> None:
 # --- counts that come one by one -------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_accumulator_agrees_with_all_at_once(real: Path) -> None:
     from seldio import read
 

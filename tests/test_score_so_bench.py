@@ -242,6 +242,7 @@ def test_an_azimuth_that_is_written_is_read(value, shape):
     assert value == positions.azimuth(plainly(shape.format(f"{value:.3f}")))
 
 
+@pytest.mark.slow
 @given(*[st.integers(0, 2000).map(lambda tenth: tenth / 100)] * 2,
        st.sampled_from(["from {}s to {}s", "{}s-{}s", "{} – {} seconds", "between {} s and {} s", "[{}, {}]"]))  # fmt: skip
 def test_a_span_that_is_written_is_read(start, end, shape):
@@ -478,6 +479,7 @@ def test_both_numbers_are_given_where_nobody_decided(items):
     assert by_task(report)["identify_source_by_doa"]["undecided"] == len(names) - decided
 
 
+@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_predictions_does_not_matter(items, chance):
@@ -536,6 +538,7 @@ ANYTHING = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() 
                         lambda each: st.lists(each, max_size=3) | st.dictionaries(FIELDS, each, max_size=3))  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=80)
 @given(st.sampled_from([*PUBLISHED]), ANYTHING | st.fixed_dictionaries({"prediction": ANYTHING, "semantic": ANYTHING}))
 def test_any_judgement_can_be_scored(task, verdict):

@@ -26,6 +26,8 @@ from seldio.scores.seld import seld_count as counting
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.scores.seld.sides import RowFacts, SideFacts
 
+pytestmark = pytest.mark.slow
+
 CLIPS = [f"fold4_room{number % 3 + 1}_mix{number:03}" for number in range(18)]
 HEADER = "frame,class,source,azimuth,distance,onscreen\n"
 #: SeldProfile and average, and the folder of predictions that they are tried on.

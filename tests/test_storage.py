@@ -71,6 +71,7 @@ def exports(tree: Path) -> dict[str, tuple[Path, Manifest]]:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", WHOLE)
 def test_every_file_comes_back_as_it_was(kind: str, tree: Path, exports: dict[str, Any], tmp_path: Path) -> None:
     names = read_back(exports[kind][0], tmp_path / "back")
@@ -401,6 +402,7 @@ _NAMES = st.text("abAB.-_ é", min_size=1, max_size=6).filter(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=8)
 @given(st.sets(_NAMES, min_size=1, max_size=5).filter(lambda names: len({n.casefold() for n in names}) == len(names)))
 def test_any_names_come_back(tmp_path_factory: pytest.TempPathFactory, names: set[str]) -> None:

@@ -33,6 +33,8 @@ from seldio.formats import get
 from seldio.reports.progress import Bars
 from seldio.schema.events import ClipFile
 
+pytestmark = pytest.mark.slow
+
 CLIPS = 12
 KINDS = ("parquet", "webdataset", "audiofolder", "files")
 

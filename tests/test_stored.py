@@ -659,6 +659,7 @@ def test_what_cannot_be_looked_at(arguments: tuple[str, ...], message: str, expo
 # --- real labels ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kind"),
     [

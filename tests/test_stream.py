@@ -56,6 +56,7 @@ def test_all_ranks_and_workers_together_take_each_element_once(
     assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
 
+@pytest.mark.slow
 @given(LENGTHS, SEEDS, COUNTS, st.data())
 def test_a_stream_goes_on_exactly_from_every_element_and_once_more(
     length: int, seed: int | None, count: int, draw: st.DataObject
@@ -317,6 +318,7 @@ def test_even_is_drop_or_repeat() -> None:
         Stream(range(3), even=odd)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "start", ["spawn", pytest.param("fork", marks=pytest.mark.skipif(os.name == "nt", reason="Windows has no fork"))]
 )
@@ -356,6 +358,7 @@ if __name__ == "__main__":
     assert "True 3 True" == done.stdout.strip(), done.stderr
 
 
+@pytest.mark.slow
 def test_importing_seldio_imports_no_framework() -> None:
     code = "import seldio, sys; seldio.open; from seldio.data import Stream; list(Stream(range(3)).batch(2)); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

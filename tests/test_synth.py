@@ -260,6 +260,7 @@ def test_nothing_is_cut_off_and_channels_keep_their_ratio() -> None:
     assert gains["foa"] == pytest.approx(gains["mic"], rel=1e-4)
 
 
+@pytest.mark.slow
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 3), st.sampled_from([8000, 24_000, 44_100, 48_000]))
 def test_any_scene_is_recorded(seed: int, tenths: int, rate: int) -> None:

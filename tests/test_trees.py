@@ -573,6 +573,7 @@ def test_any_text_is_a_range_or_a_usage_error(text: str) -> None:
     assert printable(refusal) == refusal
 
 
+@pytest.mark.slow
 def test_the_work_grows_with_the_number_of_files_and_not_faster() -> None:
     """2025 has 30,000 clips in three folders; a hostile archive may hold as many files of one name."""
 

@@ -20,6 +20,8 @@ from seldio.synth import CLIPS
 from seldio.synth.tree import write_tree
 from seldio.validation import examine, validate
 
+pytestmark = pytest.mark.slow
+
 QUESTION = {"id": "1", "audio": ["x.wav"], "task": "source_existence", "question": "Is there a dog?", "answer": "yes"}
 
 

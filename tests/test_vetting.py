@@ -43,7 +43,7 @@ def run(*arguments: object) -> Any:
     return CliRunner().invoke(app, [*map(str, arguments)])
 
 
-@pytest.fixture(params=["whole", "shards", "processes"])
+@pytest.fixture(params=["whole", "shards", pytest.param("processes", marks=pytest.mark.slow)])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """All ways in which labels are read; options for the command line."""
     if request.param != "whole":

@@ -118,6 +118,7 @@ def long(between: int, container: str) -> tuple[bytes, list[int]]:
     return data, decoded(data)
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(
     wanted=st.lists(st.integers(0, 99), min_size=1, max_size=6),

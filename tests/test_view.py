@@ -188,6 +188,7 @@ rows_of_labels = strategies.lists(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(rows_of_labels)
 def test_no_row_is_lost(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[int, ...]]) -> None:
     """Every row of a file, repeated ones too, is in one event at its frame."""
@@ -281,6 +282,7 @@ def test_all_findings_are_in_the_page_with_all_their_moments(tmp_path: Path) -> 
     assert (2990, 1.0, [1.0, 300.0]) == (one["count"], one["t"], one["s"])
 
 
+@pytest.mark.slow
 def test_the_page_blames_the_file_that_differs(tmp_path: Path) -> None:
     folder = deep.tree(tmp_path / "tree", [deep.planted(deep.clip(20), foa=deep.delayed(5))])
     labels = folder / f"metadata_dev/dev-train-tau/{deep.NAMES[0]}.csv"
@@ -300,6 +302,7 @@ def test_findings_in_predictions_say_so(tree: Path, tmp_path: Path) -> None:
     assert 2 == len(found["sides"])
 
 
+@pytest.mark.slow
 def test_labels_are_held_against_the_sound_where_that_is_asked_for(tmp_path: Path) -> None:
     scene = deep.clip(20)
     folder = deep.tree(tmp_path / "tree", [deep.planted(scene, row=lambda k, c, s, az, el, d: (k, c, s, -az, el, d))])
