@@ -24,7 +24,7 @@ import numpy as np
 from seldio.media import audio
 from seldio.media.arrays import Format
 from seldio.media.intensity import SoundField, array_of, inverted, listen
-from seldio.media.windows import Recording
+from seldio.media.recording import Recording
 from seldio.rules import findings
 from seldio.rules.collection import Collection
 from seldio.rules.deep_causes import EVENTS, PLACES

@@ -20,7 +20,7 @@ import soundfile
 import seldio
 from seldio.data import Stream, Windows
 from seldio.media.audio import Decoder
-from seldio.media.windows import Recording
+from seldio.media.recording import Recording
 
 RATE, SECONDS, WINDOW, CLIPS = 24_000, 60, 5, 8
 FRAMES = WINDOW * RATE

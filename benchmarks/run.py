@@ -32,9 +32,9 @@ from seldio.conversion.asked import Request
 from seldio.conversion.dispatch import convert_any
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
-from seldio.media.encode import VideoWriter
+from seldio.media.recording import Recording
 from seldio.media.video import Video
-from seldio.media.windows import Recording
+from seldio.media.video_writing import VideoWriter
 from seldio.scores.so_bench.profiles import get as so_bench_profile
 from seldio.scores.so_bench.score import Offline
 from seldio.scores.so_bench.score import score as so_bench_score

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from seldio import geometry
-from seldio.media import arrays, encoding, filters, render, rotations
+from seldio.media import arrays, encoding, rotations
 
 RATE = 24_000
 OCTAVES = (63, 125, 250, 500, 1000, 2000, 4000, 8000)
@@ -104,7 +104,7 @@ def _best_match(
 def _render() -> Iterator[tuple[str, ...]]:
     azimuth, elevation = _sphere(300)
     for name, frequencies in _bands():
-        made = filters.response_of(render.mic_taps(azimuth, elevation, RATE), frequencies, RATE)
+        made = encoding.response_of(encoding.mic_taps(azimuth, elevation, RATE), frequencies, RATE)
         off = np.abs(made - np.moveaxis(arrays.mic_response(azimuth, elevation, frequencies), 1, 2))
         yield name, f"{2 * _db(off.max()):.0f} dB"
 

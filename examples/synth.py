@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from seldio import geometry
-from seldio.media.windows import Recording
+from seldio.media.recording import Recording
 from seldio.synth import Track
 from seldio.synth.recording import RecordingOptions, Room
 from seldio.synth.tree import write_clip

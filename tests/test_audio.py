@@ -26,12 +26,13 @@ from typer.testing import CliRunner
 from seldio.cli import app
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import open_source
+from seldio.files.entries import plain_file
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats.trees import read_tree
-from seldio.media import windows
+from seldio.media import recording as recordings
 from seldio.media.audio import BLOCK, Decoder, NotAudio, probe, probe_entry, read
-from seldio.media.riff import read_header
-from seldio.media.windows import Recording, read_window
+from seldio.media.headers import read_header
+from seldio.media.recording import Recording
 from seldio.rules import CATALOGUE
 from seldio.rules.audio import check_recordings
 from seldio.rules.audio_samples import check_samples
@@ -150,7 +151,7 @@ def test_mapped_samples_are_those_of_libsndfile(
         assert found.dtype == np.float32
         assert found.flags.c_contiguous
         np.testing.assert_array_equal(found, wanted)
-        assert isinstance(recording._opened, windows._Mapped) or not len(recording)
+        assert isinstance(recording._opened, recordings._Mapped) or not len(recording)
 
 
 WAYS = {
@@ -167,11 +168,11 @@ def test_any_window_is_that_part_of_the_whole(way: str, tmp_path: Path) -> None:
     whole = by_soundfile(path)
     recording = Recording(path)
     assert (len(recording), recording.rate, recording.channels) == (12_000, 24_000, 4)
-    mapped = isinstance(recording._opened, windows._Mapped)
+    mapped = isinstance(recording._opened, recordings._Mapped)
     assert mapped == (way not in ("FLAC", "W64", "ADPCM"))
     for start, frames in ((0, 12_000), (0, 0), (5_000, 1), (11_999, 1), (12_000, 0), (3, 7_001)):
         np.testing.assert_array_equal(recording.read(start, frames), whole[:, start : start + frames])
-        np.testing.assert_array_equal(read_window(path, start, frames), whole[:, start : start + frames])
+        np.testing.assert_array_equal(Recording(path).read(start, frames), whole[:, start : start + frames])
     np.testing.assert_array_equal(recording.read(11_000, 5_000), whole[:, 11_000:])
     np.testing.assert_array_equal(recording.read(11_000), whole[:, 11_000:])
 
@@ -183,7 +184,7 @@ def test_padding(
     path = saved(tmp_path_factory.mktemp("w"), sound(noise(100 / 24_000, 2)))
     ring = np.concatenate((np.zeros((2, 400)), by_soundfile(path), np.zeros((2, 400))), axis=1)
     out = np.full((2, frames), 7, np.float32) if given_out else None
-    found = read_window(path, start, frames, out, pad=True)
+    found = Recording(path).read(start, frames, out, pad=True)
     np.testing.assert_array_equal(found, ring[:, start + 400 : start + 400 + frames])
     if out is not None:
         assert found.base is out or found is out
@@ -200,7 +201,7 @@ def test_a_long_file_is_read_through_in_flat_memory(tmp_path: Path) -> None:
     path = saved(tmp_path, sound(noise(200.0, seed=5)))
     before, seen = mapped(), 0
     for block in Recording(path).blocks(BLOCK):
-        np.testing.assert_array_equal(block[:, :9], read_window(path, seen, 9))
+        np.testing.assert_array_equal(block[:, :9], Recording(path).read(seen, 9))
         seen += block.shape[1]
         assert mapped() - before < 8_000
     assert seen == 200 * 24_000
@@ -255,7 +256,7 @@ def test_pickled_and_used_by_many(format: str, tmp_path: Path) -> None:
 @unix
 def test_a_fork_reads_for_itself(tmp_path: Path) -> None:
     code = (
-        "import os, sys, numpy as np\nfrom seldio.media.windows import Recording\n"
+        "import os, sys, numpy as np\nfrom seldio.media.recording import Recording\n"
         "r = Recording(sys.argv[1]); whole = r.read()\nchild = os.fork()\n"
         "good = all(np.array_equal(r.read(s, 50), whole[:, s : s + 50]) for s in range(0, 20_000, 37))\n"
         "if not child: os._exit(not good)\n"
@@ -535,7 +536,7 @@ def test_odd_files_end_in_findings(shared: Path) -> None:
 def test_files_of_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes, format: bytes) -> None:
     path = saved(tmp_path_factory.mktemp("w"), format + b"\xff\xff\xff\x7fWAVEfmt \x10\0\0\0" + data)
     assert {code[:4] for code in codes(path)} <= {"AUD1"}
-    check_samples(windows.plain_file(path), raise_errors)
+    check_samples(plain_file(path), raise_errors)
 
 
 # --- rules: samples -----------------------------------------------------------------------------------------
@@ -613,7 +614,7 @@ SOUNDS: dict[str, tuple[list[str], str, bytes]] = {
 def test_what_recordings_sound_like(what: str, tmp_path: Path) -> None:
     wanted, message, data = SOUNDS[what]
     findings: list[Finding] = []
-    one = check_samples(windows.plain_file(saved(tmp_path, data)), findings.append, "a.wav")
+    one = check_samples(plain_file(saved(tmp_path, data)), findings.append, "a.wav")
     assert one is not None
     assert [finding.code for finding in findings] == wanted
     assert all(message in finding.message for finding in findings), findings
@@ -624,7 +625,7 @@ def test_what_recordings_sound_like(what: str, tmp_path: Path) -> None:
 def test_flat_tops_over_the_edge_of_a_block_count_once(start: int, tmp_path: Path) -> None:
     data = np.zeros((BLOCK + 9, 1))
     data[start : start + 4] = 1.0
-    one = check_samples(windows.plain_file(saved(tmp_path, sound(data))), raise_errors)
+    one = check_samples(plain_file(saved(tmp_path, sound(data))), raise_errors)
     assert one is not None
     assert one.sound.flat.tolist() == [1]
     assert one.sound.frames == BLOCK + 9

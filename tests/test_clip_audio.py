@@ -20,8 +20,7 @@ from seldio.conversion.clip_audio import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.media.audio import NotAudio, probe, read, write_wav
-from seldio.media.resample import margin, resample
+from seldio.media.audio import NotAudio, margin, probe, read, resample, write_wav
 from seldio.schema.qa import Item
 
 PATH = "foa_dev/dev-train-sony/fold3_room21_mix001.wav"

@@ -26,9 +26,9 @@ from seldio import geometry
 from seldio.cli import app
 from seldio.findings import Finding
 from seldio.media.arrays import CHANNELS, SIDES, Format
+from seldio.media.encoding import render
 from seldio.media.intensity import SoundField, array_of, inverted, listen, others
-from seldio.media.render import render
-from seldio.media.windows import Recording
+from seldio.media.recording import Recording
 from seldio.rules.deep_causes import causes, joined, judge, pieces, rotation, said
 from seldio.rules.deep_fit import Rows, judged, timing
 from seldio.rules.deep_timing import heard, other, shift

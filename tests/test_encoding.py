@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from seldio import geometry
 from seldio.errors import DataError, UsageError
-from seldio.media import arrays, encoding, filters
-from seldio.media.encoding import encode, encoding_response, encoding_taps, foa_to_mic, mic_to_foa
-from seldio.media.render import render
+from seldio.media import arrays, encoding
+from seldio.media.encoding import encode, encoding_response, encoding_taps, foa_to_mic, mic_to_foa, render
 
 RATE = 24_000
 azimuths = st.floats(-180, 180)
@@ -200,7 +199,7 @@ def test_blocks_make_no_difference(to: str, frames: int, sizes: list[int]) -> No
 def test_blocks_are_a_convolution(frames: int, taps: int) -> None:
     rng = np.random.default_rng(frames)
     sound, filter = rng.normal(size=(1, frames)), rng.normal(size=(2, 2 * taps))
-    made = np.concatenate(list(filters.filtered(cut(sound, [7, 100]), filter)), axis=1)
+    made = np.concatenate(list(encoding.filtered(cut(sound, [7, 100]), filter)), axis=1)
     wanted = [np.convolve(sound[0], row)[taps : taps + frames] for row in filter]
     assert pytest.approx(np.array(wanted), abs=1e-9) == made
 

@@ -26,7 +26,7 @@ from seldio.files.sources import Lookup
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import item_formats
 from seldio.media.audio import probe
-from seldio.media.riff import read_header
+from seldio.media.headers import read_header
 from seldio.rules import CATALOGUE
 from seldio.rules.item_audio import check_audio
 from seldio.validation import validate

@@ -20,7 +20,7 @@ from seldio.cli import app
 from seldio.conversion.recordings import convert_array
 from seldio.conversion.repointing import recordings, repointed, repointed_table
 from seldio.errors import DataError, UsageError
-from seldio.media.render import render
+from seldio.media.encoding import render
 
 RATE = 24_000
 NAME = "dev-train-tau/fold3_room4_mix001"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from seldio import geometry
 from seldio.errors import UsageError
 from seldio.media import arrays
-from seldio.media.render import render
+from seldio.media.encoding import render
 from seldio.media.rotations import ROTATIONS, Rotation, channels, rotate_audio, rotate_table, rotation
 from seldio.schema.events import COLUMNS, Event, from_events, to_events
 

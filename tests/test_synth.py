@@ -19,9 +19,9 @@ from seldio.errors import UsageError
 from seldio.formats import get
 from seldio.media import arrays
 from seldio.media.audio import probe
-from seldio.media.encode import VideoWriter
+from seldio.media.recording import Recording
 from seldio.media.video import Video
-from seldio.media.windows import Recording
+from seldio.media.video_writing import VideoWriter
 from seldio.schema.events import origin_of
 from seldio.synth import CLIPS, Track, labels, scene
 from seldio.synth.painter import COLOURS, Painter

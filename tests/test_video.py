@@ -28,9 +28,8 @@ from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.findings import Finding
 from seldio.formats.trees import read_tree
-from seldio.media import video_open
-from seldio.media.video import NotVideo, Video
-from seldio.media.video_decode import Decoder
+from seldio.media import video_packets
+from seldio.media.video import NotVideo, PictureDecoder, Video
 from seldio.rules.collection import Collection
 from seldio.rules.video import check_videos
 from seldio.validation import validate
@@ -136,7 +135,7 @@ def test_it_seeks_only_over_long_gaps(wanted: Any, seeks: int) -> None:
     data, whole = long(3, "mp4")
     with Video(io.BytesIO(data)) as video:
         numbers = video.numbers(wanted).tolist()
-        with Decoder(video._opened, video.scan, frozenset(numbers)) as decoder:
+        with PictureDecoder(video._opened, video.scan, frozenset(numbers)) as decoder:
             found = [number(decoder.picture(at).to_ndarray(format="rgb24")) for at in numbers]
 
             assert found == [whole[at] for at in numbers]
@@ -145,7 +144,7 @@ def test_it_seeks_only_over_long_gaps(wanted: Any, seeks: int) -> None:
 
 def test_a_seek_that_goes_astray_is_made_good() -> None:
     data, whole = long(3, "mp4")
-    with Video(io.BytesIO(data)) as video, Decoder(video._opened, video.scan, frozenset([250])) as decoder:
+    with Video(io.BytesIO(data)) as video, PictureDecoder(video._opened, video.scan, frozenset([250])) as decoder:
         decoder._seek(280)  # past what is wanted
 
         assert number(decoder.picture(250).to_ndarray(format="rgb24")) == whole[250]
@@ -299,8 +298,8 @@ def test_the_second_barrier_holds_alone(kind: str, tmp_path: Path, monkeypatch: 
     """Were such a container let through, the files that it names would stay closed all the same."""
     named = tmp_path / "named.mp4"
     named.write_bytes(made("mp4"))
-    options = {key: value for key, value in video_open._OPTIONS.items() if key != "format_whitelist"}
-    monkeypatch.setattr(video_open, "_OPTIONS", options)
+    options = {key: value for key, value in video_packets._OPTIONS.items() if key != "format_whitelist"}
+    monkeypatch.setattr(video_packets, "_OPTIONS", options)
     with pytest.raises(NotVideo):
         Video(io.BytesIO(LISTS[kind].replace("real.mp4", str(named)).encode()))
 
@@ -337,13 +336,13 @@ def test_addresses_are_names_of_files() -> None:
 
 
 def test_huge_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(video_open, "MOST_PIXELS", 192 * 96 - 1)
+    monkeypatch.setattr(video_packets, "MOST_PIXELS", 192 * 96 - 1)
     with pytest.raises(NotVideo, match="pictures have 192 × 96 pixels, over 18,431"):
         Video(io.BytesIO(made("mp4")))
 
 
 def test_too_many_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("seldio.media.video_scan.MOST_FRAMES", 59)
+    monkeypatch.setattr("seldio.media.video_packets.MOST_FRAMES", 59)
     with pytest.raises(NotVideo, match="over 59 pictures"):
         Video(io.BytesIO(made("mp4")))
 

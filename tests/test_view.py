@@ -24,7 +24,7 @@ from videos import make as make_video
 import seldio
 from seldio.cli import app
 from seldio.errors import DataError, SeldioError, UsageError
-from seldio.media import compact
+from seldio.media import video_writing as copies
 from seldio.media.audio import NotAudio, write_wav
 from seldio.media.video import NotVideo, Video
 from seldio.viewer import page as page_module
@@ -423,7 +423,7 @@ def test_the_same_files_make_the_same_page(tree: Path) -> None:
 @pytest.mark.parametrize(("azimuth", "louder"), [(90, 0), (-90, 1)])
 def test_a_source_on_the_left_is_heard_on_the_left(tmp_path: Path, azimuth: float, louder: int) -> None:
     with wav(tmp_path / "a.wav", tone(azimuth)).open("rb") as stream:
-        copy = heard(compact.copy(compact.sound(stream, "foa"), None))
+        copy = heard(copies.copy(copies.sound(stream, "foa"), None))
     power = (copy**2).mean(axis=1)
 
     assert power[louder] > 1e4 * power[1 - louder]
@@ -435,8 +435,8 @@ def test_a_source_on_the_left_is_heard_on_the_left(tmp_path: Path, azimuth: floa
     [("mic", 4, 2, "capsules"), ("audio", 4, 2, "taken for FOA"), ("stereo", 2, 2, "stereo"),
      ("audio", 1, 1, "mono"), ("audio", 7, 1, "the mean of 7")],
 )  # fmt: skip
-def test_ears(array: compact.Array, channels: int, count: int, phrase: str) -> None:
-    weights, told = compact.ears(array, channels)
+def test_ears(array: copies.Array, channels: int, count: int, phrase: str) -> None:
+    weights, told = copies.ears(array, channels)
 
     assert (count, channels) == weights.shape
     assert phrase in told
@@ -449,8 +449,8 @@ def test_any_rate_keeps_its_time(tmp_path: Path, rate: int) -> None:
     click = np.zeros((1, rate))
     click[:, rate // 2 : rate // 2 + rate // 100] = 0.5
     with wav(tmp_path / "a.wav", click, rate).open("rb") as stream:
-        sound = compact.sound(stream)
-        copy = heard(compact.copy(sound, None))
+        sound = copies.sound(stream)
+        copy = heard(copies.copy(sound, None))
 
     assert np.abs(copy[0]).argmax() / sound.encoded == pytest.approx(0.505, abs=0.012)
 
@@ -458,14 +458,14 @@ def test_any_rate_keeps_its_time(tmp_path: Path, rate: int) -> None:
 @pytest.mark.parametrize(("frames", "rate"), [(100_000, 4_000_000), (4, 192_000), (0, 8_000)])
 def test_what_cannot_be_played_is_refused(tmp_path: Path, frames: int, rate: int) -> None:
     with wav(tmp_path / "a.wav", np.zeros((1, frames)), rate).open("rb") as stream, pytest.raises(NotAudio):
-        compact.sound(stream)
+        copies.sound(stream)
 
 
 def test_silence_is_not_raised_and_what_is_no_number_does_no_harm(tmp_path: Path) -> None:
     with wav(tmp_path / "a.wav", np.zeros((4, RATE))).open("rb") as stream:
-        sound = compact.sound(stream, "foa")
+        sound = copies.sound(stream, "foa")
         assert "+0 dB" in sound.told
-        assert not heard(compact.copy(sound, None)).any()
+        assert not heard(copies.copy(sound, None)).any()
 
 
 def test_the_copy_of_a_video_keeps_its_clock(tree: Path) -> None:
@@ -479,7 +479,7 @@ def test_the_copy_of_a_video_keeps_its_clock(tree: Path) -> None:
 def test_a_video_that_begins_late_is_black_before(tmp_path: Path) -> None:
     late = make_video(15, Fraction(15), stamps=range(15, 30))
     with Video(io.BytesIO(late)) as video:
-        copy = compact.copy(None, video)
+        copy = copies.copy(None, video)
     with Video(io.BytesIO(copy)) as video:
         pictures = video.pictures(range(20))
 
@@ -488,10 +488,10 @@ def test_a_video_that_begins_late_is_black_before(tmp_path: Path) -> None:
 
 
 def test_sizes_fit_and_are_even() -> None:
-    assert (640, 320) == compact.fitted((1920, 960))
-    assert (568, 320) == compact.fitted((1280, 720))
-    assert (192, 96) == compact.fitted((192, 96))
-    assert (2, 320) == compact.fitted((1, 3000))
+    assert (640, 320) == copies.fitted((1920, 960))
+    assert (568, 320) == copies.fitted((1280, 720))
+    assert (192, 96) == copies.fitted((192, 96))
+    assert (2, 320) == copies.fitted((1, 3000))
 
 
 def test_media_that_cannot_be_read_are_told_of_or_refused_if_named(tree: Path) -> None:
@@ -511,7 +511,7 @@ def test_limits(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_module, "MOST_BYTES", 100)
     with pytest.raises(SeldioError, match="--link-media"):
         view(tree)
-    monkeypatch.setattr(compact, "LONGEST", 0.5)
+    monkeypatch.setattr(copies, "LONGEST", 0.5)
     with pytest.raises(SeldioError, match="minutes; a page holds up to"):
         view(tree)
 

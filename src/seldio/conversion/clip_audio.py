@@ -15,7 +15,7 @@ from seldio.files import Entry, Source, atomic_write, make_folder, open_source
 from seldio.files.entries import name_fault
 from seldio.files.sources import Lookup, on_disk
 from seldio.findings import Finding
-from seldio.media.riff import RATES
+from seldio.media.headers import RATES
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
 
@@ -250,8 +250,7 @@ def check(path: str, found: Probe) -> None:
 def _write(recording: Recording, clip: Clip, out: Path, rate: int, say: Callable[[str], None]) -> None:
     import numpy as np
 
-    from seldio.media.audio import write_wav
-    from seldio.media.resample import resample
+    from seldio.media.audio import resample, write_wav
 
     target = out / clip.name
     if recording.entry.local is not None and recording.entry.local == Path(os.path.realpath(target)):
@@ -288,8 +287,7 @@ def _part(recording: Recording, clip: Clip, frames: int, rate: int) -> Floats:
     """The clip's sound with the margins that the resampler wants, zeros outside the recording."""
     import numpy as np
 
-    from seldio.media.audio import NotAudio, read
-    from seldio.media.resample import margin
+    from seldio.media.audio import NotAudio, margin, read
 
     found = recording.probe
     first, aside = round(clip.start * found.rate), margin(found.rate, rate)

@@ -28,7 +28,7 @@ from seldio.formats.items import ItemFormat
 from seldio.formats.recognise import is_annotations
 from seldio.formats.tables import Content, is_table
 from seldio.formats.trees import TYPES, Tree, read_tree
-from seldio.media.windows import Recording
+from seldio.media.recording import Recording
 from seldio.schema.clips import Clip
 from seldio.schema.events import clip_codes, origin_of
 from seldio.text import listed, plural, printable

@@ -19,7 +19,7 @@ from seldio.data.index import ARRAYS, ClipMedia, open_video
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
-from seldio.media.windows import Recording
+from seldio.media.recording import Recording
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.text import plural, printable

@@ -1,22 +1,23 @@
-"""Audio files, headers first; the one home of soundfile."""
+"""Audio files, headers first, and other sampling rates; the one home of soundfile."""
 
 from __future__ import annotations
 
 import dataclasses
 import io
+import math
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any, BinaryIO, NamedTuple, Protocol, Self
+from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
 import soundfile
 
 from seldio import clock
 from seldio.errors import SeldioError
-from seldio.media.ends import is_open, missing_bytes
-from seldio.media.riff import WavHeader, read_header
+from seldio.files import Entry
+from seldio.media.headers import WavHeader, is_open, missing_bytes, read_header
 from seldio.text import plural
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
@@ -29,32 +30,6 @@ _HEAD = 2**18
 
 class NotAudio(SeldioError):
     """A file that cannot be read as audio."""
-
-
-class Openable(Protocol):
-    """A file of a source, as far as sound is concerned."""
-
-    @property
-    def path(self) -> str:
-        """As shown to people."""
-
-    def open(self) -> BinaryIO:
-        """A seekable stream of its content."""
-
-
-class Entry(Openable, Protocol):
-    """A file of a source of which the beginning alone can be read."""
-
-    @property
-    def size(self) -> int:
-        """In bytes; -1 if unknown."""
-
-    @property
-    def local(self) -> os.PathLike[str] | None:
-        """The file on disk, if it is one."""
-
-    def head(self, count: int) -> bytes:
-        """Its first *count* bytes."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -255,3 +230,58 @@ def write_blocks(stream: BinaryIO, blocks: Iterable[Floats], rate: int, comment:
     if file is not None:
         file.close()
     return Written(samples, clipped, peak)
+
+
+_FILTER = "filter_size=256:cutoff=0.97"
+#: Frames of sound on either side that the filter looks at, and more.
+_REACH = 1024
+
+
+def margin(rate: int, target: int) -> int:
+    """Frames (at *rate*) that :func:`resample` wants on either side: whole ones at *target* too."""
+    unit = rate // math.gcd(rate, target)
+    return unit * math.ceil(max(_REACH, _REACH * rate / target) / unit) if rate != target else 0
+
+
+def resample(sound: Floats, rate: int, target: int, frames: int) -> Floats:
+    """*sound* at another rate; each channel is treated alone and alike.
+
+    Args:
+        sound: shape (channels, margin + n + margin), float32, with :func:`margin` frames of what sounds
+            before and after, zeros where nothing does.
+        rate: of *sound*, frames a second.
+        target: frames a second of the result.
+        frames: of the result, at most ``ceil(n * target / rate)``.
+
+    Returns:
+        Shape (channels, frames), float32; its first frame is at the time of the first one behind the margin.
+    """
+    skip = margin(rate, target)
+    if rate == target:
+        return sound[:, :frames]
+    first = skip * target // rate
+    return np.stack([_channel(channel, rate, target)[first : first + frames] for channel in sound])
+
+
+def _channel(sound: Floats, rate: int, target: int) -> Floats:
+    import av  # not for those that only look at headers
+
+    graph = av.filter.Graph()
+    source = graph.add_abuffer(sample_rate=rate, format="fltp", layout="mono")
+    filter = graph.add("aresample", f"{target}:{_FILTER}")
+    sink = graph.add("abuffersink")
+    source.link_to(filter)
+    filter.link_to(sink)
+    graph.configure()
+    frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(sound[np.newaxis], np.float32), "fltp", "mono")
+    frame.sample_rate = rate
+    graph.push(frame)
+    graph.push(None)  # what is still inside comes out
+    parts: list[Floats] = []
+    while True:
+        try:
+            part = graph.pull()
+        except (av.EOFError, BlockingIOError):
+            return np.concatenate(parts)
+        assert isinstance(part, av.AudioFrame)
+        parts.append(part.to_ndarray()[0])

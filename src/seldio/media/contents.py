@@ -1,15 +1,121 @@
-"""What a recording or a video is, in numbers: channels, rate, length, peak and level; size, rate and length."""
+"""Sound out of any container, AAC in ``.mp4`` too; and what a recording or a video is, in numbers."""
 
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any, BinaryIO, Literal, Self
+
+import numpy as np
+from av import AudioResampler, time_base
+from av.audio.stream import AudioStream
 
 from seldio.errors import SeldioError
-from seldio.media.audio import Entry
-from seldio.media.contained import ContainedSound, container_name, opened_sound
-from seldio.media.levels import Listened, listen
+from seldio.files import Entry
+from seldio.media.audio import Floats, NotAudio, Probe
+from seldio.media.recording import Recording
+from seldio.media.surveys import ReadableSound, listen
 from seldio.media.video import SoundOnly, Video
+from seldio.media.video_packets import FAILURES, container_in, reason
+
+
+def container_name(names: str) -> str:
+    """What people call a container, from FFmpeg's names of it."""
+    first = names.partition(",")[0]
+    return "MP4" if first == "mov" else first.upper()
+
+
+class ContainedSound:
+    """The first sound in a container; a context manager.
+
+    Args:
+        stream: of the file, seekable; it stays open.
+
+    Raises:
+        NotAudio: there is none.
+        NotVideo: it is no container that may be read.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stack = ExitStack()
+        self._container = self._stack.enter_context(container_in(stream, threading.Lock()))
+        found: Any = next(iter(self._container.streams.audio), None)
+        if found is None or found.codec_context is None or not found.rate or not found.channels:
+            self.close()
+            raise NotAudio("there is no sound in it")
+        self._stream: AudioStream = found
+        length = found.duration * found.time_base if found.duration is not None and found.time_base else None
+        seconds = length if length is not None else (self._container.duration or 0) / time_base
+        kind, codec = container_name(self._container.format.name), found.codec_context.name.upper()
+        self.probe = Probe(round(seconds * found.rate), found.rate, found.channels, codec, container=kind)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the container."""
+        self._stack.close()
+
+    @property
+    def rate(self) -> int:
+        """Frames a second."""
+        return self.probe.rate
+
+    @property
+    def channels(self) -> int:
+        """How many."""
+        return self.probe.channels
+
+    def blocks(self, frames: int) -> Iterator[Floats]:
+        """All of the sound, shape (channels, *frames* or what is left), float32; once.
+
+        Raises:
+            NotAudio: it is damaged.
+        """
+        floats = AudioResampler("fltp", self._stream.layout.name, self.rate)
+        waiting, there = [np.zeros((self.channels, 0), np.float32)], 0
+        try:
+            for part in self._parts(floats):
+                waiting.append(part)
+                there += part.shape[1]
+                while there >= frames:
+                    whole = np.concatenate(waiting, axis=1)
+                    yield np.ascontiguousarray(whole[:, :frames])
+                    waiting, there = [whole[:, frames:]], there - frames
+        except FAILURES as error:
+            raise NotAudio(reason(error)) from error
+        if there:
+            yield np.concatenate(waiting, axis=1)
+
+    def _parts(self, floats: AudioResampler) -> Iterator[Any]:
+        for frame in self._container.decode(self._stream):
+            yield from (np.asarray(made.to_ndarray(), np.float32) for made in floats.resample(frame))
+        yield from (np.asarray(made.to_ndarray(), np.float32) for made in floats.resample(None))
+
+
+@contextmanager
+def opened_sound(entry: Entry) -> Iterator[ReadableSound]:
+    """The sound of a file: as libsndfile reads it, or out of a container that it does not read.
+
+    Raises:
+        NotAudio: neither reads it; the words are those about libsndfile.
+        SeldioError: it is over a limit, or the disk fails.
+    """
+    with ExitStack() as stack:
+        found: ReadableSound = stack.enter_context(Recording(entry))
+        try:
+            _ = found.probe
+        except NotAudio as error:
+            try:
+                found = stack.enter_context(ContainedSound(stack.enter_context(entry.open())))
+            except SeldioError:
+                raise error from None
+        yield found
 
 
 def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
@@ -38,7 +144,7 @@ def _recording(entry: Entry) -> dict[str, Any]:
         return {"kind": "recording", **_sound(sound)}
 
 
-def _sound(recording: Listened) -> dict[str, Any]:
+def _sound(recording: ReadableSound) -> dict[str, Any]:
     found, probe = listen(recording), recording.probe
     fault = found.fault or probe.cut_off
     return {

@@ -18,9 +18,8 @@ import numpy as np
 
 from seldio import clock
 from seldio.media.arrays import Format
-from seldio.media.encoding import encoding_response
-from seldio.media.filters import power_of_two
-from seldio.media.windows import Recording
+from seldio.media.encoding import encoding_response, power_of_two
+from seldio.media.recording import Recording
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 

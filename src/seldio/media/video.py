@@ -10,12 +10,14 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from fractions import Fraction
 from typing import Any, BinaryIO, Literal, Self, TypeVar
 
+import av
 import numpy as np
 from av.container import InputContainer
+from av.packet import Packet
 from av.video.frame import VideoFrame
 from av.video.reformatter import Interpolation, VideoReformatter
 from av.video.stream import VideoStream
@@ -23,10 +25,8 @@ from av.video.stream import VideoStream
 from seldio import clock
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
-from seldio.media.video_decode import Decoder
-from seldio.media.video_open import MOST_PIXELS, NotVideo, SoundOnly, opened, speaking
-from seldio.media.video_scan import Ints, Scan, scan
-from seldio.media.video_survey import Survey, survey
+from seldio.media.surveys import PictureSurvey, survey
+from seldio.media.video_packets import MOST_PIXELS, Ints, NotVideo, Scan, SoundOnly, opened, scan, speaking
 from seldio.text import plural, printable
 
 __all__ = ["NotVideo", "Picture", "SoundOnly", "Video"]
@@ -146,7 +146,7 @@ class Video:
     def copies_at(
         self, label_frames: Iterable[int], size: tuple[int, int], hop: Fraction = clock.HOP
     ) -> Iterator[tuple[int, VideoFrame]]:
-        """What :meth:`frames_at` gives, made smaller, for :meth:`seldio.media.encode.VideoWriter.picture`.
+        """What :meth:`frames_at` gives, made smaller, for :meth:`seldio.media.video_writing.VideoWriter.picture`.
 
         Pictures stay as FFmpeg has them, which is quicker. Label frames without a picture are left out.
 
@@ -161,9 +161,9 @@ class Video:
         width, height = options.get("size") or self.size
         return np.stack(found) if found else np.zeros((0, height, width, 3), np.uint8)
 
-    def survey(self) -> Survey:
+    def survey(self) -> PictureSurvey:
         """How many pictures come out of the decoder, and where they are black or all the same; decodes all of it."""
-        with Decoder(self._opened, self.scan, frozenset(range(self.frames)), self._threads) as decoder:
+        with PictureDecoder(self._opened, self.scan, frozenset(range(self.frames)), self._threads) as decoder:
             return survey(decoder.rest(), self.scan)
 
     def _opened(self) -> AbstractContextManager[tuple[InputContainer, VideoStream]]:
@@ -200,7 +200,7 @@ class Video:
         self, frames: list[int], numbers: list[int], convert: Callable[[VideoFrame], _Made]
     ) -> Iterator[tuple[int, _Made]]:
         last: tuple[int, _Made] | None = None
-        with Decoder(self._opened, self.scan, frozenset(numbers), self._threads) as decoder:
+        with PictureDecoder(self._opened, self.scan, frozenset(numbers), self._threads) as decoder:
             for frame, number in zip(frames, numbers, strict=True):
                 if last is None or last[0] != number:
                     last = number, convert(decoder.picture(number))
@@ -240,3 +240,137 @@ def _open(path: str | os.PathLike[str]) -> BinaryIO:
             shown = printable(os.fspath(path))
             raise NotVideo(f"{shown} cannot be read as video: {told[0] if told else 'it is a ' + source.kind}")
         return source.entries[0].open()
+
+
+# --- decoding --------------------------------------------------------------------------------------------
+
+#: A seek costs about as much as decoding so many pictures: threads start anew, and the pictures that they had
+#: begun are thrown away.
+SEEK_COST = 12
+
+Open = Callable[[], AbstractContextManager[tuple[InputContainer, VideoStream]]]
+
+
+class PictureDecoder:
+    """Decodes pictures by number; a context manager. Numbers that go up are decoded in one pass.
+
+    Args:
+        open: opens the container anew.
+        scan: its packets.
+        wanted: the numbers that will be asked for. In H.264, pictures that are not among them and that no other
+            picture is made from are not decoded at all.
+        threads: 0 lets FFmpeg choose.
+    """
+
+    def __init__(self, open: Open, scan: Scan, wanted: frozenset[int], threads: int = 0) -> None:
+        self._open = open
+        self._scan = scan
+        self._wanted = wanted
+        self._threads = threads
+        self._stack = ExitStack()
+        self._may_seek = len(scan.keys) > 0
+        self._last: tuple[int, VideoFrame] | None = None
+        self._frames: Iterator[tuple[int, VideoFrame]] = iter(())
+        #: how often a seek was made, for tests and the curious
+        self.seeks = 0
+
+    def __enter__(self) -> Self:
+        self._restart()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def picture(self, number: int) -> VideoFrame:
+        """The picture *number*, exactly as decoding everything from the beginning gives it.
+
+        Raises:
+            NotVideo: it is damaged.
+        """
+        if self._last is not None and self._last[0] == number:
+            return self._last[1]
+        if number < self._next:
+            self._restart()
+        frame = self._find(number)
+        if frame is None and self._sought:  # the index of the container led astray: from the beginning, then
+            self._may_seek = False
+            self._restart()
+            frame = self._find(number)
+        if frame is None:
+            time = float(self._scan.time(number))
+            raise NotVideo(f"picture {number:,} of {len(self._scan):,} (at {time:.3f} s) cannot be decoded")
+        self._last = number, frame
+        return frame
+
+    def rest(self) -> Iterator[tuple[int, VideoFrame]]:
+        """All pictures from here on that come out of the decoder, with their numbers."""
+        for number, frame in self._frames:
+            self._next = number + 1
+            yield number, frame
+
+    def _restart(self) -> None:
+        self._stack.close()
+        with speaking():
+            self._container, self._stream = self._stack.enter_context(self._open())
+            context = self._stream.codec_context
+            context.thread_type = "AUTO"
+            context.thread_count = self._threads
+        self._sparing = context.name == "h264" and len(self._scan.raw) > 0
+        self._next = 0  # the number that decoding on reaches next
+        self._sought = False
+        self._frames = self._run(None)
+
+    def _find(self, number: int) -> VideoFrame | None:
+        key = int(self._scan.keys[number]) if self._may_seek else 0
+        if key > self._next + SEEK_COST:
+            self._seek(key)
+        for at, frame in self._frames:
+            self._next = at + 1
+            if at == number:
+                return frame
+            if at > number:
+                break
+        return None
+
+    def _seek(self, key: int) -> None:
+        self.seeks += 1
+        self._sought = True
+        with speaking():
+            self._container.seek(int(self._scan.raw[key]), stream=self._stream)
+        self._frames = self._run(key)
+
+    def _run(self, key: int | None) -> Iterator[tuple[int, VideoFrame]]:
+        """Numbers and pictures as they are shown, from the picture *key* on."""
+        count = 0
+        with speaking():
+            for packet in self._packets(key):
+                for frame in self._decoded(packet):
+                    number = self._number(frame.pts) if len(self._scan.raw) else count
+                    count += 1
+                    if number is not None:
+                        yield number, frame
+
+    def _packets(self, key: int | None) -> Iterator[Packet[VideoStream]]:
+        """The packets from *key* on; none if the seek went past it."""
+        for packet in self._container.demux(self._stream):
+            if key is not None and packet.size:
+                number = self._number(packet.pts)
+                if number is not None and number > key:
+                    return
+                if number != key:
+                    continue
+                key = None
+            if packet.size or packet.dts is None:  # empty at the end; elsewhere that says "the same picture again"
+                yield packet
+
+    def _decoded(self, packet: Packet[VideoStream]) -> list[VideoFrame]:
+        if self._sparing:
+            wanted = self._number(packet.pts) in self._wanted
+            self._stream.codec_context.skip_frame = "DEFAULT" if wanted else "NONREF"
+        try:
+            return self._stream.decode(packet)
+        except av.error.InvalidDataError:
+            return []  # damaged; what does not come out is missed by whoever wants it
+
+    def _number(self, stamp: int | None) -> int | None:
+        return None if stamp is None else self._scan.number_of.get(stamp)

@@ -17,7 +17,7 @@ from seldio.clock import onset
 from seldio.errors import SeldioError
 from seldio.findings import Finding, Sink
 from seldio.formats.trees import Tree
-from seldio.media.riff import RATES
+from seldio.media.headers import RATES
 from seldio.rules.audio_samples import check_sounds
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found

@@ -13,6 +13,7 @@ import numpy as np
 
 from seldio.engines import each
 from seldio.errors import InvalidData, SeldioError
+from seldio.files import Entry
 from seldio.findings import Finding, Sink
 from seldio.rules.collection import Found
 from seldio.rules.registry import ERROR, WARNING, rule, run
@@ -20,8 +21,7 @@ from seldio.rules.tree_media import Film, Heard
 from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
-    from seldio.media.audio import Entry
-    from seldio.media.levels import Sound
+    from seldio.media.surveys import SoundSurvey
 
 #: Flat tops that are too many to be chance.
 _MOST_FLAT = 10
@@ -36,7 +36,7 @@ class Listened:
     entry: Entry
     name: str
     channels: int
-    sound: Sound
+    sound: SoundSurvey
 
 
 @dataclasses.dataclass(frozen=True)
@@ -240,10 +240,10 @@ def check_sounds(those: Sequence[Heard | Film], sink: Sink) -> None:
     run(ListenedSet([one for one in listened if one is not None]), sink)
 
 
-def _levels(entry: Entry) -> tuple[int, Sound] | Finding | None:
+def _levels(entry: Entry) -> tuple[int, SoundSurvey] | Finding | None:
     """Channels and levels of a recording, or what is wrong; None where it cannot be opened."""
-    from seldio.media.contained import opened_sound
-    from seldio.media.levels import listen
+    from seldio.media.contents import opened_sound
+    from seldio.media.surveys import listen
 
     try:
         with opened_sound(entry) as recording:
@@ -254,7 +254,7 @@ def _levels(entry: Entry) -> tuple[int, Sound] | Finding | None:
         return None
 
 
-def _told(entry: Entry, name: str, level: tuple[int, Sound] | Finding | None, sink: Sink) -> Listened | None:
+def _told(entry: Entry, name: str, level: tuple[int, SoundSurvey] | Finding | None, sink: Sink) -> Listened | None:
     """Run the rules for one recording."""
     if isinstance(level, Finding):
         sink(level)

@@ -3,53 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, BinaryIO, Protocol, Self
+from typing import TYPE_CHECKING
 
 from seldio.errors import InvalidData, SeldioError
+from seldio.files import Entry
 from seldio.findings import Finding
 from seldio.formats.base import Reading
 
 if TYPE_CHECKING:
-    from seldio.media.audio import Entry as SoundEntry
     from seldio.media.audio import Probe
-
-
-class Entry(Protocol):
-    """A file of a source, as rules see it."""
-
-    @property
-    def path(self) -> str:
-        """As shown to people."""
-
-    @property
-    def name(self) -> str:
-        """POSIX path below the source's root."""
-
-    @property
-    def size(self) -> int:
-        """In bytes."""
-
-    @property
-    def local(self) -> os.PathLike[str] | None:
-        """The file on disk, if it is one."""
-
-    @property
-    def stamp(self) -> tuple[str, int, int]:
-        """What changes when it does."""
-
-    def portable(self) -> Self:
-        """The same as another process can read it."""
-
-    def read(self) -> bytes:
-        """Its content."""
-
-    def head(self, count: int) -> bytes:
-        """Its first *count* bytes."""
-
-    def open(self) -> BinaryIO:
-        """A seekable stream of its content."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -101,7 +64,7 @@ class Collection:
 Found = Callable[..., Finding]
 
 
-def probed(entry: SoundEntry) -> tuple[Probe | None, str | None]:
+def probed(entry: Entry) -> tuple[Probe | None, str | None]:
     """The header of a recording, or why it cannot be read."""
     from seldio.media.audio import probe_entry
 

@@ -15,12 +15,13 @@ import numpy as np
 from seldio import clock, geometry
 from seldio.engines import each
 from seldio.errors import SeldioError
+from seldio.files import Entry
 from seldio.files.sources import Lookup
 from seldio.formats import Reading
 from seldio.formats.trees import TYPES, Place, Tree
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
-from seldio.rules.collection import Collection, Entry
+from seldio.rules.collection import Collection
 from seldio.rules.deep_causes import Cause, Pieces, Said, Verdict, joined, judge, pieces, said
 from seldio.rules.deep_timing import FURTHEST, Heard, Other, Shift, evidence, heard, other, shift
 from seldio.schema.clips import Clip
@@ -320,7 +321,7 @@ def _size(pair: Pair) -> int:
 def _fit(pair: Pair) -> Fit | None:
     """A recording held against labels; None where it cannot be listened to, which other rules tell."""
     from seldio.media.intensity import array_of, inverted, listen
-    from seldio.media.windows import Recording
+    from seldio.media.recording import Recording
 
     clip, rows, entry, place, format = pair
     try:

@@ -16,8 +16,9 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet as pq
 
+from seldio.files import Entry
 from seldio.findings import Finding
-from seldio.rules.collection import Entry, Found
+from seldio.rules.collection import Found
 from seldio.rules.hub_folder import Config, HubFolder, kind_of, suffix_of
 from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import clipped, listed, plural, printable

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seldio.errors import InvalidData
-from seldio.rules.collection import Entry
+from seldio.files import Entry
 
 #: What counts as one format to the Hub: its first suffix is its name.
 KINDS = (

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from seldio.files import Entry
 from seldio.findings import Finding
-from seldio.rules.collection import Entry, Found
+from seldio.rules.collection import Found
 from seldio.rules.hub_folder import HubFolder, kind_of, suffix_of
 from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import plural, printable

@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from seldio.files import Entry
 from seldio.findings import Finding, Rule
 from seldio.formats.items import ItemReading
 from seldio.rules.collection import Found, probed
@@ -19,7 +20,7 @@ from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
 
 if TYPE_CHECKING:
-    from seldio.media.audio import Entry, Probe
+    from seldio.media.audio import Probe
 
 Find = Callable[[str], "Entry | None"]
 

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
+from seldio.files import Entry
 from seldio.findings import Finding
 from seldio.formats.datasets import Set
 from seldio.formats.trees import TYPES, Holding, Place, Tree
-from seldio.rules.collection import Collection, Entry, Found
+from seldio.rules.collection import Collection, Found
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.rules.tree_gaps import recording_of, spot
 from seldio.text import listed, plural, printable

@@ -14,9 +14,10 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple, Self
 
 from seldio.errors import InvalidData
+from seldio.files import Entry
 from seldio.findings import Finding
 from seldio.formats.yaml_text import Pointer, YamlDocument, parse
-from seldio.rules.collection import Collection, Entry, Reference
+from seldio.rules.collection import Collection, Reference
 
 META = ".meta.yaml"
 _META_SUFFIX = re.compile(r"(?i)(\.meta)?\.ya?ml$")

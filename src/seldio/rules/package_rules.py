@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from seldio.files import Entry
 from seldio.findings import Finding
-from seldio.rules.collection import Entry, Found
+from seldio.rules.collection import Found
 from seldio.rules.package import Label, Meta, Package, System
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import clipped, listed, plural, printable

@@ -10,12 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from seldio.errors import InvalidData
+from seldio.files import Entry
 from seldio.files.exports import LABELS, manifest
 from seldio.findings import Finding
 from seldio.formats import Reading, TextFile, tables
 from seldio.formats.parquet import DAMAGE, PARQUET
 from seldio.formats.trees import Tree
-from seldio.rules.collection import Collection, Entry, Found
+from seldio.rules.collection import Collection, Found
 from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.schema.events import COLUMNS
 from seldio.text import listed, plural

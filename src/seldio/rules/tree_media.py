@@ -14,9 +14,10 @@ import numpy as np
 from seldio.clock import HOP
 from seldio.engines import each
 from seldio.errors import SeldioError
+from seldio.files import Entry
 from seldio.formats.trees import AUDIO, TYPES, Place, Tree
 from seldio.rules.base import Labels
-from seldio.rules.collection import Collection, Entry, probed
+from seldio.rules.collection import Collection, probed
 from seldio.rules.layout import last_part
 from seldio.rules.tree_gaps import spot
 from seldio.text import printable

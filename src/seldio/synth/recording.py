@@ -18,7 +18,7 @@ from seldio import clock, geometry
 from seldio.errors import UsageError
 from seldio.media import arrays, encoding, filters
 from seldio.media.arrays import CHANNELS, SPEED, Format
-from seldio.media.render import render
+from seldio.media.encoding import render
 from seldio.synth import Track
 from seldio.synth.sounds import Floats, Random, band, sound
 

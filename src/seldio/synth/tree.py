@@ -105,7 +105,7 @@ def write_video(path: Path, painter: Painter, seconds: float) -> None:
     Raises:
         SeldioError: FFmpeg cannot write it, or the disk fails.
     """
-    from seldio.media.encode import VideoWriter
+    from seldio.media.video_writing import VideoWriter
 
     with atomic_write(path) as stream, VideoWriter(stream, painter.size) as video:
         for picture in painter.pictures(seconds):

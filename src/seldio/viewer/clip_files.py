@@ -21,7 +21,7 @@ from seldio.files.sources import LEVELS, is_remote, on_disk, on_this_machine, re
 from seldio.formats import get
 from seldio.formats.datasets import TOPS, Field
 from seldio.formats.trees import TYPES, read_tree
-from seldio.media.compact import Array
+from seldio.media.video_writing import Array
 from seldio.schema.clips import Clip
 from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.text import clipped, listed, plural, printable

@@ -20,8 +20,8 @@ from seldio.viewer.canvas import check_installed, ink, rgb, style
 from seldio.viewer.tracks import EventTrack, classes, row_name
 
 if TYPE_CHECKING:
-    from seldio.media.compact import Sound
     from seldio.media.video import Picture, Video
+    from seldio.media.video_writing import Downmix
 
 
 Share = np.ndarray[Any, np.dtype[np.uint16]]
@@ -229,7 +229,7 @@ def film(
     predictions: Sequence[EventTrack] = (),
     *,
     video: Video | None = None,
-    sound: Sound | None = None,
+    sound: Downmix | None = None,
     width: int | None = None,
 ) -> WrittenFilm:
     """Write an MP4 film of a clip with its labels: discs for references, rings for predictions, and class names.
@@ -244,7 +244,7 @@ def film(
         reference: events of the clip.
         predictions: what a system heard.
         video: an equirectangular panorama, azimuth +180 at its left edge.
-        sound: what is heard; see :func:`seldio.media.compact.sound`.
+        sound: what is heard; see :func:`seldio.media.video_writing.sound`.
         width: pixels across; the video's up to :data:`WIDTH` by default.
 
     Raises:
@@ -268,10 +268,10 @@ def film(
 
 
 def _write(
-    stream: BinaryIO, pictures: Iterable[Picture], size: tuple[int, int], rate: Fraction, sound: Sound | None
+    stream: BinaryIO, pictures: Iterable[Picture], size: tuple[int, int], rate: Fraction, sound: Downmix | None
 ) -> None:  # fmt: skip
     """Encode pictures and sound, a second of each in turn."""
-    from seldio.media.encode import VideoWriter
+    from seldio.media.video_writing import VideoWriter
 
     track = (sound.encoded, len(sound.weights)) if sound is not None else None
     blocks = sound.blocks() if sound is not None else iter(())

@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
-from seldio.media import compact
+from seldio.media import video_writing as copies
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.video import NotVideo, Video
 from seldio.text import printable
@@ -230,7 +230,7 @@ def media_of(
         heard = _sound(files, stack, notes, given[0])
         if heard is None and seen is None:
             return PageMedia(notes=tuple(notes))
-        data = compact.copy(heard, seen)
+        data = copies.copy(heard, seen)
     if len(data) > MOST_BYTES:
         raise SeldioError(
             f"sound and pictures take {len(data) / 2**20:.0f} MB; a page holds up to {MOST_BYTES // 2**20}. "
@@ -246,12 +246,12 @@ def _panorama(seen: Video | None) -> bool:
     return seen is not None and abs(seen.size[0] / seen.size[1] / 2 - 1) < _PANORAMA
 
 
-def _sound(files: Files, stack: ExitStack, notes: list[str], named: bool) -> compact.Sound | None:
+def _sound(files: Files, stack: ExitStack, notes: list[str], named: bool) -> copies.Downmix | None:
     if files.audio is None:
         return None
     heard = None
     with _forgiven(files.audio, "sound", notes, named):
-        heard = compact.sound(stack.enter_context(files.audio.open()), files.array)
+        heard = copies.sound(stack.enter_context(files.audio.open()), files.array)
         notes.append(f"sound of {_name(files.audio)}: {heard.told}")
     return heard
 

@@ -17,7 +17,7 @@ from seldio.viewer.canvas import KINDS as SUFFIXES
 from seldio.viewer.canvas import check_installed, kind_of, save
 
 if TYPE_CHECKING:
-    from seldio.media.compact import Sound
+    from seldio.media.video_writing import Downmix
     from seldio.viewer.clip_files import Files
     from seldio.viewer.tracks import EventTrack, LabelSet
 
@@ -207,14 +207,14 @@ def _film(
     )  # fmt: skip
 
 
-def _sound(found: Files, stack: ExitStack) -> Sound | None:
+def _sound(found: Files, stack: ExitStack) -> Downmix | None:
     """The sound of the clip, if there is a recording.
 
     Raises:
         NotAudio: it cannot be read.
     """
     from seldio.media.audio import NotAudio
-    from seldio.media.compact import sound
+    from seldio.media.video_writing import sound
 
     if found.audio is None:
         return None

@@ -12,10 +12,11 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, Self
 import numpy as np
 
 from seldio.errors import UsageError
+from seldio.files import Entry
 from seldio.files.entries import plain_file
 from seldio.files.streams import inside
-from seldio.media.audio import Decoder, Floats, NotAudio, Openable, Probe, probe
-from seldio.media.riff import FLOAT, PCM
+from seldio.media.audio import Decoder, Floats, NotAudio, Probe, probe
+from seldio.media.headers import FLOAT, PCM
 from seldio.text import plural, printable
 
 
@@ -31,8 +32,8 @@ class Recording:
         source: a path, or a file of an opened source.
     """
 
-    def __init__(self, source: str | os.PathLike[str] | Openable) -> None:
-        self._entry: Openable = plain_file(source) if isinstance(source, str | os.PathLike) else source
+    def __init__(self, source: str | os.PathLike[str] | Entry) -> None:
+        self._entry: Entry = plain_file(source) if isinstance(source, str | os.PathLike) else source
         self._lock = threading.RLock()
         self._opened: _Opened | None = None
 
@@ -45,10 +46,10 @@ class Recording:
     def __repr__(self) -> str:
         return f"Recording({self.path!r})"
 
-    def __getstate__(self) -> Openable:
+    def __getstate__(self) -> Entry:
         return self._entry
 
-    def __setstate__(self, entry: Openable) -> None:
+    def __setstate__(self, entry: Entry) -> None:
         self.__init__(entry)  # type: ignore[misc]
 
     def __len__(self) -> int:
@@ -138,14 +139,6 @@ class Recording:
         return opened
 
 
-def read_window(
-    source: str | os.PathLike[str] | Openable, start: int, frames: int, out: Floats | None = None, *, pad: bool = False
-) -> Floats:  # fmt: skip
-    """One window of a recording, as :meth:`Recording.read` gives it; the file is closed afterwards."""
-    with Recording(source) as recording:
-        return recording.read(start, frames, out, pad=pad)
-
-
 def _fitting(out: Floats, channels: int, frames: int) -> Floats:
     if out.shape != (channels, frames) or out.dtype != np.float32:
         raise UsageError(f"out has shape {out.shape} of {out.dtype}; needed is {(channels, frames)} of float32")
@@ -171,12 +164,12 @@ class _Opened(Protocol):
         """Let go of the file."""
 
 
-def _open(entry: Openable, lock: threading.RLock) -> _Opened:
+def _open(entry: Entry, lock: threading.RLock) -> _Opened:
     stream = entry.open()
     try:
         found = probe(stream)
         plain = _plain(found)
-        if plain is not None and getattr(entry, "on_disk", False):
+        if plain is not None and entry.on_disk:
             with stream:
                 return _Mapped(stream, found, plain, inside(stream))
         return _Decoded(stream, Decoder(stream), found, lock)
