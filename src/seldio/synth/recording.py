@@ -16,7 +16,7 @@ import numpy as np
 
 from seldio import clock, geometry
 from seldio.errors import UsageError
-from seldio.media import arrays, encoding, filters
+from seldio.media import arrays, encoding
 from seldio.media.arrays import CHANNELS, SPEED, Format
 from seldio.media.encoding import render
 from seldio.synth import Track
@@ -129,7 +129,7 @@ class Room:
 def reverberated(dry: Sound, tail: Floats) -> Sound:
     """*dry* (frames,) through a tail (4, t): shape (4, frames)."""
     taps = np.concatenate((np.zeros((4, tail.shape[1])), tail), axis=1)
-    return _joined(filters.filtered([dry[np.newaxis]], taps), len(dry))
+    return _joined(encoding.filtered([dry[np.newaxis]], taps), len(dry))
 
 
 def on_capsules(diffuse: Sound, rate: int) -> Sound:
@@ -138,21 +138,21 @@ def on_capsules(diffuse: Sound, rate: int) -> Sound:
     The mixtures of capsules that follow W, Y, Z and X keep the phase of those and get the power that the rigid
     sphere gives them in a diffuse field, so that level and coherence are right at all frequencies.
     """
-    made = _joined(filters.filtered([diffuse], _capsule_taps(rate)), diffuse.shape[1])
+    made = _joined(encoding.filtered([diffuse], _capsule_taps(rate)), diffuse.shape[1])
     return np.asarray(encoding.MIX.T.astype(np.float32) @ made)
 
 
 @lru_cache(maxsize=4)
 def _capsule_taps(rate: int) -> Floats:
-    length = filters.power_of_two(0.02 * rate)
-    frequencies = filters.grid(rate, length)
+    length = encoding.power_of_two(0.02 * rate)
+    frequencies = encoding.grid(rate, length)
     terms = arrays.terms_for(float(frequencies[-1]))
     covariance = arrays.diffuse_covariance(frequencies, terms)
     power = np.einsum("im,fmk,ik->if", encoding.MIX, covariance, encoding.MIX)
     modes = arrays.modes(frequencies, terms)[:, [0, 1, 1, 1]].T
     size = np.abs(modes)
     phase = np.divide(modes, size, out=np.ones_like(modes), where=size > 0)
-    return filters.taps_of(phase * np.sqrt(power) / DIFFUSE, length)
+    return encoding.taps_of(phase * np.sqrt(power) / DIFFUSE, length)
 
 
 def _joined(parts: Iterator[Floats], frames: int) -> Sound:
