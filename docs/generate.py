@@ -27,7 +27,7 @@ from seldio.formats import FORMATS
 from seldio.formats.item_formats import ITEM_FORMATS
 from seldio.formats.label_csv import Dialect
 from seldio.info import format_record, profile_titles
-from seldio.reports import render
+from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
 from seldio.schema.events import COLUMNS, Event
 from seldio.schemas import SCHEMAS
@@ -213,7 +213,7 @@ def picture() -> str:
         report = validate("submission/mix004.csv", format="dcase2023-submission")
         report.add(validate("submission/mix002.csv", format="dcase2023-submission").findings)
         report.files += 1
-        shown = "".join(render(report, "text", catalogue=CATALOGUE, color=True, width=124))
+        shown = "".join(render(report, "text", Options(CATALOGUE, color=True, width=124)))
     console = Console(record=True, width=124, file=io.StringIO(), force_terminal=True)
     console.print(Text.from_ansi(shown), soft_wrap=True)
     drawn = console.export_svg(title="seldio validate submission/", unique_id="seldio")

@@ -30,7 +30,7 @@ from seldio.engines import each, running
 from seldio.engines.ledger import NAME, Ledger
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.findings import Finding, Severity
-from seldio.reports.progress import Bars
+from seldio.reports.bars import Bars
 from seldio.synth import CLIPS
 from seldio.synth.tree import write_tree
 
@@ -340,7 +340,7 @@ def test_kept_parts_count_as_well(tmp_path: Path) -> None:
 
 
 #: A command whose bars do not wait, so that they are seen however quick it is.
-AT_ONCE = "import seldio.reports.progress as p; p.PATIENCE = 0; from seldio.cli import main; main()"
+AT_ONCE = "import seldio.reports.bars as p; p.PATIENCE = 0; from seldio.cli import main; main()"
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ from seldio.findings import Finding
 from seldio.hub import About, client, commits, pull, pulling, push, repository
 from seldio.hub.card import BEGIN, END, read_card
 from seldio.hub.layout import _config, features_of
-from seldio.reports.progress import Bars
+from seldio.reports.bars import Bars
 from seldio.rules import CATALOGUE, findings, rules_for
 from seldio.rules.hub_folder import HubFolder, glob_pattern
 

@@ -33,7 +33,7 @@ FLOOR = {place: number for number, floor in enumerate(FLOORS) for place in floor
 #: Where each library may be imported; everything else has to go through these files.
 HOMES: dict[str, tuple[str, ...]] = {
     "pydantic": ("schema/", "schemas.py"),
-    "rich": ("reports/text.py", "reports/score_text.py", "reports/progress.py"),
+    "rich": ("reports/terminal.py", "reports/bars.py"),
     "typer": ("cli/",),
     "yaml": ("formats/yaml_text.py",),
     "jsonschema": ("scores/judge/",),

@@ -18,7 +18,7 @@ from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity,
 from seldio.formats import TextFile, get
 from seldio.formats.bad_rows import BadRows
 from seldio.reference import load
-from seldio.reports import render
+from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
 from seldio.settings import Settings, read_baseline, write_baseline
 from seldio.validation import examine
@@ -105,31 +105,31 @@ def test_decimals_throughout_are_one_finding_for_each_column(folder: Callable[..
 
 def test_the_screen_groups_what_many_files_share(folder: Callable[..., Path]) -> None:
     report = check(folder(text(high(rows())), files=78))
-    shown = "".join(render(report, "text", catalogue=CATALOGUE))
+    shown = "".join(render(report, "text", Options(CATALOGUE)))
 
     assert "LAB104 error in 78 of 78 files, e.g. " in shown
     assert shown.count("LAB104") == 1
     assert "mix001.csv:" in shown
     assert "and 72 more" in shown
     assert f"({report.places:,} places) in 78 files" in shown
-    markdown = "".join(render(report, "markdown", catalogue=CATALOGUE))
+    markdown = "".join(render(report, "markdown", Options(CATALOGUE)))
     assert ", in 78 of 78 files |" in markdown
-    every = "".join(render(report, "text", catalogue=CATALOGUE, max_per_rule=None))
+    every = "".join(render(report, "text", Options(CATALOGUE, max_per_rule=None)))
     assert every.count("LAB104") == 78
 
 
 def test_three_files_are_shown_one_by_one(folder: Callable[..., Path]) -> None:
     report = check(folder(text(high(rows())), files=3))
 
-    assert "".join(render(report, "text", catalogue=CATALOGUE)).count("LAB104") == 3
+    assert "".join(render(report, "text", Options(CATALOGUE))).count("LAB104") == 3
 
 
 def test_reports_for_programs_tell_count_and_lines(folder: Callable[..., Path]) -> None:
     report = check(folder(text(high(rows())), files=5))
-    whole = json.loads("".join(render(report, "json", catalogue=CATALOGUE)))
-    results = json.loads("".join(render(report, "sarif", catalogue=CATALOGUE)))["runs"][0]["results"]
-    xml = "".join(render(report, "junit", catalogue=CATALOGUE))
-    lines = "".join(render(report, "concise", catalogue=CATALOGUE)).splitlines()
+    whole = json.loads("".join(render(report, "json", Options(CATALOGUE))))
+    results = json.loads("".join(render(report, "sarif", Options(CATALOGUE))))["runs"][0]["results"]
+    xml = "".join(render(report, "junit", Options(CATALOGUE)))
+    lines = "".join(render(report, "concise", Options(CATALOGUE))).splitlines()
 
     assert whole["summary"]["places"] == report.places == sum(one["count"] for one in whole["findings"])
     assert len(whole["findings"]) == len(results) == len(lines) - 1 == 5
@@ -144,7 +144,7 @@ def test_what_is_not_listed_is_said(format: str) -> None:
     many = [Finding("LAB103", Severity.ERROR, "wrong", f"{number:05}.csv", 1) for number in range(MOST_LISTED + 7)]
     report = Report(files=len(many))
     report.add(many)
-    shown = "".join(render(report, format, catalogue=CATALOGUE))
+    shown = "".join(render(report, format, Options(CATALOGUE)))
 
     assert shown.count("10006.csv") == 0
     assert '"LAB103": 7' in shown or "… and 7 more LAB103" in shown

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seldio.errors import DataError, SeldioError, UsageError
-from seldio.reports.scores import render_scores
+from seldio.reports import Options, render
 from seldio.reports.tables import Column, Interval, ScoreReport, Table
 from seldio.scores.ranking import rank, rank_columns, read_scores, report, scores_of
 from seldio.scores.seld.profiles import ANGLE, ER, LE, LR, RELATIVE, F
@@ -130,7 +130,7 @@ REPORTS = [scored("=b", (0.4, 0.1 + 0.2, 10.0, math.nan)), scored("a", (0.5, 0.2
 @pytest.mark.parametrize(("format", "table"), [("json", None), ("csv", None), ("csv", "overall")])
 def test_own_files_are_read(tmp_path: Path, format: str, table: str | None) -> None:
     path = tmp_path / f"scores.{format}"
-    path.write_text("".join(render_scores(REPORTS, format, table=table)), "utf-8")
+    path.write_text("".join(render(REPORTS, format, Options(table=table))), "utf-8")
     expected, found = scores_of(REPORTS), read_scores(path)
     assert [repr((entry.system, dict(entry.values))) for entry in found.entries] == [
         repr((entry.system, dict(entry.values))) for entry in expected.entries
@@ -142,7 +142,7 @@ def test_a_folder_and_a_zip_of_files(tmp_path: Path) -> None:
     folder = tmp_path / "scores"
     folder.mkdir()
     for number, each in enumerate(REPORTS):
-        (folder / f"{number}.json").write_text("".join(render_scores([each], "json")), "utf-8")
+        (folder / f"{number}.json").write_text("".join(render([each], "json")), "utf-8")
     (folder / "notes.txt").write_text("not a score", "utf-8")
     with zipfile.ZipFile(tmp_path / "scores.zip", "w") as archive:
         for path in folder.iterdir():

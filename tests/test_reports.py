@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import html
 import io
@@ -24,13 +25,14 @@ from rich.cells import cell_len
 
 from seldio.errors import UsageError
 from seldio.findings import JSON_KEYS, Finding, Report, Severity
-from seldio.reports import RENDERERS, render, write
-from seldio.reports.excerpt import ELLIPSIS, TAB, fit
+from seldio.reports import Options, outputs, render, write
 from seldio.reports.json_report import dumps, report_schema
 from seldio.reports.sarif import FINGERPRINT, file_uri
+from seldio.reports.terminal import ELLIPSIS, TAB, fit
 from seldio.text import printable
 
 ROOT = Path(__file__).parents[1]
+OUTPUTS = outputs("findings")
 FOR_TERMINALS = ("text", "concise", "github", "markdown")
 
 
@@ -94,7 +96,7 @@ SMALL = make(AZIMUTH, UNSORTED, MISSING, ODD)
 
 
 def show(report: Report, format: str, **options: Any) -> str:
-    return "".join(render(report, format, **({"catalogue": CATALOGUE} | options)))
+    return "".join(render(report, format, Options(**({"catalogue": CATALOGUE} | options))))
 
 
 # ------------------------------------------------------------------ nasty findings
@@ -161,21 +163,21 @@ quick = settings(max_examples=60, deadline=None)
 
 
 def test_every_format_renders_an_empty_and_a_small_report() -> None:
-    for format, report in itertools.product(RENDERERS, (Report(), SMALL)):
-        pieces = list(render(report, format, catalogue=CATALOGUE))
+    for format, report in itertools.product(OUTPUTS, (Report(), SMALL)):
+        pieces = list(render(report, format, Options(CATALOGUE)))
         assert all(isinstance(piece, str) for piece in pieces)
         assert not pieces or pieces[-1].endswith("\n")
 
 
 def test_an_unknown_format_is_a_usage_error_that_lists_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"'html'.*text, concise, json"):
-        render(SMALL, "html", catalogue=CATALOGUE)
+    with pytest.raises(UsageError, match=r"'pdf'.*text, concise, json"):
+        render(SMALL, "pdf", Options(CATALOGUE))
 
 
 def test_importing_reports_imports_no_renderer_and_no_library() -> None:
     program = (
         "import sys, seldio.reports\n"
-        "bad = {'rich', 'xml.etree', 'jsonschema', 'hashlib', 'seldio.reports.text'} & set(sys.modules)\n"
+        "bad = {'rich', 'xml.etree', 'jsonschema', 'hashlib', 'seldio.reports.terminal'} & set(sys.modules)\n"
         "assert not bad, bad"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
@@ -187,10 +189,10 @@ def test_rich_is_used_for_terminals_only() -> None:
         for path in (ROOT / "src/seldio/reports").glob("*.py")
         if re.search(r"^\s*(from|import) rich\b", path.read_text("utf-8"), re.MULTILINE)
     ]
-    assert sorted(homes) == ["progress.py", "score_text.py", "text.py"]
+    assert sorted(homes) == ["bars.py", "terminal.py"]
 
 
-@given(reports, st.sampled_from(sorted(RENDERERS)))
+@given(reports, st.sampled_from(sorted(OUTPUTS)))
 @quick
 def test_any_report_renders_the_same_twice_and_encodes_as_utf8(report: Report, format: str) -> None:
     once = show(report, format)
@@ -224,7 +226,7 @@ COMMANDS = ("::error::x", "  ::set-output name=a::b", "\u3000::add-mask::x", "##
             "##teamcity[message text='x']", "a ##vso[task.setvariable]x", "\n::error::x", "\r##vso[x]", ":")  # fmt: skip
 
 
-@pytest.mark.parametrize("format", RENDERERS)
+@pytest.mark.parametrize("format", OUTPUTS)
 @pytest.mark.parametrize("text", COMMANDS)
 def test_no_text_of_a_finding_commands_a_ci_system(format: str, text: str) -> None:
     """Neither at the beginning of a line, as GitHub reads it, nor anywhere in it, as Azure does."""
@@ -346,13 +348,13 @@ def test_write_colours_terminals_only(
     for name, value in {"TERM": "xterm-256color", "COLUMNS": "100", "NO_COLOR": no_color}.items():
         monkeypatch.setenv(name, value)
     target = stream()
-    write(SMALL, target, catalogue=CATALOGUE)
+    write(SMALL, target, options=Options(CATALOGUE))
     assert target.getvalue() == show(SMALL, "text", color=coloured)
 
 
 def test_write_other_formats() -> None:
     target = io.StringIO()
-    write(SMALL, target, "json", catalogue=CATALOGUE)
+    write(SMALL, target, "json", Options(CATALOGUE))
     assert target.getvalue() == show(SMALL, "json")
 
 
@@ -837,3 +839,33 @@ def test_markdown_mentions_nobody_and_links_nowhere(text: str) -> None:
 def test_places_in_markdown_are_code() -> None:
     odd = dataclasses.replace(MISSING, path="a|b`c.csv", line=100, column=9)
     assert "| <code>a&#124;b&#96;c.csv:&#8203;100:9</code> |" in show(make(odd), "markdown")
+
+
+# ------------------------------------------------------------------ csv and html
+
+
+@given(reports)
+@quick
+def test_csv_has_a_row_for_each_finding_and_no_formula(report: Report) -> None:
+    rows = list(csv.reader(io.StringIO(show(report, "csv")), strict=True))
+    assert rows[0] == list(JSON_KEYS)
+    assert [row[0] for row in rows[1:]] == [finding.code for finding in report.findings]
+    assert not [cell for row in rows for cell in row if re.match(r"[=+\-@\t\r]", cell)]
+
+
+def test_csv() -> None:
+    several = AZIMUTH.times(4, [12, 13, 14, 20])
+    assert show(make(several), "csv").splitlines()[1] == (
+        "LAB103,error,Azimuth 240 is outside -180 to 180.,sub/mix001.csv,12,8,11,240,Write -120.,True,4,12-14 20,0"
+    )
+
+
+@given(findings)
+@quick
+def test_a_page_of_findings_holds_text_and_no_markup_of_it(finding: Finding) -> None:
+    page = show(make(finding), "html")
+    tags = {tag.split()[0] for tag in re.findall("<(/?[a-z][^>]*)>", page)}
+    known = {"html", "head", "meta", "title", "style", "body", "main", "h1", "p", "div", "table", "caption", "thead",
+             "tbody", "tr", "th", "td", "code", "br", "a"}  # fmt: skip
+    assert {tag.lstrip("/") for tag in tags} <= known
+    assert html.escape(printable(finding.message)) in page

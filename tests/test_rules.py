@@ -27,7 +27,7 @@ from seldio.formats import json_text, yaml_text
 from seldio.formats.parquet import write_parquet
 from seldio.reader_rules import READER_RULES
 from seldio.reference import load
-from seldio.reports import render
+from seldio.reports import Options, render
 from seldio.rules import CATALOGUE, FAMILIES
 from seldio.validation import validate
 
@@ -579,7 +579,7 @@ def test_generated_files_end_as_the_manifest_says(shared: Path, format: str | No
             assert_agrees(finding)
             if "!/" not in finding.path and finding.code not in ("SYN102", "SYN101"):
                 assert_true_place(finding)
-        assert list(render(report, "text", catalogue=CATALOGUE))
+        assert list(render(report, "text", Options(CATALOGUE)))
         if case["expect"] != "either" and bool(serious) != (case["expect"] in ("finding", "reject")):
             wrong.append((case, report.by_rule()))
     assert wrong == []
@@ -606,7 +606,7 @@ def test_awkward_names_are_read_and_reported_safely(shared: Path, tmp_path: Path
             hidden = file.name.startswith(".") and path == folder
             assert (0 if hidden else 1) == report.files, name
             assert set(report.by_rule()) <= {"SAF109"}, name
-            text = "".join(render(report, "text", catalogue=CATALOGUE))
+            text = "".join(render(report, "text", Options(CATALOGUE)))
             assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u200b\ud800-\udfff]", text), name
 
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import seldio
 from seldio.cli import app
 from seldio.engines import running
-from seldio.reports.scores import render_scores
+from seldio.reports import render
 from seldio.scores.seld import seld_count as counting
 
 #: Frame, class, azimuth, elevation, distance in centimetres.
@@ -172,7 +172,7 @@ def test_the_same_cause_wherever_parts_are_counted(
 
     def reports() -> list[str]:
         return [
-            "".join(render_scores([seldio.score(folder, truth, format="dcase2024-output")], "json"))
+            "".join(render([seldio.score(folder, truth, format="dcase2024-output")], "json"))
             for folder in (given, late)
         ]
 

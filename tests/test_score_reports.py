@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from seldio.errors import DataError, UsageError
-from seldio.reports.score_common import header, shown
-from seldio.reports.score_files import LONG, document, guarded, reports, unguarded
-from seldio.reports.scores import SCORE_RENDERERS, render_scores, write_scores
+from seldio.reports import Options, outputs, render, write
+from seldio.reports.json_report import document, reports
+from seldio.reports.spreadsheet import LONG, guarded, unguarded
 from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table, side_by_side
 
 NAME = Column("system", "system")
@@ -36,7 +36,7 @@ def made(system: str = "ours", profile: str = "p", f: Cell = 0.625, **more: obje
 
 
 def rendered(each: ScoreReport | list[ScoreReport], format: str, table: str | None = None, width: int = 100) -> str:
-    return "".join(render_scores(each if isinstance(each, list) else [each], format, table=table, width=width))
+    return "".join(render(each if isinstance(each, list) else [each], format, Options(table=table, width=width)))
 
 
 # --- cells -----------------------------------------------------------------------------------------------
@@ -58,11 +58,11 @@ def rendered(each: ScoreReport | list[ScoreReport], format: str, table: str | No
     ],
 )
 def test_how_cells_look(cell: Cell, column: Column, text: str) -> None:
-    assert shown(cell, column) == text
+    assert column.shown(cell) == text
 
 
 def test_headers_have_unit_and_direction() -> None:
-    assert [header(column) for column in (NAME, ER, F)] == ["system", "ER ↓", "F (%) ↑"]
+    assert [column.header for column in (NAME, ER, F)] == ["system", "ER ↓", "F (%) ↑"]
 
 
 # --- text ------------------------------------------------------------------------------------------------
@@ -97,9 +97,9 @@ def test_text_is_no_wider_than_the_terminal_and_never_cuts_a_number(width: int, 
 
 
 def test_color_only_where_asked() -> None:
-    assert "\x1b[" in "".join(render_scores([made()], "text", color=True))
+    assert "\x1b[" in "".join(render([made()], "text", Options(color=True)))
     stream = io.StringIO()
-    write_scores([made()], stream)
+    write([made()], stream)
     assert stream.getvalue() == rendered(made(), "text")
 
 
@@ -137,7 +137,7 @@ def test_columns_that_mean_another_thing_stand_apart() -> None:
     assert [row[1] for row in table.rows] == ["p", "q"]
 
 
-@pytest.mark.parametrize("format", SCORE_RENDERERS)
+@pytest.mark.parametrize("format", outputs("scores"))
 def test_every_format_says_system_profile_and_what_it_is_over(format: str) -> None:
     text = rendered([made("first"), made("second")], format)
     for word in ("first", "second", "dog", "cat"):

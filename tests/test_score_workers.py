@@ -20,7 +20,7 @@ import seldio
 from seldio.cli import app
 from seldio.engines import running
 from seldio.errors import InvalidData, UsageError
-from seldio.reports.scores import render_scores
+from seldio.reports import render
 from seldio.reports.tables import ScoreReport
 from seldio.scores.seld import seld_count as counting
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
@@ -99,7 +99,7 @@ def scored(data: Path, way: tuple[Any, Any, str]) -> str:
 def as_json(report: ScoreReport) -> str:
     """*report* without the first errors that were forced: a table has other places, and parts have less evidence."""
     notices = tuple(notice for notice in report.notices if notice.name != "forced")
-    return "".join(render_scores([dataclasses.replace(report, notices=notices)], "json"))
+    return "".join(render([dataclasses.replace(report, notices=notices)], "json"))
 
 
 def test_the_same_bytes_wherever_and_in_however_many_parts(
@@ -133,7 +133,7 @@ def test_only_what_changed_is_counted_again(data: Path, tmp_path: Path, monkeypa
         calls.clear()
         with running(resume=tmp_path / "parts"):
             report = score_labels(work / "axes", work / "labels", SeldOptions("dcase2023", angle=angle, force=True))
-        return "".join(render_scores([report], "json")), len(calls)
+        return "".join(render([report], "json")), len(calls)
 
     first, parts = again()
     assert parts > 3

@@ -30,7 +30,7 @@ from seldio.engines.ledger import Ledger
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import get
-from seldio.reports.progress import Bars
+from seldio.reports.bars import Bars
 from seldio.schema.events import ClipFile
 
 pytestmark = pytest.mark.slow

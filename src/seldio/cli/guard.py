@@ -16,7 +16,7 @@ from seldio.errors import ExitCode, SeldioError
 from seldio.text import printable
 
 if TYPE_CHECKING:
-    from seldio.reports.progress import Bars
+    from seldio.reports.bars import Bars
 
 
 #: What a shell reports of a program that SIGPIPE ended: 128 and the number of the signal.
@@ -80,7 +80,7 @@ class _OnTerminal:
 
     def task(self, what: str, total: int | None, size: int | None) -> AbstractContextManager[progress.Advance]:
         """Show a task until the block ends."""
-        from seldio.reports.progress import Bars
+        from seldio.reports.bars import Bars
 
         self.bars = self.bars or Bars(sys.stderr)
         return self.bars.task(what, total, size)

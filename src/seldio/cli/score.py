@@ -159,14 +159,15 @@ def rank(
 
 
 def _write(reports: Sequence[ScoreReport], output: Output, out: Path | None, table: str | None) -> None:
-    from seldio.reports.scores import render_scores, write_scores
+    from seldio.reports import Options, render, write
 
+    options = Options(table=table)
     if out is None:
-        write_scores(reports, sys.stdout, output.value, table=table)
+        write(reports, sys.stdout, output.value, options)
         return
     from seldio.files import write_bytes
 
-    write_bytes(out, "".join(render_scores(reports, output.value, table=table)).encode())
+    write_bytes(out, "".join(render(reports, output.value, options)).encode())
 
 
 def _said(value: Any) -> bool:

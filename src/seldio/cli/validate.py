@@ -29,10 +29,12 @@ class Output(enum.StrEnum):
     CONCISE = "concise"
     JSON = "json"
     JSONL = "jsonl"
+    CSV = "csv"
     SARIF = "sarif"
     GITHUB = "github"
     JUNIT = "junit"
     MARKDOWN = "markdown"
+    HTML = "html"
     MERA = "mera"
 
 
@@ -179,14 +181,15 @@ def _show_repairs(examined: list[Examined], unsafe: bool, check: Check) -> ExitC
 def _print(report: Report, output: str, out: Path | None, statistics: bool, most: int | None) -> None:
     import sys
 
-    from seldio.reports import render, write
+    from seldio.reports import Options, render, write
     from seldio.rules import CATALOGUE
 
+    options = Options(CATALOGUE, most, statistics)
     if out is None:
-        write(report, sys.stdout, output, catalogue=CATALOGUE, max_per_rule=most, statistics=statistics)
+        write(report, sys.stdout, output, options)
         return
     from seldio.files import atomic_write
 
     with atomic_write(out) as stream:
-        for piece in render(report, output, catalogue=CATALOGUE, max_per_rule=most, statistics=statistics):
+        for piece in render(report, output, options):
             stream.write(piece.encode("utf-8", "backslashreplace"))

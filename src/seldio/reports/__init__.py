@@ -1,95 +1,99 @@
-"""A :class:`~seldio.findings.Report` in the form its reader wants: a person, a program, a CI system.
+"""Findings and scores in the form their reader wants: a person, a program, a spreadsheet, a CI system.
 
-:data:`RENDERERS` names the formats. ``text``, ``concise`` and ``markdown`` are for people; nothing
-in them or in ``github`` can move a terminal's cursor or hide text. The others are for programs,
-and are never cut short.
+:data:`OUTPUTS` has a record for each form. ``text``, ``concise``, ``markdown`` and ``html`` are for people: nothing in
+them can move a terminal's cursor or hide text, and numbers have so many digits as matter. The others are for programs:
+they are never cut short, and keep every digit, shares from 0 to 1.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import TextIO
+from typing import Any, TextIO
 
 from seldio.errors import UsageError
 from seldio.findings import Report
-from seldio.reports.common import Catalogue, Options, Rule
+from seldio.reports.tables import Options, Subject
 
-__all__ = ["RENDERERS", "Catalogue", "Options", "Renderer", "Rule", "render", "write"]
-
-Renderer = Callable[[Report, Options], Iterator[str]]
+__all__ = ["OUTPUTS", "Options", "Output", "Subject", "outputs", "render", "write"]
 
 
-def _lazy(module: str, function: str) -> Renderer:
-    def renderer(report: Report, options: Options) -> Iterator[str]:
-        found: Renderer = getattr(import_module(f"seldio.reports.{module}"), function)
-        return found(report, options)
+@dataclasses.dataclass(frozen=True)
+class Output:
+    """A form that reports are written in.
 
-    return renderer
+    Args:
+        name: what ``--output`` calls it.
+        writer: from what is reported and :class:`Options` to pieces of text; or where that is, as
+            ``module:function``, to be imported when it is first used.
+        findings: whether it shows findings.
+        scores: whether it shows scores.
+    """
+
+    name: str
+    writer: str | Callable[[Any, Options], Iterator[str]]
+    findings: bool = True
+    scores: bool = True
+
+    def write(self, subject: Subject, options: Options) -> Iterator[str]:
+        """*subject* piece by piece."""
+        if isinstance(self.writer, str):
+            module, _, function = self.writer.partition(":")
+            found: Iterator[str] = getattr(import_module(module), function)(subject, options)
+            return found
+        return self.writer(subject, options)
 
 
-#: Every format by name; the module that knows it is imported when it is first used.
-RENDERERS: dict[str, Renderer] = {
-    "text": _lazy("text", "render_text"),
-    "concise": _lazy("lines", "render_concise"),
-    "json": _lazy("json_report", "render_json"),
-    "jsonl": _lazy("json_report", "render_jsonl"),
-    "sarif": _lazy("sarif", "render_sarif"),
-    "github": _lazy("lines", "render_github"),
-    "junit": _lazy("junit", "render_junit"),
-    "markdown": _lazy("markdown", "render_markdown"),
+#: Every output by name.
+OUTPUTS: dict[str, Output] = {
+    output.name: output
+    for output in (
+        Output("text", "seldio.reports.terminal:text"),
+        Output("concise", "seldio.reports.ci:concise", scores=False),
+        Output("json", "seldio.reports.json_report:json"),
+        Output("jsonl", "seldio.reports.json_report:jsonl", scores=False),
+        Output("csv", "seldio.reports.spreadsheet:csv_text"),
+        Output("sarif", "seldio.reports.sarif:sarif", scores=False),
+        Output("github", "seldio.reports.ci:github", scores=False),
+        Output("junit", "seldio.reports.ci:junit", scores=False),
+        Output("markdown", "seldio.reports.markup:markdown"),
+        Output("html", "seldio.reports.markup:page"),
+    )
 }
 
 
-def render(
-    report: Report,
-    format: str = "text",
-    *,
-    catalogue: Catalogue,
-    max_per_rule: int | None = 20,
-    color: bool = False,
-    width: int = 100,
-    statistics: bool = False,
-) -> Iterator[str]:
-    """*report* in a named format, piece by piece; the pieces joined are the whole text.
+def outputs(kind: str) -> list[str]:
+    """The names of the outputs for ``findings`` or for ``scores``."""
+    return [output.name for output in OUTPUTS.values() if getattr(output, kind)]
 
-    The keywords are those of :class:`Options`. The same report gives the same text everywhere:
-    neither the environment nor a terminal is looked at (:func:`write` does that).
+
+def render(subject: Subject, output: str = "text", options: Options | None = None) -> Iterator[str]:
+    """*subject* in a named output, piece by piece; the pieces joined are the whole text.
+
+    The same subject gives the same text everywhere: neither the environment nor a terminal is looked at
+    (:func:`write` does that). Scores of several systems are put side by side first.
 
     Raises:
-        UsageError: no such format.
+        UsageError: no such output or table, or no score at all.
     """
-    if format not in RENDERERS:
-        raise UsageError(f"There is no report format {format!r}. Formats: {', '.join(RENDERERS)}")
-    return RENDERERS[format](report, Options(catalogue, max_per_rule, color, width, statistics))
+    kind, noun = ("findings", "report") if isinstance(subject, Report) else ("scores", "score")
+    if output not in outputs(kind):
+        raise UsageError(f"There is no {noun} format {output!r}. Formats: {', '.join(outputs(kind))}")
+    if not isinstance(subject, Report) and not subject:
+        raise UsageError("there is no score to report")
+    return OUTPUTS[output].write(subject, options or Options())
 
 
-def write(
-    report: Report,
-    stream: TextIO,
-    format: str = "text",
-    *,
-    catalogue: Catalogue,
-    max_per_rule: int | None = 20,
-    statistics: bool = False,
-) -> None:
-    """Write *report* to *stream*.
+def write(subject: Subject, stream: TextIO, output: str = "text", options: Options | None = None) -> None:
+    """Write *subject* to *stream*.
 
-    The text format is coloured and as wide as the terminal when *stream* is one and ``NO_COLOR``
-    is not set.
+    Text is coloured and as wide as the terminal when *stream* is one and ``NO_COLOR`` is not set.
     """
-    color, width = False, 100
-    if format == "text":
-        from seldio.reports.text import terminal
+    options = options or Options()
+    if output == "text":
+        from seldio.reports.terminal import screen
 
-        color, width = terminal(stream)
-    pieces = render(
-        report,
-        format,
-        catalogue=catalogue,
-        max_per_rule=max_per_rule,
-        color=color,
-        width=width,
-        statistics=statistics,
-    )
-    stream.writelines(pieces)
+        color, width = screen(stream)
+        options = dataclasses.replace(options, color=color, width=width)
+    stream.writelines(render(subject, output, options))

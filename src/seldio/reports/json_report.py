@@ -1,16 +1,35 @@
-"""The report as JSON (version 1) and as JSON lines, and the schema both keep to."""
+"""Findings and scores as JSON, version 1: every digit, the schema of findings, and scores read back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import dataclasses
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from seldio.errors import DataError
 from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Report, Severity
-from seldio.reports.common import Options
+from seldio.reports.tables import Cell, Column, Interval, Notice, Options, ScoreReport, Subject, Table
 from seldio.text import json_text
 
+VERSION = 1
 #: How every report writes JSON.
 dumps = json_text
+
+
+def json(subject: Subject, _options: Options) -> Iterator[str]:
+    """``report.as_dict()`` of findings, the :func:`document` of scores; indented by two."""
+    if isinstance(subject, Report):
+        head = {"version": VERSION, "summary": subject.summary(), "findings": []}
+        return filled(head, map(_indented, subject.listed()[0]), margin="  ")
+    return iter([dumps(document(subject), indent=2) + "\n"])
+
+
+def jsonl(report: Report, _options: Options) -> Iterator[str]:
+    """One finding a line; the last line has the version and the summary in place of a finding."""
+    for finding in report.listed()[0]:
+        yield dumps(finding.as_dict()) + "\n"
+    yield dumps({"version": VERSION, "summary": report.summary()}) + "\n"
 
 
 def filled(document: dict[str, Any], items: Iterable[str], margin: str) -> Iterator[str]:
@@ -26,65 +45,182 @@ def filled(document: dict[str, Any], items: Iterable[str], margin: str) -> Itera
     yield f"{'' if opening == ',' else opening}{closing}{tail}\n"
 
 
-def render_json(report: Report, _options: Options) -> Iterator[str]:
-    """``report.as_dict()``, indented by two."""
-    document = {"version": 1, "summary": report.summary(), "findings": []}
-    return filled(document, map(_indented, report.listed()[0]), margin="  ")
-
-
 def _indented(finding: Finding) -> str:
     lines = ",".join(f'\n      "{key}": {dumps(value)}' for key, value in finding.as_dict().items())
     return f"{{{lines}\n    }}"
 
 
-def render_jsonl(report: Report, _options: Options) -> Iterator[str]:
-    """One finding a line; the last line has the version and the summary in place of a finding."""
-    for finding in report.listed()[0]:
-        yield dumps(finding.as_dict()) + "\n"
-    yield dumps({"version": 1, "summary": report.summary()}) + "\n"
+# --- scores, and back --------------------------------------------------------------------------------------
+
+_SPELT = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def document(reports: Sequence[ScoreReport]) -> dict[str, Any]:
+    """*reports* as an object for json.
+
+    A row is an object with a key for each column. A score that is not defined (NaN) is null; a column that says
+    nothing about a row (None) is left out of it. An interval is ``{"value": …, "low": …, "high": …}``; an infinite
+    number, for which json has no word, is ``{"number": "inf"}``.
+    """
+    return {"version": VERSION, "reports": [_report(report) for report in reports]}
+
+
+def _report(report: ScoreReport) -> dict[str, Any]:
+    texts = {name: getattr(report, name) for name in ("system", "profile", "title", "over")}
+    return {
+        **texts,
+        # null is None here, so that NaN is spelt like the infinite numbers
+        "settings": {name: _spelt(value) for name, value in report.settings.items()},
+        "notices": [dataclasses.asdict(notice) for notice in report.notices],
+        "tables": [_table(table) for table in report.tables],
+    }
+
+
+def _table(table: Table) -> dict[str, Any]:
+    names = [column.name for column in table.columns]
+    rows = [
+        {name: _cell(cell) for name, cell in zip(names, row, strict=True) if cell is not None} for row in table.rows
+    ]
+    columns = [dataclasses.asdict(column) for column in table.columns]
+    return {"name": table.name, "title": table.title, "columns": columns, "rows": rows}
+
+
+def _cell(cell: Cell) -> Any:
+    if isinstance(cell, Interval):
+        return {name: _cell(value) for name, value in cell._asdict().items()}
+    return None if isinstance(cell, float) and math.isnan(cell) else _spelt(cell)
+
+
+def _spelt(value: Any) -> Any:
+    return {"number": str(value)} if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def reports(value: Any, path: str = "<json>") -> tuple[ScoreReport, ...]:
+    """The reports of a :func:`document`.
+
+    Raises:
+        DataError: it is none, or of a later version; the message says where.
+    """
+    if not isinstance(value, dict) or "reports" not in value or "version" not in value:
+        raise DataError(f"{path} is no score report: a report is an object with version and reports")
+    if value["version"] != VERSION:
+        raise DataError(
+            f"{path} is a score report of version {value['version']!r}; this seldio reads version {VERSION}"
+        )
+    found = enumerate(_part(value, "reports", list, path), 1)
+    return tuple(_read_report(each, f"{path}, report {number}") for number, each in found)
+
+
+def _read_report(value: Any, where: str) -> ScoreReport:
+    found = enumerate(_part(value, "tables", list, where), 1)
+    tables = [_read_table(each, f"{where}, table {number}") for number, each in found]
+    if not tables or not tables[0].rows:
+        raise DataError(f"{where} has no table with an overall score")
+    notices = []
+    for each in _part(value, "notices", list, where):
+        name, text = _texts(each, ("name", "text"), where)
+        notices.append(Notice(name, text, each.get("grave") is True, each.get("first") is True))
+    system, profile, title, over = _texts(value, ("system", "profile", "title", "over"), where)
+    settings = value.get("settings")
+    if not isinstance(settings, dict):
+        raise DataError(f"{where}: settings is no object")
+    read = {name: _number(part, part) for name, part in settings.items()}
+    return ScoreReport(system, profile, title, over, tuple(tables), tuple(notices), read)
+
+
+def _read_table(value: Any, where: str) -> Table:
+    columns = tuple(_column(each, where) for each in _part(value, "columns", list, where))
+    names = [column.name for column in columns]
+    if len(set(names)) < len(names) or not names:
+        raise DataError(f"{where}: its columns need names, each another one")
+    rows = []
+    for number, row in enumerate(_part(value, "rows", list, where), 1):
+        place = f"{where}, row {number}"
+        if not isinstance(row, dict) or not set(row) <= set(names):
+            raise DataError(f"{place}: it is no object with the columns {', '.join(names)}")
+        rows.append(tuple(_read_cell(row[name], f"{place}, {name}") if name in row else None for name in names))
+    name, title = _texts(value, ("name", "title"), where)
+    return Table(name, title, columns, tuple(rows))
+
+
+def _column(value: Any, where: str) -> Column:
+    digits, better = (value.get("digits"), value.get("better")) if isinstance(value, dict) else (None, None)
+    if type(digits) is not int or better not in ("higher", "lower", None):
+        raise DataError(f"{where}: a column needs digits (a whole number) and better (higher, lower or null)")
+    name, title, unit, meaning = _texts(value, ("name", "title", "unit", "meaning"), where)
+    return Column(name, title, unit, digits, better, meaning)
+
+
+def _read_cell(value: Any, where: str) -> Cell:
+    if isinstance(value, dict) and set(value) == set(Interval._fields):
+        return Interval(*(_read_float(value[name], where) for name in Interval._fields))
+    return value if isinstance(value, str) else _read_float(value, where)
+
+
+def _read_float(value: Any, where: str) -> float:
+    found = math.nan if value is None else _number(value, None)
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        raise DataError(f"{where}: expected a number, a text, null or an interval")
+    return found
+
+
+def _number(value: Any, other: Any) -> Any:
+    """A number, spelt ones included; *other* for what is none."""
+    if isinstance(value, dict) and set(value) == {"number"}:
+        return _SPELT.get(value["number"], other) if isinstance(value["number"], str) else other
+    return value if type(value) in (int, float) else other
+
+
+def _part(value: Any, key: str, kind: type, where: str) -> Any:
+    found = value.get(key) if isinstance(value, Mapping) else None
+    if not isinstance(found, kind):
+        raise DataError(f"{where}: there is no {'list' if kind is list else 'text'} {key}")
+    return found
+
+
+def _texts(value: Any, keys: Iterable[str], where: str) -> list[str]:
+    return [_part(value, key, str, where) for key in keys]
+
+
+# --- the schema of findings --------------------------------------------------------------------------------
+
+_CODE = "^[A-Z]+[0-9]+$"
+
+
+def _text(description: str, **more: Any) -> dict[str, Any]:
+    return {"description": description, "type": "string", **more}
 
 
 def _integer(minimum: int, description: str) -> dict[str, Any]:
     return {"description": description, "type": "integer", "minimum": minimum}
 
 
-def _object(description: str, properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "description": description,
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
     return {**schema, "type": [schema["type"], "null"]}
 
 
-_CODE = "^[A-Z]+[0-9]+$"
+def _object(description: str, properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "description": description, "type": "object", "properties": properties, "required": list(properties),
+        "additionalProperties": False,
+    }  # fmt: skip
+
+
+def _by_code(description: str, count: str) -> dict[str, Any]:
+    counts = {_CODE: _integer(1, count)}
+    return {"description": description, "type": "object", "patternProperties": counts, "additionalProperties": False}
+
 
 _FINDING: dict[str, dict[str, Any]] = {
-    "code": {
-        "description": "The rule; `seldio rule CODE` explains it.",
-        "type": "string",
-        "pattern": _CODE,
-    },
-    "severity": {
-        "description": "How bad it is.",
-        "type": "string",
-        "enum": [severity.value for severity in Severity],
-    },
-    "message": {"description": "One sentence in plain words.", "type": "string"},
-    "path": {
-        "description": "The file as the user named it; a member of an archive is archive.zip!/member.csv.",
-        "type": "string",
-    },
+    "code": _text("The rule; `seldio rule CODE` explains it.", pattern=_CODE),
+    "severity": _text("How bad it is.", enum=[severity.value for severity in Severity]),
+    "message": _text("One sentence in plain words."),
+    "path": _text("The file as the user named it; a member of an archive is archive.zip!/member.csv."),
     "line": _or_null(_integer(1, "The physical line, counted from 1; null where a finding has none.")),
     "column": _or_null(_integer(1, "The character (code point) of that line where the offending text begins, from 1.")),
     "end_column": _or_null(_integer(1, "The character just behind the offending text, counted from 1.")),
-    "value": _or_null({"description": "The offending text as it stands in the file.", "type": "string"}),
-    "hint": _or_null({"description": "What to do about it.", "type": "string"}),
+    "value": _or_null(_text("The offending text as it stands in the file.")),
+    "hint": _or_null(_text("What to do about it.")),
     "fixable": {
         "description": "Whether --fix or --unsafe-fixes can repair it; nothing in archives is rewritten.",
         "type": "boolean",
@@ -95,59 +231,40 @@ _FINDING: dict[str, dict[str, Any]] = {
         "empty where count is 1 or the places have no line.",
         "type": "array",
         "maxItems": MOST_RANGES,
-        "items": {
-            "type": "array",
-            "items": {"type": "integer", "minimum": 1},
-            "minItems": 2,
-            "maxItems": 2,
-        },
+        "items": {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 2, "maxItems": 2},
     },
     "unlisted": _integer(0, "How many lines with this fault are not in ranges."),
+}
+_SUMMARY = {
+    "files": _integer(0, "How many files were read."),
+    "errors": _integer(0, "How many findings are errors."),
+    "warnings": _integer(0, "How many findings are warnings."),
+    "infos": _integer(0, "How many findings are infos."),
+    "by_rule": _by_code("How many findings each rule has, by code.", "How many findings this rule has."),
+    "places": _integer(0, "How many places all findings have together."),
+    "unlisted": _by_code(
+        "How many findings of a rule are counted and not listed, by code; mostly empty.",
+        "How many findings of this rule are not listed.",
+    ),
 }
 
 
 def report_schema() -> dict[str, Any]:
     """The JSON Schema of the json report; ``schemas/report.schema.json`` is this, written down."""
+    findings = {
+        "description": "One for each cause in each file, sorted by path, line, column, code; at most "
+        f"{MOST_LISTED:,} of one rule (unlisted in the summary counts the others).",
+        "type": "array",
+        "items": _object("One thing wrong in one place.", {key: _FINDING[key] for key in JSON_KEYS}),
+    }
+    version = {"description": "The version of this layout.", "const": VERSION}
+    summary = _object("The counts, always whole.", _SUMMARY)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:seldio:schema:report:1",
         "title": "seldio report, version 1",
         **_object(
             "What `seldio validate --output json` prints.",
-            {
-                "version": {"description": "The version of this layout.", "const": 1},
-                "summary": _summary_schema(),
-                "findings": {
-                    "description": "One for each cause in each file, sorted by path, line, column, code; at most "
-                    f"{MOST_LISTED:,} of one rule (unlisted in the summary counts the others).",
-                    "type": "array",
-                    "items": _object("One thing wrong in one place.", {key: _FINDING[key] for key in JSON_KEYS}),
-                },
-            },
+            {"version": version, "summary": summary, "findings": findings},
         ),
     }
-
-
-def _summary_schema() -> dict[str, Any]:
-    return _object(
-        "The counts, always whole.",
-        {
-            "files": _integer(0, "How many files were read."),
-            "errors": _integer(0, "How many findings are errors."),
-            "warnings": _integer(0, "How many findings are warnings."),
-            "infos": _integer(0, "How many findings are infos."),
-            "by_rule": {
-                "description": "How many findings each rule has, by code.",
-                "type": "object",
-                "patternProperties": {_CODE: _integer(1, "How many findings this rule has.")},
-                "additionalProperties": False,
-            },
-            "places": _integer(0, "How many places all findings have together."),
-            "unlisted": {
-                "description": "How many findings of a rule are counted and not listed, by code; mostly empty.",
-                "type": "object",
-                "patternProperties": {_CODE: _integer(1, "How many findings of this rule are not listed.")},
-                "additionalProperties": False,
-            },
-        },
-    )

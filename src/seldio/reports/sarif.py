@@ -10,15 +10,16 @@ import hashlib
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from urllib.parse import quote_from_bytes
 
-from seldio.findings import Finding, Report, Severity
-from seldio.reports.common import Catalogue, Options, message, more
+from seldio.findings import Finding, Report, Rule, Severity
 from seldio.reports.json_report import dumps, filled
+from seldio.reports.sections import message, more
+from seldio.reports.tables import Options
 from seldio.text import printable
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -29,11 +30,13 @@ _DRIVE = re.compile("[A-Za-z]:/")
 _FULL_DESCRIPTION = 1000  # GitHub takes no more
 
 
-def render_sarif(report: Report, options: Options) -> Iterator[str]:
+def sarif(report: Report, options: Options) -> Iterator[str]:
     """One SARIF run; each result is one line."""
     rules = {code: index for index, code in enumerate(report.by_rule())}
     seen: Counter[str] = Counter()
     shown, hidden = report.listed()
+    notes = [{"level": "warning", "message": {"text": more(code, count)}} for code, count in hidden.items()]
+    unlisted = {"toolExecutionNotifications": notes} if notes else {}
     results = (_result(finding, rules[finding.code], seen) for finding in shown)
     log = {
         "$schema": SCHEMA,
@@ -41,7 +44,7 @@ def render_sarif(report: Report, options: Options) -> Iterator[str]:
         "runs": [
             {
                 "tool": {"driver": _driver(rules, options.catalogue)},
-                "invocations": [{"executionSuccessful": True} | _unlisted(hidden)],
+                "invocations": [{"executionSuccessful": True} | unlisted],
                 "columnKind": "unicodeCodePoints",
                 "results": [],
             }
@@ -50,20 +53,14 @@ def render_sarif(report: Report, options: Options) -> Iterator[str]:
     return filled(log, map(dumps, results), margin="      ")
 
 
-def _unlisted(hidden: dict[str, int]) -> dict[str, Any]:
-    """What says that findings were counted and not listed."""
-    notes = [{"level": "warning", "message": {"text": more(code, count)}} for code, count in hidden.items()]
-    return {"toolExecutionNotifications": notes} if notes else {}
-
-
-def _driver(codes: dict[str, int], catalogue: Catalogue) -> dict[str, Any]:
+def _driver(codes: Mapping[str, int], catalogue: Mapping[str, Rule]) -> dict[str, Any]:
     driver: dict[str, Any] = {"name": "seldio", "informationUri": HOME}
     with suppress(PackageNotFoundError):  # not installed: run from a source tree
         driver["version"] = version("seldio")
     return driver | {"rules": [_rule(code, catalogue) for code in codes]}
 
 
-def _rule(code: str, catalogue: Catalogue) -> dict[str, Any]:
+def _rule(code: str, catalogue: Mapping[str, Rule]) -> dict[str, Any]:
     if code not in catalogue:
         return {"id": code}
     rule = catalogue[code]
@@ -81,28 +78,19 @@ def _rule(code: str, catalogue: Catalogue) -> dict[str, Any]:
 
 def _result(finding: Finding, index: int, seen: Counter[str]) -> dict[str, Any]:
     uri = file_uri(finding.path)
-    return {
+    text = "\n".join(printable(part) for part in (message(finding), finding.hint) if part)
+    result = {
         "ruleId": finding.code,
         "ruleIndex": index,
         "level": _LEVELS[finding.severity],
-        "message": {"text": _message(finding)},
+        "message": {"text": text.replace("](", "] (")},  # "](" would make a link of untrusted text
         "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, **_regions(finding)}}],
         "partialFingerprints": {FINGERPRINT: _fingerprint(finding, uri, seen)},
-    } | _occurrences(finding)
-
-
-def _occurrences(finding: Finding) -> dict[str, Any]:
-    """How often and in which lines, of a finding that stands for several places."""
-    if finding.count == 1:
-        return {}
-    lines = {"ranges": [list(lines) for lines in finding.ranges], "unlisted": finding.unlisted}
-    return {"occurrenceCount": finding.count, "properties": lines}
-
-
-def _message(finding: Finding) -> str:
-    """The message and the hint; ``](`` would make a link of untrusted text."""
-    text = "\n".join(printable(part) for part in (message(finding), finding.hint) if part)
-    return text.replace("](", "] (")
+    }
+    if finding.count > 1:
+        lines = {"ranges": [list(lines) for lines in finding.ranges], "unlisted": finding.unlisted}
+        result |= {"occurrenceCount": finding.count, "properties": lines}
+    return result
 
 
 def _regions(finding: Finding) -> dict[str, Any]:

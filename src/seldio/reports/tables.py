@@ -1,13 +1,17 @@
-"""What a scorer gives back: tables of numbers, what there is to know about them, and systems side by side."""
+"""What all reports are made of: tables with columns and rows, notices about them, and systems side by side."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from seldio.errors import UsageError
-from seldio.text import listed
+from seldio.findings import Report, Rule
+from seldio.text import listed, printable
+
+ARROWS = {"higher": "↑", "lower": "↓"}
 
 
 class Interval(NamedTuple):
@@ -18,8 +22,17 @@ class Interval(NamedTuple):
     high: float
 
 
+class Phrase(NamedTuple):
+    """Text of several kinds in one cell: pieces of ``text``, ``code`` or ``break``, or with the address of a link."""
+
+    pieces: tuple[tuple[str, str], ...]
+
+    def __str__(self) -> str:
+        return "".join(text for _, text in self.pieces)
+
+
 #: A cell of a table; None where there is nothing to say, NaN where the score is not defined.
-Cell = str | int | float | Interval | None
+Cell = str | int | float | Interval | Phrase | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,10 +55,41 @@ class Column:
     better: Literal["higher", "lower"] | None = None
     meaning: str = ""
 
+    @property
+    def named(self) -> str:
+        """The title with its unit: ``F (%)``; printable."""
+        return printable(f"{self.title} ({self.unit})" if self.unit else self.title)
+
+    @property
+    def header(self) -> str:
+        """The title with its unit and an arrow that points to the better side: ``F (%) ↑``; printable."""
+        return f"{self.named} {ARROWS[self.better]}" if self.better else self.named
+
+    def shown(self, cell: Cell) -> str:
+        """A cell as people read it: ``0.62 [0.57, 0.68]`` for an interval, nothing for None; printable."""
+        if cell is None:
+            return ""
+        if isinstance(cell, str | Phrase):
+            return printable(str(cell))
+        if isinstance(cell, Interval):
+            value, low, high = map(self.number, cell)
+            return f"{value} [{low}, {high}]"
+        return self.number(cell)
+
+    def number(self, value: float) -> str:
+        """A number as people read it: so many digits, shares in per cent, ``n/a`` for NaN."""
+        if math.isnan(value):
+            return "n/a"
+        if math.isinf(value):
+            return "∞" if value > 0 else "-∞"
+        if isinstance(value, int) and self.unit != "%":
+            return f"{value:,}"
+        return f"{100 * value if self.unit == '%' else value:z,.{self.digits}f}"
+
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Numbers of one kind.
+    """Rows of one kind.
 
     Args:
         name: in file names and json, e.g. ``classes``.
@@ -59,13 +103,22 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
+    @property
+    def numeric(self) -> list[bool]:
+        """Of each column but the first, which is text, whether it holds numbers and nothing else."""
+        return [False, *(self._is_numeric(place) for place in range(1, len(self.columns)))]
+
+    def _is_numeric(self, place: int) -> bool:
+        cells = [row[place] for row in self.rows if row[place] is not None]
+        return bool(cells) and not any(isinstance(cell, str | Phrase) for cell in cells)
+
 
 @dataclasses.dataclass(frozen=True)
 class Notice:
-    """Something to know about the numbers.
+    """Something to know about what a report shows.
 
     Args:
-        name: short and stable, e.g. ``last-frame``.
+        name: short and stable, e.g. ``last-frame``; none where the text says all.
         text: what it is, how much it matters here, and what to do.
         grave: whether the numbers may mislead without it.
         first: whether it is to be read before the numbers, as these may be of no use.
@@ -111,8 +164,29 @@ class ScoreReport:
         return dict(zip((column.name for column in table.columns), table.rows[0], strict=True))
 
 
-_SYSTEM = Column("system", "system")
-_PROFILE = Column("profile", "profile", meaning="the way of scoring")
+#: The findings of a run, or the scores of systems.
+Subject: TypeAlias = Report | Sequence[ScoreReport]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Options:
+    """How a report is to be rendered; an output takes from this what concerns it.
+
+    Args:
+        catalogue: the rules by code; a code that is missing there is shown without its name.
+        max_per_rule: how many findings of one rule are displayed to people; None for all.
+        statistics: whether findings for people end with a table by rule.
+        table: for scores as csv, the name of the one table to give; without, all of them in the long form.
+        color: whether text uses ANSI colours.
+        width: how many terminal cells a line of text may take.
+    """
+
+    catalogue: Mapping[str, Rule] = dataclasses.field(default_factory=dict)
+    max_per_rule: int | None = 20
+    statistics: bool = False
+    table: str | None = None
+    color: bool = False
+    width: int = 100
 
 
 def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Table:
@@ -134,63 +208,49 @@ def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Tab
     if not found:
         there = list(dict.fromkeys(table.name for report in reports for table in report.tables))
         raise UsageError(f"there is no table {name!r}; there are {listed(there, 20)}")
+    first = found[0][1]
     if len(reports) == 1:
-        return found[0][1]
-    mixed = len({report.profile for report, _ in found}) > 1
-    columns = _columns(found)
-    heads = (_SYSTEM, *((_PROFILE,) if mixed else ()), *((found[0][1].columns[0],) if name is not None else ()))
+        return first
+    columns: dict[tuple[str, str], Column] = {}
     rows: dict[str, tuple[Cell, ...]] = {}
     shared: set[str] = set()
-    for report, table in found:
+    mixed = len({report.profile for report, _ in found}) > 1
+    placed = [_placed(report, table, columns) for report, table in found]  # all columns, before the first row
+    for (report, table), keys in zip(found, placed, strict=True):
         for number, row in enumerate(table.rows):
-            cells = {_key(report, column, columns): cell for column, cell in zip(table.columns, row, strict=True)}
+            cells = dict(zip(keys, row[1:], strict=True))
             rest = tuple(cells.get(key) for key in columns)
-            profile = (report.profile,) if mixed else ()
-            if name is not None:
-                head: tuple[Cell, ...] = (report.system, *profile, row[0])
-            else:
-                head = (report.system if number == 0 else row[0], *profile)
-            key = repr((report.system if number == 0 or name is not None else "", head, rest))
-            if number and name is None and key in rows:
-                shared.add(key)  # rows that several reports have, such as published ones, come once and last
-            rows.setdefault(key, (*head, *rest))
-    title = f"{found[0][1].title}, systems side by side"
+            system = report.system if number == 0 or name is not None else row[0]
+            head = (system, *((report.profile,) if mixed else ()), *((row[0],) if name is not None else ()))
+            text = repr((report.system if number == 0 or name is not None else "", head, rest))
+            if number and name is None and text in rows:
+                shared.add(text)  # rows that several reports have, such as published ones, come once and last
+            rows.setdefault(text, (*head, *rest))
+    profile = (Column("profile", "profile", meaning="the way of scoring"),) if mixed else ()
+    heads = (Column("system", "system"), *profile, *((first.columns[0],) if name is not None else ()))
     ordered = sorted(rows, key=shared.__contains__)
-    return Table(found[0][1].name, title, _unique((*heads, *columns.values())), tuple(rows[key] for key in ordered))
+    title = f"{first.title}, systems side by side"
+    return Table(first.name, title, _unique((*heads, *columns.values())), tuple(rows[text] for text in ordered))
 
 
-#: What tells columns of one name apart.
-_Key = tuple[str, str]
-
-
-def _columns(found: Sequence[tuple[ScoreReport, Table]]) -> dict[_Key, Column]:
-    """All columns but the first of each table, in order of appearance."""
-    columns: dict[_Key, Column] = {}
-    for report, table in found:
-        for column in table.columns[1:]:
-            known = columns.setdefault((column.name, ""), column)
-            if not _alike(known, column):
-                title = f"{column.title} ({report.profile})"
-                other = dataclasses.replace(column, name=f"{column.name}@{report.profile}", title=title)
-                columns.setdefault((column.name, report.profile), other)
-    return columns
-
-
-def _key(report: ScoreReport, column: Column, columns: Mapping[_Key, Column]) -> _Key:
-    """Where a column of a report has its place."""
-    known = columns.get((column.name, ""))
-    return (column.name, "" if known is None or _alike(known, column) else report.profile)
-
-
-def _alike(one: Column, other: Column) -> bool:
-    return (one.unit, one.better, one.meaning) == (other.unit, other.better, other.meaning)
+def _placed(report: ScoreReport, table: Table, columns: dict[tuple[str, str], Column]) -> list[tuple[str, str]]:
+    """The keys of the columns of *table* but the first, which are entered into *columns*."""
+    keys = []
+    for column in table.columns[1:]:
+        key = column.name, ""
+        known = columns.setdefault(key, column)
+        if (known.unit, known.better, known.meaning) != (column.unit, column.better, column.meaning):
+            key, title = (column.name, report.profile), f"{column.title} ({report.profile})"
+            columns.setdefault(key, dataclasses.replace(column, name=f"{column.name}@{report.profile}", title=title))
+        keys.append(key)
+    return keys
 
 
 def _unique(columns: Sequence[Column]) -> tuple[Column, ...]:
     """The columns with a number behind a name that stood before."""
-    seen: dict[str, int] = {}
+    times: dict[str, int] = {}
     unique = []
     for column in columns:
-        count = seen[column.name] = seen.get(column.name, 0) + 1
+        count = times[column.name] = times.get(column.name, 0) + 1
         unique.append(column if count == 1 else dataclasses.replace(column, name=f"{column.name}_{count}"))
     return tuple(unique)

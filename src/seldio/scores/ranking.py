@@ -25,8 +25,8 @@ from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.csv_table import read_table
 from seldio.formats.csv_text import rows
-from seldio.reports import score_files
-from seldio.reports.score_files import LONG, unguarded
+from seldio.reports import json_report
+from seldio.reports.spreadsheet import LONG, unguarded
 from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table
 from seldio.scores.seld import profiles
 from seldio.text import listed, plural, printable
@@ -162,7 +162,7 @@ def _from_json(data: bytes, path: str) -> Scores:
     document = json_text.parse(data, path, raise_errors)
     value = None if document is None else document.value
     if not isinstance(value, list):
-        return scores_of(score_files.reports(value, printable(path)), path)
+        return scores_of(json_report.reports(value, printable(path)), path)
     for number, row in enumerate(value, 1):
         if not isinstance(row, dict):
             raise DataError(f"{printable(path)}, record {number}: expected an object with system and scores")

@@ -19,7 +19,7 @@ from seldio.files import open_source, read_entries
 from seldio.findings import raise_errors
 from seldio.formats import json_text
 from seldio.formats.trees import read_tree
-from seldio.reports import score_files
+from seldio.reports import json_report
 from seldio.reports.tables import Cell, Column, Interval, ScoreReport, Table
 from seldio.schema.events import clip_codes, origin_of
 from seldio.text import clipped, plural, printable
@@ -233,7 +233,7 @@ def read_reports(path: str | os.PathLike[str]) -> tuple[ScoreReport, ...]:
     if len(files) != 1:
         raise UsageError(f"{printable(os.fspath(path))}: name one file that seldio score --json wrote")
     document = json_text.parse(files[0][1], files[0][0].path, raise_errors)
-    return score_files.reports(None if document is None else document.value, printable(files[0][0].path))
+    return json_report.reports(None if document is None else document.value, printable(files[0][0].path))
 
 
 def draw_scores(reports: Sequence[ScoreReport], table: str | None = None) -> Any:

@@ -1,0 +1,261 @@
+"""Findings and scores as the same few sections: what they are, tables, and notices before and behind them.
+
+Outputs for people write these sections; what they say of findings in one line is the same everywhere too.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from seldio.findings import JSON_KEYS, SINGLY, Finding, Report, Rule, Severity, capped
+from seldio.reports.tables import (
+    Cell,
+    Column,
+    Notice,
+    Options,
+    Phrase,
+    ScoreReport,
+    Subject,
+    Table,
+    side_by_side,
+)
+from seldio.text import listed, plural, printable
+
+
+class Section(NamedTuple):
+    """What stands together on paper; texts are printable.
+
+    Args:
+        headline: what was scored, and in which profile; or what the sections behind it have in common.
+        title: what this is, in a sentence.
+        over: what the numbers of one report are over; None of what is about several, and of findings.
+        settings: options that shape the numbers.
+        urgent: notices to be read before the tables, those of several systems behind the headline of each.
+        tables: in their order.
+        notices: to be read behind them.
+    """
+
+    headline: str = ""
+    title: str = ""
+    over: str | None = None
+    settings: str = ""
+    urgent: Sequence[tuple[str, Sequence[Notice]]] = ()
+    tables: Sequence[Table] = ()
+    notices: Sequence[Notice] = ()
+
+
+def sections(subject: Subject, options: Options) -> list[Section]:
+    """What people are shown: of findings the rules and the places, of scores the systems side by side, then each."""
+    if isinstance(subject, Report):
+        return [_findings(subject, options)]
+    several = len(subject) > 1
+    urgent = [(_headline(report), [notice for notice in report.notices if notice.first]) for report in subject]
+    urgent = [(name if several else "", some) for name, some in urgent if some]
+    together = [Section("Systems", urgent=urgent, tables=[side_by_side(subject)])] if several else []
+    return together + [
+        Section(
+            _headline(report), printable(report.title), printable(report.over),
+            printable(", ".join(f"{name} {_setting(value)}" for name, value in report.settings.items())),
+            [] if several else urgent, report.tables[several:],
+            sorted((each for each in report.notices if not each.first), key=lambda each: not each.grave),
+        )
+        for report in subject
+    ]  # fmt: skip
+
+
+def meanings(subject: Subject) -> list[tuple[str, str]]:
+    """Title and meaning of the columns of all tables of scores, each once; printable."""
+    tables = () if isinstance(subject, Report) else (table for report in subject for table in report.tables)
+    columns = [column for table in tables for column in table.columns if column.meaning]
+    return list(dict.fromkeys((printable(column.title), printable(column.meaning)) for column in columns))
+
+
+def _headline(report: ScoreReport) -> str:
+    return printable(f"{report.system}, profile {report.profile}")
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+# --- findings ----------------------------------------------------------------------------------------------
+
+
+def findings_table(report: Report) -> Table:
+    """The findings that reports for programs list, a row for each, with the keys of the json report as columns."""
+    columns = tuple(Column(name, name.replace("_", " ")) for name in JSON_KEYS)
+    rows = (finding.as_dict() for finding in report.listed()[0])
+    spelt = ({**row, "ranges": " ".join(map(_range, row["ranges"]))} for row in rows)
+    return Table("findings", "findings", columns, tuple(tuple(row[name] for name in JSON_KEYS) for row in spelt))
+
+
+def _range(ends: Sequence[int]) -> str:
+    return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]}-{ends[1]}"
+
+
+def _findings(report: Report, options: Options) -> Section:
+    """The summary, a table by rule, and a table of findings, at most so many per rule."""
+    if not report.findings:
+        return Section(title=summary_line(report, options.catalogue))
+    worst: dict[str, Severity] = {}
+    for finding in report.findings:
+        known = worst.get(finding.code, finding.severity)
+        worst[finding.code] = min(known, finding.severity, key=lambda severity: severity.rank)
+    rules = tuple(
+        (f"{count:,}", worst[code].value, Phrase((_linked(code, options.catalogue),)), name_of(code, options.catalogue))
+        for code, count in report.by_rule().items()
+    )
+    shown, hidden = by_cause(report.findings, options.max_per_rule)
+    places = tuple(_place_row(group, report, options.catalogue) for group in shown)
+    heads = ("Findings", "Severity", "Rule", "Name"), ("Place", "Rule", "Message")
+    tables = [Table(name, name, tuple(Column(title, title) for title in head), rows)
+              for name, head, rows in zip(("rules", "findings"), heads, (rules, places), strict=True)]  # fmt: skip
+    notices = [Notice("", more(code, count)) for code, count in hidden.items()]
+    return Section(title=summary_line(report, options.catalogue), tables=tables, notices=notices)
+
+
+def _place_row(group: Sequence[Finding], report: Report, catalogue: Mapping[str, Rule]) -> tuple[Cell, ...]:
+    finding = group[0]
+    where = ("code", place(finding)), ("text", f", {spread(group, report)}" if len(group) > 1 else "")
+    mark = (("text", " "), ("code", "[*]")) if finding.fixable else ()
+    hint = (("break", " "), ("text", f"Hint: {finding.hint}")) if finding.hint else ()
+    return (
+        Phrase(where), Phrase((_linked(finding.code, catalogue), *mark)), Phrase((("text", message(finding)), *hint))
+    )  # fmt: skip
+
+
+def _linked(code: str, catalogue: Mapping[str, Rule]) -> tuple[str, str]:
+    return (code in catalogue and catalogue[code].url) or "text", code
+
+
+def place(finding: Finding) -> str:
+    """``path:line:column`` as far as they are known; not yet made printable."""
+    return ":".join(str(part) for part in (finding.path, finding.line, finding.column) if part is not None)
+
+
+def fix_mark(fixable: bool) -> str:
+    """The mark of what ``--fix`` or ``--unsafe-fixes`` can repair."""
+    return " [*]" if fixable else ""
+
+
+#: Ranges of lines that are named to people.
+_RANGES = 3
+
+
+def message(finding: Finding) -> str:
+    """The message, with how often and in which lines where a finding stands for several places."""
+    if finding.count == 1:
+        return finding.message
+    shown = [_range(ends) for ends in finding.ranges[:_RANGES]]
+    further = ", …" if len(finding.ranges) > _RANGES or finding.unlisted else ""
+    noun = "line" if shown == [str(finding.line)] else "lines"
+    lines = f", {noun} {', '.join(shown)}{further}" if shown else ""
+    return f"{finding.message} ({finding.count:,} times{lines})"
+
+
+def one_line(finding: Finding) -> str:
+    """``path:line:column: CODE [*] message``, printable."""
+    return printable(f"{place(finding)}: {finding.code}{fix_mark(finding.fixable)} {message(finding)}")
+
+
+def name_of(code: str, catalogue: Mapping[str, Rule]) -> str:
+    """The name of a rule, printable; empty when the catalogue does not know the code."""
+    return printable(catalogue[code].name) if code in catalogue else ""
+
+
+def by_cause(findings: Sequence[Finding], most: int | None) -> tuple[list[list[Finding]], dict[str, int]]:
+    """What people are shown: findings one by one, and those with one cause in many files together.
+
+    Args:
+        findings: in their order.
+        most: how many of these each rule may have; None for all findings, one by one.
+
+    Returns:
+        Groups of one or many findings, and by code how many more findings there are.
+    """
+    if most is None:
+        return [[finding] for finding in findings], {}
+    causes: dict[tuple[str, Severity, str | None], list[Finding]] = {}
+    for finding in findings:
+        causes.setdefault((finding.code, finding.severity, finding.hint), []).append(finding)
+    many = {cause for cause, same in causes.items() if files_of(same) > SINGLY}
+    firsts: list[Finding] = []
+    groups: dict[int, list[Finding]] = {}
+    for finding in findings:
+        cause = finding.code, finding.severity, finding.hint
+        if cause not in many or causes[cause][0] is finding:
+            firsts.append(finding)
+            groups[id(finding)] = causes[cause] if cause in many else [finding]
+    shown = [groups[id(finding)] for finding in capped(firsts, most)[0]]
+    left = Counter(finding.code for finding in findings)
+    left.subtract(finding.code for group in shown for finding in group)
+    return shown, {code: left[code] for code in sorted(left) if left[code]}
+
+
+def files_of(findings: Iterable[Finding]) -> int:
+    """How many files findings are in."""
+    return len({finding.path for finding in findings})
+
+
+def spread(group: Sequence[Finding], report: Report) -> str:
+    """``in 78 of 78 files``, of findings with one cause."""
+    number = files_of(group)
+    return f"in {number:,} of {plural(report.files, 'file')}" if number <= report.files else f"in {number:,} files"
+
+
+def others(group: Sequence[Finding]) -> str:
+    """Where the rest of a group is."""
+    rest = [place(next(same)) for _, same in itertools.groupby(group, lambda finding: finding.path)][1:]
+    return f"also in {listed(rest)}"
+
+
+def more(code: str, count: int) -> str:
+    """The line that stands for findings which are counted but not displayed."""
+    return f"… and {count:,} more {printable(code)}"
+
+
+def summary_line(report: Report, catalogue: Mapping[str, Rule]) -> str:
+    """The last line for people: how much was found, in how many files, and what can be fixed."""
+    files = plural(report.files, "file")
+    if not report.findings:
+        return f"All clean: {files}." if report.files else "Nothing was checked: 0 files."
+    counts = ((report.count(severity), severity.value) for severity in Severity)
+    found = ", ".join(plural(count, noun) for count, noun in counts if count)
+    places = f" ({report.places:,} places)" if report.places > len(report.findings) else ""
+    return f"Found {found}{places} in {files}.{_fixable(report, catalogue)}"
+
+
+def _fixable(report: Report, catalogue: Mapping[str, Rule]) -> str:
+    fixable = [finding for finding in report.findings if finding.fixable]
+    here = [finding.code for finding in fixable if not finding.packed]
+    unsafe = sum(code in catalogue and catalogue[code].fix == "unsafe" for code in here)
+    safe, packed, text = len(here) - unsafe, len(fixable) - len(here), ""
+    if safe and unsafe:
+        text = f" {safe:,} fixable with --fix, {unsafe:,} more with --unsafe-fixes."
+    elif safe or unsafe:
+        text = f" {safe or unsafe:,} fixable with {'--fix' if safe else '--unsafe-fixes'}."
+    return text + (f" {packed:,} fixable once unpacked: archives are not rewritten." if packed else "")
+
+
+def statistics_rows(report: Report, catalogue: Mapping[str, Rule]) -> list[tuple[str, str, str, str]]:
+    """By rule, most frequent first: count, code, fixable mark, and name with the places; padded into columns."""
+    places: Counter[str] = Counter()
+    for finding in report.findings:
+        places[finding.code] += finding.count
+    fixable = {finding.code for finding in report.findings if finding.fixable}
+    counts = sorted(report.by_rule().items(), key=lambda item: (-item[1], item[0]))
+    wide = max((len(f"{count:,}") for _, count in counts), default=0)
+    long = max((len(printable(code)) for code, _ in counts), default=0)
+    mark = len(fix_mark(bool(fixable)))
+    return [
+        (
+            f"{count:{wide},}", printable(code).ljust(long), fix_mark(code in fixable).ljust(mark),
+            name_of(code, catalogue) + (f" ({places[code]:,} places)" if places[code] > count else ""),
+        )
+        for code, count in counts
+    ]  # fmt: skip

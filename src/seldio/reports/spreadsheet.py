@@ -1,0 +1,80 @@
+"""Tables as CSV that is safe to open in a spreadsheet, with every digit."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from seldio.findings import Report
+from seldio.reports.sections import findings_table
+from seldio.reports.tables import Cell, Column, Interval, Options, ScoreReport, Subject, Table, side_by_side
+from seldio.text import printable
+
+#: Columns of the long form.
+LONG = ("system", "profile", "table", "row", "column", "value", "low", "high")
+#: What a spreadsheet takes for a formula at the beginning of a cell; the apostrophe is what guards against it.
+_FORMULA = re.compile(r"[=+\-@'＝＋－＠]")
+
+
+def csv_text(subject: Subject, options: Options) -> Iterator[str]:
+    """The findings; one table of scores, systems side by side; or all tables of scores, a line for each number."""
+    if isinstance(subject, Report):
+        yield write_table(findings_table(subject))
+    elif options.table is not None:
+        yield write_table(side_by_side(subject, options.table))
+    else:
+        yield _written([LONG, *(line for report in subject for line in _lines(report))])
+
+
+def guarded(text: str) -> str:
+    """*text* as a cell that a spreadsheet takes for text: behind an apostrophe if it looks like a formula.
+
+    Controls and invisible characters are escaped.
+    """
+    plain = printable(text)
+    return f"'{plain}" if _FORMULA.match(plain) else plain
+
+
+def unguarded(cell: str) -> str:
+    """The text of a guarded cell."""
+    return cell[1:] if cell[:1] == "'" and _FORMULA.match(cell[1:]) else cell
+
+
+def write_table(table: Table) -> str:
+    """One table; a column with intervals is followed by ``NAME_low`` and ``NAME_high``.
+
+    A score that is not defined is ``nan``, a cell without anything to say is empty. Shares are from 0 to 1.
+    """
+    wide = [any(isinstance(row[n], Interval) for row in table.rows) for n in range(len(table.columns))]
+    header = [name for column, more in zip(table.columns, wide, strict=True) for name in _names(column, more)]
+    rows = ([text for cell, more in zip(row, wide, strict=True) for text in _texts(cell, more)] for row in table.rows)
+    return _written([header, *rows])
+
+
+def _lines(report: ScoreReport) -> Iterator[list[str]]:
+    for table in report.tables:
+        for row in table.rows:
+            head = [guarded(text) for text in (report.system, report.profile, table.name, str(row[0]))]
+            for column, cell in zip(table.columns[1:], row[1:], strict=True):
+                if cell is not None:
+                    yield [*head, guarded(column.name), *_texts(cell, True)]
+
+
+def _names(column: Column, wide: bool) -> list[str]:
+    name = guarded(column.name)
+    return [name, f"{name}_low", f"{name}_high"] if wide else [name]
+
+
+def _texts(cell: Cell, wide: bool) -> list[str]:
+    if isinstance(cell, Interval):
+        return [repr(value) for value in cell]
+    text = "" if cell is None else repr(cell) if isinstance(cell, int | float) else guarded(str(cell))
+    return [text, "", ""] if wide else [text]
+
+
+def _written(rows: Iterable[Sequence[str]]) -> str:
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows(rows)
+    return stream.getvalue()

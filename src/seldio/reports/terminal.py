@@ -1,0 +1,314 @@
+"""Findings and scores for people, in a terminal: lines with carets, tables as wide as it is, numbers never cut.
+
+Everything is printed as rich ``Text`` with styles attached, never as markup, and has gone through
+:func:`seldio.text.printable` before: a file name or a cell cannot style, move or hide anything.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, TextIO
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.table import Table as Grid
+from rich.text import Text
+
+from seldio.findings import Finding, Report, Severity
+from seldio.reports.sections import (
+    by_cause,
+    fix_mark,
+    meanings,
+    message,
+    more,
+    others,
+    place,
+    sections,
+    spread,
+    statistics_rows,
+    summary_line,
+)
+from seldio.reports.tables import Interval, Notice, Options, Subject, Table
+from seldio.text import commands, printable
+
+_STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_GUTTER = "bright_blue"
+_LEAST_ROOM = 20
+_DEFAULT_WIDTH = 100
+#: Lines of scores are broken at the width that is asked for, but for a number that is wider.
+_VAST = 100_000
+#: Cells between columns of scores, and the fewest that names of rows have.
+_GAP, _LEAST_NAME = 2, 8
+
+
+def screen(stream: TextIO) -> tuple[bool, int]:
+    """Whether to use colours on *stream*, and its width in cells; honours ``NO_COLOR``."""
+    console = Console(file=stream)
+    if not console.is_terminal:
+        return False, _DEFAULT_WIDTH
+    return not (console.no_color or console.is_dumb_terminal), console.width
+
+
+def text(subject: Subject, options: Options) -> Iterator[str]:
+    """Findings with their lines and carets, at most so many per rule, then the counts; or tables of scores."""
+    # looks neither at the environment nor at a terminal
+    console = Console(
+        color_system="standard" if options.color else None, force_terminal=options.color, no_color=not options.color,
+        force_jupyter=False, legacy_windows=False, highlight=False,
+        width=_DEFAULT_WIDTH if isinstance(subject, Report) else _VAST,
+    )  # fmt: skip
+    if isinstance(subject, Report):
+        for line in _findings(subject, options):
+            with console.capture() as capture:
+                console.print(line, soft_wrap=True)
+            yield capture.get()
+        return
+    for block in _scores(subject, options):
+        needed = sum((column.width or 0) + _GAP for column in block.columns) if isinstance(block, Grid) else 0
+        with console.capture() as capture:
+            console.print(block, width=max(options.width, needed - _GAP))
+        shown = capture.get()
+        yield shown if options.color else "".join(f"{line.rstrip()}\n" for line in shown.splitlines())
+
+
+# --- findings ----------------------------------------------------------------------------------------------
+
+
+def _findings(report: Report, options: Options) -> Iterator[Text]:
+    shown, hidden = by_cause(report.findings, options.max_per_rule)
+    for group in shown:
+        yield _finding(group, report, options.width)
+    for code, count in hidden.items():
+        yield Text(more(code, count), "dim")
+    if hidden:
+        yield Text()
+    if options.statistics and report.findings:
+        block = Text()
+        for count_text, code, mark, name in statistics_rows(report, options.catalogue):
+            row = Text.assemble(f"{count_text}  ", (code, "bold"), (mark, "green"), f"  {name}")
+            row.rstrip()
+            block.append_text(row).append("\n")
+        yield block
+    yield Text(summary_line(report, options.catalogue), "bold" if report.findings else "bold green")
+
+
+def _finding(group: Sequence[Finding], report: Report, width: int) -> Text:
+    """A finding with its line; of a group its first one, and where the others are."""
+    finding = group[0]
+    gutter = len(str(finding.line)) if finding.line is not None and finding.excerpt is not None else 0
+    block = _headline(finding) if len(group) == 1 else _group_headline(group, report)
+    if finding.excerpt is not None:
+        block.append_text(_excerpt(finding, finding.excerpt, gutter, width))
+    if finding.hint:
+        block.append(" " * gutter + " = ", _GUTTER).append("hint: ", "bold")
+        block.append(printable(finding.hint) + "\n")
+    if len(group) > 1:
+        block.append(" " * gutter + " = ", _GUTTER).append(others(group) + "\n")
+    return block
+
+
+def _group_headline(group: Sequence[Finding], report: Report) -> Text:
+    """``CODE error in 78 of 78 files, e.g. path:line:column  message``."""
+    finding = group[0]
+    example = (f" {spread(group, report)}", "bold"), (f", e.g. {printable(place(finding))}", "dim")
+    return Text.assemble(*_rule(finding), *example, f"  {printable(message(finding))}\n")
+
+
+def _headline(finding: Finding) -> Text:
+    position = "".join(f":{part}" for part in (finding.line, finding.column) if part is not None)
+    shown = printable(f"{finding.path}{position}").removesuffix(position)
+    return Text.assemble((shown, "bold"), (position, "dim"), "  ", *_rule(finding), f" {printable(message(finding))}\n")
+
+
+def _rule(finding: Finding) -> list[str | tuple[str, str]]:
+    style = _STYLES[finding.severity]
+    mark = fix_mark(finding.fixable), "green"
+    return [(printable(finding.code), f"bold {style}"), mark, " ", (finding.severity.value, style)]
+
+
+def _excerpt(finding: Finding, line: str, gutter: int, width: int) -> Text:
+    room = max(width - gutter - len(" | "), _LEAST_ROOM)
+    view = fit(line, finding.column or 1, finding.end_column, room)
+    number = "" if finding.line is None else str(finding.line)
+    block = Text.assemble((f"{number:>{gutter}} | ", _GUTTER), view.text, "\n")
+    if finding.column is not None:
+        style = f"bold {_STYLES[finding.severity]}"
+        block.stylize(style, gutter + 3 + view.start, gutter + 3 + view.end)
+        block.append(" " * gutter + " | ", _GUTTER).append(" " * view.indent)
+        block.append("^" * view.carets + "\n", style)
+    return block
+
+
+# --- a line of a file, and where its caret stands -----------------------------------------------------------
+#
+# Columns of a finding count characters of the file; a terminal counts cells. Between the two lie escapes (one
+# character becomes four), tabs, wide characters (two cells) and combining marks (none).
+
+TAB = "    "
+ELLIPSIS = "…"
+
+
+class Excerpt(NamedTuple):
+    """A line as displayed. *start* and *end* are characters of *text*; *indent*, *carets* are cells."""
+
+    text: str
+    start: int
+    end: int
+    indent: int
+    carets: int
+
+
+def cells(text: str) -> int:
+    """How many terminal cells *text* takes."""
+    return len(text) if text.isascii() else sum(map(_cell, text))
+
+
+def _cell(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf") or "\u1160" <= character <= "\u11ff":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def fit(line: str, column: int, end_column: int | None, room: int) -> Excerpt:
+    """The part of *line* around [column, end_column) that fits into *room* cells.
+
+    A column behind the end of the line stands directly behind its last character.
+    """
+    line = line.rstrip("\r\n")
+    start = min(column - 1, len(line))
+    end = min(max((end_column or 0) - 1, start + 1), len(line))
+    first = max(start - room, 0)
+    part = line[first : start + room]
+    escaped = commands(part)
+    pieces = [
+        r"\x23" if number in escaped else TAB if character == "\t" else printable(character)
+        for number, character in enumerate(part)
+    ]
+    widths = [cells(piece) for piece in pieces]
+    low, high = _window(widths, start - first, end - first, room, whole=len(widths) == len(line))
+    head, tail = ELLIPSIS * (first + low > 0), ELLIPSIS * (first + high < len(line))
+    start, end = start - first, min(end - first, high)
+    while low < start < len(widths) and not widths[start]:
+        start -= 1  # a combining mark stands in the cell of the character before it: begin there
+    before, marked = head + "".join(pieces[low:start]), "".join(pieces[start:end])
+    text = before + marked + "".join(pieces[end:high]) + tail
+    return Excerpt(text, len(before), len(before + marked), cells(before), cells(marked) or 1)
+
+
+def _window(widths: list[int], start: int, end: int, room: int, *, whole: bool) -> tuple[int, int]:
+    """Which pieces to show: all, or the line's beginning, or some before *start* and more behind it."""
+    if whole and sum(widths) <= room:
+        return 0, len(widths)
+    room -= 2 * len(ELLIPSIS)
+    context = room // 3
+    low = 0 if sum(widths[:end]) + context <= room else start - _fitting(reversed(widths[:start]), context)
+    high = low + _fitting(widths[low:], room)
+    return (high - _fitting(reversed(widths[:high]), room) if high == len(widths) else low), high
+
+
+def _fitting(widths: Iterable[int], room: int) -> int:
+    """How many of *widths*, from the first on, fit into *room*."""
+    count = 0
+    for width in widths:
+        room -= width
+        if room < 0:
+            break
+        count += 1
+    return count
+
+
+# --- scores ------------------------------------------------------------------------------------------------
+
+
+def _scores(subject: Subject, options: Options) -> Iterator[RenderableType]:
+    for section in sections(subject, options):
+        if section.over is not None:
+            yield Text.assemble((section.headline, "bold"), f": {section.title}")
+            yield Text(f"over {section.over}")
+            if section.settings:
+                yield Text(section.settings, "dim")
+            yield Text()
+        for system, notices in section.urgent:
+            if system:
+                yield Text(system, "bold")
+            yield _notices(notices)
+            yield Text()
+        for table in section.tables:
+            yield from _table(table, options.width)
+        if section.notices:
+            yield _notices(section.notices)
+            yield Text()
+    if legend := meanings(subject):
+        yield _pairs(((Text(title, "dim"), Text(meaning, "dim")) for title, meaning in legend), _GAP)
+
+
+def _notices(notices: Sequence[Notice]) -> Grid:
+    rows = []
+    for notice in notices:
+        style = "bold yellow" if notice.grave else "cyan"
+        line = Text.assemble((f"{printable(notice.name)}: ", style), printable(notice.text))
+        rows.append((Text("!" if notice.grave else "·", style), line))
+    return _pairs(rows, 1)
+
+
+def _pairs(rows: Iterable[tuple[Text, Text]], gap: int) -> Grid:
+    """Rows of a short text and a long one, which alone is wrapped."""
+    grid = Grid.grid(padding=(0, gap, 0, 0))
+    grid.add_column(no_wrap=True)
+    grid.add_column()
+    for row in rows:
+        grid.add_row(*row)
+    return grid
+
+
+def _table(table: Table, width: int) -> Iterator[RenderableType]:
+    """A table, in as many parts as its columns need, each with the names of its rows."""
+    yield Text(printable(table.title), "bold")
+    columns, numeric = [_column(table, number) for number in range(len(table.columns))], table.numeric
+    wide = [max(map(cell_len, column)) for column in columns]
+    name = min(wide[0], max(width - max(wide[1:], default=0) - _GAP, _LEAST_NAME))
+    for part in _parts(wide, name, width):
+        grid = Grid(
+            box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _GAP - 1, 0, 0), header_style="bold"
+        )
+        for number in (0, *part):
+            grid.add_column(
+                Text(columns[number][0]), justify="right" if numeric[number] else "left", no_wrap=number > 0,
+                overflow="fold", width=wide[number] if number else name,
+            )  # fmt: skip
+        for row in range(1, len(table.rows) + 1):
+            grid.add_row(*(Text(columns[number][row]) for number in (0, *part)))
+        yield grid
+        yield Text()
+
+
+def _parts(wide: Sequence[int], name: int, width: int) -> list[list[int]]:
+    """The columns behind the first one, so many to a part as fit."""
+    parts: list[list[int]] = [[]]
+    left = width - name
+    for number, each in enumerate(wide[1:], 1):
+        if each + _GAP > left and parts[-1]:
+            parts.append([])
+            left = width - name
+        parts[-1].append(number)
+        left -= each + _GAP
+    return parts
+
+
+def _column(table: Table, number: int) -> list[str]:
+    """The header and the cells of a column; the parts of its intervals stand below each other."""
+    column = table.columns[number]
+    cells = [row[number] for row in table.rows]
+    if not any(isinstance(cell, Interval) for cell in cells):
+        return [column.header, *map(column.shown, cells)]
+    split = [[column.number(each) for each in cell] if isinstance(cell, Interval) else [column.shown(cell), "", ""]
+             for cell in cells]  # fmt: skip
+    widths = [max(map(len, parts)) for parts in zip(*split, strict=True)]
+    return [column.header, *(_aligned(parts, widths) for parts in split)]
+
+
+def _aligned(parts: Sequence[str], widths: Sequence[int]) -> str:
+    value, low, high = (part.rjust(width) for part, width in zip(parts, widths, strict=True))
+    return f"{value} [{low}, {high}]" if parts[1] else value + " " * (widths[1] + widths[2] + len(" [, ]"))
