@@ -33,7 +33,7 @@ from seldio.cli import app
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
 from seldio.findings import Finding
-from seldio.hub import About, client, commits, pull, pulling, push, repository
+from seldio.hub import About, client, pull, pulling, push, pushing, repository
 from seldio.hub.card import BEGIN, END, read_card
 from seldio.hub.layout import _config, features_of
 from seldio.reports.bars import Bars
@@ -167,7 +167,7 @@ def test_files_of_others_stay(hub: Hub, tree: Path) -> None:
 
 
 def test_several_commits_and_a_break_between_them(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commits, "BATCH_FILES", 2)
+    monkeypatch.setattr(pushing, "BATCH_FILES", 2)
     hub.fault("POST", "/commit/", 403, skip=1)
     with pytest.raises(SeldioError, match="refuses the token"):
         push(tree, REPO)
@@ -247,8 +247,8 @@ def test_ctrl_c_in_a_push_says_how_to_go_on(
     def stop(*_: object, **__: object) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(commits, "BATCH_FILES", 2)
-    real = commits._commit
+    monkeypatch.setattr(pushing, "BATCH_FILES", 2)
+    real = pushing._commit
 
     def once(*given: Any) -> str:
         return real(*given) if given[3] == hub.repositories[REPO].branches["main"][0].oid else stop()
@@ -257,7 +257,7 @@ def test_ctrl_c_in_a_push_says_how_to_go_on(
     options = [*options, *(["--staging", str(tmp_path / "staging")] if where == "staged" else [])]
     with monkeypatch.context() as patch:
         place = {
-            "commit": "seldio.hub.commits._commit",
+            "commit": "seldio.hub.pushing._commit",
             "look": "seldio.hub.pushing.read_head",
             "early": "seldio.hub.pushing.checked_name",
         }.get(where)
@@ -511,7 +511,7 @@ def test_after_a_break_the_next_push_still_removes(hub: Hub, tmp_path: Path, mon
     for path in root.rglob("fold4*"):
         path.unlink()
     starss(root, {f"fold3_room22_mix{number:03d}": "train" for number in range(1, 5)})
-    monkeypatch.setattr(commits, "BATCH_FILES", 2)
+    monkeypatch.setattr(pushing, "BATCH_FILES", 2)
     hub.fault("POST", "/commit/", 403, skip=1)
     with pytest.raises(SeldioError, match="refuses the token"):
         push(root, REPO, kind="audiofolder")

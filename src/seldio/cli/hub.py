@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from seldio.hub import Pulled, Pushed
-    from seldio.hub.commits import Plan, Step
+    from seldio.hub.pushing import PushPlan, PushStep
 
 #: Files, or folders, that are shown one by one; of more, folders are counted, and --json shows each file.
 _SHOWN = 40
@@ -132,7 +132,7 @@ def _pushed(done: Pushed, dry_run: bool) -> Iterator[str]:
         yield f"Nothing to send, all of it is there: {done.url}"
 
 
-def _plan(plan: Plan) -> Iterator[str]:
+def _plan(plan: PushPlan) -> Iterator[str]:
     from seldio.text import listed, plural, printable
 
     size = sum(entry.size for entry in plan.todo)
@@ -161,7 +161,7 @@ def _plan(plan: Plan) -> Iterator[str]:
         yield f"Stays on the Hub, though not in the source: {plural(len(plan.kept), 'file')}: {listed(plan.kept)}"
 
 
-def _folders(steps: Sequence[Step]) -> Iterator[str]:
+def _folders(steps: Sequence[PushStep]) -> Iterator[str]:
     """How many files of each state there are in each folder, as deep as fits."""
     from collections import Counter
 

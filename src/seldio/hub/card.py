@@ -1,28 +1,21 @@
-"""The data set card for people, and Croissant for machines: what the data tells is written, what people wrote is kept.
-
-Croissant is JSON-LD (mlcommons.org/croissant, version 1.0).
-"""
+"""The data set card: what the data tells is written, what people wrote is kept."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 from huggingface_hub.utils._fixes import yaml_dump
 
-from seldio.files import Entry
 from seldio.findings import Sink
 from seldio.formats import yaml_text
-from seldio.hub.layout import Subset, features_of, schema_of
-from seldio.hub.repository import Upload
+from seldio.hub.layout import ConfigSplit, Upload, features_of, schema_of
 from seldio.info import as_text
 from seldio.rules.hub import SIZES
-from seldio.rules.hub_folder import kind_of, suffix_of
+from seldio.rules.hub_folder import kind_of
 from seldio.text import plural
 
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)(?:\r?\n)?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -81,7 +74,7 @@ def read_card(text: str, path: str, sink: Sink) -> Card:
 
 
 def made_card(
-    repo: str, upload: Upload, parts: Sequence[Subset], facts: Mapping[str, Any], about: About, old: Card | None
+    repo: str, upload: Upload, parts: Sequence[ConfigSplit], facts: Mapping[str, Any], about: About, old: Card | None
 ) -> Card:
     """The card for what goes up.
 
@@ -95,8 +88,9 @@ def made_card(
     """
     if old is not None and old.values is None:
         return old
+    old_body = old.body if old is not None else ""
     kept = dict(old.values or {}) if old is not None else {}
-    if old is not None and BEGIN in old.body:
+    if BEGIN in old_body:
         kept = {key: value for key, value in kept.items() if key not in DERIVED}
     made = _values(repo, upload, parts, facts, about)
     said = {"license": about.license, "language": list(about.languages), "pretty_name": about.title}
@@ -104,12 +98,18 @@ def made_card(
     if "dataset_info" in kept or "configs" in kept:
         made = {key: value for key, value in made.items() if key not in ("dataset_info", "configs")}
     values = {key: kept.get(key, made.get(key)) for key in dict.fromkeys([*made, *kept])}
-    return Card({key: value for key, value in values.items() if value not in (None, [], {})}, _body(
-        repo, upload, parts, facts, about, old.body if old is not None else None, values))  # fmt: skip
+    text = "\n".join([BEGIN, *_text(repo, upload, parts, facts, about, old_body), END, ""])
+    if not old_body.strip():
+        body = f"# {values.get('pretty_name') or repo}\n\n{text}"
+    elif _MADE.search(old_body):
+        body = _MADE.sub(lambda _: text, old_body, count=1)
+    else:
+        body = f"{old_body.rstrip()}\n\n{text}"
+    return Card({key: value for key, value in values.items() if value not in (None, [], {})}, body)
 
 
 def _values(
-    repo: str, upload: Upload, parts: Sequence[Subset], facts: Mapping[str, Any], about: About
+    repo: str, upload: Upload, parts: Sequence[ConfigSplit], facts: Mapping[str, Any], about: About
 ) -> dict[str, Any]:
     kinds = {kind_of(entry.name) for entry in upload.files}
     items, labels = facts.get("items", []), facts.get("groups", [])
@@ -139,7 +139,7 @@ def size_category(rows: int) -> str:
     return SIZES[min(max(len(str(rows)) - 3, 0), len(SIZES) - 1)]
 
 
-def configs(parts: Sequence[Subset]) -> list[dict[str, Any]]:
+def configs(parts: Sequence[ConfigSplit]) -> list[dict[str, Any]]:
     """The configurations as a card writes them, the largest first, which people see."""
     found: dict[str, dict[str, Any]] = {}
     for part in parts:
@@ -160,8 +160,8 @@ def configs(parts: Sequence[Subset]) -> list[dict[str, Any]]:
     return [config | ({"default": True} if not n and len(order) > 1 else {}) for n, config in enumerate(order)]
 
 
-def _dataset_info(parts: Sequence[Subset]) -> list[dict[str, Any]]:
-    """Columns with types, and rows and bytes of each split: of Parquet files, which tell them."""
+def _dataset_info(parts: Sequence[ConfigSplit]) -> list[dict[str, Any]]:
+    """Columns with types, and rows and unpacked bytes of each split: of Parquet files, which tell them."""
     found: dict[str, dict[str, Any]] = {}
     for part in parts:
         schema = schema_of(part) if part.kind == "parquet" else None
@@ -170,37 +170,20 @@ def _dataset_info(parts: Sequence[Subset]) -> list[dict[str, Any]]:
         info = found.setdefault(
             part.config, {"config_name": part.config, "features": features_of(schema), "splits": []}
         )
-        rows, unpacked = _rows(part.entries)
+        rows = unpacked = 0
+        for entry in part.entries:
+            with entry.open() as stream:
+                meta = pq.read_metadata(stream)
+            rows += meta.num_rows
+            unpacked += sum(meta.row_group(n).total_byte_size for n in range(meta.num_row_groups))
         info["splits"].append({"name": part.split, "num_bytes": unpacked, "num_examples": rows})
         info["download_size"] = info.get("download_size", 0) + sum(entry.size for entry in part.entries)
         info["dataset_size"] = info.get("dataset_size", 0) + unpacked
     return list(found.values())
 
 
-def _rows(entries: Sequence[Entry]) -> tuple[int, int]:
-    """Rows and unpacked bytes of Parquet files."""
-    every = []
-    for entry in entries:
-        with entry.open() as stream:
-            every.append(pq.read_metadata(stream))
-    size = sum(meta.row_group(n).total_byte_size for meta in every for n in range(meta.num_row_groups))
-    return sum(meta.num_rows for meta in every), size
-
-
-def _body(
-    repo: str, upload: Upload, parts: Sequence[Subset], facts: Mapping[str, Any], about: About, old: str | None,
-    values: Mapping[str, Any],
-) -> str:  # fmt: skip
-    made = "\n".join([BEGIN, *_text(repo, upload, parts, facts, about, old or ""), END, ""])
-    if old is None or not old.strip():
-        return f"# {values.get('pretty_name') or repo}\n\n{made}"
-    if _MADE.search(old):
-        return _MADE.sub(lambda _: made, old, count=1)
-    return f"{old.rstrip()}\n\n{made}"
-
-
 def _text(
-    repo: str, upload: Upload, parts: Sequence[Subset], facts: Mapping[str, Any], about: About, old: str
+    repo: str, upload: Upload, parts: Sequence[ConfigSplit], facts: Mapping[str, Any], about: About, old: str
 ) -> list[str]:
     """What the data tells, and how to load, check and fetch it."""
     lines = ["## What is here", "", f"{plural(len(upload.files), 'file')}, {upload.size / 1e6:,.1f} MB.", ""]
@@ -216,165 +199,3 @@ def _text(
     if about.citation and about.citation.strip() not in old:
         lines += ["## Citation", "", "```bibtex", about.citation.strip(), "```", ""]
     return lines
-
-
-# --- Croissant -------------------------------------------------------------------------------------------
-
-
-_CONTEXT = {
-    "@language": "en", "@vocab": "https://schema.org/", "citeAs": "cr:citeAs",
-    "column": "cr:column", "conformsTo": "dct:conformsTo", "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"}, "dct": "http://purl.org/dc/terms/",
-    "examples": {"@id": "cr:examples", "@type": "@json"}, "extract": "cr:extract", "field": "cr:field",
-    "fileObject": "cr:fileObject", "fileProperty": "cr:fileProperty", "fileSet": "cr:fileSet", "format": "cr:format",
-    "includes": "cr:includes", "isLiveDataset": "cr:isLiveDataset", "jsonPath": "cr:jsonPath", "key": "cr:key",
-    "md5": "cr:md5", "parentField": "cr:parentField", "path": "cr:path",
-    "rai": "http://mlcommons.org/croissant/RAI/", "recordSet": "cr:recordSet", "references": "cr:references",
-    "regex": "cr:regex", "repeated": "cr:repeated", "replace": "cr:replace", "sc": "https://schema.org/",
-    "separator": "cr:separator", "source": "cr:source", "subField": "cr:subField", "transform": "cr:transform",
-}  # fmt: skip
-_MIME = {
-    "parquet": "application/x-parquet", "csv": "text/csv", "tsv": "text/tab-separated-values",
-    "json": "application/json", "jsonl": "application/jsonlines", "ndjson": "application/jsonlines",
-    "wav": "audio/wav", "flac": "audio/flac", "ogg": "audio/ogg", "opus": "audio/ogg", "mp3": "audio/mpeg",
-    "m4a": "audio/mp4", "mp4": "video/mp4", "mkv": "video/x-matroska", "mov": "video/quicktime",
-    "avi": "video/x-msvideo", "webm": "video/webm",
-}  # fmt: skip
-#: What Croissant asks for where a repository has no one checksum.
-_NO_CHECKSUM = "https://github.com/mlcommons/croissant/issues/80"
-
-
-def croissant(
-    repo: str, web: str, upload: Upload, parts: Sequence[Subset], values: Mapping[str, Any], cite: str | None
-) -> str:
-    """The metadata as text.
-
-    Args:
-        repo: ``user/name``.
-        web: web address of the Hub.
-        upload: what goes up.
-        parts: its configurations and splits.
-        values: those of the card.
-        cite: BibTeX.
-    """
-    page = f"{web}/datasets/{repo}"
-    name = re.sub(r"[^A-Za-z0-9_-]", "_", repo.partition("/")[2])
-    title = str(values.get("pretty_name") or repo)
-    record: dict[str, Any] = {
-        "@context": _CONTEXT,
-        "@type": "sc:Dataset",
-        "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "name": name,
-        "description": f"{title}: {len(upload.files):,} files, {upload.size / 1e6:,.1f} MB.",
-        "url": page,
-        "creator": {"@type": "Organization", "name": repo.partition("/")[0], "url": f"{web}/{repo.partition('/')[0]}"},
-        "keywords": list(values.get("tags", [])),
-    }
-    if license := values.get("license"):
-        first = license[0] if isinstance(license, list) else license
-        record["license"] = str(values.get("license_link") or f"https://choosealicense.com/licenses/{first}/")
-    if values.get("language"):
-        record["inLanguage"] = values["language"]
-    if cite:
-        record["citeAs"] = cite.strip()
-    record["distribution"] = [_repository(page), *_file_sets(upload, parts)]
-    record["recordSet"] = [*_record_sets(parts), *_clips(upload)]
-    return json.dumps(record, indent=2, ensure_ascii=False) + "\n"
-
-
-def _repository(page: str) -> dict[str, Any]:
-    return {
-        "@type": "cr:FileObject", "@id": "repo", "name": "repo", "description": "The Hugging Face git repository.",
-        "contentUrl": page, "encodingFormat": "git+https", "sha256": _NO_CHECKSUM,
-    }  # fmt: skip
-
-
-def _file_set(identity: str, includes: Sequence[str], mime: str) -> dict[str, Any]:
-    found = includes[0] if len(includes) == 1 else list(includes)
-    return {
-        "@type": "cr:FileSet", "@id": identity, "name": identity, "containedIn": {"@id": "repo"},
-        "encodingFormat": mime, "includes": found,
-    }  # fmt: skip
-
-
-def _identity(part: Subset) -> str:
-    return f"{part.config}/{part.split}"
-
-
-def _file_sets(upload: Upload, parts: Sequence[Subset]) -> Iterator[dict[str, Any]]:
-    for part in parts:
-        if part.kind != "wav":
-            yield _file_set(f"files/{_identity(part)}", part.patterns, _mime(part))
-    for suffix in _media(upload):
-        yield _file_set(f"media/{suffix}", [f"**/*.{suffix}", f"*.{suffix}"], _MIME[suffix])
-
-
-def _mime(part: Subset) -> str:
-    # a table without a header line would lose its first row to whoever reads it as text/csv
-    return "text/plain" if part.columns else _MIME[suffix_of(part.entries[0].name)]
-
-
-def _media(upload: Upload) -> list[str]:
-    names = [entry.name for entry in upload.files if kind_of(entry.name) in ("wav", "mp4")]
-    return sorted({suffix_of(name) for name in names if suffix_of(name) == name.rpartition(".")[2]})
-
-
-def _record_sets(parts: Sequence[Subset]) -> Iterator[dict[str, Any]]:
-    """Questions and label rows by column; files without a header line as one text for each clip."""
-    for part in parts:
-        identity, files = _identity(part), f"files/{_identity(part)}"
-        if part.kind == "wav":
-            continue
-        schema = schema_of(part)
-        if schema is not None:
-            fields = [_column(identity, files, field, _mime(part)) for field in schema]
-            yield {"@type": "cr:RecordSet", "@id": identity, "name": identity, "field": fields}
-        elif part.columns:
-            yield {
-                "@type": "cr:RecordSet", "@id": identity, "name": identity,
-                "description": f"One record for each clip; the lines of its text are {', '.join(part.columns)}.",
-                "field": [
-                    _field(identity, files, "clip", "sc:Text", {"fileProperty": "filename"}),
-                    _field(identity, files, "labels", "sc:Text", {"fileProperty": "content"}),
-                ],
-            }  # fmt: skip
-
-
-def _field(identity: str, files: str, name: str, kind: str, extract: dict[str, str]) -> dict[str, Any]:
-    return {
-        "@type": "cr:Field", "@id": f"{identity}/{name}", "name": f"{identity}/{name}", "dataType": kind,
-        "source": {"fileSet": {"@id": files}, "extract": extract},
-    }  # fmt: skip
-
-
-def _column(identity: str, files: str, field: pa.Field, mime: str) -> dict[str, Any]:
-    extract = {"jsonPath": f"$[*].{field.name}"} if mime == "application/json" else {"column": field.name}
-    inner, repeated = field.type, False
-    if pa.types.is_list(inner) or pa.types.is_large_list(inner):
-        inner, repeated = inner.value_type, True
-    return _field(identity, files, field.name, _data_type(inner), extract) | ({"repeated": True} if repeated else {})
-
-
-def _data_type(kind: pa.DataType) -> str:
-    if pa.types.is_struct(kind) and {"bytes", "path"} == {kind.field(n).name for n in range(kind.num_fields)}:
-        return "sc:AudioObject"
-    for known, name in ((pa.types.is_boolean, "sc:Boolean"), (pa.types.is_integer, "sc:Integer"),
-                        (pa.types.is_floating, "sc:Float")):  # fmt: skip
-        if known(kind):
-            return name
-    return "sc:Text"
-
-
-def _clips(upload: Upload) -> Iterator[dict[str, Any]]:
-    """The recordings and videos, one record for each."""
-    for suffix in _media(upload):
-        identity, files = f"clips-{suffix}", f"media/{suffix}"
-        kind = "sc:AudioObject" if kind_of(f"x.{suffix}") == "wav" else "sc:VideoObject"
-        yield {
-            "@type": "cr:RecordSet", "@id": identity, "name": identity,
-            "field": [
-                _field(identity, files, "name", "sc:Text", {"fileProperty": "fullpath"}),
-                _field(identity, files, "media", kind, {"fileProperty": "content"}),
-            ],
-        }  # fmt: skip

@@ -11,7 +11,6 @@ import json
 import os
 import re
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any, NoReturn, TypeVar
@@ -68,7 +67,7 @@ def hub() -> HfApi:
 
 
 def _watch_answers() -> None:
-    """Have :func:`_check_answer` look at each answer, whatever makes the client of ``huggingface_hub``."""
+    """Have :func:`_check_answer` see each answer, whatever makes the client of ``huggingface_hub``."""
     before = _http._GLOBAL_CLIENT_FACTORY
     if getattr(before, "watched", False):
         return
@@ -114,9 +113,9 @@ def _wait_wanted(headers: Mapping[str, str]) -> float | None:
     if limit is not None:
         return float(limit[1])
     text = (headers.get("Retry-After") or "").strip()
-    if re.fullmatch(r"[0-9]{1,9}", text):
-        return float(text)
     try:
+        if re.fullmatch(r"[0-9]{1,9}", text):
+            return float(text)
         return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time()) if text else None
     except (ValueError, OverflowError):
         return None
@@ -175,26 +174,37 @@ def scrubbed(text: str) -> str:
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     """An error and what it came from, nearest first."""
-    seen: BaseException | None = error
-    while seen is not None:
-        yield seen
-        seen = seen.__cause__ or seen.__context__
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def _answers(error: BaseException) -> Iterator[Any]:
+    """The answers of the Hub that an error comes from."""
+    answers = (getattr(cause, "response", None) for cause in _causes(error) if isinstance(cause, HfHubHTTPError))
+    return (answer for answer in answers if answer is not None)
 
 
 def status_of(error: BaseException) -> int | None:
     """The HTTP status that an error comes from."""
-    for cause in _causes(error):
-        response = getattr(cause, "response", None)
-        if isinstance(cause, HfHubHTTPError) and response is not None:
-            return int(response.status_code)
-    return None
+    return next((int(answer.status_code) for answer in _answers(error)), None)
+
+
+def _method_of(error: BaseException) -> str | None:
+    return next((str(answer.request.method) for answer in _answers(error)), None)
+
+
+def _upload_refused(error: BaseException) -> bool:
+    """Whether it is an address for an upload that was refused, and not the token: the next try gets a new address."""
+    return status_of(error) == 403 and _method_of(error) == "PUT"
 
 
 def may_pass(error: BaseException) -> bool:
     """Whether trying again may help: the Hub is busy, or the connection broke."""
     status = status_of(error)
     if status is not None:
-        return status in _BUSY or upload_refused(error)
+        return status in _BUSY or _upload_refused(error)
     for cause in _causes(error):
         if isinstance(cause, (OfflineModeIsEnabled, HFValidationError)):
             return False
@@ -204,31 +214,31 @@ def may_pass(error: BaseException) -> bool:
     return isinstance(error, OSError) and "Consistency check failed" in str(error)
 
 
-def pause(attempt: int, error: BaseException) -> int:
+def _pause(attempt: int, error: BaseException) -> int:
     """Wait before the next try, twice as long as the last time, unless the Hub was waited for as long as it asked.
 
     Returns:
         How many tries have been used up. Waiting out a limit of requests is none: it takes as long as it takes.
     """
-    waited = max((found for cause in _causes(error) if (found := _waited(cause)) is not None), default=None)
+    waits = (answer.extensions.get(_WAITED) for answer in _answers(error) if isinstance(answer.extensions, dict))
+    waited = max((seconds for seconds in waits if seconds is not None), default=None)
     if waited is not None and waited >= 1.0:
         return attempt + (status_of(error) != 429)
     time.sleep(min(LONGEST_PAUSE, PAUSE * 2**attempt))
     return attempt + 1
 
 
-def _waited(error: BaseException) -> float | None:
-    extensions = getattr(getattr(error, "response", None), "extensions", {})
-    return extensions.get(_WAITED) if isinstance(extensions, dict) else None
-
-
-def patiently(call: Callable[[], T], deed: str, *, quick: bool = False) -> T:
-    """The outcome of a request that changes nothing on the Hub, tried again while the Hub is busy.
+def patiently(
+    call: Callable[[], T], deed: str, *, quick: bool = False, settled: Callable[[], T | None] | None = None
+) -> T:
+    """The outcome of a request, tried again while the Hub is busy.
 
     Args:
         call: makes the request.
         deed: what it is for, in the words of the message.
         quick: do not try again where no answer comes at all.
+        settled: of a request that changes something on the Hub, what tells after an error whether it was done all the
+            same: its outcome, or None to try again.
 
     Raises:
         Unreachable: no answer comes from the Hub.
@@ -239,20 +249,18 @@ def patiently(call: Callable[[], T], deed: str, *, quick: bool = False) -> T:
         try:
             return call()
         except CLIENT_ERRORS as error:
-            hopeless = quick and status_of(error) is None
-            if isinstance(error, SeldioError) or attempt == TRIES - 1 or hopeless or not may_pass(error):
-                fail(error, deed)
-            attempt = pause(attempt, error)
+            status = status_of(error)
+            again = may_pass(error) or (settled is not None and status in (409, 412))
+            if not again or (quick and status is None):
+                _fail(error, deed)
+            if settled is not None and (outcome := settled()) is not None:
+                return outcome
+            if attempt == TRIES - 1:
+                _fail(error, deed)
+            attempt = _pause(attempt, error)
 
 
-def quietly(call: Callable[[], T]) -> T:
-    """The outcome of a request; what a server wants the client to warn about does not reach the screen."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return call()
-
-
-def fail(error: BaseException, deed: str) -> NoReturn:
+def _fail(error: BaseException, deed: str) -> NoReturn:
     """Raise what people are told of an error of the client."""
     if isinstance(error, SeldioError):
         raise error
@@ -279,12 +287,12 @@ def _plain_error(error: BaseException, deed: str) -> SeldioError:
         return UsageError(f"cannot {deed}: no such branch, tag or commit")
     if any_of(RepositoryNotFoundError):
         return UsageError(f"cannot {deed}: no such data set on {endpoint()}, or the token may not see it")
-    if upload_refused(error):
+    if _upload_refused(error):
         return SeldioError(f"cannot {deed}: the storage behind the Hub refuses the upload address it was given (403). "
                            "Such addresses expire soon: check that the clock of this machine is right and that no "
                            "proxy changes requests, then push again; what has been sent is not sent again")  # fmt: skip
     if status == 403:
-        reading = method_of(error) in ("GET", "HEAD")
+        reading = _method_of(error) in ("GET", "HEAD")
         need = "it may not read this" if reading else "it needs the right to write there"
         return UsageError(f"cannot {deed}: the Hub refuses the token; {need}")
     while error.__cause__ is not None:  # the client wraps what happened in what it was about
@@ -297,14 +305,3 @@ def _plain_error(error: BaseException, deed: str) -> SeldioError:
     if isinstance(error, _MISSHAPEN):
         return SeldioError(f"cannot {deed}: {endpoint()} answers something that no Hub answers ({clipped(first, 200)})")
     return SeldioError(f"cannot {deed}: {clipped(first, 500)}")
-
-
-def method_of(error: BaseException) -> str | None:
-    """The method of the request that an error is the answer to."""
-    requests = (getattr(getattr(cause, "response", None), "request", None) for cause in _causes(error))
-    return next((str(request.method) for request in requests if request is not None), None)
-
-
-def upload_refused(error: BaseException) -> bool:
-    """Whether it is an address for an upload that was refused, and not the token: the next try gets a new address."""
-    return status_of(error) == 403 and method_of(error) == "PUT"

@@ -1,4 +1,4 @@
-"""Which files make up which configuration and split, and what columns they have."""
+"""What goes to the Hub: its files, which of them make up which configuration and split, and what columns they have."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.csv
@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 from seldio.files import Entry
 from seldio.formats.label_csv import Dialect
 from seldio.formats.trees import AUDIO, read_tree
-from seldio.hub.repository import Upload
 from seldio.rules.hub_folder import ASIDE, kind_of, suffix_of
 from seldio.schema.splits import WORDS, clip_split, place, split_of
 from seldio.validation import Examined
@@ -27,8 +26,42 @@ _SHARD = re.compile(r"-\d{5}(?P<of>-of-\d{5})$")
 _HEAD = 2**20
 
 
+UploadKind = Literal["files", "parquet", "audiofolder"]
+
+
 @dataclasses.dataclass(frozen=True)
-class Subset:
+class Upload:
+    """What goes to the Hub.
+
+    Args:
+        source: as the user named it.
+        kind: how the data is stored there.
+        files: everything that goes, sorted by name.
+        left_out: the names of what does not.
+    """
+
+    source: str
+    kind: UploadKind
+    files: tuple[Entry, ...]
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(entry.size for entry in self.files)
+
+    def find(self, name: str) -> Entry | None:
+        """The file of that name."""
+        return next((entry for entry in self.files if entry.name == name), None)
+
+    def with_files(self, *entries: Entry) -> Upload:
+        """The same with *entries* added, or put in the place of those that have their names."""
+        named = {entry.name: entry for entry in (*self.files, *entries)}
+        return dataclasses.replace(self, files=tuple(named[name] for name in sorted(named)))
+
+
+@dataclasses.dataclass(frozen=True)
+class ConfigSplit:
     """The files of one split of a configuration.
 
     Args:
@@ -48,7 +81,7 @@ class Subset:
     columns: tuple[str, ...] = ()
 
 
-def parts_of(upload: Upload, examined: Examined | None, others: Collection[str] = ()) -> list[Subset]:
+def config_splits(upload: Upload, examined: Examined | None, others: Collection[str] = ()) -> list[ConfigSplit]:
     """The configurations and splits of what goes up; files that the Hub cannot load belong to none.
 
     Args:
@@ -56,11 +89,12 @@ def parts_of(upload: Upload, examined: Examined | None, others: Collection[str] 
         examined: what seldio read from the source, which tells the columns of files without a header.
         others: names of files that stay on the Hub beside them, and that no pattern may take in.
     """
-    media = [entry for entry in upload.files if entry.name.rpartition("/")[2] in _LISTINGS]
     if upload.kind == "audiofolder":
-        return _folders(upload, media, others)
+        return _folders(upload, others)
     columns = _columns(examined)
-    splits = _splits(upload)
+    tree = read_tree([entry.name for entry in upload.files], upload.source)
+    files = ((clip, getattr(clip, field)) for clip in tree.clips for field in (*AUDIO, "metadata", "video"))
+    splits = {path: clip_split(clip, path) for clip, path in files if path is not None}  # as an export has them too
     groups: dict[tuple[str, str, str, tuple[str, ...]], list[Entry]] = {}
     for entry in upload.files:
         kind = kind_of(entry.name)
@@ -79,20 +113,13 @@ def parts_of(upload: Upload, examined: Examined | None, others: Collection[str] 
     return list(_named(groups, folders))
 
 
-def _splits(upload: Upload) -> dict[str, str]:
-    """The splits of the files of clips, as an export has them too."""
-    tree = read_tree([entry.name for entry in upload.files], upload.source)
-    files = ((clip, getattr(clip, field)) for clip in tree.clips for field in (*AUDIO, "metadata", "video"))
-    return {path: clip_split(clip, path) for clip, path in files if path is not None}
-
-
 _LISTINGS = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 
 
-def _folders(upload: Upload, listings: Sequence[Entry], others: Collection[str]) -> list[Subset]:
+def _folders(upload: Upload, others: Collection[str]) -> list[ConfigSplit]:
     """A split for each metadata file, with all below its folder."""
     parts = []
-    for listing in listings:
+    for listing in (entry for entry in upload.files if entry.name.rpartition("/")[2] in _LISTINGS):
         above = listing.name.rpartition("/")[0]
         below = tuple(e for e in upload.files if e.name not in ASIDE and (not above or e.name.startswith(f"{above}/")))
         media = [entry.name for entry in below if kind_of(entry.name) in ("wav", "mp4")]
@@ -100,7 +127,7 @@ def _folders(upload: Upload, listings: Sequence[Entry], others: Collection[str])
         deep = (f"{above}/**",) if above else (listing.name, *(f"**/*.{suffix}" for suffix in kinds))
         if any(name not in ASIDE and (not above or name.startswith(f"{above}/")) for name in others):
             deep = (listing.name, *media)
-        parts.append(Subset("default", split_of(listing.name), "wav", deep, below))
+        parts.append(ConfigSplit("default", split_of(listing.name), "wav", deep, below))
     return sorted(parts, key=lambda part: place(part.split))
 
 
@@ -119,10 +146,8 @@ def _loads(entry: Entry) -> bool:
     if suffix_of(entry.name) != "json":
         return entry.size > 0
     head = entry.head(_HEAD).lstrip()
-    return head.startswith(b"[") or (head.startswith(b"{") and _is_lines(head))
-
-
-def _is_lines(head: bytes) -> bool:
+    if not head.startswith(b"{"):
+        return head.startswith(b"[")
     try:
         json.loads(head.split(b"\n", 1)[0])
     except ValueError:
@@ -143,7 +168,7 @@ def _config(name: str, labels: bool) -> str:
 
 def _named(
     groups: dict[tuple[str, str, str, tuple[str, ...]], list[Entry]], folders: Mapping[str, Sequence[str]]
-) -> Iterator[Subset]:
+) -> Iterator[ConfigSplit]:
     """Parts with names that tell formats and columns apart where one name would stand for several."""
     variants: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for config, _, kind, columns in groups:
@@ -153,7 +178,7 @@ def _named(
     for (config, split, kind, columns), entries in sorted(groups.items(), key=lambda group: place(group[0][1])):
         number = variants[config].index((kind, columns))
         shown = config if not number else f"{config}-{kind}" if not columns else f"{config}-{number + 1}"
-        yield Subset(shown, split, kind, _patterns(entries, folders), tuple(entries), columns)
+        yield ConfigSplit(shown, split, kind, _patterns(entries, folders), tuple(entries), columns)
 
 
 def _patterns(entries: Sequence[Entry], folders: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
@@ -176,7 +201,7 @@ def _patterns(entries: Sequence[Entry], folders: Mapping[str, Sequence[str]]) ->
     return tuple(found)
 
 
-def schema_of(part: Subset) -> pa.Schema | None:
+def schema_of(part: ConfigSplit) -> pa.Schema | None:
     """The columns and types of a part, told by its first file; None where they cannot be told."""
     entry = part.entries[0]
     try:

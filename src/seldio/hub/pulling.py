@@ -16,10 +16,18 @@ from huggingface_hub import try_to_load_from_cache
 
 from seldio import progress
 from seldio.errors import SeldioError, UsageError
-from seldio.files import Entry, Limits
-from seldio.files.entries import plain_file
-from seldio.hub.client import hub, patiently
-from seldio.hub.repository import Hash, Head, RemoteFile, checked_name, hash_ahead, read_head, safe_name
+from seldio.files import Limits
+from seldio.hub.repository import (
+    Head,
+    RemoteFile,
+    checked_name,
+    download,
+    entry_at,
+    fetch,
+    hash_ahead,
+    is_safe,
+    read_head,
+)
 from seldio.text import listed, plural, printable
 
 #: Downloads at the same time.
@@ -47,12 +55,6 @@ class Pulled:
     size: int
 
 
-def split_address(address: str) -> tuple[str, str]:
-    """``USER/NAME@REVISION`` as name and revision; the revision is main where there is none."""
-    repo, _, revision = address.partition("@")
-    return checked_name(repo), revision or "main"
-
-
 def pull(
     address: str,
     out: str | os.PathLike[str] | None = None,
@@ -61,7 +63,7 @@ def pull(
 ) -> Pulled:
     """Download a data set, or some of its files, as real files; what is there already is not fetched again.
 
-    Every file is held against the hash that the Hub has for it. A new folder appears when all of it is there, a
+    Every file is compared with the hash that the Hub has for it. A new folder appears when all of it is there, a
     file in an old one is replaced as a whole; after a break the next run goes on where this one stopped. Files that
     are here and not on the Hub stay.
 
@@ -76,27 +78,30 @@ def pull(
         SeldioError: the Hub cannot be reached, or sends other bytes than it announced.
         KeyboardInterrupt: with a message that says how to go on.
     """
-    repo, revision = split_address(address)
+    repo, revision = _split(address)
     head = read_head(repo, revision)
-    files = chosen(head, include)
+    files = _chosen(head, include)
     folder = Path(out if out is not None else repo.partition("/")[2])
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"cannot write {printable(str(folder))}: it is not a folder")
-    hash_ahead(asked for file in files if (asked := _hash_here(file, folder)) is not None)
-    missing = [file for file in files if not _is_here(file, folder)]
+    there = [(file, folder / file.name) for file in files if (folder / file.name).is_file()]
+    hash_ahead(file.hash_of(entry_at(path)) for file, path in there)
+    missing = [file for file in files if not file.is_at(folder / file.name)]
     parts = folder.absolute().parent / f".{folder.absolute().name}.seldio-pull-{str(head.commit)[:12]}"
-    _fetch_all(head, missing, parts, tell or _silent)
+    _fetch_all(head, missing, parts, tell or (lambda _: None))
     shutil.rmtree(parts / ".cache", ignore_errors=True)
     _put_in_place(missing, parts, folder)
     names = tuple(file.name for file in missing)
     return Pulled(repo, str(head.commit), str(folder), names, len(files) - len(missing), sum(f.size for f in files))
 
 
-def _silent(_: str) -> None:
-    pass
+def _split(address: str) -> tuple[str, str]:
+    """``USER/NAME@REVISION`` as name and revision; the revision is main where there is none."""
+    repo, _, revision = address.partition("@")
+    return checked_name(repo), revision or "main"
 
 
-def chosen(head: Head, include: Sequence[str] = (), below: str = "") -> list[RemoteFile]:
+def _chosen(head: Head, include: Sequence[str] = (), below: str = "") -> list[RemoteFile]:
     """The files of *head* that fit *include* and are *below* (or named by it).
 
     Raises:
@@ -109,29 +114,9 @@ def chosen(head: Head, include: Sequence[str] = (), below: str = "") -> list[Rem
     if not files:
         what = f"{printable(below)} in " if below else f"file that fits {listed(list(include))} in " if include else ""
         raise UsageError(f"no {what or 'file in '}{printable(head.repo)} at {str(head.commit)[:12]}")
-    if bad := [file.name for file in files if not safe_name(file.name)]:
+    if bad := [file.name for file in files if not is_safe(file.name)]:
         raise SeldioError(f"{printable(head.repo)} holds names that are unsafe as files here: {listed(bad)}")
     return sorted(files, key=lambda file: file.name)
-
-
-def _hash_here(file: RemoteFile, folder: Path) -> Hash | None:
-    """What has to be known of a file that is here already, and has the right size."""
-    path = folder / file.name
-    return file.hash_of(_entry(path)) if path.is_file() else None
-
-
-def _entry(path: str | os.PathLike[str]) -> Entry:
-    return dataclasses.replace(plain_file(path), size=Path(path).stat().st_size)
-
-
-def _is_here(file: RemoteFile, folder: Path) -> bool:
-    path = folder / file.name
-    return path.is_file() and is_whole(file, path)
-
-
-def is_whole(file: RemoteFile, path: str | os.PathLike[str]) -> bool:
-    """Whether the file at *path* has the bytes that the Hub has."""
-    return file.is_like(_entry(path))
 
 
 def _fetch_all(head: Head, files: Sequence[RemoteFile], parts: Path, tell: Callable[[str], None]) -> None:
@@ -151,39 +136,6 @@ def _fetch_all(head: Head, files: Sequence[RemoteFile], parts: Path, tell: Calla
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
-
-
-def fetch(head: Head, file: RemoteFile, parts: Path) -> RemoteFile:
-    """Bring a file into *parts*, under its name, unless it is there already; its name was found to be safe.
-
-    Raises:
-        SeldioError: it cannot be had, or the Hub sends other bytes than it announced.
-    """
-    if not _is_here(file, parts):
-        verified(file, lambda force: _download(head, file, parts, force))
-    return file
-
-
-def _download(head: Head, file: RemoteFile, parts: Path, force: bool) -> str:
-    return hub().hf_hub_download(
-        head.repo, file.name, repo_type="dataset", revision=head.commit, local_dir=parts, force_download=force
-    )
-
-
-def verified(file: RemoteFile, download: Callable[[bool], str]) -> str:
-    """Where *download* put the file, once its hash is right; one with a wrong hash is fetched a second time.
-
-    Raises:
-        SeldioError: it is wrong again.
-    """
-    for force in (False, True):
-        path = patiently(lambda force=force: download(force), f"fetch {printable(file.name)}")  # type: ignore[misc]
-        if is_whole(file, path):
-            return path
-        Path(os.path.realpath(path)).unlink(missing_ok=True)
-    raise SeldioError(
-        f"the Hub sends other bytes for {printable(file.name)} than its hash says, twice; nothing was kept"
-    )
 
 
 def _put_in_place(files: Sequence[RemoteFile], parts: Path, folder: Path) -> None:
@@ -213,14 +165,11 @@ def _parsed(address: str) -> tuple[str, str, str]:
     parts = address.removeprefix("hf://").rstrip("/").split("/")
     if not address.startswith("hf://datasets/") or len(parts) < 3 or not all(parts):
         raise UsageError(f"{printable(address)}: write hf://datasets/USER/NAME[@REVISION][/PATH]")
-    repo, revision = split_address("/".join(parts[1:3]))
-    return repo, revision, "/".join(parts[3:])
+    return *_split("/".join(parts[1:3])), "/".join(parts[3:])
 
 
-@cache
-def _head(repo: str, revision: str) -> Head:
-    """Looked at once in a process, so that all of a run sees the same commit."""
-    return read_head(repo, revision)
+#: Looked at once in a process, so that all of a run sees the same commit.
+_head = cache(read_head)
 
 
 def listing(address: str) -> tuple[str, str, tuple[str, ...]]:
@@ -247,7 +196,7 @@ def fetch_address(address: str, limits: Limits) -> str:
     """
     repo, revision, below = _parsed(address)
     head = _head(repo, revision)
-    files = chosen(head, below=below)
+    files = _chosen(head, below=below)
     size = sum(file.size for file in files)
     if size > limits.total_bytes or len(files) > limits.members:
         raise UsageError(
@@ -257,14 +206,7 @@ def fetch_address(address: str, limits: Limits) -> str:
     place = ""
     for file in files:
         known = try_to_load_from_cache(repo, file.name, repo_type="dataset", revision=head.commit)
-        if isinstance(known, str) and os.path.getsize(known) == file.size:  # noqa: PTH202
-            place = known
-            continue
-
-        def download(force: bool, name: str = file.name) -> str:
-            found = hub().hf_hub_download(repo, name, repo_type="dataset", revision=head.commit, force_download=force)
-            return str(found)
-
-        place = verified(file, download)
+        cached = isinstance(known, str) and Path(known).stat().st_size == file.size
+        place = str(known) if cached else download(head, file)
     snapshot = place[: len(place) - len(files[-1].name)].rstrip("/" + os.sep)
     return f"{snapshot}/{below}" if below else snapshot

@@ -1,32 +1,102 @@
-"""``push``: prepare the files, look for what the Hub would refuse, show what will go, and send it."""
+"""``push``: prepare the files, look for what the Hub would refuse, show what will go, and send it.
+
+Commits neither get lost nor happen twice. An export lists its files in ``manifest.json``, with their hashes. Those that
+an earlier push of it left on the Hub as they were written, and that are no part of the export any more, would be read
+beside its shards: rows that are gone from the source. So they are part of the plan, and go.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import hashlib
+import io
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
+from typing import Literal
+
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from seldio import progress, rules
-from seldio.errors import UsageError
-from seldio.files import Entry, Limits, Source, atomic_write, open_source
+from seldio.data.exporting import LIMITS, MANIFEST, ExportFile, Manifest, export
+from seldio.engines import cut
+from seldio.errors import SeldioError, UsageError
+from seldio.files import Entry, atomic_write, open_source
 from seldio.files.entries import hidden
 from seldio.findings import Finding, Report, Severity, Sink
-from seldio.hub.card import About, Card, croissant, made_card, read_card
-from seldio.hub.client import Unreachable, endpoint
-from seldio.hub.commits import Plan, content_of, ensure, planned, send, stale_files
-from seldio.hub.layout import parts_of
-from seldio.hub.repository import Head, Kind, Upload, allowed, checked_name, made_entry, read_head
+from seldio.hub.card import About, Card, made_card, read_card
+from seldio.hub.client import Unreachable, checked_commit, endpoint, hub, patiently
+from seldio.hub.croissant import croissant
+from seldio.hub.layout import Upload, UploadKind, config_splits
+from seldio.hub.repository import Head, RemoteFile, checked_name, fetch, is_safe, read_head
 from seldio.info import description
-from seldio.rules.hub_folder import HubFolder
-from seldio.text import printable
+from seldio.rules.hub_folder import ASIDE, HubFolder, suffix_of
+from seldio.text import listed, plural, printable
 from seldio.validation import examine
+
+#: Files and bytes of one commit; after a break, the next run goes on behind the last commit.
+BATCH_FILES, BATCH_BYTES = 500, 5 * 2**30
+#: What tells of the other files, and goes with the last of them.
+_LAST = ASIDE | {MANIFEST}
+#: A larger list of files than this is none of seldio's.
+_MOST_BYTES = 1 << 28
+#: What a data set is made of; anything else stays behind and is named.
+ALLOWED = frozenset(
+    """
+    csv tsv json jsonl ndjson parquet arrow txt md rst pdf bib cff yaml yml toml xml wav flac ogg opus mp3 m4a mp4 mkv
+    mov avi webm png jpg jpeg svg npy npz h5 hdf5 mat sofa zip tar gz bz2 xz py ipynb
+    """.split()  # noqa: SIM905
+)
+#: Names without a suffix that belong to a data set.
+NAMED = ("license", "licence", "copying", "readme", "changelog", "citation", "notice", "authors")
+
+State = Literal["new", "changed", "same", "unknown"]
+
+
+@dataclasses.dataclass(frozen=True)
+class PushStep:
+    """One file of a plan."""
+
+    entry: Entry
+    state: State
+
+
+@dataclasses.dataclass(frozen=True)
+class PushPlan:
+    """What a push would do.
+
+    Args:
+        head: the data set as it is now.
+        revision: the branch that is pushed to.
+        steps: every file that goes, sorted by name.
+        left_out: files of the source that stay here.
+        kept: files on the Hub that are not in the source; they stay there.
+        stale: files on the Hub that an earlier export of seldio put there and this one does not make; they go.
+    """
+
+    head: Head
+    revision: str
+    steps: tuple[PushStep, ...]
+    left_out: tuple[str, ...]
+    kept: tuple[str, ...]
+    stale: tuple[str, ...] = ()
+
+    @property
+    def todo(self) -> list[Entry]:
+        """The files to be sent, those about the data last: nobody sees a card before its data."""
+        entries = [step.entry for step in self.steps if step.state != "same"]
+        return sorted(entries, key=lambda entry: (entry.name in _LAST, entry.name))
+
+    def count(self, state: State) -> int:
+        """How many files are new, changed or the same."""
+        return sum(step.state == state for step in self.steps)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +115,7 @@ class Pushed:
 
     repo: str
     url: str
-    plan: Plan | None
+    plan: PushPlan | None
     report: Report
     data: dict[str, int]
     card: str
@@ -61,7 +131,7 @@ def push(
     source: str | os.PathLike[str],
     repo: str,
     *,
-    kind: Kind = "files",
+    kind: UploadKind = "files",
     private: bool = False,
     dry_run: bool = False,
     staging: str | os.PathLike[str] | None = None,
@@ -102,25 +172,35 @@ def push(
     with _staged(None if dry_run else staging, anew=kind != "files") as folder:
         found: list[Finding] = []
         upload = prepare(given, kind, folder, found.append, include, force=force)
-        head = _looked(repo, revision, dry_run)
-        _check_private(head, private)
+        try:
+            head = read_head(repo, revision, may_lack=True, quick=dry_run)
+        except Unreachable as error:
+            if not dry_run:
+                raise
+            head = Head(repo, unseen=str(error))
+        if private and head.private is False:
+            raise UsageError(f"{printable(repo)} is there already and is public; --private does not change that")
         stale = stale_files(upload, head)
         examined = examine(given)
         facts = description(examined, given)
         others = head.files.keys() - stale - {entry.name for entry in upload.files}
-        parts = parts_of(upload, examined if kind == "files" else None, others)
+        splits = config_splits(upload, examined if kind == "files" else None, others)
         said = about or About()
-        card = made_card(repo, upload, parts, facts, said, _old_card(upload, head, found))
-        upload = _complete(repo, upload, card, partial(croissant, parts=parts, cite=said.citation))
+        card = made_card(repo, upload, splits, facts, said, _old_card(upload, head, found))
+        if card.values is not None:  # one that cannot be read stays as it is
+            upload = upload.with_files(_made("README.md", card.text))
+            if upload.find("croissant.json") is None:
+                described = croissant(repo, endpoint(), upload, splits, card.values, said.citation)
+                upload = upload.with_files(_made("croissant.json", described))
         report = Report(files=len(upload.files))
-        report.add([*found, *preflight(upload, card)])
+        report.add([*found, *rules.findings(HubFolder(upload.source, upload.files, card.values))])
         outcome = Pushed(repo, f"{endpoint()}/datasets/{repo}", None, report, examined.report.by_rule(), card.text)
         if outcome.refused:
             return outcome
-        plan = planned(upload, head, revision, tuple(stale))
+        plan = _planned(upload, head, revision, stale)
         if dry_run:
             return dataclasses.replace(outcome, plan=plan)
-        commits = send(plan, ensure(plan, private), message or f"Push {printable(Path(given).name)} by seldio")
+        commits = _send(plan, _ensured(plan, private), message or f"Push {printable(Path(given).name)} by seldio")
         return dataclasses.replace(outcome, plan=plan, commits=commits)
 
 
@@ -150,21 +230,6 @@ def _staged(staging: str | os.PathLike[str] | None, *, anew: bool) -> Iterator[P
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _looked(repo: str, revision: str, dry_run: bool) -> Head:
-    """The data set as it is; for a dry run without a network, as one of which nothing is known."""
-    try:
-        return read_head(repo, revision, may_lack=True, quick=dry_run)
-    except Unreachable as error:
-        if not dry_run:
-            raise
-        return Head(repo, unseen=str(error))
-
-
-def _check_private(head: Head, private: bool) -> None:
-    if private and head.private is False:
-        raise UsageError(f"{printable(head.repo)} is there already and is public; --private does not change that")
-
-
 def _old_card(upload: Upload, head: Head, found: list[Finding]) -> Card | None:
     """The card of the source, or that on the Hub, which somebody may have edited there."""
     here = upload.find("README.md")
@@ -172,35 +237,21 @@ def _old_card(upload: Upload, head: Head, found: list[Finding]) -> Card | None:
         return read_card(here.read().decode("utf-8-sig", "replace"), here.path, found.append)
     if "README.md" not in head.files:
         return None
-    text = content_of(head, "README.md").decode("utf-8", "replace")
+    text = _content_of(head, "README.md").decode("utf-8", "replace")
     return read_card(text, f"{head.repo}/README.md", found.append)
 
 
-def _complete(repo: str, upload: Upload, card: Card, describe: partial[str]) -> Upload:
-    """The upload with card and Croissant; a card that cannot be read stays as it is."""
-    if card.values is None:
-        return upload
-    made: list[Entry] = [made_entry("README.md", card.text)]
-    if upload.find("croissant.json") is None:
-        made.append(made_entry("croissant.json", describe(repo, endpoint(), upload, values=card.values)))
-    return upload.with_files(*made)
-
-
-def preflight(upload: Upload, card: Card) -> Iterator[Finding]:
-    """What the rules HUB find."""
-    folder = HubFolder(upload.source, upload.files, card.values)
-    yield from rules.findings(folder)
+def _made(name: str, text: str) -> Entry:
+    """A file that seldio writes itself, held in memory."""
+    data = text.encode()
+    return Entry(name, name, len(data), len(data), None, partial(io.BytesIO, data))
 
 
 # --- from a source to the files that go up ---------------------------------------------------------------
 
 
-#: A data set may be larger than what one reading of it takes into memory: files are streamed.
-LIMITS = Limits(file_bytes=2**30, total_bytes=2**40, members=2_000_000)
-
-
 def prepare(
-    source: str, kind: Kind, folder: Path, sink: Sink, include: Sequence[str] = (), *, force: bool = False
+    source: str, kind: UploadKind, folder: Path, sink: Sink, include: Sequence[str] = (), *, force: bool = False
 ) -> Upload:
     """The files that go up.
 
@@ -218,9 +269,6 @@ def prepare(
     """
     if kind == "files":
         return _as_they_are(source, folder, sink, include)
-    from seldio.data import export
-    from seldio.data.exporting import MANIFEST
-
     out = folder / kind
     folder.mkdir(parents=True, exist_ok=True)
     # a staging folder may hold more than was written for this source
@@ -230,25 +278,23 @@ def prepare(
 
 
 def _as_they_are(source: str, folder: Path, sink: Sink, include: Sequence[str]) -> Upload:
+    """The files of a data set; what stands hidden in its top folder never goes, and people should know."""
     with open_source(source, sink, LIMITS, as_it_lies=True) as opened:
         going: list[Entry] = []
-        staying: list[Entry] = []
+        staying: list[str] = []
         for entry in opened:
-            wanted = allowed(entry.name) or any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in include)
-            (going if wanted else staying).append(entry)
+            allowed = suffix_of(entry.name) in ALLOWED or entry.name.rpartition("/")[2].lower().startswith(NAMED)
+            if allowed or any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in include):
+                going.append(entry)
+            else:
+                staying.append(entry.name)
         if not going:
             raise UsageError(
                 f"{printable(source)} holds no file that data sets are made of; --include PATTERN adds some"
             )
-        left = (*(entry.name for entry in staying), *_hidden(opened))
-        return Upload(source, "files", tuple(_on_disk(going, folder / "files")), tuple(sorted(left)))
-
-
-def _hidden(source: Source) -> list[str]:
-    """What stands hidden in the top folder: it never goes, and people should know."""
-    if source.kind != "folder":
-        return []
-    return sorted(item.name + "/" * item.is_dir() for item in Path(source.path).iterdir() if hidden(item.name))
+        if opened.kind == "folder":
+            staying += [i.name + "/" * i.is_dir() for i in Path(opened.path).iterdir() if hidden(i.name)]
+        return Upload(source, "files", tuple(_on_disk(going, folder / "files")), tuple(sorted(staying)))
 
 
 def _on_disk(entries: Sequence[Entry], folder: Path) -> list[Entry]:
@@ -262,9 +308,183 @@ def _on_disk(entries: Sequence[Entry], folder: Path) -> list[Entry]:
             with atomic_write(target) as stream:
                 stream.write(entry.read())
     made = {entry.name for entry in entries}
-    with open_source(folder, _ignored, LIMITS, as_it_lies=True) as unpacked:
+    # what is wrong with names was reported when the archive was opened
+    with open_source(folder, lambda _: None, LIMITS, as_it_lies=True) as unpacked:
         return [entry for entry in unpacked if entry.name in made]
 
 
-def _ignored(_: object) -> None:
-    """What is wrong with names was reported when the archive was opened."""
+# --- what would change -----------------------------------------------------------------------------------
+
+
+def _planned(upload: Upload, head: Head, revision: str, stale: frozenset[str]) -> PushPlan:
+    """Compare the files of *upload* with those on the Hub, where *stale* ones are to go."""
+    kept = head.files.keys() - {entry.name for entry in upload.files} - stale - {".gitattributes"}
+    head.hash_ahead(upload.files)
+
+    def state(entry: Entry) -> State:
+        if head.unseen is not None:
+            return "unknown"
+        if entry.name not in head.files:
+            return "new"
+        return "same" if head.holds(entry) else "changed"
+
+    steps = tuple(PushStep(entry, state(entry)) for entry in upload.files)
+    return PushPlan(head, revision, steps, upload.left_out, tuple(sorted(kept)), tuple(sorted(stale)))
+
+
+def stale_files(upload: Upload, head: Head) -> frozenset[str]:
+    """The names of files on the Hub that an earlier export wrote and *upload* does not hold.
+
+    None where *upload* is no export. A file that somebody has changed since is not ours any more, and is none.
+
+    Raises:
+        SeldioError: the Hub cannot be reached, or sends wrong bytes.
+    """
+    there, here = head.files.get(MANIFEST), upload.find(MANIFEST)
+    if there is None or here is None or there.size > _MOST_BYTES or _listed(here.read()) is None:
+        return frozenset()
+    mine = {entry.name for entry in upload.files}
+    listed_there = _listed(_content_of(head, MANIFEST)) or ()
+    gone = [file for file in listed_there if file.name in head.files and file.name not in mine]
+    shown = progress.over(gone, "looking for stale files")
+    return frozenset(file.name for file in shown if _is_as_written(head, head.files[file.name], file))
+
+
+def _content_of(head: Head, name: str) -> bytes:
+    """The content of a file on the Hub, verified; nothing of it stays on disk."""
+    with tempfile.TemporaryDirectory(prefix="seldio-push-") as folder:
+        fetch(head, head.files[name], Path(folder))
+        return (Path(folder) / name).read_bytes()
+
+
+def _listed(data: bytes) -> tuple[ExportFile, ...] | None:
+    """The files of an export, by the content of its manifest; None where it is the manifest of something else."""
+    try:
+        files = Manifest.parse(data, MANIFEST).files
+    except SeldioError:
+        return None
+    return files if all(isinstance(file.name, str) for file in files) else None
+
+
+def _is_as_written(head: Head, remote: RemoteFile, file: ExportFile) -> bool:
+    """Whether a file on the Hub is the one that the export wrote.
+
+    Of small files, the Hub knows another hash than the manifest: they are fetched.
+    """
+    if remote.size != file.bytes or not is_safe(file.name):
+        return False
+    sha256 = remote.sha256 or hashlib.sha256(_content_of(head, file.name)).hexdigest()
+    return sha256 == file.sha256
+
+
+# --- sending ---------------------------------------------------------------------------------------------
+
+
+def _ensured(plan: PushPlan, private: bool) -> Head:
+    """The data set as it is, or made now.
+
+    Raises:
+        UsageError: it should be private and is not; or there is no such branch.
+    """
+    if plan.head.commit is not None:
+        return plan.head
+    repo = plan.head.repo
+    # None leaves it to the settings of the organisation
+    make: Callable[[], object] = partial(
+        hub().create_repo, repo, repo_type="dataset", private=private or None, exist_ok=True
+    )
+    patiently(make, f"make the data set {printable(repo)}")
+    head = read_head(repo)
+    if private and not head.private:
+        raise UsageError(f"{printable(repo)} was made meanwhile, and is public; --private does not change that")
+    if plan.revision != "main":
+        branch = partial(hub().create_branch, repo, branch=plan.revision, repo_type="dataset", exist_ok=True)
+        patiently(branch, f"make the branch {printable(plan.revision)}")
+    return head
+
+
+@dataclasses.dataclass(frozen=True)
+class CommitFiles:
+    """What one commit does: files that go up, and names that go."""
+
+    entries: tuple[Entry, ...]
+    gone: tuple[str, ...] = ()
+
+
+def _batches(plan: PushPlan) -> list[CommitFiles]:
+    """The commits, one after the other.
+
+    What an earlier export left goes in the last one, together with the card and the list of the files of the export:
+    after a break before it, the next run still finds there what is stale.
+    """
+    data = [entry for entry in plan.todo if entry.name not in _LAST]
+    about = [entry for entry in plan.todo if entry.name in _LAST]
+    *parts, last = list(cut(data, BATCH_BYTES, attrgetter("size"), BATCH_FILES)) or [[]]
+    made = [*(CommitFiles(tuple(part)) for part in parts), CommitFiles((*last, *about), plan.stale)]
+    return [batch for batch in made if batch.entries or batch.gone]
+
+
+def _send(plan: PushPlan, head: Head, message: str) -> tuple[str, ...]:
+    """Commit what is to be sent on top of *head*; return the commits.
+
+    Raises:
+        SeldioError: the Hub cannot be reached or refuses; somebody else changed the data set meanwhile; or
+            what is there afterwards is not what was sent.
+        KeyboardInterrupt: with a message that says how to go on.
+    """
+    todo = _batches(plan)
+    commits: list[str] = []
+    parent = head.commit
+    sent = 0
+    try:
+        for number, batch in enumerate(todo, 1):
+            part = f" ({number} of {len(todo)})" if len(todo) > 1 else ""
+            parent = _commit(head.repo, plan.revision, batch, parent, message + part)
+            commits.append(parent)
+            sent += len(batch.entries)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"stopped; {sent:,} of {plural(len(plan.todo), 'file')} were sent to {printable(head.repo)}: the same "
+            "command sends the others"
+        ) from None
+    if commits:
+        now = read_head(head.repo, plan.revision)
+        now.hash_ahead(step.entry for step in plan.steps)
+        wrong = [step.entry.name for step in plan.steps if not now.holds(step.entry)]
+        wrong += [name for name in plan.stale if name in now.files]
+        if wrong:
+            raise SeldioError(f"what is on the Hub now is not what was sent: {listed(wrong)}. Push again")
+    return tuple(commits)
+
+
+def _commit(repo: str, revision: str, batch: CommitFiles, parent: str | None, message: str) -> str:
+    """One commit on top of *parent* and of nothing else; its hash.
+
+    After every error the head is looked at: where the commit is there and only its answer was lost, it is not made
+    a second time.
+    """
+
+    def make() -> str:
+        contents = ((entry.name, entry.read() if entry.local is None else str(entry.local)) for entry in batch.entries)
+        adds = [CommitOperationAdd(name, content) for name, content in contents]
+        gone = [CommitOperationDelete(name, is_folder=False) for name in batch.gone]
+        with warnings.catch_warnings():  # what a server wants the client to warn about does not reach the screen
+            warnings.simplefilter("ignore", UserWarning)
+            made = hub().create_commit(
+                repo, [*adds, *gone], commit_message=message, repo_type="dataset", revision=revision,
+                parent_commit=parent,
+            )  # fmt: skip
+        return checked_commit(made.oid)
+
+    def settled() -> str | None:
+        now = read_head(repo, revision)
+        if now.commit == parent:
+            return None
+        if all(now.holds(entry) for entry in batch.entries) and now.files.keys().isdisjoint(batch.gone):
+            return str(now.commit)
+        raise SeldioError(
+            f"{printable(repo)} was changed by somebody else since seldio looked at it; nothing of theirs was "
+            "overwritten. Push again to see what would change now"
+        ) from None
+
+    return patiently(make, f"push to {printable(repo)}", settled=settled)

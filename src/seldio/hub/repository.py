@@ -1,14 +1,15 @@
-"""A data set on the Hub, the files that go there, and whether a file here is the one there, by its two hashes."""
+"""A data set on the Hub and its files: what is there, whether a file here is the one there, and fetching it whole."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
-import io
+import os
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from typing import Any, Literal
 
 from huggingface_hub import get_token
@@ -19,9 +20,9 @@ from seldio.data.exporting import lot
 from seldio.engines import each
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, name_fault
+from seldio.files.entries import plain_file
 from seldio.files.streams import CHUNK
 from seldio.hub.client import checked_commit, hub, patiently
-from seldio.rules.hub_folder import suffix_of
 from seldio.text import clipped, printable
 
 _NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
@@ -43,16 +44,20 @@ class RemoteFile:
     git: str
     sha256: str | None
 
-    def is_like(self, entry: Entry) -> bool:
-        """Whether *entry* has this content, to the last bit."""
-        asked = self.hash_of(entry)
-        return asked is not None and asked.digest() == (self.git if self.sha256 is None else self.sha256)
-
-    def hash_of(self, entry: Entry) -> Hash | None:
+    def hash_of(self, entry: Entry) -> FileHash | None:
         """The hash of *entry* that tells whether it has this content; None where its size tells that it has not."""
         if entry.size >= 0 and entry.size != self.size:
             return None
-        return Hash(entry, "git" if self.sha256 is None else "sha256")
+        return FileHash(entry, "git" if self.sha256 is None else "sha256")
+
+    def is_like(self, entry: Entry) -> bool:
+        """Whether *entry* has this content, to the last bit."""
+        found = self.hash_of(entry)
+        return found is not None and found.digest() == (self.sha256 or self.git)
+
+    def is_at(self, path: str | os.PathLike[str]) -> bool:
+        """Whether the file at *path* has this content."""
+        return Path(path).is_file() and self.is_like(entry_at(path))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,9 +80,7 @@ class Head:
 
     def hash_ahead(self, entries: Iterable[Entry]) -> None:
         """Work out what :meth:`holds` needs for all of *entries*, wherever the user wants that to happen."""
-        found = ((self.files.get(entry.name), entry) for entry in entries)
-        asked = (remote.hash_of(entry) for remote, entry in found if remote is not None)
-        hash_ahead(one for one in asked if one is not None)
+        hash_ahead(self.files[entry.name].hash_of(entry) for entry in entries if entry.name in self.files)
 
     def holds(self, entry: Entry) -> bool:
         """Whether a file of that name and content is there."""
@@ -123,17 +126,14 @@ def read_head(repo: str, revision: str = "main", *, may_lack: bool = False, quic
             raise
         return Head(repo, checked_commit(found.sha), bool(found.private))
 
+    def tree() -> dict[str, RemoteFile]:
+        found = hub().list_repo_tree(repo, repo_type="dataset", revision=head.commit, recursive=True)
+        files = [_remote(item) for item in found if isinstance(item, RepoFile)]
+        return {file.name: file for file in files}
+
     deed = f"look at {printable(repo)} on the Hub"
     head = patiently(info, deed, quick=quick)
-    if head.commit is None:
-        return head
-    items = patiently(lambda: list(_tree(repo, str(head.commit))), deed, quick=quick)
-    return dataclasses.replace(head, files={item.name: item for item in items})
-
-
-def _tree(repo: str, commit: str) -> list[RemoteFile]:
-    items = hub().list_repo_tree(repo, repo_type="dataset", revision=commit, recursive=True)
-    return [_remote(item) for item in items if isinstance(item, RepoFile)]
+    return head if head.commit is None else dataclasses.replace(head, files=patiently(tree, deed, quick=quick))
 
 
 def _remote(item: Any) -> RemoteFile:
@@ -153,7 +153,7 @@ def _is_hash(value: object, digits: int) -> bool:
     return isinstance(value, str) and re.fullmatch(rf"[0-9a-f]{{{digits}}}", value) is not None
 
 
-def safe_name(name: str) -> bool:
+def is_safe(name: str) -> bool:
     """Whether a name from the Hub can be a file here, below the folder that it should be in.
 
     Nothing goes into a folder ``.git``, from which git would take commands.
@@ -161,66 +161,19 @@ def safe_name(name: str) -> bool:
     return all(part.lower() not in ("", ".", "..", ".git") for part in name.split("/")) and name_fault(name) is None
 
 
-# --- what goes to the Hub, and the hashes of files -------------------------------------------------------
+def entry_at(path: str | os.PathLike[str]) -> Entry:
+    """The file on disk at *path*, with its size."""
+    return dataclasses.replace(plain_file(path), size=Path(path).stat().st_size)
 
 
-Kind = Literal["files", "parquet", "audiofolder"]
+# --- hashes of files -------------------------------------------------------------------------------------
 
-#: What a data set is made of; anything else stays behind and is named.
-ALLOWED = frozenset(
-    """
-    csv tsv json jsonl ndjson parquet arrow txt md rst pdf bib cff yaml yml toml xml wav flac ogg opus mp3 m4a mp4 mkv
-    mov avi webm png jpg jpeg svg npy npz h5 hdf5 mat sofa zip tar gz bz2 xz py ipynb
-    """.split()  # noqa: SIM905
-)
-#: Names without a suffix that belong to a data set.
-NAMED = ("license", "licence", "copying", "readme", "changelog", "citation", "notice", "authors")
+#: Hashes of files on disk that were worked out already.
+_known: dict[tuple[str, int, int, int, int], str] = {}
 
 
 @dataclasses.dataclass(frozen=True)
-class Upload:
-    """What goes to the Hub.
-
-    Args:
-        source: as the user named it.
-        kind: how the data is stored there.
-        files: everything that goes, sorted by name.
-        left_out: the names of what does not.
-    """
-
-    source: str
-    kind: Kind
-    files: tuple[Entry, ...]
-    left_out: tuple[str, ...] = ()
-
-    @property
-    def size(self) -> int:
-        """Bytes of all files."""
-        return sum(entry.size for entry in self.files)
-
-    def find(self, name: str) -> Entry | None:
-        """The file of that name."""
-        return next((entry for entry in self.files if entry.name == name), None)
-
-    def with_files(self, *entries: Entry) -> Upload:
-        """The same with *entries* added, or put in the place of those that have their names."""
-        named = {entry.name: entry for entry in (*self.files, *entries)}
-        return dataclasses.replace(self, files=tuple(named[name] for name in sorted(named)))
-
-
-def allowed(name: str) -> bool:
-    """Whether a file of this name is one that data sets are made of."""
-    return suffix_of(name) in ALLOWED or name.rpartition("/")[2].lower().startswith(NAMED)
-
-
-def made_entry(name: str, text: str) -> Entry:
-    """A file that seldio writes itself, held in memory."""
-    data = text.encode()
-    return Entry(name, name, len(data), len(data), None, partial(io.BytesIO, data))
-
-
-@dataclasses.dataclass(frozen=True)
-class Hash:
+class FileHash:
     """One of the two hashes of a file.
 
     Args:
@@ -244,7 +197,7 @@ class Hash:
         state = self.entry.local.stat()
         return (self.kind, state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)
 
-    def portable(self) -> Hash:
+    def portable(self) -> FileHash:
         """The same as it can go to another process."""
         return dataclasses.replace(self, entry=self.entry.portable())
 
@@ -258,11 +211,7 @@ class Hash:
         return _known[key]
 
 
-#: Hashes of files on disk that were worked out already.
-_known: dict[tuple[str, int, int, int, int], str] = {}
-
-
-def hashed(one: Hash) -> str:
+def hashed(one: FileHash) -> str:
     """Read the file and work out a hash of it.
 
     Raises:
@@ -277,10 +226,51 @@ def hashed(one: Hash) -> str:
     return hasher.hexdigest()
 
 
-def hash_ahead(asked: Iterable[Hash]) -> None:
-    """Work out hashes that will be asked for, wherever the user wants that to happen."""
-    keyed = {one.key: one for one in asked if one.entry.local is not None}
+def hash_ahead(wanted: Iterable[FileHash | None]) -> None:
+    """Work out hashes of files on disk that will be wanted, wherever the user wants that to happen."""
+    keyed = {one.key: one for one in wanted if one is not None}
     new = {key: one for key, one in keyed.items() if key is not None and key not in _known}
     todo = list(new.values())
-    results = each(hashed, todo, what="hashing files", batch=lot([o.size for o in todo]), size=attrgetter("size"))
+    results = each(
+        hashed, todo, what="hashing files", batch=lot([one.size for one in todo]), size=attrgetter("size")
+    )  # fmt: skip
     _known.update(zip(new, results, strict=True))
+
+
+# --- fetching --------------------------------------------------------------------------------------------
+
+
+def fetch(head: Head, file: RemoteFile, folder: Path) -> RemoteFile:
+    """Bring a file into *folder*, under its name, unless it is there already; its name was found to be safe.
+
+    Raises:
+        SeldioError: it cannot be had, or the Hub sends other bytes than it announced.
+    """
+    if not file.is_at(folder / file.name):
+        download(head, file, local_dir=folder)
+    return file
+
+
+def download(head: Head, file: RemoteFile, **options: Any) -> str:
+    """Where a file was put, once its hash is right; one with a wrong hash is fetched a second time.
+
+    Args:
+        head: what it is of.
+        file: what is wanted.
+        options: of ``hf_hub_download``.
+
+    Raises:
+        SeldioError: it cannot be had, or is wrong again.
+    """
+    for force in (False, True):
+        call = partial(
+            hub().hf_hub_download, head.repo, file.name, repo_type="dataset", revision=head.commit,
+            force_download=force, **options,
+        )  # fmt: skip
+        path = str(patiently(call, f"fetch {printable(file.name)}"))
+        if file.is_at(path):
+            return path
+        Path(os.path.realpath(path)).unlink(missing_ok=True)
+    raise SeldioError(
+        f"the Hub sends other bytes for {printable(file.name)} than its hash says, twice; nothing was kept"
+    )
