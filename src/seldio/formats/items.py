@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from seldio.findings import Finding, Rule, Sink
 from seldio.formats.base import Place
-from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, to_table
+from seldio.schema.qa import Item, Prediction, table_of
 
 Row = Item | Prediction
 #: How the right one of several options is written.
@@ -31,8 +31,8 @@ class ItemReading:
         rows: items or predictions, in file order; records that cannot be read are left out. Where they are
             :class:`Rows`, models are made of :attr:`table` when they are asked for.
         locate: where a field of a row stands; the whole record without a field.
-        origin: what the file holds beside its rows (a container's keys, the layout of its text), as the
-            format's writer wants it back.
+        source: what the file holds beside its rows (a container's keys, the layout of its text), or what finds it
+            out where a writer asks, see :attr:`origin`.
         lost: what of the file is in no row, by the field that it belongs to.
     """
 
@@ -40,15 +40,18 @@ class ItemReading:
     path: str
     rows: Sequence[Row]
     locate: Locate
-    origin: dict[str, object] = dataclasses.field(default_factory=dict)
+    source: dict[str, object] | Callable[[], dict[str, object]] = dataclasses.field(default_factory=dict)
     lost: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @cached_property
     def table(self) -> pa.Table:
         """The rows as columns: of ITEM_SCHEMA or PREDICTION_SCHEMA."""
-        if isinstance(self.rows, Rows):
-            return self.rows.table
-        return to_table(self.rows, ITEM_SCHEMA if self.format.holds == "items" else PREDICTION_SCHEMA)  # type: ignore[arg-type]
+        return table_of(self.rows, Item if self.format.holds == "items" else Prediction)
+
+    @cached_property
+    def origin(self) -> dict[str, object]:
+        """What the file holds beside its rows, as the format's writer wants it back."""
+        return self.source() if callable(self.source) else self.source
 
     @property
     def home(self) -> str:

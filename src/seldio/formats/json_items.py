@@ -9,20 +9,37 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
-from seldio.formats.json_layout import AsWritten, Layout, layout_of, written
-from seldio.formats.json_records import Places, Pointer, Record, Records, peek, place_of
+from seldio.formats.json_columns import ColumnReader, ColumnWriter, quotes_in, texts_in
+from seldio.formats.json_layout import Layout, as_written, layout_of, written
+from seldio.formats.json_records import Pointer, Record, Records, Run, peek, place_of
 from seldio.schema.flaws import Flaw, flaws, row_of
-from seldio.schema.qa import AnswerMeta, Item, Prediction, plain_value
+from seldio.schema.qa import (
+    ITEM_SCHEMA,
+    PREDICTION_SCHEMA,
+    AnswerMeta,
+    Item,
+    Prediction,
+    Rows,
+    plain_value,
+    table_of,
+)
 from seldio.text import clipped, plural
 
 _SCALARS = (int, float)
 _ABSENT = object()
+#: Rows that are written at a time.
+_RUN = 1 << 13
 #: Fields that any open layout of questions can hold under their own names, with the types of their values.
 _BESIDES: dict[str, tuple[type, ...]] = {"start": _SCALARS, "end": _SCALARS, "language": (str,)}
 
@@ -90,20 +107,37 @@ class JsonItems(ItemFormat):
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """See :meth:`ItemFormat.read`."""
-        records = Records(data, path, sink)
-        reader = _Reader(self, records)
-        rows = list(reader.rows())
-        if not records.readable:
+        reader = _Reader(self, Records(data, path, sink))
+        table = reader.table()
+        if not reader.records.readable:
             return None
-        return ItemReading(self, path, rows, reader.locate, reader.origin())
+        return ItemReading(self, path, Rows(table, self.model), reader.locate, lambda: reader.origin(table))
 
-    def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
+    def write(self, rows: Sequence[Row] | pa.Table, origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`."""
         origin = origin or {}
         layout = layout_of(origin.get("layout"), self.layout)
         if layout.single and len(rows) != 1:
             layout = self.layout
-        return layout.file(list(written(layout, map(self.record, rows), origin))).encode()
+        try:
+            table = table_of(rows, self.model)
+        except (ValueError, OverflowError):
+            return layout.file([layout.record(self.record(row)) for row in rows]).encode()
+        texts = written(layout, self.texts(table, layout), origin, partial(self._rewritten, table))
+        return layout.file(texts).encode()
+
+    def texts(self, table: pa.Table, layout: Layout) -> list[str]:
+        """The text of each row's record in a layout, with its lead."""
+        if layout.indent is not None:
+            return [layout.record(self.record(row)) for row in Rows(table, self.model)]
+        writer = ColumnWriter(self, layout)
+        texts = chain.from_iterable(
+            writer.texts(table.slice(start, _RUN)).to_pylist() for start in range(0, len(table), _RUN)
+        )
+        return [layout.lead + text for text in texts] if layout.lead else list(texts)
+
+    def _rewritten(self, table: pa.Table, layout: Layout, numbers: list[int]) -> list[str]:
+        return self.texts(table.take(numbers), layout)
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row as a record of this format, keys in its order; what is unknown is left out."""
@@ -118,7 +152,7 @@ class JsonItems(ItemFormat):
                 continue
             value = values.get(field)
             if value is not None and type(value) is not str:
-                value = _written(self, field, value, more)
+                value = self.written(field, plain_value(value), more)
             if value is not None or more is None or (self.closed and key in self.required):
                 record[key] = value
         for field in self.besides:
@@ -157,6 +191,33 @@ class JsonItems(ItemFormat):
         _tidy(self, values, extra)
         return values | ({"extra": extra} if extra else {})
 
+    def written(self, field: str, value: Any, more: Any) -> Any:
+        """The value of a field as a record has it; *more*: what ``extra`` holds under the same key."""
+        if field == "audio" and not self.closed:
+            return value[0] if len(value) == 1 else value or None
+        if field == "answer_meta":
+            known = {key: each for key, each in value.items() if each is not None}
+            return known | more if isinstance(more, dict) else known
+        if field == "events":
+            return _without_none(value) if self.closed else [self._event(event) for event in value]
+        return value
+
+    def _event(self, event: Mapping[str, Any]) -> dict[str, Any]:
+        known = {key: event[field] for key, field in self.proofs.items() if event[field] is not None}
+        return known | (event["extra"] or {})
+
+    def proof(self, event: Any) -> Any:
+        """An event that proves an answer, under the names of the fields."""
+        if not isinstance(event, dict):
+            return event
+        extra = {key: value for key, value in event.items() if key not in self.proofs or value is None}
+        known = {self.proofs[key]: value for key, value in event.items() if key in self.proofs}
+        return known | ({"extra": extra} if extra else {})
+
+    def types_besides(self, field: str) -> frozenset[type]:
+        """The types of values that a field of :attr:`besides` takes."""
+        return frozenset(_BESIDES[field])
+
     def key_of(self, field: str, record: Mapping[str, Any]) -> str:
         """The key of *record* that holds a field; the field itself where the format has no key for it."""
         key = next((key for key, name in self.keys.items() if name == field), field)
@@ -179,33 +240,7 @@ def _tidy(format: JsonItems, values: dict[str, Any], extra: dict[str, Any]) -> N
             extra[format.key_of("answer_meta", {})] = unknown
     events = values.get("events")
     if isinstance(events, list) and format.proofs:
-        values["events"] = [_proof(format.proofs, event) for event in events]
-
-
-def _proof(keys: Mapping[str, str], event: Any) -> Any:
-    if not isinstance(event, dict):
-        return event
-    extra = {key: value for key, value in event.items() if key not in keys or value is None}
-    known = {keys[key]: value for key, value in event.items() if key in keys}
-    return known | ({"extra": extra} if extra else {})
-
-
-def _written(format: JsonItems, field: str, value: Any, more: Any) -> Any:
-    """The value of a field as a record has it; *more*: what ``extra`` holds under the same key."""
-    if field == "audio" and not format.closed:
-        return value[0] if len(value) == 1 else value or None
-    if field == "answer_meta":
-        known = {key: each for key, each in value.__dict__.items() if each is not None}
-        return known | more if isinstance(more, dict) else known
-    if field == "events":
-        events = plain_value(value)
-        return _without_none(events) if format.closed else [_event(format.proofs, event) for event in events]
-    return plain_value(value)
-
-
-def _event(keys: Mapping[str, str], event: Mapping[str, Any]) -> dict[str, Any]:
-    known = {key: event[field] for key, field in keys.items() if event[field] is not None}
-    return known | (event["extra"] or {})
+        values["events"] = [format.proof(event) for event in events]
 
 
 def _without_none(value: Any) -> Any:
@@ -224,69 +259,104 @@ class _Reader:
 
     def __init__(self, format: JsonItems, records: Records) -> None:
         self.format, self.records = format, records
-        self.places = Places(records)
-        self.as_written = AsWritten()
-        self.layout: Layout | None = None
-        self.kept: list[frozenset[str]] = []  # the keys of each row's record
-        self._keys: dict[frozenset[str], frozenset[str]] = {}
-        self.absent: dict[str, list[Place]] = {key: [] for key in format.useful}
-        self.numbered: list[Place] = []  # ids of predictions that are whole numbers
+        self.numbers = np.zeros(0, np.int64)  # of the record of each row
+        self.absent: dict[str, list[int]] = {key: [] for key in format.useful}  # numbers of records without them
+        self.numbered: list[int] = []  # of those whose id is a whole number, of predictions
+        self._tables: list[tuple[pa.Table, list[int]]] = []
 
-    def rows(self) -> Iterator[Row]:
+    def table(self) -> pa.Table:
         """The rows of the records that can be read; what is wrong with the others goes to the sink."""
-        for record in self.records:
-            row = self.row(record)
-            if row is not None:
-                self.keep(record, row)
-                yield row
+        for run in self.records.runs():
+            columns = self.columns(run)
+            for group in columns.groups:
+                numbers = [run.first + number for number in group.numbers]
+                self._tables.append((group.table, numbers))
+                for key in group.absent:
+                    self.absent[key] += numbers
+                self.numbered += numbers if group.numbered else []
+            self.records.readable |= bool(columns.groups)
+            self.careful(run, columns.doubtful)
         self.warn()
+        schema = ITEM_SCHEMA if self.format.model is Item else PREDICTION_SCHEMA
+        table = pa.concat_tables([schema.empty_table(), *(table for table, _ in self._tables)])
+        self.numbers = np.array([number for _, numbers in self._tables for number in numbers], np.int64)
+        if (np.diff(self.numbers) < 0).any():
+            order = np.argsort(self.numbers)
+            table, self.numbers = table.take(order), self.numbers[order]
+        self._tables.clear()
+        return table
 
-    def row(self, record: Record) -> Row | None:
+    def columns(self, run: Run) -> ColumnReader:
+        """The records that are surely right: in lines, those without a key that stands twice, which JSON hides."""
+        columns = ColumnReader(self.format, run.values)
+        columns.read(range(len(run.values)))
+        if not run.raws:
+            return columns
+        left = {*columns.doubtful}
+        raws = [raw for number, raw in enumerate(run.raws) if number not in left] if left else run.raws
+        if quotes_in(b"".join(raws)) == 2 * sum(group.texts for group in columns.groups):
+            return columns
+        twice = [number for group in columns.groups for number in group.numbers
+                 if quotes_in(run.raws[number]) != 2 * texts_in([run.values[number]], 0)]  # fmt: skip
+        again = ColumnReader(self.format, run.values)
+        again.read(sorted({*range(len(run.values))} - {*twice}))
+        again.doubtful = sorted(again.doubtful + twice)
+        return again
+
+    def careful(self, run: Run, numbers: Sequence[int]) -> None:
+        """Read records one by one."""
+        rows, kept = list[Row](), list[int]()
+        for number, record in self.records.careful(run, numbers):
+            row = self.row(record, run.first + number)
+            if row is not None:
+                rows.append(row)
+                kept.append(run.first + number)
+        if rows:
+            self._tables.append((table_of(rows, self.format.model), kept))
+
+    def row(self, record: Record, number: int) -> Row | None:
         """The row of one record; None, after findings, where there is none."""
         if not isinstance(record.value, dict):
             self.report("SYN212", f"a record is {_kind(record.value)}, not an object", record, (), None)
             return None
-        self.report_absent(record)
+        self.report_absent(record, number)
         values = self.format.fields(record.value)
-        self.spell_id(values, record)
+        self.spell_id(values, record, number)
         row = row_of(self.format.model, values)
         if row is None:
             for flaw in flaws(self.format.model, values):
                 self.report_flaw(flaw, record)
         return row
 
-    def keep(self, record: Record, row: Row) -> None:
-        """Remember where a row came from and, where the layout cannot tell, how it was written."""
-        if self.layout is None:
-            frame = self.records.layout
-            self.layout = frame.styled(record.text.removeprefix(frame.lead).strip(" \t\r\n"), self.records.data)
-        self.as_written.add(self.layout, self.format.record(row), record.text, record.value)
-        self.places.add(record)
-        keys = frozenset(record.value)
-        self.kept.append(self._keys.setdefault(keys, keys))
-
-    def origin(self) -> dict[str, object]:
+    def origin(self, table: pa.Table) -> dict[str, object]:
         """What the writer wants back."""
-        layout = dataclasses.asdict(self.layout or self.records.layout)
-        return {"layout": layout, "as_written": self.as_written.kept, "orders": self.as_written.orders}
+        frame, texts = self.records.texts(self.numbers.tolist())
+        if not texts:
+            return {"layout": dataclasses.asdict(frame), "as_written": {}, "orders": []}
+        layout = frame.styled(texts[0].removeprefix(frame.lead).strip(" \t\r\n"), self.records.data)
+        rewrite = partial(self.format._rewritten, table)
+        kept, orders = as_written(layout, self.format.texts(table, layout), texts, rewrite)
+        return {"layout": dataclasses.asdict(layout), "as_written": kept, "orders": orders}
 
     def locate(self, row: int, field: str | None, number: int | None) -> Place:
         """See :class:`ItemReading`."""
+        record = self.records[int(self.numbers[row])]
         if field is None:
-            return self.places(row, ())
-        key = self.format.key_of(field, dict.fromkeys(self.kept[row]))
-        return self.places(row, (key,) if number is None else (key, number))
+            return place_of(record.document, record.pointer, len(record.pointer))
+        key = self.format.key_of(field, record.value)
+        pointer = (key,) if number is None else (key, number)
+        return place_of(record.document, (*record.pointer, *pointer), len(record.pointer))
 
     # --- what is wrong
 
-    def spell_id(self, values: dict[str, Any], record: Record) -> None:
+    def spell_id(self, values: dict[str, Any], record: Record, number: int) -> None:
         """Take an id that is a number for the text it is written as; all but whole ones of predictions are errors."""
         if type(values.get("id")) not in _SCALARS:
             return
         key = self.format.key_of("id", record.value)
         if self.format.holds == "predictions" and type(values["id"]) is int:
             values["id"] = str(values["id"])
-            self.numbered.append(place_of(record.document, (*record.pointer, key), len(record.pointer)))
+            self.numbered.append(number)
             return
         values["id"] = text = record.document.locate((*record.pointer, key)).text
         hint = f'write "{clipped(text, 30)}": where ids are read as numbers, "007" and 7 are the same'
@@ -294,25 +364,30 @@ class _Reader:
 
     def warn(self) -> None:
         """Warnings about what many records may have in common, once for the file."""
-        for key, places in self.absent.items():
-            if places:
-                message, hint = f"{key} is missing{_in(places)}", self.format.useful[key]
-                self.send("SYN215", message, places[0], hint, Severity.WARNING)
+        for key, numbers in self.absent.items():
+            if numbers:
+                message, hint = f"{key} is missing{_in(numbers)}", self.format.useful[key]
+                first = self.records[min(numbers)]
+                self.send("SYN215", message, place_of(first.document, first.pointer, len(first.pointer)), hint,
+                          Severity.WARNING)  # fmt: skip
         if self.numbered:
-            text = clipped(self.numbered[0].value or "", 30)
+            first = self.records[min(self.numbered)]
+            key = self.format.key_of("id", first.value)
+            place = place_of(first.document, (*first.pointer, key), len(first.pointer))
+            text = clipped(place.value or "", 30)
             message = f"{self.format.key_of('id', {})} is the number {text}{_in(self.numbered)}"
             hint = f'it is taken for the id "{text}", as ids of questions are text: write it in quotes'
-            self.send("SYN216", message, self.numbered[0], hint, Severity.WARNING)
+            self.send("SYN216", message, place, hint, Severity.WARNING)
 
-    def report_absent(self, record: Record) -> None:
+    def report_absent(self, record: Record, number: int) -> None:
         """A finding for each key that must be there, a note of each that should."""
         for key in self.format.required:
             if key not in record.value and record.value.keys().isdisjoint(self.format.instead.get(key, ())):
                 hint = f"a record has {', '.join(self.format.required)}"
                 self.report("SYN211", f"{key} is missing", record, (), hint)
-        for key, places in self.absent.items():
+        for key, numbers in self.absent.items():
             if key not in record.value:
-                places.append(place_of(record.document, record.pointer, len(record.pointer)))
+                numbers.append(number)
 
     def report_flaw(self, flaw: Flaw, record: Record) -> None:
         """A finding in plain words about what keeps a record from being a row."""
@@ -352,9 +427,9 @@ class _Reader:
         self.records.sink(finding)
 
 
-def _in(places: Sequence[Place]) -> str:
+def _in(numbers: Sequence[int]) -> str:
     """In how many records something is, where these are several."""
-    return f" in {plural(len(places), 'record')}" if len(places) > 1 else ""
+    return f" in {plural(len(numbers), 'record')}" if len(numbers) > 1 else ""
 
 
 def _at(value: Any, pointer: Pointer) -> Any:

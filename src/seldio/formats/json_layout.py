@@ -1,7 +1,7 @@
 """How the text of a file of JSON records is laid out, so that writing it back gives the same bytes.
 
-A file is a head, records with a joint between them, and a tail. What a layout cannot say of a record is kept in
-:class:`AsWritten`: an order of keys of its own, or else (``18`` for ``18.0``, odd spaces) its text.
+A file is a head, records with a joint between them, and a tail. What a layout cannot say of a record is kept, see
+:func:`as_written`: an order of keys of its own, or else (``18`` for ``18.0``, odd spaces) its text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from seldio.formats.json_text import dumps
@@ -109,44 +109,52 @@ def layout_of(given: object, default: Layout) -> Layout:
 How = str | int | None
 
 
-class AsWritten:
-    """How records are written that a layout writes in another way, by a hash of what it would write.
+#: Writes the rows of some numbers as a layout has them.
+Rewrite = Callable[[Layout, list[int]], list[str]]
 
-    Equal records are told apart by their order.
+
+def as_written(
+    layout: Layout, ours: Sequence[str], theirs: Sequence[str], rewrite: Rewrite
+) -> tuple[dict[str, list[How]], list[tuple[str, ...]]]:
+    """How records are written that a layout writes in another way, and the orders of keys that some of them have.
+
+    The records go by a hash of what the layout would write; equal ones are told apart by their order.
+
+    Args:
+        layout: of the file.
+        ours: the texts of all records as the layout writes them.
+        theirs: as the file has them.
+        rewrite: writes some of them in another layout.
     """
+    odd = [number for number, (our, their) in enumerate(zip(ours, theirs, strict=True)) if our != their]
+    if not odd:
+        return {}, []
+    hows = _hows(layout, odd, theirs, rewrite)
+    among = {ours[number] for number in odd}
+    kept: dict[str, list[How]] = {}
+    orders: dict[tuple[str, ...], int] = {}
+    for number, our in enumerate(ours):
+        if our in among:
+            how = hows.get(number)
+            kept.setdefault(_digest(our), []).append(
+                orders.setdefault(how, len(orders)) if isinstance(how, tuple) else how
+            )
+    return kept, list(orders)
 
-    def __init__(self) -> None:
-        self.kept: dict[str, list[How]] = {}
-        self._orders: dict[tuple[str, ...], int] = {}
-        self._seen: Counter[int] = Counter()
 
-    @property
-    def orders(self) -> list[tuple[str, ...]]:
-        """The orders of keys that records have in place of the layout's."""
-        return list(self._orders)
-
-    def add(self, layout: Layout, value: Mapping[str, Any], theirs: str, keys: Iterable[str]) -> None:
-        """Take note of a record.
-
-        Args:
-            layout: of the file.
-            value: the record as the format writes it.
-            theirs: its text in the file.
-            keys: those of the record in the file, in their order.
-        """
-        ours = layout.record(value)
-        place = hash(ours)
-        if ours != theirs:
-            known = self.kept.setdefault(_digest(ours), [None] * self._seen[place])
-            known.append(self._how(layout, value, theirs, tuple(keys)))
-        elif self.kept and (others := self.kept.get(_digest(ours))) is not None:
-            others.append(None)
-        self._seen[place] += 1
-
-    def _how(self, layout: Layout, value: Mapping[str, Any], theirs: str, keys: tuple[str, ...]) -> How:
-        if keys != layout.order and dataclasses.replace(layout, order=keys).record(value) == theirs:
-            return self._orders.setdefault(keys, len(self._orders))
-        return theirs
+def _hows(
+    layout: Layout, odd: Sequence[int], theirs: Sequence[str], rewrite: Rewrite
+) -> dict[int, str | tuple[str, ...]]:
+    """The order of keys of each *odd* record, where the layout writes it with that; else its text."""
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for number in odd:
+        alike.setdefault(tuple(json.loads(theirs[number])), []).append(number)
+    hows: dict[int, str | tuple[str, ...]] = {number: theirs[number] for number in odd}
+    for keys, numbers in alike.items():
+        if keys != layout.order:
+            texts = rewrite(dataclasses.replace(layout, order=keys), numbers)
+            hows |= {number: keys for number, text in zip(numbers, texts, strict=True) if text == theirs[number]}
+    return hows
 
 
 def _digest(text: str) -> str:
@@ -170,25 +178,33 @@ def _is_kept(value: object, orders: int) -> bool:
     return all(how is None or isinstance(how, str) or (type(how) is int and 0 <= how < orders) for how in value)
 
 
-def written(layout: Layout, records: Iterable[Mapping[str, Any]], origin: Mapping[str, Any]) -> Iterator[str]:
-    """The texts of *records*, as the file had them that *origin* came from.
+def written(layout: Layout, ours: list[str], origin: Mapping[str, Any], rewrite: Rewrite) -> list[str]:
+    """The texts of records, as the file had them that *origin* came from.
 
     Args:
         layout: of the file.
-        records: as the format writes them.
+        ours: the texts of all records as the layout writes them.
         origin: with ``as_written`` and ``orders``; files of earlier versions name records by their texts.
+        rewrite: writes some of them in another layout.
     """
     given = origin.get("as_written")
     kept: Mapping[str, list[How]] = given if isinstance(given, Mapping) else {}
+    if not kept:
+        return ours
     orders = [dataclasses.replace(layout, order=tuple(order)) for order in origin.get("orders", ())]
+    reordered: dict[int, list[int]] = {}
     used: Counter[str] = Counter()
-    for record in records:
-        text = layout.record(record)
-        if not kept:
-            yield text
-            continue
+    found = list(ours)
+    for number, text in enumerate(ours):
         key = text if text in kept else _digest(text)
         theirs = kept.get(key)
         how = theirs[min(used[key], len(theirs) - 1)] if theirs else None
         used[key] += 1
-        yield text if how is None else how if isinstance(how, str) else orders[how].record(record)
+        if isinstance(how, str):
+            found[number] = how
+        elif how is not None:
+            reordered.setdefault(how, []).append(number)
+    for how, numbers in reordered.items():
+        for number, text in zip(numbers, rewrite(orders[how], numbers), strict=True):
+            found[number] = text
+    return found

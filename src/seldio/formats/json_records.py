@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from pydantic_core import from_json
 
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats.base import Place
+from seldio.formats.json_columns import Doubt, quotes_in, texts_in
 from seldio.formats.json_layout import Layout
-from seldio.formats.json_strict import Source
-from seldio.formats.json_text import JsonDocument, parse, parse_lines
+from seldio.formats.json_strict import LENIENT, Source
+from seldio.formats.json_text import JsonDocument, JsonReader
 
 Pointer = tuple[str | int, ...]
 #: Where an object keeps its records.
@@ -23,20 +27,35 @@ _PREFIX = 1 << 16
 _INSIDE = re.compile(r'"(?:records|data)"\s*:\s*\[\s*(?=\{)')
 _KEY = re.compile(r'"([^"\\]{1,80})"\s*:')
 _DECODER = json.JSONDecoder()
+#: Records, and bytes of lines, that are read at a time.
+_RUN = 1 << 13
+_RUN_BYTES = 1 << 22
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Record:
-    """One record: its value, its text with what stands before it, and its place."""
+class Record(NamedTuple):
+    """One record with its place."""
 
     value: Any
-    text: str
     document: JsonDocument
     pointer: Pointer
 
 
+class Run(NamedTuple):
+    """Records that follow each other in a file.
+
+    Args:
+        first: the number of the first; of lines, blank ones are counted too.
+        values: what they hold; None where they are not surely right.
+        raws: their lines; empty for those of one document.
+    """
+
+    first: int
+    values: Sequence[Any]
+    raws: Sequence[bytes]
+
+
 class Records:
-    """The records of one file.
+    """The records of one file, by number.
 
     Args:
         data: the file.
@@ -45,54 +64,139 @@ class Records:
     """
 
     def __init__(self, data: bytes, path: str, sink: Sink) -> None:
-        self.data, self.path, self.sink = data, path, sink
+        self.path, self.sink = path, sink
         self.lines = in_lines(data, path)
-        #: head, lead, joint and tail of the file
-        self.layout = Layout()
+        self.reader = JsonReader(data, path, sink, lines=self.lines)
+        self.data = self.reader.data
         self.readable = not data.strip()
+        self.pointer: Pointer = ()  # of the list in a document
+        self._listed = False
 
-    def __iter__(self) -> Iterator[Record]:
-        return self._of_lines() if self.lines else self._of_document()
+    def runs(self) -> Iterator[Run]:
+        """The records, some thousand at a time."""
+        if not self.lines:
+            values = self._of_document()
+            for first in range(0, len(values), _RUN):
+                yield Run(first, values[first : first + _RUN], ())
+            return
+        first, start = 0, 0
+        if type(_value(self.data.lstrip().partition(b"\n")[0])) is not dict and (
+            self.reader.wide() or self.reader.one_document()
+        ):
+            return
+        while start < len(self.data):
+            end = self.data.find(b"\n", start + _RUN_BYTES) + 1 or len(self.data)
+            raws = self.data[start:end].split(b"\n")
+            if not raws[-1]:
+                raws.pop()
+            yield Run(first, _values(raws), raws)
+            first, start = first + len(raws), end
 
-    def _of_lines(self) -> Iterator[Record]:
-        ends = self.data.count(b"\r\n")
-        crlf = ends > 0 and ends == self.data.count(b"\n") and not self.data.endswith(b"\r")
-        newline = "\r\n" if crlf else "\n"
-        self.layout = Layout(joint=newline, tail=newline if self.data.endswith(b"\n") else "")
-        for document in parse_lines(self.data, self.path, self.sink):
+    def careful(self, run: Run, numbers: Sequence[int]) -> Iterator[tuple[int, Record]]:
+        """Those records of a run that can be read, by their number in it; what is wrong goes to the sink."""
+        if not self.lines:
+            for number in numbers:
+                yield number, Record(run.values[number], self.document, self._at(run.first + number))
+            return
+        last = run.first + len(run.raws) - 1 if not self.data.endswith(b"\n") else -1
+        wanted = (run.first + number for number in numbers)
+        lines = ((line + 1, run.raws[line - run.first] + b"\n" * (line != last)) for line in wanted)
+        for document in self.reader.documents(lines):
             self.readable = True
-            text = document.text.removesuffix("\r") if crlf else document.text
-            yield Record(document.value, text, document, ())
+            yield document.first_line - 1 - run.first, Record(document.value, document, ())
 
-    def _of_document(self) -> Iterator[Record]:
-        document = parse(self.data, self.path, self.sink)
-        pointer = _list_in(document, self.sink) if document else None
-        if document is None or pointer is None:
-            return
-        self.readable = True
-        if pointer == () and isinstance(document.value, dict):
+    def __getitem__(self, number: int) -> Record:
+        """A record that could be read."""
+        if not self.lines:
+            return Record(_at(self.document.value, self._at(number)), self.document, self._at(number))
+        start, end = (int(place) for place in self._starts[number : number + 2])
+        text = self.data[start : end - 1].decode()
+        return Record(LENIENT.decode(text), JsonDocument(None, Source(text, self.path, number + 1)), ())
+
+    @cached_property
+    def _starts(self) -> np.ndarray[Any, Any]:
+        """Where the lines begin, and where one behind the last would."""
+        ends = np.flatnonzero(np.frombuffer(self.data, np.uint8) == ord("\n")) + 1
+        behind = [] if self.data.endswith(b"\n") else [len(self.data) + 1]
+        return np.concatenate([[0], ends, behind])
+
+    @cached_property
+    def document(self) -> JsonDocument:
+        """The one document of a file that could be read."""
+        text = self.data.decode()
+        return JsonDocument(LENIENT.decode(text), Source(text, self.path))
+
+    def _of_document(self) -> Sequence[Any]:
+        value = _value(self.data)
+        try:
+            sound = value is not None and 2 * texts_in([value], 0) == quotes_in(self.data)
+        except Doubt:
+            sound = False
+        if not sound:
+            document = None if self.reader.wide() else self.reader.read(self.data)
+            if document is None:
+                return ()
+            self.document, value = document, document.value
+        at = _list_in(value, lambda pointer, message: self.sink(_container(self.document, pointer, message)))
+        if at is None:
+            return ()
+        self.readable, self.pointer = True, at
+        inside = value[at[0]] if at else value
+        self._listed = isinstance(inside, list)
+        return inside if self._listed else [inside]
+
+    def _at(self, number: int) -> Pointer:
+        return (*self.pointer, number) if self._listed else ()
+
+    def texts(self, numbers: Sequence[int]) -> tuple[Layout, list[str]]:
+        """The frame of the file, and the texts of these records with what stands before each."""
+        if self.lines:
+            ends = self.data.count(b"\r\n")
+            crlf = ends > 0 and ends == self.data.count(b"\n") and not self.data.endswith(b"\r")
+            newline = "\r\n" if crlf else "\n"
+            layout = Layout(joint=newline, tail=newline if self.data.endswith(b"\n") else "")
+            lines = self.data.decode(errors="replace").split("\n")
+            return layout, [lines[number].removesuffix("\r") if crlf else lines[number] for number in numbers]
+        document, text = self.document, self.document.text
+        if not self._listed:
             start, end = document.extent()
-            self.layout = Layout(head=document.text[:start], joint="", tail=document.text[end:])
-            yield Record(document.value, document.text[start:end], document, ())
-            return
-        yield from self._of_list(document, pointer)
+            return Layout(head=text[:start], joint="", tail=text[end:]), [text[start:end]]
+        layout, cuts = self._cuts(document, text)
+        return layout, [text[slice(*cuts[number])] for number in numbers]
 
-    def _of_list(self, document: JsonDocument, pointer: Pointer) -> Iterator[Record]:
-        """The records of the list at *pointer*, cut at its commas."""
-        text, opening = document.text, document.extent(pointer)[0]
-        values = document.value[pointer[0]] if pointer else document.value
-        extents = [document.extent((*pointer, number)) for number in range(len(values))]
+    def _cuts(self, document: JsonDocument, text: str) -> tuple[Layout, list[tuple[int, int]]]:
+        """The frame of a list, and where its records begin and end, cut at its commas."""
+        values = document.value[self.pointer[0]] if self.pointer else document.value
+        opening = document.extent(self.pointer)[0]
+        extents = [document.extent(self._at(number)) for number in range(len(values))]
         end = extents[-1][1] if extents else opening + 1
         lead = text[opening + 1 : extents[0][0]] if extents else ""
         gaps = [text[stop:start] for (_, stop), (start, _) in pairwise(extents)]
         joint = _joint(lead, gaps)
-        self.layout = Layout(text[: opening + 1], lead, joint, text[end:])
-        begin = opening + 1
-        for number, value in enumerate(values):
-            last = number == len(gaps)
-            cut = end if last else extents[number][1] + gaps[number].index(joint)
-            yield Record(value, text[begin:cut], document, (*pointer, number))
-            begin = cut + len(joint)
+        ends = [stop + gap.index(joint) for (_, stop), gap in zip(extents, gaps, strict=False)]
+        starts = [opening + 1, *(stop + len(joint) for stop in ends)]
+        return Layout(text[: opening + 1], lead, joint, text[end:]), [*zip(starts, [*ends, end], strict=False)]
+
+
+def _value(data: bytes) -> Any:
+    """What a text holds; None where it may be no JSON."""
+    try:
+        return from_json(data, allow_inf_nan=False, cache_strings="keys")
+    except ValueError:
+        return None
+
+
+def _values(raws: Sequence[bytes]) -> list[Any]:
+    try:
+        return [from_json(raw, allow_inf_nan=False, cache_strings="keys") for raw in raws]
+    except ValueError:
+        return [_value(raw) for raw in raws]
+
+
+def _at(value: Any, pointer: Pointer) -> Any:
+    for step in pointer:
+        value = value[step]
+    return value
 
 
 def _joint(lead: str, gaps: Sequence[str]) -> str:
@@ -109,30 +213,6 @@ def place_of(document: JsonDocument, pointer: Pointer, least: int) -> Place:
         except (LookupError, TypeError):
             continue
     return Place(*document.locate(pointer[:least]))
-
-
-class Places:
-    """The way back to the records of a file, which is read again only where something is wrong."""
-
-    def __init__(self, records: Records) -> None:
-        self._data = records.data.removeprefix(b"\xef\xbb\xbf")
-        self._path, self._lines = records.path, records.lines
-        self._rows: list[int | Pointer] = []
-        self._texts: list[bytes] = []
-        self._document: JsonDocument | None = None
-
-    def add(self, record: Record) -> None:
-        """Remember where a row came from."""
-        self._rows.append(record.document.first_line if self._lines else record.pointer)
-
-    def __call__(self, row: int, pointer: Pointer) -> Place:
-        """Where *pointer* leads inside row number *row*."""
-        at = self._rows[row]
-        if isinstance(at, tuple):
-            self._document = self._document or JsonDocument(None, Source(self._data.decode(), self._path))
-            return place_of(self._document, (*at, *pointer), len(at))
-        self._texts = self._texts or self._data.split(b"\n")
-        return place_of(JsonDocument(None, Source(self._texts[at - 1].decode(), self._path, at)), pointer, 0)
 
 
 def peek(data: bytes) -> frozenset[str]:
@@ -164,13 +244,12 @@ def in_lines(data: bytes, path: str) -> bool:
     return rest.lstrip().startswith(b"{")
 
 
-def _list_in(document: JsonDocument, sink: Sink) -> Pointer | None:
+def _list_in(value: Any, report: Callable[[Pointer, str], None]) -> Pointer | None:
     """Where the records stand; None, after a finding, where there are none."""
-    value = document.value
     if isinstance(value, list):
         return ()
     if not isinstance(value, dict):
-        sink(_container(document, (), "the file is neither an array nor an object with records"))
+        report((), "the file is neither an array nor an object with records")
         return None
     for key in CONTAINERS:
         if isinstance(value.get(key), list):
@@ -179,7 +258,7 @@ def _list_in(document: JsonDocument, sink: Sink) -> Pointer | None:
     wrong = None if record else next((key for key in CONTAINERS if key in value), None)
     if wrong is None:
         return ()
-    sink(_container(document, (wrong,), f"{wrong} is not an array"))
+    report((wrong,), f"{wrong} is not an array")
     return None
 
 

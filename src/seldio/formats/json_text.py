@@ -14,7 +14,7 @@ import io
 import json
 import re
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
@@ -40,7 +40,7 @@ from seldio.formats.json_strict import (
 )
 from seldio.text import plural
 
-__all__ = ["MAX_DEPTH", "JsonDocument", "Span", "dumps", "parse", "parse_lines"]
+__all__ = ["MAX_DEPTH", "JsonDocument", "JsonReader", "Span", "dumps", "parse", "parse_lines"]
 
 
 class JsonDocument:
@@ -116,7 +116,7 @@ def _members(text: str, opening: int) -> tuple[dict[str, int] | range, array[int
 
 def parse(data: bytes, path: str, sink: Sink) -> JsonDocument | None:
     """Read one JSON document; None, after a finding of severity error, where it cannot be read."""
-    reader = _Reader(data, path, sink)
+    reader = JsonReader(data, path, sink)
     return None if reader.wide() else reader.read(reader.data)
 
 
@@ -126,23 +126,13 @@ def parse_lines(data: bytes, path: str, sink: Sink) -> Iterator[JsonDocument]:
     A line that cannot be read is a finding and is left out. A file that is one JSON document in
     place of lines is one finding, and gives nothing.
     """
-    reader = _Reader(data, path, sink, lines=True)
-    if reader.wide() or reader.one_document():
-        return
-    for blank, run in groupby(enumerate(io.BytesIO(reader.data), 1), key=lambda item: item[1].isspace()):
-        if blank:
-            line, count = next(run)[0], 1 + sum(1 for _ in run)
-            hint = "remove it: every line of JSON Lines holds a record"
-            reader.report("SYN110", plural(count, "blank line"), hint, line=line)
-            continue
-        for line, raw in run:
-            document = reader.read(raw.removesuffix(b"\n"), line, torn=raw[-1:] != b"\n")
-            if document is not None and not reader.array(document):
-                yield document
+    reader = JsonReader(data, path, sink, lines=True)
+    if not (reader.wide() or reader.one_document()):
+        yield from reader.documents(enumerate(io.BytesIO(reader.data), 1))
 
 
-class _Reader:
-    """One file being read."""
+class JsonReader:
+    """One file being read, without its byte order mark."""
 
     def __init__(self, data: bytes, path: str, sink: Sink, *, lines: bool = False) -> None:
         self.path, self.sink, self.lines = path, sink, lines
@@ -150,8 +140,19 @@ class _Reader:
         if len(self.data) < len(data):
             message = "the file begins with a byte order mark"
             self.report("SYN103", message, "save the file as UTF-8 without BOM", "\ufeff")
-        self.decoder = CAREFUL if large_numbers(self.data) else PLAIN
-        self.surrogates = b"\\" in self.data and SURROGATE.search(self.data) is not None
+
+    def documents(self, lines: Iterable[tuple[int, bytes]]) -> Iterator[JsonDocument]:
+        """The documents of *lines* with their numbers and line ends; blank ones in a row are one finding."""
+        for (blank, _), run in groupby(enumerate(lines), key=_blank_run):
+            if blank:
+                line, count = next(run)[1][0], 1 + sum(1 for _ in run)
+                hint = "remove it: every line of JSON Lines holds a record"
+                self.report("SYN110", plural(count, "blank line"), hint, line=line)
+                continue
+            for _, (line, raw) in run:
+                document = self.read(raw.removesuffix(b"\n"), line, torn=raw[-1:] != b"\n")
+                if document is not None and not self.array(document):
+                    yield document
 
     def report(self, code: str, message: str, hint: str, value: str | None = None, line: int = 1) -> None:
         """Report what has a line but no text to show."""
@@ -178,9 +179,9 @@ class _Reader:
 
     def strict(self, raw: bytes, text: str) -> Any:
         """The value; a ValueError, which need not say what or where, for all that is not strict JSON."""
-        if too_deep(raw) or (self.surrogates and LONE.search(masked(text))):
+        if too_deep(raw) or (b"\\" in raw and SURROGATE.search(raw) and LONE.search(masked(text))):
             raise ValueError
-        return self.decoder.decode(text)
+        return (CAREFUL if large_numbers(raw) else PLAIN).decode(text)
 
     def diagnose(self, source: Source, torn: bool) -> JsonDocument | None:
         """Report all that is wrong; the document, where that is nothing but duplicate keys."""
@@ -238,6 +239,13 @@ class _Reader:
         message = f"a JSON {what} that runs over several lines, in place of one record a line"
         self.sink(source.finding(Problem(code, start, len(first), message, _NOT_LINES)))
         return True
+
+
+def _blank_run(item: tuple[int, tuple[int, bytes]]) -> tuple[bool, int]:
+    """Whether a line is blank, and in which run of such."""
+    ordinal, (line, raw) = item
+    blank = not raw.strip()
+    return blank, line - ordinal if blank else 0
 
 
 _NOT_LINES = "this is JSON, not JSONL: write one object a line, or name the file .json"

@@ -195,6 +195,19 @@ def to_table(rows: Iterable[Item] | Iterable[Prediction], schema: pa.Schema = IT
     return pa.Table.from_pylist([_packed(row.model_dump()) for row in rows], schema=schema)
 
 
+def table_of(rows: Sequence[Item | Prediction] | pa.Table, model: type[BaseModel]) -> pa.Table:
+    """*rows* as a table of questions, or of predictions; a table as it is.
+
+    Raises:
+        ValueError, OverflowError: Arrow or JSON cannot hold a value.
+    """
+    if isinstance(rows, pa.Table):
+        return rows
+    if isinstance(rows, Rows):
+        return rows.table
+    return to_table(rows, ITEM_SCHEMA if model is Item else PREDICTION_SCHEMA)  # type: ignore[arg-type]
+
+
 class Rows(Sequence[Item | Prediction]):
     """The rows of a table as models, made when they are asked for, and some at a time.
 
