@@ -28,7 +28,7 @@ from seldio.formats import item_formats
 from seldio.media.audio import probe
 from seldio.media.headers import read_header
 from seldio.rules import CATALOGUE
-from seldio.rules.item_audio import check_audio
+from seldio.rules.item_audio import check_items
 from seldio.validation import validate
 
 linked = pytest.mark.skipif(sys.platform == "win32", reason="Windows needs a right of its own to make links")
@@ -352,7 +352,7 @@ def test_each_recording_is_opened_once(tmp_path: Path) -> None:
             asked.append(path)
             return look.find(path, "qa/test.jsonl")
 
-        assert list(check_audio(reading, find)) == []
+        assert [one for one in check_items(reading, find) if one.code.startswith("QAI3")] == []
     assert asked == ["audio/test/foa_a.wav"]
 
 

@@ -19,6 +19,7 @@ from seldio.formats import item_formats
 from seldio.formats.items import ItemReading
 from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, RuEnvAqa, instructions_of, submission_zip, template
 from seldio.rules import CATALOGUE, findings, mera
+from seldio.rules.item_table import ItemTable
 from seldio.rules.mera import MeraPackage, check_answers, mera_response, mera_verdict
 from seldio.schema.qa import Item, Prediction
 
@@ -189,7 +190,7 @@ def test_unbalanced_braces() -> None:
 
 
 def instructions_checked(reading: ItemReading) -> list[Finding]:
-    return [finding for finding in findings(reading) if finding.code.startswith("QAI20")]
+    return [finding for finding in findings(ItemTable(reading)) if finding.code.startswith("QAI20")]
 
 
 # --- submissions ---------------------------------------------------------------------------------------

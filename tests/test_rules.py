@@ -457,7 +457,7 @@ def test_each_rule_of_readers_has_its_page_and_each_page_its_rule() -> None:
 def test_rules_with_a_check_say_what_they_look_at() -> None:
     subjects = {rule.subject for rule in CATALOGUE.values() if rule.check is not None}
     assert subjects == {
-        ("Labels",), ("ItemReading",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Collection",),
+        ("Labels",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Collection",),
         ("Collection", "Tree"), ("Package",), ("HubFolder",), ("TreeAudio",), ("Listened",), ("ListenedSet",),
         ("TreeVideo",), ("Seen",), ("Fits",),
     }  # fmt: skip

@@ -118,11 +118,6 @@ def check_submission(submission: Submission, found: Sequence[Finding], sink: Sin
             sink(finding)
 
 
-def check_rows(reading: ItemReading, sink: Sink) -> None:
-    """Run the rules that need nothing but the rows."""
-    rules.run(reading, sink)
-
-
 def check_predictions(reading: ItemReading, name: str, reference: AnyReference, inside: bool, sink: Sink) -> None:
     """Hold predictions against their questions, and answers to MERA against its rules.
 

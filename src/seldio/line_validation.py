@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from seldio.engines import each
 from seldio.files import Entry, Source
-from seldio.findings import RECORDS_SINGLY, Finding, Rule, Sink, gathered
+from seldio.files.sources import Lookup
+from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
 from seldio.formats import TextFile, item_formats
-from seldio.formats.items import ItemFormat, ItemReading, Row
-from seldio.rules.items import repeated_id, repeated_prediction, task_counts, told_twice
-from seldio.schema.qa import Item
+from seldio.formats.items import ItemFormat, ItemReading
+from seldio.rules import findings
+from seldio.rules.item_audio import AudioPart, check_file
+from seldio.rules.item_table import ItemPart, ItemTable, moved
 
-Ints = np.ndarray[Any, np.dtype[np.uint64]]
-#: Reads a file and runs the rules for its rows.
-Check = Callable[[TextFile, ItemFormat, Sink], ItemReading | None]
 #: Bytes of a file from which on it is checked a chunk at a time: a hundred thousand questions.
 LARGE = 64 << 20
 #: Bytes of a chunk.
 CHUNK = 4 << 20
-#: Rules that look at all rows together: the first two are seen to here, the last is about a file of 7,877 rows.
-_WHOLE = (repeated_id.code, repeated_prediction.code, task_counts.code)
-#: A place in a message.
-_PLACE = re.compile(r"\bline ([\d,]+), column\b")
-#: Said once of the file, not of each chunk.
-_ONCE = "QAI309"
 
 
 def large_files(source: Source) -> list[tuple[Entry, ItemFormat]]:
@@ -73,46 +65,51 @@ class _Chunk(NamedTuple):
 
 
 class _Checked(NamedTuple):
-    """What a chunk gave: its findings, how many lines it has, and a hash for each row of what may stand only once."""
+    """What a chunk gave: its findings, and what the rules for the whole file and its recordings need to know of it."""
 
     findings: tuple[Finding, ...]
     lines: int
-    keys: Ints
+    part: ItemPart | None
+    recordings: AudioPart | None
 
 
-def check_large(files: Sequence[tuple[Entry, ItemFormat]], check: Check, sink: Sink) -> None:
+def check_large(files: Sequence[tuple[Entry, ItemFormat]], look: Lookup, sink: Sink) -> None:
     """Check files of JSON Lines chunk by chunk.
 
     Args:
         files: with their formats.
-        check: reads and checks rows; a function that other processes can be given.
+        look: finds the recordings that questions name.
         sink: takes the findings.
     """
     for entry, format in files:
         chunks = list(_chunks(entry, format))
-        results = each(
-            _Work(check), chunks, what="checking questions", size=attrgetter("size"), key=attrgetter("stamp")
-        )
+        results = each(_Work(look), chunks, what="checking questions", size=attrgetter("size"), key=attrgetter("stamp"))
         found = list(results)
         before = np.cumsum([0, *(one.lines for one in found)])
         for one, first in zip(found, before.tolist(), strict=False):
             for finding in one.findings:
-                if finding.code != _ONCE:
-                    sink(_moved(finding, first))
-        alone = [finding for one in found for finding in one.findings if finding.code == _ONCE]
-        if alone and len(alone) == len(found):
-            sink(dataclasses.replace(alone[0], message="none of its recordings is here: not checked"))
-        for finding in _twice(chunks, found, before.tolist()):
+                sink(moved(finding, first))
+        parts = [one.part for one in found if one.part is not None]
+        recordings = [one.recordings for one in found if one.recordings is not None]
+        read = [chunk for chunk, one in zip(chunks, found, strict=False) if one.part is not None]
+        for finding in check_file(parts, recordings, _Again(read)) if parts else ():
             sink(finding)
 
 
-def _moved(finding: Finding, lines: int) -> Finding:
-    """A finding in a chunk as one in the file, *lines* of which stand before; broken JSON is told with a place too."""
-    if finding.line is None:
-        return finding
-    message = _PLACE.sub(lambda found: f"line {int(found[1].replace(',', '')) + lines:,}, column", finding.message)
-    ranges = tuple((first + lines, last + lines) for first, last in finding.ranges)
-    return dataclasses.replace(finding, line=finding.line + lines, message=message, ranges=ranges)
+class _Again:
+    """Reads chunks again, each once."""
+
+    def __init__(self, chunks: Sequence[_Chunk]) -> None:
+        self.chunks, self.readings = chunks, dict[int, ItemReading]()
+
+    def __call__(self, number: int) -> ItemReading:
+        if number not in self.readings:
+            chunk = self.chunks[number]
+            file = chunk.read()
+            reading = item_formats.get(chunk.format).read(file.data, file.path, lambda _: None)
+            assert reading is not None
+            self.readings[number] = reading
+        return self.readings[number]
 
 
 def _chunks(entry: Entry, format: ItemFormat) -> Iterator[_Chunk]:
@@ -127,48 +124,19 @@ def _chunks(entry: Entry, format: ItemFormat) -> Iterator[_Chunk]:
 
 @dataclasses.dataclass(frozen=True)
 class _Work:
-    """*check* on a chunk."""
+    """What *look* tells of a chunk."""
 
-    check: Check
+    look: Lookup
 
     def __call__(self, chunk: _Chunk) -> _Checked:
         found: list[Finding] = []
         file = chunk.read()
-        reading = self.check(file, item_formats.get(chunk.format), found.append)
-        keys = [] if reading is None else [_key(row) for row in reading.rows]
-        kept = (finding for finding in dict.fromkeys(found) if finding.code not in _WHOLE)
-        return _Checked(tuple(gathered(kept, RECORDS_SINGLY)), file.data.count(b"\n"), np.array(keys, np.uint64))
-
-
-def _key(row: Row) -> int:
-    """A hash of what may stand only once in a file: the id, and of predictions the instruction too; 0 without one."""
-    if row.id is None:
-        return 0
-    text = row.id if isinstance(row, Item) else f"{row.id}\0{row.prompt}"
-    return int.from_bytes(hashlib.sha256(text.encode(errors="backslashreplace")).digest()[:8]) | 1
-
-
-def _twice(chunks: Sequence[_Chunk], found: Sequence[_Checked], before: Sequence[int]) -> Iterator[Finding]:
-    """Findings about rows that stand twice; only chunks with such rows are read again."""
-    keys = np.concatenate([one.keys for one in found])
-    _, firsts, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    first = firsts[inverse]
-    repeated = np.flatnonzero((first != np.arange(len(keys))) & (keys != 0))
-    ends = np.cumsum([0, *(len(one.keys) for one in found)])
-    readings: dict[int, ItemReading] = {}
-
-    def place(number: int) -> tuple[ItemReading, int, int]:
-        chunk = int(np.searchsorted(ends, number, side="right")) - 1
-        if chunk not in readings:
-            file = chunks[chunk].read()
-            reading = item_formats.get(chunks[chunk].format).read(file.data, file.path, lambda _: None)
-            assert reading is not None
-            readings[chunk] = reading
-        return readings[chunk], number - int(ends[chunk]), before[chunk]
-
-    for number in repeated.tolist():
-        reading, row, lines = place(number)
-        other, there, above = place(int(first[number]))
-        rule: Rule = repeated_id if isinstance(reading.rows[row], Item) else repeated_prediction
-        message, hint = told_twice(reading.rows[row], other.locate(there, "id", None).line + above)
-        yield _moved(reading.finding(rule, row, message, "id", hint), lines)
+        reading = item_formats.get(chunk.format).read(file.data, file.path, found.append)
+        lines = file.data.count(b"\n")
+        if reading is None:
+            return _Checked(tuple(gathered(dict.fromkeys(found), RECORDS_SINGLY)), lines, None, None)
+        table = ItemTable(reading)
+        found += findings(table)
+        kept = tuple(gathered(dict.fromkeys(found), RECORDS_SINGLY))
+        recordings = AudioPart.of(table, partial(self.look.find, name=file.name))
+        return _Checked(kept, lines, ItemPart.of(table, lines), recordings)

@@ -15,8 +15,9 @@ from seldio.formats.datasets import COUNTED, clip_range, expected_clips
 from seldio.formats.items import ItemReading
 from seldio.formats.mera import id_value
 from seldio.formats.recognise import read_files
-from seldio.rules import items
 from seldio.rules.collection import Reference
+from seldio.rules.item_table import ItemFile, ItemPart, ItemTable
+from seldio.rules.items import repeated_id
 from seldio.rules.mera import gold_of
 from seldio.rules.predictions import ItemReference
 from seldio.schema.qa import Item
@@ -85,7 +86,7 @@ def _has_items(reading: ItemReading) -> bool:
 
 def _check(reading: ItemReading) -> None:
     """Stop at an id that stands twice: no prediction can be joined to it."""
-    for finding in items.repeated_id.findings(reading):
+    for finding in repeated_id.findings(ItemFile([ItemPart.of(ItemTable(reading))], lambda _: reading)):
         raise_errors(finding)
 
 

@@ -27,7 +27,7 @@ from seldio.reference import load
 from seldio.rules.audio import check_recordings
 from seldio.rules.collection import Collection, Reference
 from seldio.rules.deep import check_fit
-from seldio.rules.item_audio import check_audio
+from seldio.rules.item_audio import check_items
 from seldio.rules.package import Package, is_package, systems
 from seldio.rules.tree_media import is_sound, is_video
 from seldio.rules.video import check_videos
@@ -119,7 +119,7 @@ def examine(
         read = [] if apart else [_check_items(*one, found.append, look, reference, inside) for one in questions]
         if apart:
             _check_apart(questions, look, found.extend)
-        check_lines(lines, _Rows(look), found.append)
+        check_lines(lines, look, found.append)
         items = [reading for reading in read if reading is not None]
         taken = {file.path for file, _ in questions}
         labels = [] if asked is not None or (inside and _alone(source)) else _labels(files, taken, source, told)
@@ -236,8 +236,7 @@ def _check_items(
     reading = format.read(file.data, file.path, item_validation.task_sink(file.name, reference, inside, sink))
     if reading is None:
         return None
-    item_validation.check_rows(reading, sink)
-    for finding in check_audio(reading, partial(look.find, name=file.name)):
+    for finding in check_items(reading, partial(look.find, name=file.name)):
         sink(finding)
     item_validation.check_predictions(reading, file.name, reference, inside, sink)
     return reading

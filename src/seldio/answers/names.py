@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from seldio.schema.qa import Item
+from seldio.answers.plain_text import plainly
 from seldio.tasks.english import SOURCE_TASKS
 
 _TOKEN = re.compile(r"[a-z0-9]+")
@@ -96,18 +96,18 @@ def source_and_direction(text: str) -> tuple[str, str] | None:
     return (source.strip().strip('"'), direction.strip()) if found else None
 
 
-def names_in(item: Item) -> Iterator[str]:
+def names_in(task: str | None, answer: str | None, canonical: str | None) -> Iterator[str]:
     """The names that the right answer of a question holds."""
-    text = item.canonical_answer or ""
-    if item.task == "detect_source":
-        yield from listed_names(text or item.answer or "")
-    elif item.task == "spatial_temporal":
+    text = canonical or ""
+    if task == "detect_source":
+        yield from listed_names(text or answer or "")
+    elif task == "spatial_temporal":
         if parts := source_and_direction(text):
             yield parts[0]
-    elif item.task == "relative_left_right":
-        if found := beside(text or item.answer or ""):
+    elif task == "relative_left_right":
+        if found := beside(text or answer or ""):
             yield from (found.x, found.y)
-    elif item.task in (*SOURCE_TASKS, "compare_elevation", "compare_distance"):
+    elif task in (*SOURCE_TASKS, "compare_elevation", "compare_distance"):
         yield text
 
 
@@ -168,6 +168,16 @@ class Names:
                 found.append(mention)
                 behind = longest
         return found
+
+    def sure(self, before: str | None, name: str, after: str | None) -> bool:
+        """Whether *name* is found between two words, whatever else a text holds: no known name has both in it."""
+        tokens = [singular(token) for token in _TOKEN.findall(name)]
+        spelled = "".join(tokens)
+        if spelled not in self._names or "s" in (before, after, *tokens) or plainly(name) != name:
+            return False  # a name that is spelled otherwise in a plain text
+        joints = [singular(before) + tokens[0]] if before else []
+        joints += [tokens[-1] + singular(after)] if after else []
+        return not any(joint in known for joint in joints for known in self._names)
 
     def apart(self, one: str, other: str) -> bool:
         """Whether two names share no family: neither is a synonym of the other, nor wider, nor a neighbour."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 # in the order in which the rules of one subject run: misreadings account for values out of range
 from seldio.rules import (  # isort: skip
     misreadings, labels, submissions, package_rules, package_meta, layout, tree_gaps, stored, hub, hub_secrets,
-    items, item_fields, mera, predictions, item_audio, audio, audio_samples, deep, video,
+    items, item_answers, mera, predictions, item_audio, audio, audio_samples, deep, video,
 )  # fmt: skip
 from seldio.rules.base import Labels
 from seldio.rules.registry import CATALOGUE, find, findings, get, rule, rules_for, run
@@ -13,7 +13,7 @@ from seldio.rules.registry import CATALOGUE, find, findings, get, rule, rules_fo
 #: The modules of all rules with a check.
 FAMILIES = (
     misreadings, labels, submissions, package_rules, package_meta, layout, tree_gaps, stored, hub, hub_secrets,
-    items, item_fields, mera, predictions, item_audio, audio, audio_samples, deep, video,
+    items, item_answers, mera, predictions, item_audio, audio, audio_samples, deep, video,
 )  # fmt: skip
 
 for _code in sorted(CATALOGUE):

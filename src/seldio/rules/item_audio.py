@@ -1,22 +1,22 @@
 """QAI3: the recordings that questions are about, as far as their headers tell.
 
-:func:`check_audio` looks at each recording once, and at nothing but its header. What each benchmark expects of
+Each recording is looked at once, and at nothing but its header. What each benchmark expects of
 its recordings is data: :data:`EXPECTED`.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seldio.files import Entry
 from seldio.findings import Finding, Rule
 from seldio.formats.items import ItemReading
 from seldio.rules.collection import Found, probed
+from seldio.rules.item_table import ItemFile, ItemPart, ItemTable
 from seldio.rules.items import unsafe
 from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
-from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Recording:
         path: as the first item has it, without ``./``.
         row: number of the first item that names it.
         number: its place among the recordings of that item.
-        entry: the file; None where there is none.
+        there: whether there is such a file.
         probe: its header; None where it cannot be read.
         fault: why it cannot.
     """
@@ -72,57 +72,13 @@ class Recording:
     path: str
     row: int
     number: int
-    entry: Entry | None
+    there: bool
     probe: Probe | None = None
     fault: str | None = None
 
 
-class Audio:
-    """The recordings of a file of questions, each looked at once."""
-
-    def __init__(self, reading: ItemReading, find: Find) -> None:
-        self.reading = reading
-        self.expected = EXPECTED.get(reading.format.name, Expected())
-        self.recordings: dict[str, Recording] = {}
-        for row, item in enumerate(reading.rows):
-            for number, path in enumerate(item.audio if isinstance(item, Item) else ()):
-                name = plain(path)
-                if name not in self.recordings and not unsafe(path):  # what is unsafe is QAI108
-                    self.recordings[name] = _looked_at(name, row, number, find(name))
-
-    def finding(
-        self, rule: Rule, recording: Recording | None, message: str, hint: str,
-        row: int | None = None, field: str = "audio", number: int | None = None,
-    ) -> Finding:  # fmt: skip
-        """A finding about a recording, at the first item that names it unless a *row* is given."""
-        if recording is not None and row is None:
-            row, number = recording.row, recording.number
-        return self.reading.finding(rule, row if recording is not None else None, message, field, hint, number)
-
-    @property
-    def here(self) -> list[Recording]:
-        """Those that are there."""
-        return [one for one in self.recordings.values() if one.entry is not None]
-
-    @property
-    def heard(self) -> Iterator[tuple[Recording, Probe]]:
-        """Those that can be read, with their headers."""
-        for one in self.recordings.values():
-            if one.probe is not None and one.probe.frames:
-                yield one, one.probe
-
-
-def plain(path: str) -> str:
-    """A path without the folder that it starts in: ``./a.wav`` is ``a.wav``."""
-    return path.removeprefix("./")
-
-
-def _looked_at(path: str, row: int, number: int, entry: Entry | None) -> Recording:
-    return Recording(path, row, number, entry, *(probed(entry) if entry is not None else (None, None)))
-
-
 class Late(NamedTuple):
-    """A time behind the end of what it counts in.
+    """A time behind the end of what it counts in: of which item and which of its fields.
 
     Args:
         what: the time, for people.
@@ -141,9 +97,110 @@ class Late(NamedTuple):
     clip: bool
 
 
-def late(item: Item, seconds: float, aside: bool) -> Iterator[Late]:
-    """The times of *item* that lie behind the end of its recording, *seconds* long, or of its part of it."""
-    start, end = _part(item, aside)
+class AudioPart(NamedTuple):
+    """What a part of a file tells of its recordings: each by its path, and times behind its end by row and path."""
+
+    recordings: dict[str, Recording]
+    late: list[tuple[int, str, Late]]
+
+    @classmethod
+    def of(cls, table: ItemTable, find: Find) -> AudioPart:
+        """What the headers of the recordings tell that questions name; nothing of predictions.
+
+        Args:
+            table: the questions.
+            find: the file that a path of an item names, or None; one that cannot be opened is a finding.
+        """
+        recordings: dict[str, Recording] = {}
+        paths = table.paths
+        mentions = zip(paths.name.tolist(), paths.row.tolist(), paths.place.tolist(), strict=True)
+        seen: set[int] = set()
+        for name, row, number in mentions if table.asks else ():
+            if name not in seen and not unsafe(paths.names[name]):  # what is unsafe is QAI108
+                path = plain(paths.names[name])
+                if path not in recordings:
+                    entry = find(path)
+                    header = probed(entry) if entry is not None else (None, None)
+                    recordings[path] = Recording(path, row, number, entry is not None, *header)
+            seen.add(name)
+        whole = {path: one.probe.seconds for path, one in recordings.items() if one.probe and not one.probe.cut_off}
+        return cls(recordings, list(_behind(table, {path: length for path, length in whole.items() if length})))
+
+
+class Audio:
+    """The recordings of a file of questions: the sum of what its parts tell.
+
+    Args:
+        file: the questions.
+        parts: what each of its parts tells.
+    """
+
+    def __init__(self, file: ItemFile, parts: Sequence[AudioPart]) -> None:
+        self.file = file
+        self.expected = EXPECTED.get(file.format, Expected())
+        self.recordings: dict[str, Recording] = {}
+        self.late: list[tuple[int, str, Late]] = []
+        first = 0
+        for part, rows in zip(parts, file.parts, strict=True):
+            for path, one in part.recordings.items():
+                self.recordings.setdefault(path, dataclasses.replace(one, row=one.row + first))
+            self.late += [(row + first, path, late) for row, path, late in part.late]
+            first += len(rows.table)
+
+    def finding(
+        self, rule: Rule, recording: Recording | None, message: str, hint: str,
+        row: int | None = None, field: str = "audio", number: int | None = None,
+    ) -> Finding:  # fmt: skip
+        """A finding about a recording, at the first item that names it unless a *row* is given."""
+        if recording is None:
+            return self.file.finding(rule, None, message, hint)
+        if row is None:
+            row, number = recording.row, recording.number
+        return self.file.finding(rule, row, message, field, hint, number)
+
+    @property
+    def here(self) -> list[Recording]:
+        """Those that are there."""
+        return [one for one in self.recordings.values() if one.there]
+
+    @property
+    def heard(self) -> Iterator[tuple[Recording, Probe]]:
+        """Those that can be read, with their headers."""
+        for one in self.recordings.values():
+            if one.probe is not None and one.probe.frames:
+                yield one, one.probe
+
+
+def plain(path: str) -> str:
+    """A path without the folder that it starts in: ``./a.wav`` is ``a.wav``."""
+    return path.removeprefix("./")
+
+
+_TIMES = ("start", "end", "answer_meta.time_span", "answer_meta.onset_time", "events", "extra")
+
+
+def _behind(table: ItemTable, lengths: Mapping[str, float]) -> Iterator[tuple[int, str, Late]]:
+    """The times that lie behind the end of their recording, or of the part of it that is meant."""
+    aside = EXPECTED.get(table.format, Expected()).aside
+    columns = [table.values(field) for field in _TIMES] if lengths else []
+    for row, audio in enumerate(table.values("audio") if lengths else ()):
+        seconds = lengths.get(plain(audio[0])) if len(audio) == 1 else None
+        if seconds is None:
+            continue
+        start, end, span, onset, events, extra = (column[row] for column in columns)
+        known = start is not None and end is not None
+        given = table.extra(row) if aside and extra and ('"start"' in extra or '"end"' in extra) else {}
+        start = _seconds(given.get("start")) if start is None else start
+        end = _seconds(given.get("end")) if end is None else end
+        for late in _late(start, end, seconds, _said(span, onset, events), known):
+            yield row, plain(audio[0]), late
+
+
+def _late(
+    start: float | None, end: float | None, seconds: float, times: Iterable[tuple[str, str, int | None, float]],
+    known: bool,
+) -> Iterator[Late]:  # fmt: skip
+    """The times of an item that lie behind the end of its recording, *seconds* long, or of its part of it."""
     if start is not None and end is not None and end < start:
         return  # that is QAI105, and nobody knows how long the part is
     if start is not None and start >= seconds:
@@ -153,35 +210,27 @@ def late(item: Item, seconds: float, aside: bool) -> Iterator[Late]:
         yield Late("end", "end", None, end, seconds, False)
         return
     length = (min(end, seconds) if end is not None else seconds) - (start or 0.0)
-    told = item.start is not None and item.end is not None
-    for what, field, number, time in _times(item):
-        if time > length + SLACK and not (told and what == "time_span"):  # that is QAI105, without a recording
+    for what, field, number, time in times:
+        if time > length + SLACK and not (known and what == "time_span"):  # that is QAI105, without a recording
             yield Late(what, field, number, time, length, end is not None)
-
-
-def _part(item: Item, aside: bool) -> tuple[float | None, float | None]:
-    """Start and end of the part of the recording that an item is about, *aside* or not."""
-    given = (item.extra or {}) if aside else {}
-    start = item.start if item.start is not None else given.get("start")
-    end = item.end if item.end is not None else given.get("end")
-    return _seconds(start), _seconds(end)
 
 
 def _seconds(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _times(item: Item) -> Iterable[tuple[str, str, int | None, float]]:
+def _said(
+    span: list[float] | None, onset: float | None, events: list[dict[str, Any]] | None
+) -> Iterator[tuple[str, str, int | None, float]]:
     """What an item says of times, each with its field, counted from the start of its clip."""
-    meta = item.answer_meta
-    if meta is not None and meta.time_span is not None:
-        yield "time_span", "answer_meta", None, max(meta.time_span)
-    if meta is not None and meta.onset_time is not None:
-        yield "onset_time", "answer_meta", None, meta.onset_time
-    for number, event in enumerate(item.events or ()):
-        last = max((time for time in (event.onset, event.offset) if time is not None), default=None)
+    if span is not None:
+        yield "time_span", "answer_meta", None, max(span)
+    if onset is not None:
+        yield "onset_time", "answer_meta", None, onset
+    for number, event in enumerate(events or ()):
+        last = max((time for time in (event["onset"], event["offset"]) if time is not None), default=None)
         if last is not None:
-            yield f"the end of {clipped(event.class_name, 30)}", "events", number, last
+            yield f"the end of {clipped(event['class_name'], 30)}", "events", number, last
 
 
 #: From so many recordings on, what all of them share is one finding.
@@ -206,7 +255,7 @@ def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
     """
     if audio.here:
         for one in audio.recordings.values():
-            if one.entry is None:
+            if not one.there:
                 yield found(one, f"the recording {clipped(one.path)} is not there", "download it, or correct the path")
 
 
@@ -336,16 +385,11 @@ def time_outside_audio(audio: Audio, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench, answer_meta; the last label frame of 0.1 s need not be full.
     """
-    whole = {one.path: probe for one, probe in audio.heard if not probe.cut_off}
-    for number, row in enumerate(audio.reading.rows):
-        name = plain(row.audio[0]) if len(row.audio) == 1 else ""
-        if not isinstance(row, Item) or name not in whole:
-            continue
-        one, seconds = audio.recordings[name], whole[name].seconds
-        for time in late(row, seconds, audio.expected.aside):
-            end = f"the {'clip' if time.clip else 'recording'} ends at {time.end:.3f} s"
-            hint = "times count in seconds from its start"
-            yield found(one, f"{time.what}: {time.time:g} s, and {end}", hint, number, time.field, time.number)
+    for row, path, time in audio.late:
+        end = f"the {'clip' if time.clip else 'recording'} ends at {time.end:.3f} s"
+        hint = "times count in seconds from its start"
+        message = f"{time.what}: {time.time:g} s, and {end}"
+        yield found(audio.recordings[path], message, hint, row, time.field, time.number)
 
 
 @rule("QAI308", INFO)
@@ -412,13 +456,23 @@ def _shared(
 # --- running them ------------------------------------------------------------------------------------------
 
 
-def check_audio(reading: ItemReading, find: Find) -> Iterator[Finding]:
-    """What is wrong with the recordings of *reading*.
+def check_file(
+    parts: Sequence[ItemPart], recordings: Sequence[AudioPart], reading: Callable[[int], ItemReading]
+) -> Iterator[Finding]:
+    """What is wrong in a file as a whole, and with its recordings.
 
     Args:
-        reading: questions; for predictions there is nothing to say.
-        find: the file that a path of an item names, or None; one that cannot be opened is a finding.
+        parts: what is kept of its parts, in their order.
+        recordings: what each of them tells of its recordings.
+        reading: a part, read (again), for the places of findings.
     """
-    if reading.format.holds != "items":
-        return
-    yield from findings(Audio(reading, find))
+    file = ItemFile(parts, reading)
+    yield from findings(file)
+    yield from findings(Audio(file, recordings))
+
+
+def check_items(reading: ItemReading, find: Find) -> Iterator[Finding]:
+    """What is wrong in a file of questions or predictions that is one part."""
+    table = ItemTable(reading)
+    yield from findings(table)
+    yield from check_file([ItemPart.of(table)], [AudioPart.of(table, find)], lambda _: reading)

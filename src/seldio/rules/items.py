@@ -1,36 +1,31 @@
-"""QAI and PRD: questions, their answers, and predictions of them."""
+"""QAI and PRD: questions, their answers, and predictions of them, each file by itself."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from seldio.files import name_fault
 from seldio.findings import Finding
-from seldio.formats.items import ItemReading, Row
 from seldio.rules.collection import Found
-from seldio.rules.item_fields import items_of
+from seldio.rules.item_table import ItemFile, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, rule
-from seldio.schema.qa import Prediction
-from seldio.tasks.english import COUNTS
+from seldio.tasks.english import COUNTS, PUBLISHED
 from seldio.text import clipped, printable
 
 #: Letters that look Latin and are not: Cyrillic and Greek capitals.
 HOMOGLYPHS = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXABEZHIKMNOPTYX", strict=True))
-
-
-def told_twice(row: Row, line: int) -> tuple[str, str]:
-    """What is wrong with a row whose id stands in *line* already, and what to do."""
-    if isinstance(row, Prediction):
-        hint = "keep one: MERA takes the last, SO-Bench's scorer may join the second to another question"
-        return f"a second prediction for {clipped(str(row.id))}; the first is in line {line}", hint
-    return f"the id {clipped(str(row.id))} stands in line {line} already", "each question needs an id of its own"
+#: The benchmarks whose answers are public.
+PUBLIC = ("so-bench", "so-dataset-qa")
 
 
 @rule("QAI101", ERROR)
-def repeated_id(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def repeated_id(table: ItemFile, found: Found) -> Iterator[Finding]:
     """An id that stands twice.
 
     Predictions are joined to questions by id. With a repeated id one of the two answers is taken for
@@ -44,17 +39,13 @@ def repeated_id(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench scorer, prepare_records: a repeated id raises ValueError for the second prediction.
     """
-    seen: dict[str, int] = {}
-    for number, row in items_of(reading):
-        if row.id in seen:
-            line = reading.locate(seen[row.id], "id", None).line
-            message, hint = told_twice(row, line)
-            yield found(number, message, "id", hint)
-        seen.setdefault(row.id, number)
+    for row, first in table.repeated("id") if table.asks else ():
+        message = f"the id {clipped(table.values('id')[row])} stands in line {table.line(first)} already"
+        yield found(row, message, "id", "each question needs an id of its own")
 
 
 @rule("QAI102", ERROR)
-def answer_not_among_options(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding]:
     """An answer that is not among the options.
 
     No model can be right then. MMAU has had 143 such questions.
@@ -67,20 +58,23 @@ def answer_not_among_options(reading: ItemReading, found: Found) -> Iterator[Fin
 
     Reference: MMAU issue 12.
     """
-    for number, row in items_of(reading):
-        if row.options and row.answer and not _chosen(row.answer, row.options):
-            yield found(number, f"the answer {clipped(row.answer)} is none of the {len(row.options)} options", "answer",
+    for row, answer, options in _choices(table):
+        letters = [chr(ord("A") + index) for index in range(len(options))]
+        if answer and answer not in options and HOMOGLYPHS.get(answer, answer) not in letters:
+            yield found(row, f"the answer {clipped(answer)} is none of the {len(options)} options", "answer",
                         "the answer is an option's text, or its letter")  # fmt: skip
 
 
-def _chosen(answer: str, options: list[str]) -> bool:
-    letters = [chr(ord("A") + index) for index in range(len(options))]
-    latin = HOMOGLYPHS.get(answer, answer)
-    return answer in options or latin in letters
+def _choices(table: ItemTable) -> Iterator[tuple[int, str | None, list[str]]]:
+    """Row, answer and options of the questions that have any options."""
+    if table.asks and table.column("options").null_count < len(table):
+        for row, (answer, options) in enumerate(zip(table.values("answer"), table.values("options"), strict=True)):
+            if options:
+                yield row, answer, options
 
 
 @rule("QAI103", WARNING)
-def repeated_option(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
     """An option that stands twice.
 
     A model that chooses the second of two equal options is right by its text and wrong by its letter.
@@ -94,16 +88,15 @@ def repeated_option(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: MMAU issues 7 and 31.
     """
-    for number, row in items_of(reading):
-        counts = Counter(row.options or ())
-        for position, option in enumerate(row.options or ()):
-            if counts[option] > 1 and option in (row.options or [])[:position]:
-                yield found(number, f"the option {clipped(option)} stands twice", "options",
-                            "replace one of them", number=position)  # fmt: skip
+    for row, _, options in _choices(table):
+        for place, option in enumerate(options):
+            if option in options[:place]:
+                yield found(row, f"the option {clipped(option)} stands twice", "options",
+                            "replace one of them", number=place)  # fmt: skip
 
 
 @rule("QAI104", WARNING)
-def homoglyph_letter(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
     """A letter that only looks Latin, in an answer or an instruction's list of options.
 
     Cyrillic А and Latin A are two letters: an answer in one never equals a gold answer in the other.
@@ -118,22 +111,24 @@ def homoglyph_letter(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: MERA_MULTIMODAL, ruEnvAQA instructions; exact_match compares code points.
     """
-    for number, row in items_of(reading):
-        if row.answer in HOMOGLYPHS:
-            name = unicodedata.name(str(row.answer), "").title()
-            yield found(
-                number, f"the answer {row.answer} is a {name}", "answer", f"write {HOMOGLYPHS[str(row.answer)]}"
-            )
-        for match in re.finditer(r"(?m)^\s*(\w)[.)]\s", row.instruction or ""):
-            if match[1] in HOMOGLYPHS:
-                name = unicodedata.name(match[1], "").title()
-                yield found(number, f"an option's letter in the instruction is a {name}", "instruction",
-                            f"write {HOMOGLYPHS[match[1]]}: the answers are Latin letters")  # fmt: skip
-                break
+    if not table.asks:
+        return
+    for row in rows_where(pc.is_in(table.column("answer"), value_set=pa.array(list(HOMOGLYPHS)))):
+        answer = table.values("answer")[row]
+        name = unicodedata.name(answer, "").title()
+        yield found(row, f"the answer {answer} is a {name}", "answer", f"write {HOMOGLYPHS[answer]}")
+    instructions = table.column("instruction").dictionary_encode()
+    for number, instruction in enumerate(instructions.dictionary.to_pylist()):
+        letters = re.findall(r"(?m)^\s*(\w)[.)]\s", instruction)
+        if letter := next((each for each in letters if each in HOMOGLYPHS), None):
+            name = unicodedata.name(letter, "").title()
+            for row in rows_where(pc.equal(instructions.indices, number)):
+                yield found(row, f"an option's letter in the instruction is a {name}", "instruction",
+                            f"write {HOMOGLYPHS[letter]}: the answers are Latin letters")  # fmt: skip
 
 
 @rule("QAI105", ERROR)
-def times_of_item(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Times that cannot be, with an end before the start or outside the audio.
 
     Scorers of intervals swap a reversed span or give it no length, each in its own way; a time outside
@@ -147,23 +142,26 @@ def times_of_item(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench, answer_meta.
     """
-    for number, row in items_of(reading):
-        part = [row.start, row.end] if row.start is not None and row.end is not None else None
-        if part is not None and part[1] < part[0]:
-            yield found(number, f"the end, {part[1]:g} s, is before the start, {part[0]:g} s", "end",
+    if not table.asks:
+        return
+    start, end = table.numbers("start"), table.numbers("end")
+    first, last = table.spans
+    reversed_ = end < start
+    late = (last > end - start + 0.05) & ~reversed_  # where it is, nobody knows how long the clip is
+    for row in rows_where(reversed_ | (last < first) | late):
+        if reversed_[row]:
+            yield found(row, f"the end, {end[row]:g} s, is before the start, {start[row]:g} s", "end",
                         "the start comes first")  # fmt: skip
-            part = None  # nobody knows how long the clip is
-        span = row.answer_meta.time_span if row.answer_meta is not None else None
-        if span and span[1] < span[0]:
-            yield found(number, f"time_span: {span[1]:g} s is before {span[0]:g} s", "answer_meta",
+        if last[row] < first[row]:
+            yield found(row, f"time_span: {last[row]:g} s is before {first[row]:g} s", "answer_meta",
                         "the start comes first")  # fmt: skip
-        elif span and part is not None and span[1] > part[1] - part[0] + 0.05:
-            message = f"time_span ends at {span[1]:g} s, the clip at {part[1] - part[0]:g} s"
-            yield found(number, message, "answer_meta", "times count from the start of the clip")
+        elif late[row]:
+            message = f"time_span ends at {last[row]:g} s, the clip at {end[row] - start[row]:g} s"
+            yield found(row, message, "answer_meta", "times count from the start of the clip")
 
 
 @rule("QAI107", WARNING)
-def task_counts(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def task_counts(table: ItemFile, found: Found) -> Iterator[Finding]:
     """A file that looks like all of SO-Bench and has other counts of tasks.
 
     SO-Bench has 7,877 questions in 16 tasks with fixed counts. A score over another set is no SO-Bench
@@ -177,17 +175,23 @@ def task_counts(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: the dataset card of SO-Bench.
     """
-    counts = Counter(row.task for _, row in items_of(reading))
+    counts = _by_task(table)
     total = sum(counts.values())
-    if reading.format.name == "so-bench" and abs(total - sum(COUNTS.values())) < 80 and dict(counts) != COUNTS:
+    if table.format == "so-bench" and abs(total - sum(COUNTS.values())) < 80 and counts != COUNTS:
         other = [f"{task}: {counts.get(task, 0)} for {n}" for task, n in COUNTS.items() if counts.get(task, 0) != n]
         more = [f"{printable(str(task))} is no task of it" for task in counts if task not in COUNTS]
         yield found(0, f"the counts of tasks are not SO-Bench's: {'; '.join([*other, *more][:4])}", "task",
                     "download the benchmark again")  # fmt: skip
 
 
+def _by_task(table: ItemTable) -> dict[str | None, int]:
+    """How many questions of each task there are, in their order."""
+    counts = pc.value_counts(table.column("task")) if table.asks else []
+    return {each["values"].as_py(): each["counts"].as_py() for each in counts}
+
+
 @rule("QAI108", ERROR)
-def unsafe_audio_path(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
     """A path of the audio that leads out of the data set, or is no path at all.
 
     FFmpeg opens URLs and protocols (``http:``, ``concat:``, ``pipe:``), libsndfile takes ``-`` for
@@ -203,12 +207,13 @@ def unsafe_audio_path(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: probed with soundfile and PyAV; CWE-22.
     """
-    for number, row in enumerate(reading.rows):
-        for position, path in enumerate(row.audio):
-            why = unsafe(path)
-            if why and not (why == _ABSOLUTE and isinstance(row, Prediction)):
-                yield found(number, f"the audio path {clipped(path)} {why}", "audio",
-                            "paths are relative to the data set's root", number=position)  # fmt: skip
+    paths = table.paths
+    whys = [unsafe(path) for path in paths.names]
+    wrong = np.array([why is not None and (table.asks or why != _ABSOLUTE) for why in whys], bool)
+    for mention in rows_where(wrong[paths.name]):
+        name = paths.name[mention]
+        yield found(int(paths.row[mention]), f"the audio path {clipped(paths.names[name])} {whys[name]}", "audio",
+                    "paths are relative to the data set's root", number=int(paths.place[mention]))  # fmt: skip
 
 
 _ABSOLUTE = "is absolute"
@@ -217,18 +222,17 @@ _PROTOCOL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(:|,,)")
 
 def unsafe(path: str) -> str | None:
     """Why a path of the audio must not be opened; None where it may."""
-    parts = re.split(r"[/\\]", path)
     if path == "-":
         return "is standard input to libsndfile"
     if _PROTOCOL.match(path):
         return "is an address or a protocol, not a path"
     if path.startswith(("/", "\\")) or re.match(r"[A-Za-z]:", path):
         return _ABSOLUTE
-    return "climbs out of its folder" if ".." in parts else None
+    return "climbs out of its folder" if ".." in path and ".." in re.split(r"[/\\]", path) else None
 
 
 @rule("QAI109", WARNING)
-def awkward_audio_path(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
     """A path of the audio that other systems refuse or mix up.
 
     Names over 255 bytes, names kept for devices on Windows, dots or spaces at the end, and two paths
@@ -243,24 +247,27 @@ def awkward_audio_path(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: the file systems of Windows and macOS.
     """
+    paths = table.paths
     spellings: dict[str, str] = {}
-    for number, row in enumerate(reading.rows):
-        for position, path in enumerate(row.audio):
-            if unsafe(path):
-                continue
+    faults: list[str | None] = []
+    for path in paths.names:
+        fault = None
+        if not unsafe(path):
             fault = name_fault(path.removeprefix("./")) if "{" not in path else None
-            if unicodedata.normalize("NFC", path) != path:
+            composed = unicodedata.normalize("NFC", path)
+            if composed != path:
                 fault = "is written with separate accents (NFD)"
-            other = spellings.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
-            if other != path:
+            if (other := spellings.setdefault(composed.casefold(), path)) != path:
                 fault = f"differs from {printable(other)} only in case or accents"
-            if fault:
-                yield found(number, f"the audio path {clipped(path)} {fault}", "audio", "rename the recording",
-                            number=position)  # fmt: skip
+        faults.append(fault)
+    for mention in rows_where(np.array([fault is not None for fault in faults], bool)[paths.name]):
+        name = paths.name[mention]
+        message = f"the audio path {clipped(paths.names[name])} {faults[name]}"
+        yield found(int(paths.row[mention]), message, "audio", "rename the recording", number=int(paths.place[mention]))
 
 
 @rule("QAI110", ERROR)
-def no_options(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def no_options(table: ItemTable, found: Found) -> Iterator[Finding]:
     """A list of options without any.
 
     A multiple-choice question with nothing to choose from cannot be answered; harnesses stop at it, or
@@ -274,13 +281,113 @@ def no_options(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: lmms-eval, the MMAU task draws at random where it finds no letter.
     """
-    for number, row in items_of(reading):
-        if row.options is not None and not row.options:
-            yield found(number, "the question has no options to choose from", "options", "list the options")
+    if table.asks:
+        for row in rows_where(pc.equal(pc.list_value_length(table.column("options")), 0)):
+            yield found(row, "the question has no options to choose from", "options", "list the options")
+
+
+@rule("QAI111", ERROR)
+def empty_question(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """A question without a word.
+
+    Whatever a model answers is a guess, and it is scored like an answer.
+
+    Example:
+        "question": ""
+
+    Fix:
+        Write the question, or leave the record out.
+
+    Reference: SO-Bench, question.
+    """
+    for row in table.blank("question") if table.asks else ():
+        yield found(row, f"the question {clipped(table.values('id')[row])} is empty", "question", "write the question")
+
+
+@rule("QAI112", ERROR)
+def no_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """A question without an answer, in a benchmark whose answers are public.
+
+    The judge is shown the right answer beside the prediction, and here would be shown none. Benchmarks that
+    keep their answers secret (MMAU, MERA) have empty ones on purpose; those are not meant.
+
+    Example:
+        "answer": null
+
+    Fix:
+        Write the answer as a full sentence.
+
+    Reference: SO-Bench scorer, REFERENCE_ANSWER.
+    """
+    for row in table.blank("answer") if table.asks and table.home in PUBLIC else ():
+        yield found(row, f"the question {clipped(table.values('id')[row])} has no answer", "answer", "write the answer")
+
+
+@rule("QAI113", WARNING)
+def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
+    """A task that SO-Bench does not have.
+
+    The scorer knows sixteen tasks by name, capitals included. An answer of any other is right only if it is
+    the reference letter by letter, but for case and spaces. Questions of other benchmarks that were converted
+    have such tasks; their scores are no SO-Bench scores.
+
+    Example:
+        "task_name": "Detect_Time"
+
+    Fix:
+        Name one of the sixteen tasks, or score the questions by the rules of their own benchmark.
+
+    Reference: SO-Bench scorer, normalized_exact_match.
+    """
+    if table.home != "so-bench":
+        return
+    plain = {task.replace("_", ""): task for task in PUBLISHED}
+    counts: dict[str, int] = {}
+    for task, count in _by_task(table).items():
+        if task not in PUBLISHED:
+            counts[task or ""] = counts.get(task or "", 0) + count  # no task, and an empty one, are alike
+    for task, count in counts.items():
+        many = f", in {count:,} questions" if count > 1 else ""
+        meant = plain.get(re.sub(r"[\W_]", "", task.lower()))
+        hint = f"write {meant}" if meant else f"the tasks are {', '.join(PUBLISHED)}"
+        named = f"the task {clipped(task)} is none of SO-Bench" if task.strip() else "the question has no task"
+        first = pc.index(pc.fill_null(table.column("task"), ""), task).as_py()
+        yield found(first, f"{named}{many}", "task", hint)
+
+
+@rule("QAI117", ERROR)
+def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """An audio_id that is not the name of the recording.
+
+    Both name one recording, and here they name two: one of them is wrong, and with it the answer, if it was
+    joined by the wrong one. Questions that seldio made without cutting the audio have ``start`` and ``end``, and
+    their audio_id is that of the clip in between.
+
+    Example:
+        "audio_id": "foa_413d6010b124f7adcc0b", "audio_path": "audio/test/foa_929c83b9bf22369f8eb9.wav"
+
+    Fix:
+        Find out where ids and paths were joined: usually one list was sorted or filtered alone.
+
+    Reference: the dataset card of SO-Bench, audio_id and audio_path.
+    """
+    if not table.asks or table.home not in PUBLIC:
+        return
+    columns = (table.values(field) for field in ("extra", "audio", "start", "end"))
+    for row, (extra, audio, start, end) in enumerate(zip(*columns, strict=True)):
+        if extra is None or '"audio_id"' not in extra or len(audio) != 1 or start is not None or end is not None:
+            continue
+        stem = audio[0].replace("\\", "/").rpartition("/")[2].rpartition(".")[0]
+        if stem and f'"audio_id": "{stem}"' in extra and extra.count('"audio_id"') == 1:
+            continue  # nearly all
+        name = table.extra(row).get("audio_id")
+        if isinstance(name, str) and stem and stem != name:
+            message = f"the audio_id is {clipped(name)}, the recording {clipped(audio[0])}"
+            yield found(row, message, "audio_id", "find out where ids and paths were joined")
 
 
 @rule("PRD101", ERROR)
-def repeated_prediction(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def repeated_prediction(table: ItemFile, found: Found) -> Iterator[Finding]:
     """Two predictions for one question.
 
     The SO-Bench scorer attaches the second one to another question that stands in the same line of the
@@ -294,20 +401,15 @@ def repeated_prediction(reading: ItemReading, found: Found) -> Iterator[Finding]
 
     Reference: SO-Bench scorer, prepare_records.
     """
-    seen: dict[tuple[str, str | None], int] = {}
-    for number, row in enumerate(reading.rows):
-        if not isinstance(row, Prediction) or row.id is None:
-            continue
-        key = (row.id, row.prompt)
-        if key in seen:
-            line = reading.locate(seen[key], "id", None).line
-            message, hint = told_twice(row, line)
-            yield found(number, message, "id", hint)
-        seen.setdefault(key, number)
+    for row, first in () if table.asks else table.repeated("id", "prompt"):
+        id = clipped(table.values("id")[row])
+        message = f"a second prediction for {id}; the first is in line {table.line(first)}"
+        hint = "keep one: MERA takes the last, SO-Bench's scorer may join the second to another question"
+        yield found(row, message, "id", hint)
 
 
 @rule("PRD102", WARNING)
-def empty_prediction(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def empty_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
     """A question without an answer of the model.
 
     It counts as wrong. An empty text often is a crash, a time-out or a refusal that was filtered out.
@@ -320,7 +422,6 @@ def empty_prediction(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench scorer: an empty prediction is not parseable and counts 0.
     """
-    for number, row in enumerate(reading.rows):
-        if isinstance(row, Prediction) and not (row.prediction or "").strip():
-            yield found(number, f"no prediction for {clipped(row.id or 'this question')}", "prediction",
-                        "it counts as wrong")  # fmt: skip
+    for row in () if table.asks else table.blank("prediction"):
+        yield found(row, f"no prediction for {clipped(table.values('id')[row] or 'this question')}", "prediction",
+                    "it counts as wrong")  # fmt: skip

@@ -16,12 +16,13 @@ from typing import Any
 from seldio.answers.letters import CYRILLIC
 from seldio.answers.matching import normalised
 from seldio.findings import Finding
-from seldio.formats.items import ItemReading, Row
+from seldio.formats.items import ItemReading
 from seldio.formats.mera import AS_WRITTEN, dig, id_value
 from seldio.rules.collection import Found
+from seldio.rules.item_table import ItemTable
 from seldio.rules.mera_verdict import ERRORS, gold_of, mera_response, mera_verdict
 from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
-from seldio.schema.qa import Item, Prediction
+from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
 
 __all__ = [
@@ -33,11 +34,11 @@ _OPTION = re.compile(r"option_[a-z]")
 _LETTER = re.compile(r"(?<![^\W_])[A-Fa-fАВСЕ](?![^\W_])")
 
 
-def _items(reading: ItemReading) -> Iterator[tuple[int, Item]]:
-    """The items of MERA's formats that have an instruction."""
-    for number, row in enumerate(reading.rows if reading.format.name == "ruenvaqa" else ()):
-        if isinstance(row, Item) and row.instruction is not None:
-            yield number, row
+def _instructed(table: ItemTable) -> Iterator[tuple[int, str]]:
+    """Row and instruction of the items of MERA's formats that have one."""
+    if table.asks and table.format == "ruenvaqa":
+        rows = enumerate(table.values("instruction"))
+        yield from ((row, instruction) for row, instruction in rows if instruction is not None)
 
 
 def _fields(instruction: str) -> list[str] | None:
@@ -49,7 +50,7 @@ def _fields(instruction: str) -> list[str] | None:
 
 
 @rule("QAI201", WARNING)
-def cyrillic_option_letter(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def cyrillic_option_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
     """An instruction that calls an option by a Cyrillic letter.
 
     The right answers are Latin letters. A model that does as it is told and answers with a Cyrillic А is
@@ -63,16 +64,15 @@ def cyrillic_option_letter(reading: ItemReading, found: Found) -> Iterator[Findi
 
     Reference: MERA_MULTIMODAL, ruEnvAQA; exact_match compares code points.
     """
-    for number, item in _items(reading):
-        match = _NAMED.search(item.instruction or "")
-        if match:
+    for number, instruction in _instructed(table):
+        if match := _NAMED.search(instruction):
             letter = match[1] or match[2]
             message = f"the instruction calls an option by {unicodedata.name(letter).lower()}, the answers are Latin"
             yield found(number, message, "instruction", f"write the Latin {CYRILLIC[letter]}")
 
 
 @rule("QAI202", ERROR)
-def options_of_instruction(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def options_of_instruction(table: ItemTable, found: Found) -> Iterator[Finding]:
     """An instruction for another number of options than the question has.
 
     With too few options the prompt cannot be made (KeyError), or on the Hub says ``C. None``. With too many
@@ -86,16 +86,17 @@ def options_of_instruction(reading: ItemReading, found: Found) -> Iterator[Findi
 
     Reference: MERA_MULTIMODAL, ruenvaqa/utils.py: instruction.format(**inputs).
     """
-    for number, item in _items(reading):
-        asked = {name for name in _fields(item.instruction or "") or () if _OPTION.fullmatch(name)}
-        given = {f"option_{letter}" for letter in string.ascii_lowercase[: len(item.options or ())]}
-        if asked != given and (asked or item.options):
+    for number, instruction in _instructed(table):
+        options = table.values("options")[number]
+        asked = {name for name in _fields(instruction) or () if _OPTION.fullmatch(name)}
+        given = {f"option_{letter}" for letter in string.ascii_lowercase[: len(options or ())]}
+        if asked != given and (asked or options):
             message = f"the instruction is for {plural(len(asked), 'option')}, the question has {len(given)}"
             yield found(number, message, "instruction", "take an instruction for as many options as there are")
 
 
 @rule("QAI203", ERROR)
-def instruction_placeholders(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding]:
     """A placeholder that nothing fills, or a part of the question without a placeholder.
 
     The prompt is made by Python's ``format`` from the inputs: an unknown name stops it with a KeyError.
@@ -109,12 +110,11 @@ def instruction_placeholders(reading: ItemReading, found: Found) -> Iterator[Fin
 
     Reference: MERA_MULTIMODAL, docs/dataset_formatting.md and ruenvaqa/utils.py.
     """
-    for number, item in _items(reading):
-        instruction = item.instruction or ""
-        fields = _fields(instruction)
-        further = (item.extra or {}).get("inputs")
+    for number, instruction in _instructed(table):
+        fields, audio = _fields(instruction), table.values("audio")[number]
+        further = table.extra(number).get("inputs")
         known = {"question", *(further if isinstance(further, dict) else ())}
-        known |= {f"audio_{n}" for n in range(1, len(item.audio) + 1)} if len(item.audio) > 1 else {"audio"}
+        known |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
         for name in fields or ():
             if name not in known and not _OPTION.fullmatch(name) and name.isidentifier():
                 yield found(number, f"nothing fills the placeholder {clipped(name)}", "instruction",
@@ -127,7 +127,7 @@ def instruction_placeholders(reading: ItemReading, found: Found) -> Iterator[Fin
 
 
 @rule("QAI204", ERROR)
-def literal_braces(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def literal_braces(table: ItemTable, found: Found) -> Iterator[Finding]:
     """Braces in an instruction that are no placeholder.
 
     Python's ``format`` takes every brace for one and stops with an error. Braces in questions and options do
@@ -141,8 +141,8 @@ def literal_braces(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: MERA_MULTIMODAL, ruenvaqa/utils.py: instruction.format(**inputs).
     """
-    for number, item in _items(reading):
-        fields = _fields(item.instruction or "")
+    for number, instruction in _instructed(table):
+        fields = _fields(instruction)
         if fields is None or any(not name.isidentifier() for name in fields):
             yield found(number, "braces in the instruction that are no placeholder", "instruction", "write {{ and }}")
 
@@ -253,26 +253,28 @@ def task_missing(package: MeraPackage, found: Found) -> Iterator[Finding]:
         yield found(path, f"there is no {printable(task)}.json", hint)
 
 
-@dataclasses.dataclass(frozen=True)
 class Answers:
-    """The answers of a submission, and the questions where those are known."""
+    """The answers of a submission, and the questions where those are known.
 
-    reading: ItemReading
-    gold: Mapping[str, Item] | None = None
+    Args:
+        reading: of the answers.
+        gold: the questions by id, where they are known.
+    """
+
+    def __init__(self, reading: ItemReading, gold: Mapping[str, Item] | None = None) -> None:
+        self.reading, self.gold, self.table = reading, gold, ItemTable(reading)
 
     def finding(self, *place: Any) -> Finding:
         """A finding about a row of the answers."""
         return self.reading.finding(*place)
 
-    def rows(self) -> Iterator[tuple[int, Prediction, str]]:
-        """Number, answer and its text, of answers that are not empty."""
-        for number, row in enumerate(self.reading.rows):
-            if isinstance(row, Prediction) and row.prediction:
-                yield number, row, row.prediction
+    def rows(self) -> Iterator[tuple[int, str]]:
+        """Row and text of answers that are not empty."""
+        return ((row, text) for row, text in enumerate(self.table.values("prediction")) if text)
 
-    def options(self, row: Prediction) -> int:
+    def options(self, row: int) -> int:
         """How many options the question of *row* has; four where that is not known."""
-        item = (self.gold or {}).get(row.id or "")
+        item = (self.gold or {}).get(self.table.values("id")[row] or "")
         return len(item.options) if item is not None and item.options else 4
 
 
@@ -296,21 +298,26 @@ def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
     Reference: MERA, modules/scoring/src/tasks/task.py.
     """
     left_out = answers.reading.origin.get("left_out")
-    given = {row.id for row in answers.reading.rows} | set(left_out if isinstance(left_out, list) else ())
+    ids = answers.table.values("id")
+    given = {*ids, *(left_out if isinstance(left_out, list) else ())}
     for name in answers.gold or ():
         if name not in given:
             yield found(None, f"there is no answer to question {clipped(name)}", None,
                         "one question without an answer, and the whole task scores 0")  # fmt: skip
-    for number, row in enumerate(answers.reading.rows):
-        item = (answers.gold or {}).get(row.id or "")
-        if _quoted(row) and not (item is not None and _quoted(item)) and (item is not None or answers.gold is None):
-            yield found(number, f"the id is the text {json.dumps(row.id)}: no answer to question {row.id}", "id",
+    for number, id in enumerate(ids):
+        item = (answers.gold or {}).get(id or "")
+        if (
+            (item is not None or answers.gold is None)
+            and _quoted(answers.table.extra(number))
+            and not (item is not None and _quoted(item.extra))
+        ):
+            yield found(number, f"the id is the text {json.dumps(id)}: no answer to question {id}", "id",
                         "write the number without quotes: MERA compares types as well")  # fmt: skip
 
 
-def _quoted(row: Row) -> bool:
-    """Whether the id of a record is a number in quotes."""
-    written = (row.extra or {}).get(AS_WRITTEN)
+def _quoted(extra: Mapping[str, Any] | None) -> bool:
+    """Whether the id of a record with these further keys is a number in quotes."""
+    written = (extra or {}).get(AS_WRITTEN)
     id = dig(written, "meta", "id") if isinstance(written, dict) else None
     return isinstance(id, str) and type(id_value(id)) is int
 
@@ -329,9 +336,9 @@ def surplus_answer(answers: Answers, found: Found) -> Iterator[Finding]:
 
     Reference: MERA, modules/scoring/src/tasks/task.py: only the ids of the right answers are looked at.
     """
-    for number, row in enumerate(answers.reading.rows):
-        if answers.gold is not None and row.id not in answers.gold:
-            yield found(number, f"there is no question {clipped(row.id or '')}", "id", "it is ignored: correct its id")
+    for number, id in enumerate(answers.table.values("id") if answers.gold is not None else ()):
+        if id not in (answers.gold or ()):
+            yield found(number, f"there is no question {clipped(id or '')}", "id", "it is ignored: correct its id")
 
 
 @rule("PRD133", ERROR)
@@ -348,8 +355,8 @@ def letter_outside_options(answers: Answers, found: Found) -> Iterator[Finding]:
 
     Reference: MERA_MULTIMODAL, ruenvaqa.yaml: exact_match.
     """
-    for number, row, text in answers.rows():
-        letter, count = normalised(text), answers.options(row)
+    for number, text in answers.rows():
+        letter, count = normalised(text), answers.options(number)
         if _latin(letter) and letter not in string.ascii_lowercase[:count]:
             message = f"{letter.upper()} is none of the {count} options"
             yield found(number, message, "prediction", f"the options are A to {string.ascii_uppercase[count - 1]}")
@@ -369,7 +376,7 @@ def homoglyph_answer(answers: Answers, found: Found) -> Iterator[Finding]:
 
     Reference: exact_match of lm-eval compares code points.
     """
-    for number, _, text in answers.rows():
+    for number, text in answers.rows():
         letter = normalised(text)
         if letter in CYRILLIC:
             message = f"a Cyrillic letter that looks like {CYRILLIC[letter]}: scored 0"
@@ -391,7 +398,7 @@ def text_around_letter(answers: Answers, found: Found) -> Iterator[Finding]:
 
     Reference: MERA_MULTIMODAL, ruenvaqa.yaml: no filter is applied before exact_match.
     """
-    for number, _, text in answers.rows():
+    for number, text in answers.rows():
         letter = normalised(text)
         if not _latin(letter) and letter not in CYRILLIC:
             letters = {CYRILLIC.get(one, one).upper() for one in _LETTER.findall(text)}
@@ -418,7 +425,7 @@ def decorated_letter(answers: Answers, found: Found) -> Iterator[Finding]:
 
     Reference: MERA_MULTIMODAL, ruenvaqa.yaml: ignore_case, ignore_punctuation.
     """
-    for number, _, text in answers.rows():
+    for number, text in answers.rows():
         letter = normalised(text)
         if _latin(letter) and text != letter.upper():
             yield found(number, f"{clipped(text)} counts as {letter.upper()}", "prediction", f"write {letter.upper()}")

@@ -7,22 +7,25 @@ Most official scorers say nothing about what is found here; what they do instead
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+import pyarrow.compute as pc
+
 from seldio.findings import Finding
-from seldio.formats.items import ItemReading, Row
+from seldio.formats.base import Ints
+from seldio.formats.items import ItemReading
 from seldio.formats.qa_csv import INSTRUCTIONS, KEYWORDS
 from seldio.rules.collection import Found
+from seldio.rules.item_table import OUTPUTS, ItemFile, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, findings, rule
 from seldio.schema.alike import same_audio, same_task
-from seldio.schema.qa import Item, Prediction
 from seldio.text import clipped, listed, plural, printable
 
-#: Formats of questions whose files also carry a model's outputs, and the key of the output.
-OUTPUTS = {"mmau": "model_output", "mmar": "answer_prediction"}
 #: The benchmark that a format of predictions belongs to.
 _OF = {"so-bench-predictions": "so-bench", "jasco-predictions": "jasco", "ruenvaqa-submission": "ruenvaqa"}
 
@@ -81,84 +84,73 @@ JOINS = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
 class Answered:
     """Predictions and the questions they are joined to.
 
     Args:
-        reading: of the predictions.
+        reading: of the predictions, or of questions with a model's outputs.
         questions: of the reference, each id once.
     """
 
-    reading: ItemReading
-    questions: ItemReading
+    def __init__(self, reading: ItemReading, questions: ItemReading) -> None:
+        self.reading, self.questions = reading, questions
+        self.given, self.asked = ItemTable(reading), ItemTable(questions)
+        name = _OF.get(reading.home, reading.home)
+        #: what the benchmark's scorer does
+        self.join = JOINS.get(name if name in JOINS else questions.home, Join())
+        #: how many predictions have no id, so that they go by order
+        self.nameless = self.given.column("id").null_count
+        #: whether predictions go by order and are not as many as the questions
+        self.counts_differ = bool(self.nameless) and len(self.given) != len(self.asked)
+
+    @cached_property
+    def question(self) -> Ints:
+        """The row of the question that each prediction is joined to: by id, without one by its place; -1: none."""
+        ids = self.given.column("id")
+        row = pc.fill_null(pc.index_in(ids, value_set=self.asked.column("id")), -1).to_numpy(zero_copy_only=False)
+        order = np.arange(len(row))
+        return np.where(self.given.known("id"), row, np.where(order < len(self.asked), order, -1)).astype(np.int64)
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Prediction and question of those that are joined; none by order where the counts differ."""
+        joined = self.question >= 0
+        if self.counts_differ:
+            joined &= self.given.known("id")
+        rows = rows_where(joined)
+        return list(zip(rows, self.question[rows].tolist(), strict=True))
 
     def finding(self, *place: Any) -> Finding:
         """A finding about a row of the predictions."""
         return self.reading.finding(*place)
 
-    @property
-    def join(self) -> Join:
-        """What the benchmark's scorer does."""
-        own = self.reading.home
-        name = _OF.get(own, own)
-        return JOINS.get(name if name in JOINS else self.questions.home, Join())
+    def agree(self, row: int, item: int) -> bool:
+        """Whether a prediction and a question name the same recording and task, or one of them none."""
+        return self.same("audio", same_audio, row, item) and self.same("task", same_task, row, item)
 
-    @cached_property
-    def rows(self) -> Sequence[Prediction]:
-        """The predictions, one for each row of the reading."""
-        return [prediction_of(row, self.reading.home) for row in self.reading.rows]
+    def same(self, field: str, alike: Any, row: int, item: int) -> bool:
+        """Whether a field of a prediction and a question are alike."""
+        return bool(alike(self.given.values(field)[row], self.asked.values(field)[item]))
 
-    @cached_property
-    def items(self) -> dict[str, int]:
-        """The row of each question by its id."""
-        return {row.id: number for number, row in enumerate(self.questions.rows) if row.id is not None}
-
-    @cached_property
-    def nameless(self) -> bool:
-        """Whether some predictions have no id, so that they go by order."""
-        return any(row.id is None for row in self.rows)
-
-    @property
-    def counts_differ(self) -> bool:
-        """Whether predictions go by order and are not as many as the questions."""
-        return self.nameless and len(self.rows) != len(self.questions.rows)
-
-    def question(self, number: int) -> Item | None:
-        """The question that prediction *number* is joined to: by id, without one by its place in the file."""
-        id = self.rows[number].id
-        row = number if id is None else self.items.get(id, -1)
-        item = self.questions.rows[row] if 0 <= row < len(self.questions.rows) else None
-        return item if isinstance(item, Item) else None
-
-    @cached_property
-    def pairs(self) -> list[tuple[int, Prediction, Item]]:
-        """Number, prediction and question of those that are joined; none by order where the counts differ."""
-        joined = ((number, row, self.question(number)) for number, row in enumerate(self.rows))
-        by_order = not self.counts_differ
-        return [(n, row, item) for n, row, item in joined if item is not None and (by_order or row.id is not None)]
-
-    def place(self, item: str) -> str:
-        """Where a question stands, for people."""
-        line = self.questions.locate(self.items[item], "id", None).line
-        return f"line {line} of {printable(self.questions.path)}"
+    def called(self, row: int, item: int) -> str:
+        """A question as people find it."""
+        name = clipped(self.asked.values("id")[item])
+        return name if self.given.values("id")[row] is not None else f"the question in its place, {name},"
 
 
 def has_outputs(reading: ItemReading) -> bool:
     """Whether a file holds predictions, those beside their questions included."""
-    key = OUTPUTS.get(reading.home)
-    if reading.format.holds == "predictions" or any(isinstance(row, Prediction) for row in reading.rows):
+    if reading.format.holds == "predictions" or "prediction" in reading.table.column_names:
         return True
-    return key is not None and any(key in (row.extra or {}) for row in reading.rows)
+    return reading.home in OUTPUTS and any(output is not _ABSENT for output in outputs(ItemTable(reading)))
 
 
-def prediction_of(row: Row, format: str) -> Prediction:
-    """A row as a prediction."""
-    if isinstance(row, Prediction):
-        return row
-    output = (row.extra or {}).get(OUTPUTS.get(format, ""))
-    text = output if isinstance(output, str) else None
-    return Prediction(id=row.id, audio=row.audio, task=row.task, prompt=None, prediction=text, extra=row.extra)
+_ABSENT = object()
+
+
+def outputs(table: ItemTable) -> list[Any]:
+    """The model's outputs beside questions, of any type; ``_ABSENT`` where there is none."""
+    return [table.extra(row).get(OUTPUTS[table.home], _ABSENT) for row in range(len(table))]
 
 
 #: What JASCO's predictions repeat of the questions, and where the questions have it.
@@ -186,10 +178,11 @@ def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
     """
     if answered.nameless:
         return
-    given = {row.id for row in answered.rows}
-    for id in answered.items:
-        if id not in given:
-            yield found(None, f"no prediction for {clipped(id)}, {answered.place(id)}", None, answered.join.missing)
+    given, ids = answered.given.column("id"), answered.asked.column("id")
+    for row in rows_where(pc.invert(pc.is_in(ids, value_set=given))):
+        place = f"line {answered.asked.line(row)} of {printable(answered.questions.path)}"
+        message = f"no prediction for {clipped(answered.asked.values('id')[row])}, {place}"
+        yield found(None, message, None, answered.join.missing)
 
 
 @rule("PRD202", ERROR)
@@ -208,13 +201,14 @@ def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench, score_sobench.py, prepare_records.
     """
-    alike = {_loose(id): id for id in answered.items}
-    for number, row in enumerate(answered.rows):
-        if row.id is not None and row.id not in answered.items:
-            other = alike.get(_loose(row.id))
-            hint = f"the reference has {clipped(repr(other))}" if other is not None else answered.join.surplus
-            name = clipped(repr(row.id) if other is not None else row.id)
-            yield found(number, f"no question {name} in {printable(answered.questions.path)}", "id", hint)
+    surplus = rows_where((answered.question < 0) & answered.given.known("id"))
+    alike = {_loose(id): id for id in answered.asked.values("id")} if surplus else {}
+    for row in surplus:
+        id = answered.given.values("id")[row]
+        other = alike.get(_loose(id))
+        hint = f"the reference has {clipped(repr(other))}" if other is not None else answered.join.surplus
+        name = clipped(repr(id) if other is not None else id)
+        yield found(row, f"no question {name} in {printable(answered.questions.path)}", "id", hint)
 
 
 def _loose(id: str) -> str:
@@ -239,19 +233,18 @@ def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench, score_sobench.py, prepare_records.
     """
-    for number, row, item in answered.pairs:
-        theirs, own = (item.extra or {}).get("audio_id"), (row.extra or {}).get("audio_id")
-        if not same_audio(row, item):
-            message = f"the audio is {listed(row.audio, 2)}, that of {_called(row, item)} {listed(item.audio, 2)}"
-            yield found(number, message, "audio", answered.join.order if row.id is None else answered.join.audio)
-        elif isinstance(theirs, str) and isinstance(own, str) and theirs != own:
-            message = f"the audio_id is {clipped(own)}, that of {_called(row, item)} {clipped(theirs)}"
-            yield found(number, message, "audio_id", answered.join.audio)
-
-
-def _called(row: Prediction, item: Item) -> str:
-    """A question as people find it."""
-    return clipped(item.id) if row.id is not None else f"the question in its place, {clipped(item.id)},"
+    given, asked = answered.given, answered.asked
+    for row, item in answered.pairs:
+        if not answered.same("audio", same_audio, row, item):
+            audio, other = listed(given.values("audio")[row], 2), listed(asked.values("audio")[item], 2)
+            message = f"the audio is {audio}, that of {answered.called(row, item)} {other}"
+            nameless = given.values("id")[row] is None
+            yield found(row, message, "audio", answered.join.order if nameless else answered.join.audio)
+        elif all('"audio_id"' in (table.values("extra")[each] or "") for table, each in ((given, row), (asked, item))):
+            own, theirs = given.extra(row).get("audio_id"), asked.extra(item).get("audio_id")
+            if isinstance(theirs, str) and isinstance(own, str) and theirs != own:
+                message = f"the audio_id is {clipped(own)}, that of {answered.called(row, item)} {clipped(theirs)}"
+                yield found(row, message, "audio_id", answered.join.audio)
 
 
 @rule("PRD204", ERROR)
@@ -269,10 +262,13 @@ def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench, score_sobench.py: fields of the question overwrite those of the prediction.
     """
-    for number, row, item in answered.pairs:
-        if not same_task(row, item) and same_audio(row, item):  # else one cause would be told twice
-            message = f"the task is {clipped(row.task or '')}, that of {_called(row, item)} {clipped(item.task or '')}"
-            yield found(number, message, "task", answered.join.order if row.id is None else answered.join.task)
+    for row, item in answered.pairs:
+        if answered.same("task", same_task, row, item) or not answered.same("audio", same_audio, row, item):
+            continue  # of a wrong recording, one cause would be told twice
+        task, other = clipped(answered.given.values("task")[row]), clipped(answered.asked.values("task")[item])
+        nameless = answered.given.values("id")[row] is None
+        yield found(row, f"the task is {task}, that of {answered.called(row, item)} {other}", "task",
+                    answered.join.order if nameless else answered.join.task)  # fmt: skip
 
 
 @rule("PRD205", ERROR)
@@ -292,12 +288,13 @@ def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
     """
     if answered.reading.home != "jasco-predictions":
         return
-    asked: dict[str, dict[str, int]] = {}
-    for number, row, item in answered.pairs:
-        asked.setdefault(item.id, {}).setdefault(row.prompt or "", number)
-    for id, prompts in asked.items():
+    asked: dict[int, dict[str, int]] = {}
+    for row, item in answered.pairs:
+        asked.setdefault(item, {}).setdefault(answered.given.values("prompt")[row] or "", row)
+    for item, prompts in asked.items():
         lacking = [str(n) for n, text in enumerate(INSTRUCTIONS, 1) if text not in prompts]
         if lacking and len(prompts) < len(INSTRUCTIONS):
+            id = answered.asked.values("id")[item]
             message = f"{clipped(id)} was asked {len(prompts)} of {len(INSTRUCTIONS)} instructions"
             numbers = f"number {lacking[0]}" if len(lacking) == 1 else f"numbers {', '.join(lacking)}"
             hint = f"{numbers} of JASCO's list missing: eval.py takes the best of those that are there"
@@ -322,14 +319,14 @@ def foreign_instruction(answered: Answered, found: Found) -> Iterator[Finding]:
     if answered.reading.home != "jasco-predictions":
         return
     others: dict[str, list[int]] = {}
-    for number, row in enumerate(answered.rows):
-        if row.prompt not in INSTRUCTIONS:
-            others.setdefault(row.prompt or "", []).append(number)
-    for text, numbers in others.items():
-        many = f", in {plural(len(numbers), 'row')}" if len(numbers) > 1 else ""
+    for row, prompt in enumerate(answered.given.values("prompt")):
+        if prompt not in INSTRUCTIONS:
+            others.setdefault(prompt or "", []).append(row)
+    for text, rows in others.items():
+        many = f", in {plural(len(rows), 'row')}" if len(rows) > 1 else ""
         near = next((n for n, known in enumerate(INSTRUCTIONS, 1) if _words(known) == _words(text)), None)
         hint = f"number {near} with other signs or spaces" if near else "scores under it are no JASCO scores"
-        yield found(numbers[0], f"{clipped(text)} is none of JASCO's instructions{many}", "prompt", hint)
+        yield found(rows[0], f"{clipped(text)} is none of JASCO's instructions{many}", "prompt", hint)
 
 
 def _words(text: str) -> list[str]:
@@ -353,28 +350,19 @@ def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
     """
     if not answered.counts_differ:
         return
-    given, asked = len(answered.rows), len(answered.questions.rows)
+    given, asked = len(answered.given), len(answered.asked)
     message = f"{plural(given, 'prediction')}, some of them without an id, for {plural(asked, 'question')}"
-    if all(row.id is None for row in answered.rows):
+    if answered.nameless == given:
         message = f"{plural(given, 'prediction')} without ids for {plural(asked, 'question')}"
-    first = next((number for number in range(min(given, asked)) if _disagree(answered, number)), None)
-    if first is None:
-        yield found(None, message, None, answered.join.order)
-    else:
+    nameless = rows_where(~answered.given.known("id")[:asked])
+    first = next((row for row in nameless if not answered.agree(row, row)), None)
+    if first is not None:
         message += f"; from here on they disagree with {printable(answered.questions.path)}"
-        yield found(first, message, None, answered.join.order)
-
-
-def _disagree(answered: Answered, number: int) -> bool:
-    """Whether a prediction without an id has another recording or task than the question in its place."""
-    row, item = answered.rows[number], answered.question(number)
-    if row.id is not None or item is None:
-        return False
-    return not (same_audio(row, item) and same_task(row, item))
+    yield found(first, message, None, answered.join.order)
 
 
 @rule("PRD208", ERROR)
-def output_missing(reading: ItemReading, found: Found) -> Iterator[Finding]:
+def output_missing(table: ItemFile, found: Found) -> Iterator[Finding]:
     """A question without the model's output in a file that has outputs.
 
     MMAU's evaluation skips such a question without a word, so that the accuracy is one over fewer questions.
@@ -387,15 +375,16 @@ def output_missing(reading: ItemReading, found: Found) -> Iterator[Finding]:
 
     Reference: MMAU, evaluation.py.
     """
-    key = OUTPUTS.get(reading.home)
-    if key is None or not has_outputs(reading):
+    found_outputs = outputs(table) if table.asks and table.home in OUTPUTS else []
+    if all(output is _ABSENT for output in found_outputs):
         return
-    for number, row in enumerate(reading.rows):
-        value = (row.extra or {}).get(key)
+    key = OUTPUTS[table.home]
+    for row, value in enumerate(found_outputs):
         if not isinstance(value, str) or not value.strip():
-            state = "no" if key not in (row.extra or {}) else "an empty" if isinstance(value, str) else "no text as"
-            hint = JOINS["mmau"].missing if reading.home == "mmau" else "run the model on it again"
-            yield found(number, f"{state} {key} for {clipped(row.id or '')}", key if value is not None else None, hint)
+            state = "no" if value is _ABSENT else "an empty" if isinstance(value, str) else "no text as"
+            hint = JOINS["mmau"].missing if table.home == "mmau" else "run the model on it again"
+            there = value is not None and value is not _ABSENT
+            yield found(row, f"{state} {key} for {clipped(table.values('id')[row])}", key if there else None, hint)
 
 
 @rule("PRD209", ERROR)
@@ -413,20 +402,26 @@ def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
 
     Reference: JASCO, evaluation/eval.py; MMAU, evaluation.py: both read nothing but this file.
     """
-    for number, row, item in answered.pairs:
-        for field, ours, theirs in _copies(answered.reading.rows[number], row, item):
-            message = f"{field} is {_shown(ours)}, that of {clipped(item.id)} {_shown(theirs)}"
-            yield found(number, message, field, answered.join.copy)
+    for row, item in answered.pairs:
+        for field, ours, theirs in _copies(answered, row, item):
+            id = clipped(answered.asked.values("id")[item])
+            message = f"{field} is {_shown(ours)}, that of {id} {_shown(theirs)}"
+            yield found(row, message, field, answered.join.copy)
 
 
-def _copies(given: Row, row: Prediction, item: Item) -> Iterator[tuple[str, Any, Any]]:
+def _copies(answered: Answered, row: int, item: int) -> Iterator[tuple[str, Any, Any]]:
     """The fields that a file of predictions repeats with another value: name, value here, value there."""
-    if isinstance(given, Item):
-        both = {name: (getattr(given, name), getattr(item, name)) for name in ("question", "options", "answer")}
+    given, asked = answered.given, answered.asked
+    if given.asks:
+        fields = ("question", "options", "answer")
+        both = {field: (given.values(field)[row], asked.values(field)[item]) for field in fields}
     else:
-        extra, truth = row.extra or {}, item.extra or {}
+        text = given.values("extra")[row] or ""
+        if '"tgt_text"' not in text and not any(f'"{ours}"' in text for ours in _JASCO_COPIES):
+            return
+        extra, truth = json.loads(text), asked.extra(item)
         both = {ours: (extra.get(ours), truth.get(name)) for ours, name in _JASCO_COPIES.items()}
-        both["tgt_text"] = (extra.get("tgt_text"), item.answer)
+        both["tgt_text"] = (extra.get("tgt_text"), asked.values("answer")[item])
     for name, (ours, theirs) in both.items():
         if ours is not None and theirs is not None and ours != theirs:
             yield name, ours, theirs
@@ -451,10 +446,10 @@ def other_questions(answered: Answered, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench, README: the training set's own test split is no substitute for the benchmark.
     """
-    if not answered.pairs and answered.rows and not answered.nameless:
-        mine, theirs = answered.rows[0].id or "", next(iter(answered.items), "")
-        message = f"no id ({plural(len({row.id for row in answered.rows}), 'id')}) is one of the reference's"
-        hint = f"here ids are like {clipped(mine, 30)}, in {printable(answered.questions.path)} {clipped(theirs, 30)}"
+    if not answered.pairs and len(answered.given) and not answered.nameless:
+        ids, theirs = answered.given.values("id"), next(iter(answered.asked.values("id")), "")
+        message = f"no id ({plural(len(set(ids)), 'id')}) is one of the reference's"
+        hint = f"here ids are like {clipped(ids[0], 30)}, in {printable(answered.questions.path)} {clipped(theirs, 30)}"
         yield found(0, message, "id", hint)
 
 

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from seldio.schema.qa import Item, Prediction
 
-
-def same_audio(row: Prediction, item: Item) -> bool:
-    """Whether a prediction names the recordings of a question, or none; folders in front do not matter."""
-    if not row.audio or not item.audio or row.audio == item.audio:
+def same_audio(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether both name the same recordings, or one of them none; folders in front do not matter."""
+    if not one or not other or one == other:
         return True
-    both = zip(row.audio, item.audio, strict=False)
-    return len(row.audio) == len(item.audio) and all(_ends_alike(*paths) for paths in both)
+    return len(one) == len(other) and all(map(_ends_alike, one, other))
 
 
-def same_task(row: Prediction, item: Item) -> bool:
-    """Whether a prediction names the task of a question, or none."""
-    return not row.task or not item.task or row.task == item.task
+def same_task(one: str | None, other: str | None) -> bool:
+    """Whether both name the same task, or one of them none."""
+    return not one or not other or one == other
 
 
 def _ends_alike(*paths: str) -> bool:
     """Whether the shorter path is the end of the longer one."""
+    short, long = sorted(paths, key=len)
+    if long.endswith(f"/{short}"):
+        return True
     parts = [[part for part in re.split(r"[/\\]", path) if part not in ("", ".", "..")] for path in paths]
-    short, long = sorted(parts, key=len)
-    return long[len(long) - len(short) :] == short
+    less, more = sorted(parts, key=len)
+    return more[len(more) - len(less) :] == less

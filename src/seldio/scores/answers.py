@@ -15,7 +15,8 @@ from seldio.findings import raise_errors
 from seldio.formats import item_formats
 from seldio.formats.items import ItemReading
 from seldio.reports.tables import Notice, ScoreReport
-from seldio.rules.predictions import OUTPUTS, has_outputs, prediction_of
+from seldio.rules.item_table import OUTPUTS
+from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction
 from seldio.tasks.english import PUBLISHED
 from seldio.text import listed, meant, plural, printable
@@ -183,12 +184,16 @@ def _check_sides(given: ItemReading, asked: ItemReading | None) -> None:
 
 def _outputs(given: ItemReading) -> list[Prediction]:
     """The predictions of a file, those beside their questions included; a question without output gives none."""
-    key = OUTPUTS.get(given.home, "")
-    return [
-        prediction_of(row, given.home)
-        for row in given.rows
-        if isinstance(row, Prediction) or (row.extra or {}).get(key) is not None
-    ]
+    key, rows = OUTPUTS.get(given.home, ""), list[Prediction]()
+    for row in given.rows:
+        if isinstance(row, Prediction):
+            rows.append(row)
+        elif (output := (row.extra or {}).get(key)) is not None:
+            text = output if isinstance(output, str) else None
+            rows.append(
+                Prediction(id=row.id, audio=row.audio, task=row.task, prompt=None, prediction=text, extra=row.extra)
+            )
+    return rows
 
 
 def _copies(given: ItemReading, asked: ItemReading) -> tuple[Notice, ...]:

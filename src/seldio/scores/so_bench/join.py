@@ -67,9 +67,9 @@ def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedA
         ("prediction with the qa_id of no question", [str(predictions[n].id) for n, item in theirs if item is None]),
         ("question answered more than once", _repeated(row.id for row in predictions if row.id is not None)),
         ("prediction with another recording than its question",
-         [items[item].id for n, item in fitting if not same_audio(predictions[n], items[item])]),
+         [items[item].id for n, item in fitting if not same_audio(predictions[n].audio, items[item].audio)]),
         ("prediction with another task than its question",
-         [items[item].id for n, item in fitting if not same_task(predictions[n], items[item])]),
+         [items[item].id for n, item in fitting if not same_task(predictions[n].task, items[item].task)]),
     )  # fmt: skip
     if wrong := [f"{_many(what, len(names))}: {listed(names, 3)}" for what, names in faults if names]:
         raise DataError(
@@ -176,8 +176,8 @@ def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> Joine
 def _traps(way: str, row: Prediction, item: Item) -> list[str]:
     if way != "id":
         return ["wrong-id" if row.id is not None and way == "line" else way]
-    found = [] if same_audio(row, item) else ["audio"]
-    return found + ([] if same_task(row, item) else ["task"])
+    found = [] if same_audio(row.audio, item.audio) else ["audio"]
+    return found + ([] if same_task(row.task, item.task) else ["task"])
 
 
 def _trap(name: str, what: str, *, grave: bool = True) -> Callable[[list[str]], Notice]:

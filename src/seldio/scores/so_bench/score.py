@@ -116,7 +116,7 @@ def _request(item: Item, row: Prediction) -> AnsweredQuestion:
 
 def _offline(requests: Sequence[AnsweredQuestion], items: Sequence[Item], offline: Offline) -> list[Judgement | None]:
     """What can be judged without a judge; with ``none`` only what the official program judges so."""
-    names = Names(name for item in items for name in names_in(item))
+    names = Names(name for item in items for name in names_in(item.task, item.answer, item.canonical_answer))
     local = {"speech_content"} if offline != "extract" else None
     return [
         extract(request, names) if local is None or request.task in local or request.task not in PUBLISHED else None

@@ -1,0 +1,369 @@
+"""QAI: whether what a question of SO-Bench says of itself agrees, task by task.
+
+What an answer in words says is read as the scorer reads a prediction without a judge
+(:mod:`seldio.answers.extract`): what a text does not say for sure is left alone. Nearly all answers agree, so the
+usual sentences are seen to agree first, and only the others are read whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from seldio.findings import Finding
+from seldio.rules.collection import Found
+from seldio.rules.item_table import ItemTable, rows_where
+from seldio.rules.registry import ERROR, rule
+from seldio.tasks.english import PUBLISHED, SOURCE_TASKS
+from seldio.text import clipped, listed
+
+if TYPE_CHECKING:
+    from seldio.answers.names import Names
+
+#: The key of ``answer_meta`` that a task is scored by, and where a judgement has the same of a prediction.
+TRUTHS = {task.name: (task.truth, task.field) for task in PUBLISHED.values() if task.truth and task.field}
+#: The keys of a single number, the first of which counts.
+_SINGLE = ("azimuth_deg", "elevation_deg", "distance_m", "onset_time", "active_count")
+_DECIMALS = re.compile(r"\d\.(\d+)")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+#: Words that may turn the sign of a number.
+_TURNED = re.compile(r"left|right|clockwise|minus|negative|below|beneath|under|down|lower", re.IGNORECASE)
+
+
+def _numbers(text: str | None) -> list[float]:
+    return [float(part) for part in _NUMBER.findall(text or "")]
+
+
+def _metas(table: ItemTable) -> list[list[float]]:
+    """By row: the numbers of the meta, an interval before others; none where it has none."""
+    single = pc.coalesce(*(table.column(f"answer_meta.{key}").cast(pa.float64()) for key in _SINGLE))
+    spans = table.column("answer_meta.time_span").to_pylist()
+    return [span or ([] if one is None else [one]) for span, one in zip(spans, single.to_pylist(), strict=True)]
+
+
+def _truths(table: ItemTable) -> list[list[float]]:
+    """By row: the numbers that its task is scored by; none where it has none, or they are missing."""
+    truths: list[list[float]] = [[] for _ in range(len(table))]
+    for key in {key for key, _ in TRUTHS.values()}:
+        tasks = pa.array([task for task, (other, _) in TRUTHS.items() if other == key])
+        values = table.column(f"answer_meta.{key}").to_pylist()
+        for row in rows_where(pc.is_in(table.column("task"), value_set=tasks)):
+            value = values[row]
+            truths[row] = [] if value is None else value if isinstance(value, list) else [float(value)]
+    return truths
+
+
+@rule("QAI106", ERROR)
+def meta_contradicts_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """Numbers in the meta that are not those of the canonical answer.
+
+    The scorer compares with the meta, people and judges read the answer: a prediction that is right by
+    one is wrong by the other.
+
+    Example:
+        "canonical_answer": "18.5s to 20.0s", "answer_meta": {"time_span": [18.0, 20.0]}
+
+    Fix:
+        Write both from one source.
+
+    Reference: SO-Bench, answer_meta.
+    """
+    rows = rows_where(table.known("answer_meta") & table.known("canonical_answer")) if table.asks else []
+    metas, canonicals = _metas(table) if rows else [], table.values("canonical_answer") if rows else []
+    for row in rows:
+        if _contradicted(canonicals[row], metas[row]):
+            shown = ", ".join(f"{value:g}" for value in metas[row])
+            message = f"the canonical answer says {clipped(canonicals[row])}, the meta {shown}"
+            yield found(row, message, "canonical_answer", "write both from one source")
+
+
+def _contradicted(canonical: str | None, meta: list[float]) -> bool:
+    """Whether a meta has numbers, and those of the canonical answer are others."""
+    numbers = _numbers(canonical) if meta else []
+    return len(numbers) == len(meta) and any(
+        abs(one - other) > 0.051 * max(1.0, abs(other) / 100) for one, other in zip(numbers, meta, strict=True)
+    )
+
+
+def _published(table: ItemTable) -> Iterator[tuple[int, str]]:
+    """Row and task of the questions of SO-Bench with a task that it has."""
+    if table.asks and table.home == "so-bench":
+        yield from ((row, task) for row, task in enumerate(table.values("task")) if task in PUBLISHED)
+
+
+@rule("QAI114", ERROR)
+def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """A question whose task is scored by a number, and whose meta does not have it.
+
+    Azimuths, elevations, distances, times and counts are compared with ``answer_meta`` alone. Without its number
+    no prediction can be right, and nobody is told.
+
+    Example:
+        "task_name": "detect_time", "answer_meta": {}
+
+    Fix:
+        azimuth_deg for estimate_azimuth, elevation_deg for estimate_elevation, distance_m for estimate_distance,
+        time_span for detect_time and spatial_temporal, onset_time for onset_from_location, active_count for
+        count_sources.
+
+    Reference: the dataset card of SO-Bench, answer_meta.
+    """
+    truths = _truths(table) if table.asks and table.home == "so-bench" else []
+    for row, task in _published(table):
+        if task in TRUTHS and not truths[row]:
+            meta, other = table.column("answer_meta")[row].as_py(), table.extra(row).get("answer_meta")
+            keys = [key for key, value in (meta or {}).items() if value is not None]
+            keys += [key for key, value in other.items() if value is not None] if isinstance(other, dict) else []
+            has = f"has {listed(keys)}" if keys else "is empty" if meta is not None else "is missing"
+            key = TRUTHS[task][0]
+            yield found(row, f"{task} needs {key}, and answer_meta {has}", "answer_meta", f"write {key}")
+
+
+@rule("QAI115", ERROR)
+def impossible_canonical_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """A canonical answer that its task cannot have.
+
+    Motions are stationary, moving, approaching or receding; relative_left_right says left or right;
+    spatial_temporal ends with a direction; angles, distances, times and counts are numbers. No prediction agrees
+    with anything else, whatever the judge makes of it.
+
+    Example:
+        "task_name": "classify_motion", "canonical_answer": "loud"
+
+    Fix:
+        Write one of the words, or the number with its unit. Often answers were exchanged between tasks.
+
+    Reference: SO-Bench scorer, motion_label, left_right and the other fields of a judgement.
+    """
+    canonicals = table.values("canonical_answer") if table.asks else []
+    for row, task in _published(table):
+        canonical = canonicals[row]
+        if canonical is not None and (must := _lacking(task, canonical)):
+            shown = clipped(canonical) if canonical.strip() else "empty"
+            yield found(row, f"the canonical answer of {task} is {shown}", "canonical_answer", f"it {must}")
+
+
+def _lacking(task: str, text: str) -> str | None:
+    """What a canonical answer must be and is not; None where it may be right."""
+    if not text.strip():
+        return "must not be empty"
+    needed = 0 if task not in TRUTHS or task == "spatial_temporal" else 2 if task == "detect_time" else 1
+    if len(_NUMBER.findall(text)) < needed and len(_NUMBER.findall(_plainly(text))) < needed:
+        return "is a number" if needed == 1 else "is a start and an end in seconds"
+    return _LACKING[task](text) if task in _LACKING else None
+
+
+@lru_cache(maxsize=4096)
+def _plainly(text: str) -> str:
+    from seldio.answers.plain_text import plainly
+
+    return plainly(text)
+
+
+@lru_cache(maxsize=4096)
+def _no_motion(text: str) -> str | None:
+    from seldio.answers.bearings import motion
+
+    return None if motion(_plainly(text)) else "is stationary, moving, approaching or receding"
+
+
+def _no_side(text: str) -> str | None:
+    from seldio.answers.bearings import sides
+
+    return None if _SIDE.fullmatch(text) or sides(_plainly(text)) else "says left or right"
+
+
+@lru_cache(maxsize=4096)
+def _no_direction(text: str) -> str | None:
+    from seldio.answers.bearings import directions
+
+    return None if directions(_plainly(text)) != frozenset() else "is a source from a direction, as bell from left"
+
+
+def _place(text: str) -> str | None:
+    """What :func:`_no_direction` says of the end of a canonical answer, which is enough where it has a direction."""
+    return _no_direction(text.rpartition(" from ")[2]) and _no_direction(text)
+
+
+_SIDE = re.compile(r"[^:\\<]+ (?:is|are) to the (?:left|right) of [^:\\<]+")
+_LACKING: dict[str, Callable[[str], str | None]] = {
+    "classify_motion": _no_motion,
+    "relative_left_right": _no_side,
+    "spatial_temporal": _place,
+}
+
+
+@rule("QAI116", ERROR)
+def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
+    """An answer in words that says something else than the canonical answer or the meta.
+
+    Models learn from the one and are scored by the other, and the judge is shown both. Only what is sure is told:
+    a number, time, motion, side, direction or name that the text gives plainly. Numbers may be rounded.
+
+    Example:
+        "answer": "The gong is audible from 18.5s to 21.0s.", "answer_meta": {"time_span": [18.5, 20.0]}
+
+    Fix:
+        Write both from one source.
+
+    Reference: SO-Bench, answer, canonical_answer and answer_meta.
+    """
+    rows = list(_published(table))
+    if not rows:
+        return
+    from seldio.answers.names import Names, names_in
+
+    questions, answers, canonicals = map(table.values, ("question", "answer", "canonical_answer"))
+    rows = [(row, task) for row, task in rows if (answers[row] or "").strip()]
+    names = Names(name for row, task in rows for name in names_in(task, answers[row], canonicals[row]))
+    truths, metas, told = _truths(table), _metas(table), _Told(names)
+    for row, task in rows:
+        truth = told.otherwise(task, questions[row], answers[row], canonicals[row], truths[row], metas[row])
+        if truth is not None:
+            message = f"the answer says {clipped(answers[row], 90)}, {truth}"
+            yield found(row, message, "answer", "write both from one source")
+
+
+class _Told:
+    """What answers in words say otherwise than their questions have it; *names* are those of the right answers."""
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self._sure: dict[tuple[str, str, str], bool] = {}
+        self._plain: dict[tuple[str, str], bool] = {}
+
+    def otherwise(
+        self, task: str, question: str, answer: str, canonical: str | None, truth: list[float], meta: list[float]
+    ) -> str | None:
+        """What is true where the answer in words says something else for sure; None where it does not."""
+        right = f"the canonical answer {clipped(str(canonical))}"
+        if task == "speech_content":
+            return right if _transcribed_otherwise(canonical, answer) else None
+        if task in TRUTHS and task != "spatial_temporal":
+            numbers = _numbers(answer)
+            if truth and {*truth} <= {*numbers} and not _TURNED.search(answer):
+                return None  # most of them, and reading takes time
+            if truth == numbers and "#" not in answer and self._as_written(task, _NUMBER.sub(_masked, answer)):
+                return None
+        elif canonical is not None and self._agrees(task, question, answer, canonical, truth):
+            return None
+        verdict = self._read(task, question, answer, canonical)
+        if verdict is None:
+            return None
+        said = verdict["prediction"][TRUTHS[task][1]] if truth and not _contradicted(canonical, meta) else None
+        if said is not None and _is_other(task, answer, truth, said):
+            return f"the meta {', '.join(f'{value:g}' for value in truth)}"
+        semantic = verdict["semantic"]
+        wrong = semantic["source_match_level"] == "wrong" or any(
+            semantic[name] is False for name in ("relation_match", "direction_match", "motion_match")
+        )
+        return right if wrong and canonical is not None else None
+
+    def _read(self, task: str, question: str, answer: str, canonical: str | None) -> dict[str, Any] | None:
+        from seldio.answers.extract import extract
+        from seldio.answers.judgements import AnsweredQuestion
+
+        return extract(AnsweredQuestion("", task, question, answer, canonical, {}, answer), self.names)
+
+    def _as_written(self, task: str, frame: str) -> bool:
+        """Whether numbers in the places of ``#`` are read as they stand: then all are, in the same words."""
+        if (task, frame) not in self._plain:
+            values = [7 + place + len(mask) / 4 for place, mask in enumerate(_MASK.findall(frame))]
+            texts = iter(f"{value:g}" for value in values)
+            verdict = self._read(task, "", _MASK.sub(lambda _: next(texts), frame), None)
+            said = verdict["prediction"][TRUTHS[task][1]] if verdict is not None else None
+            self._plain[task, frame] = (said if isinstance(said, list) else [said]) == values
+        return self._plain[task, frame]
+
+    # --- the usual sentences, in which no number, name or word can be meant otherwise
+
+    def _agrees(self, task: str, question: str, answer: str, canonical: str, truth: list[float]) -> bool:
+        """Whether an answer is one of the usual sentences and says what the canonical answer says."""
+        if answer == canonical and task not in TRUTHS:
+            return True
+        if _ODD.search(answer):
+            return False
+        if task in SOURCE_TASKS:
+            name = canonical.partition(" from ")[0] if task == "detect_source" else canonical
+            return self._names(answer, name.strip('"'))
+        if task in _POLES and (found := _COMPARED.fullmatch(answer)):
+            from seldio.answers.bearings import POLES
+
+            asked = [pole for pole, pattern in POLES[task].items() if pattern.search(question.lower())]
+            others = not any(pattern.search(found["x"] + found["y"]) for pattern in POLES[task].values())
+            return (
+                asked == [found["pole"]] and others and found["x"] == canonical
+                and self._names(answer, found["x"]) and self._names(answer, found["y"])
+                and self.names.named(found["x"]) != self.names.named(found["y"])
+            )  # fmt: skip
+        if task == "spatial_temporal" and (found := _HEARD.fullmatch(answer)):
+            return (
+                canonical.rstrip(".") == f"{found['x']} from {found['side']}"
+                and [float(found["start"]), float(found["end"])] == truth
+                and _no_direction(found["x"]) is not None and self._names(answer, found["x"])
+            )  # fmt: skip
+        return False
+
+    def _names(self, answer: str, name: str) -> bool:
+        """Whether an answer has a name in it for sure, and not as a part of another name."""
+        low, wanted = answer.lower(), name.lower()
+        start = low.find(wanted)
+        if start < 0 or _ODD.search(name):
+            return False
+        before, after = _LAST.search(low, 0, start), _FIRST.match(low, start + len(wanted))
+        if before is None or after is None:
+            return False
+        key = (before[1], wanted, after[1])
+        if key not in self._sure:
+            self._sure[key] = self.names.sure(*key)
+        return self._sure[key]
+
+
+def _transcribed_otherwise(canonical: str | None, answer: str) -> bool:
+    """Whether more than half of the words of a transcript are others."""
+    from seldio.answers.matching import transcribed
+
+    if not canonical or not canonical.strip() or (f'"{canonical}"' in answer and answer.count('"') == 2):
+        return False
+    return transcribed(canonical, answer).best.rate > 0.5
+
+
+def _is_other(task: str, answer: str, truth: list[float], said: Any) -> bool:
+    """Whether numbers that an answer *said* are other than the *truth*, and no other rule tells of those already."""
+    given = said if isinstance(said, list) else [said]
+    if None in given or truth != sorted(truth):
+        return False
+    digits = max(map(len, _DECIMALS.findall(answer)), default=0)
+    errors = [abs(float(one) - other) for one, other in zip(given, truth, strict=True)]
+    if task == "estimate_azimuth":
+        errors = [min(error % 360.0, -error % 360.0) for error in errors]
+    return max(errors) > (0.5 if task == "count_sources" else 1.01 * 10.0**-digits)
+
+
+_MASK = re.compile(r"#((?:\.#)?)")
+
+
+def _masked(number: re.Match[str]) -> str:
+    return "#.#" if "." in number.group() else "#"
+
+
+#: What makes a sentence no usual one: signs and words by which something may be meant otherwise.
+_ODD = re.compile(r"[^\w\s,.\"-]|_|[^\x00-\x7f]|(?i:not|think|answer|boxed|rather|instead|neither|never|without|except"
+                  r"|whether|opposite)")  # fmt: skip
+_POLES = ("compare_elevation", "compare_distance")
+_COMPARED = re.compile(
+    r"The \"?(?P<x>[^\"]+?)\"? (?:is|are) (?P<pole>higher|lower|closer|farther)(?: (?:to|from) the listener)? than the "
+    r"\"?(?P<y>[^\"]+?)\"?\.?"
+)
+_HEARD = re.compile(
+    r"The \"?(?P<x>[^\"]+?)\"? from (?:the )?(?P<side>[a-z -]+?) (?:is|are) active from (?P<start>[\d.]+)s to "
+    r"(?P<end>[\d.]+)s\.?"
+)
+#: The word before a name, and the one behind it; empty at the ends of the text.
+_LAST = re.compile(r"(?:\A|([a-z0-9]*)[^a-z0-9]+)\Z")
+_FIRST = re.compile(r"(?:[^a-z0-9]+([a-z0-9]*)|\Z)")
