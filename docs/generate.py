@@ -7,13 +7,16 @@ writes the schemas only.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import array_errors
 import clock_table
@@ -21,12 +24,13 @@ import typer.main
 from rich.console import Console
 from rich.text import Text
 
+import seldio
 from seldio.cli import app
+from seldio.description import format_record, profile_titles
 from seldio.findings import Rule
 from seldio.formats import FORMATS
 from seldio.formats.item_formats import ITEM_FORMATS
 from seldio.formats.label_csv import Dialect
-from seldio.info import format_record, profile_titles
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
 from seldio.schema.events import COLUMNS, Event
@@ -59,6 +63,7 @@ def pages() -> dict[str, str]:
         "docs/rules.md": rules_page(),
         "docs/formats.md": formats_page(),
         "docs/cli.md": cli_page(),
+        "docs/api.md": api_page(),
         "docs/schema.md": schema_page(),
         "docs/profiles.md": profiles_page(),
         "docs/arrays.md": filled_page("docs/arrays.md", array_errors.tables()),
@@ -179,6 +184,99 @@ def cli_page() -> str:
             lines.append(f"| `{shown}` | {_cell(getattr(parameter, 'help', None) or '')} |")
         lines.append("")
     return "\n".join(lines)
+
+
+def api_page() -> str:
+    """All public names, and what their functions give back, from their docstrings."""
+    lines = [
+        "# Python",
+        "",
+        MADE,
+        "",
+        "The functions are the commands, with the same words: see [Command line](cli.md).",
+        "",
+    ]
+    lines += ["## Functions and records", ""]
+    public = [(f"seldio.{name}", getattr(seldio, name)) for name in seldio.__all__]
+    for name, value in public:
+        lines += _api_entry(name, value)
+    lines += ["## What functions give back", ""]
+    for value in api_results():
+        lines += _api_entry(f"{value.__module__}.{value.__qualname__}", value)
+    return "\n".join(lines)
+
+
+def api_results() -> list[type]:
+    """The classes of the package that public functions return or take, public names aside; sorted by name."""
+    public = [getattr(seldio, name) for name in seldio.__all__]
+    import_module("seldio.viewer.page")  # loaded when a page is asked for
+    named = {
+        word for value in public if inspect.isfunction(value)
+        for word in re.findall(r"[A-Z]\w+", str(inspect.signature(value).return_annotation))
+    }  # fmt: skip
+    found = {
+        name: value
+        for module in [sys.modules[name] for name in sorted(sys.modules) if name.startswith("seldio.")]
+        for name, value in vars(module).items()
+        if name in named and name not in seldio.__all__ and inspect.isclass(value) and "seldio." in value.__module__
+    }
+    return [found[name] for name in sorted(found)]
+
+
+def _api_entry(name: str, value: Any) -> Iterator[str]:
+    """A function, or a class with its public methods."""
+    signature = "" if inspect.isclass(value) else _signature(value)
+    yield from (f"### {name}", "")
+    if signature:
+        yield from ("```python", f"{name}{signature}", "```", "")
+    yield from _api_text(inspect.getdoc(value) or "")
+    for key, member in vars(value).items() if inspect.isclass(value) else ():
+        if key.startswith("_") or key == "model_config":
+            continue
+        if isinstance(member, property):
+            yield from (f"#### {key}", "", *_api_text(inspect.getdoc(member) or ""))
+        elif inspect.isfunction(member):
+            yield from (
+                f"#### {key}",
+                "",
+                "```python",
+                f"{key}{_signature(member)}",
+                "```",
+                "",
+                *_api_text(inspect.getdoc(member) or ""),
+            )
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    """Parameters and result, without what a module is called where a type lives; long ones a line each."""
+    signature = inspect.signature(function)
+    shown = [
+        str(each) for each in signature.parameters.values() if each.name != "self"
+    ]  # fmt: skip
+    marks = [each.kind for each in signature.parameters.values() if each.name != "self"]
+    if inspect.Parameter.KEYWORD_ONLY in marks:
+        shown.insert(marks.index(inspect.Parameter.KEYWORD_ONLY), "*")
+    shown = [part.replace("'", "").replace("mappingproxy({})", "{}") for part in shown]
+    result = str(signature.return_annotation).replace("'", "")
+    one = f"({', '.join(shown)}) -> {result}"
+    return one if len(one) < 90 else "(\n    " + ",\n    ".join(shown) + f",\n) -> {result}"
+
+
+def _api_text(text: str) -> Iterator[str]:
+    """A docstring as Markdown: names as code, its sections as lists."""
+    text = re.sub(r":\w+:`~?\.?([^`]+)`", r"`\1`", text).replace("``", "`")
+    for paragraph in text.split("\n\n"):
+        head, _, rest = paragraph.partition("\n")
+        if head in ("Args:", "Returns:", "Raises:", "Yields:"):
+            yield from (f"**{head}**", "")
+            if head in ("Returns:", "Yields:"):
+                yield " ".join(rest.split())
+            else:
+                entries = (entry.split() for entry in re.split(r"\n(?! )", inspect.cleandoc(rest)))
+                yield from (re.sub(r"^([\w, ]+): ", r"- `\1`: ", " ".join(entry)) for entry in entries)
+        else:
+            yield paragraph if ">>>" in paragraph else " ".join(paragraph.split())
+        yield ""
 
 
 def schema_page() -> str:

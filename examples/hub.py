@@ -18,17 +18,17 @@ with ExitStack() as stack:
         os.environ |= {"HF_ENDPOINT": server.url, "HF_TOKEN": hub_server.TOKEN, "HF_HOME": "hub-cache"}
 
     import seldio
-    from seldio.hub import About, pull, push
+    from seldio.hub import pull, push
 
     labels = Path("starss23/metadata_dev/dev-train-sony")
     labels.mkdir(parents=True, exist_ok=True)
     (labels / "fold3_room21_mix001.csv").write_text("0,1,0,-50,30,120\n1,1,0,-49,30,120\n")
 
-    about = About(license="mit", title="Two frames of a man speaking")
-    plan = push("starss23", "anna/two-frames", dry_run=True, about=about).plan
+    card = {"license": "mit", "title": "Two frames of a man speaking"}
+    plan = push("starss23", "anna/two-frames", dry_run=True, **card).plan
     print("would send", *(step.entry.name for step in plan.steps))
 
-    done = push("starss23", "anna/two-frames", about=about)
+    done = push("starss23", "anna/two-frames", **card)
     print("sent in", len(done.commits), "commit; again:", len(push("starss23", "anna/two-frames").commits))
 
     print(seldio.validate("hf://datasets/anna/two-frames").summary())

@@ -44,3 +44,13 @@ def test_every_command_is_documented() -> None:
     page = (ROOT / "docs/cli.md").read_text("utf-8")
 
     assert [] == [c.name for c in app.registered_commands if f"## seldio {c.name}" not in page]
+
+
+def test_every_public_name_and_every_result_is_in_the_reference() -> None:
+    import seldio
+
+    page = (ROOT / "docs/api.md").read_text("utf-8")
+
+    assert [] == [name for name in seldio.__all__ if f"### seldio.{name}\n" not in page]
+    for result in ("Conversion", "Description", "Page", "Plotted", "Pulled", "Pushed", "ScoreReport", "Validation"):
+        assert f".{result}\n" in page

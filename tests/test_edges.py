@@ -78,8 +78,8 @@ def test_labels_become_questions(tmp_path: Path) -> None:
     assert run("convert", labels, "--to", "so-bench", "--tasks", "detect_time", "--seed", "3", "-f", "starss23",
                "-o", tmp_path / "r.jsonl").exit_code == 0  # fmt: skip
     assert (tmp_path / "q.jsonl").read_bytes() == (tmp_path / "r.jsonl").read_bytes()
-    with pytest.raises(seldio.UsageError, match="no option sead"):
-        seldio.convert(labels, tmp_path / "x.jsonl", "so-bench", sead=3)
+    with pytest.raises(TypeError, match="sead"):
+        seldio.convert(labels, tmp_path / "x.jsonl", "so-bench", sead=3)  # type: ignore[call-arg]
     seldio.convert(tmp_path / "q.jsonl", tmp_path / "back.json", "items")
     assert 2 == len(seldio.open(tmp_path / "back.json").items)
 
@@ -165,11 +165,12 @@ def test_a_recording_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert media.recording("mic") is None
 
 
-def test_questions_are_no_labels(tmp_path: Path) -> None:
+def test_questions_are_read_as_a_table_of_their_own(tmp_path: Path) -> None:
     item = '{"id": "a", "audio": ["a.wav"], "question": "What?", "answer": "A dog.", "task": "detect_source"}\n'
     (tmp_path / "items.jsonl").write_text(item)
-    with pytest.raises(seldio.UsageError, match=r"items\.jsonl holds questions \(items\), not labels: seldio\.open"):
-        seldio.read(tmp_path / "items.jsonl")
+    assert ["What?"] == seldio.read(tmp_path / "items.jsonl")["question"].to_pylist()
+    with pytest.raises(seldio.InvalidData):
+        seldio.read(tmp_path / "items.jsonl", format="starss23")
 
 
 # --- the shell --------------------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def mend(path: Path, format: str | None, unsafe: bool) -> tuple[str, list[Findin
     def check(changed: Mapping[str, bytes]) -> list[Examined]:
         return [examine(path, format=format, changed=changed)]
 
-    said, examined = repair.repair(check({}), unsafe, check)
+    said, _, examined = repair.repair(check({}), unsafe, check)
     return said, examined[0].report.findings
 
 

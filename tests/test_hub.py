@@ -33,7 +33,7 @@ from seldio.cli import app
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
 from seldio.findings import Finding
-from seldio.hub import About, client, pull, pulling, push, pushing, repository
+from seldio.hub import client, pull, pulling, push, pushing, repository
 from seldio.hub.card import BEGIN, END, read_card
 from seldio.hub.layout import _config, features_of
 from seldio.reports.bars import Bars
@@ -123,7 +123,7 @@ def test_a_dry_run_shows_everything_and_changes_nothing(hub: Hub, tree: Path) ->
 
 
 def test_what_is_pushed_comes_back_byte_for_byte(hub: Hub, tree: Path, tmp_path: Path) -> None:
-    done = push(tree, REPO, private=True, about=About(license="mit"))
+    done = push(tree, REPO, private=True, license="mit")
     assert len(done.commits) == 1
     assert hub.repositories[REPO].private
     sent = content(tree)
@@ -964,8 +964,8 @@ def front(text: str) -> dict[str, Any]:
 
 
 def test_the_card_is_complete_and_accepted(hub: Hub, tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    about = About("cc-by-4.0", ("en",), "Sounds", "@misc{sounds, title={Sounds}}")
-    text = push(tree, REPO, about=about).card
+    citation = "@misc{sounds, title={Sounds}}"
+    text = push(tree, REPO, license="cc-by-4.0", language=["en"], title="Sounds", citation=citation).card
     values = front(text)
     assert {"language", "license", "pretty_name", "tags", "task_categories", "size_categories", "configs"} <= set(
         values
@@ -987,7 +987,7 @@ def test_sizes_are_those_of_clips_or_questions(hub: Hub, tmp_path: Path) -> None
         rows = "".join(f"{frame},1,0,-50,30\n" for frame in range(600))
         (tmp_path / f"mix{number:03}.csv").write_text(rows)
 
-    assert ["n<1K"] == front(push(tmp_path, REPO, about=About("mit", ("en",))).card)["size_categories"]
+    assert ["n<1K"] == front(push(tmp_path, REPO, license="mit", language=["en"]).card)["size_categories"]
 
 
 def test_what_people_wrote_is_kept(hub: Hub, tree: Path) -> None:
@@ -1063,7 +1063,7 @@ def test_croissant_is_valid_and_its_records_can_be_read(hub: Hub, tree: Path, tm
     pq.write_table(table, tree / "events-train.parquet")
     (tree / "list.json").write_text('[{"id": 7, "text": "x"}]')
     (tree / "named.csv").write_text("id,text\n8,y\n")
-    push(tree, REPO, about=About(license="mit", citation="@misc{x}"))
+    push(tree, REPO, license="mit", citation="@misc{x}")
     place = tmp_path / "croissant.json"
     place.write_bytes(hub.files(REPO)["croissant.json"])
     run = subprocess.run(

@@ -21,10 +21,10 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("formats",),
     ("rules", "tasks", "answers"),
     (
-        "validation", "conversion", "scores", "data", "synth", "settings", "fixes", "repair", "reference", "info",
-        "api", "item_validation", "label_validation", "line_validation", "mera",
+        "validation", "conversion", "scores", "data", "synth", "settings", "fixes", "repair", "reference", "description",
+        "item_validation", "label_validation", "line_validation", "mera",
     ),
-    ("hub", "viewer", "schemas"),
+    ("hub", "viewer", "schemas", "api"),
     ("cli",),
     ("__init__", "__main__"),
 )  # fmt: skip

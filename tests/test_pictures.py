@@ -473,7 +473,7 @@ def test_what_makes_no_sense_is_told(tree: Path, tmp_path: Path, options: dict[s
 
 
 def test_the_command_offers_what_can_be_drawn() -> None:
-    from seldio.cli.plot import Kind
+    from seldio.cli.view import Kind
     from seldio.viewer.plot import KINDS
 
     assert list(KINDS) == [kind.value for kind in Kind]

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from seldio import info
+import seldio
 from seldio.cli import app
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding
@@ -448,7 +448,7 @@ def test_the_response_on_the_command_line(tmp_path: Path, gold: Path) -> None:
 
 def test_info_of_questions(tmp_path: Path) -> None:
     rows = [question(n) | ({"answer": ""} if n == 8 else {}) for n in range(9)]
-    described = info.describe(lines(tmp_path / "qa.jsonl", rows))
+    described = seldio.info(lines(tmp_path / "qa.jsonl", rows))
     (group,) = described["items"]
     assert (group["format"], group["rows"], group["ids"], group["audio_files"]) == ("so-bench", 9, 9, 9)
     assert group["tasks"] == dict.fromkeys(TASKS, 3)
@@ -456,7 +456,7 @@ def test_info_of_questions(tmp_path: Path) -> None:
     assert group["answers"] == {"known": 8, "hidden": 1}
     assert group["characters"]["question"] == {"shortest": 5, "mean": 5.0, "longest": 5}
     assert "qa_id" in group["evidence"]
-    text = info.as_text(described)
+    text = str(described)
     assert "8 known, 1 hidden" in text
     assert "3  multi_hop" in text
     run = CliRunner().invoke(app, ["info", str(tmp_path / "qa.jsonl"), "--json"])
@@ -464,17 +464,17 @@ def test_info_of_questions(tmp_path: Path) -> None:
 
 
 def test_info_of_predictions(tmp_path: Path) -> None:
-    described = info.describe(lines(tmp_path / "p.jsonl", [*ALL[:3], answer(3, prediction="")]))
+    described = seldio.info(lines(tmp_path / "p.jsonl", [*ALL[:3], answer(3, prediction="")]))
     (group,) = described["items"]
     assert (group["holds"], group["predictions"]) == ("predictions", {"given": 3, "empty": 1})
-    assert "3 given, 1 empty" in info.as_text(described)
+    assert "3 given, 1 empty" in str(described)
 
 
 def test_info_of_real_questions(shared: Path) -> None:
-    (group,) = info.describe(shared / "data/mmau/mmau-test-mini.json")["items"]
+    (group,) = seldio.info(shared / "data/mmau/mmau-test-mini.json")["items"]
     assert group["options"] == {"4": 948, "2": 27, "5": 24, "8": 1}
     assert group["tasks"] == {"music": 334, "sound": 333, "speech": 333}
-    (group,) = info.describe(shared / "data/jasco/predictions-example.csv")["items"]
+    (group,) = seldio.info(shared / "data/jasco/predictions-example.csv")["items"]
     assert (group["rows"], group["ids"], group["prompts"]) == (640, 80, 8)
 
 

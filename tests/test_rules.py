@@ -21,7 +21,7 @@ import pyarrow as pa
 import pytest
 
 import seldio
-from seldio.cli.rules import page
+from seldio.cli.info import page
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.formats.parquet import write_parquet

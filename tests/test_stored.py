@@ -26,12 +26,12 @@ from videos import make as make_video
 import seldio
 from seldio.cli import app
 from seldio.data import export
+from seldio.description import describe
 from seldio.errors import InvalidData, UsageError
 from seldio.files import DEFAULTS, Limits, Source, open_source
 from seldio.files.parquet_files import places
 from seldio.findings import Finding, raise_errors
 from seldio.formats import item_formats
-from seldio.info import describe
 from seldio.schema.qa import Item
 from seldio.validation import validate
 

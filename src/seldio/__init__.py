@@ -12,9 +12,14 @@ from seldio.files import sources
 
 if TYPE_CHECKING:
     from seldio.api import convert as convert
+    from seldio.api import info as info
+    from seldio.api import rank as rank
     from seldio.api import read as read
     from seldio.api import score as score
+    from seldio.api import validate as validate
+    from seldio.api import view as view
     from seldio.api import write as write
+    from seldio.data import export as export
     from seldio.data import open as open
     from seldio.data import windows as windows
     from seldio.engines import running as running
@@ -33,16 +38,21 @@ if TYPE_CHECKING:
     from seldio.schema.events import from_events as from_events
     from seldio.schema.events import to_events as to_events
     from seldio.schema.spans import spans as spans
-    from seldio.validation import validate as validate
+    from seldio.viewer.plot import plot as plot
 
 _HOMES = {
     "read": "seldio.api",
     "write": "seldio.api",
-    "score": "seldio.api",
+    "info": "seldio.api",
+    "validate": "seldio.api",
     "convert": "seldio.api",
+    "score": "seldio.api",
+    "rank": "seldio.api",
+    "view": "seldio.api",
+    "plot": "seldio.viewer.plot",
     "open": "seldio.data",
     "windows": "seldio.data",
-    "validate": "seldio.validation",
+    "export": "seldio.data",
     "push": "seldio.hub",
     "pull": "seldio.hub",
     "running": "seldio.engines",

@@ -12,9 +12,13 @@ from contextvars import ContextVar
 from enum import StrEnum
 from functools import cached_property, partial
 from importlib import resources
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from seldio.errors import InvalidData
+from seldio.text import json_text, plural, printable
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Places of one cause in one file that are findings of their own; more of them are one finding with a count.
 SINGLY = 3
@@ -264,6 +268,38 @@ class Report:
 
     findings: list[Finding] = dataclasses.field(default_factory=list)
     files: int = 0
+
+    def __iter__(self) -> Iterator[Finding]:
+        return iter(self.findings)
+
+    def __str__(self) -> str:
+        """A line for each finding, at most ten of a rule, and the counts."""
+        shown, more = capped(self.findings, 10)
+        lines = [printable(f"{finding.severity.value:<7}  {finding}") for finding in shown]
+        lines += [f"and {count:,} more of {code}" for code, count in more.items()]
+        counts = (plural(self.count(severity), severity.value) for severity in Severity)
+        return "\n".join([*lines, f"{', '.join(counts)} in {plural(self.files, 'file')}"])
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        import pyarrow as pa
+
+        columns = {name: [getattr(finding, name) for finding in self.findings] for name in JSON_KEYS}
+        kinds = dict.fromkeys(("line", "column", "end_column", "count", "unlisted"), pa.int64())
+        kinds |= {"fixable": pa.bool_(), "ranges": pa.list_(pa.list_(pa.int64(), 2))}
+        schema = pa.schema({name: kinds.get(name, pa.string()) for name in JSON_KEYS})
+        columns["ranges"] = [list(map(list, finding.ranges)) for finding in self.findings]
+        return pa.table(columns, schema=schema).__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The findings as a DataFrame, a row each."""
+        import pyarrow as pa
+
+        frame: pd.DataFrame = pa.table(self).to_pandas()
+        return frame
+
+    def to_json(self) -> str:
+        """The json report, as ``seldio validate --json`` prints it."""
+        return json_text(self.as_dict(), indent=2)
 
     def add(self, findings: Iterable[Finding]) -> None:
         """Take findings in, keeping the order by place."""

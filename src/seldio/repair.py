@@ -131,18 +131,18 @@ def nothing(examined: Sequence[Examined], unsafe: bool) -> str:
     return f"Nothing was repaired: {'; '.join(reasons)}." if reasons else "Nothing to repair."
 
 
-def repair(examined: Sequence[Examined], unsafe: bool, check: Check) -> tuple[str, list[Examined]]:
-    """Repair in place; return one sentence on what was done, and what *check* says then."""
+def repair(examined: Sequence[Examined], unsafe: bool, check: Check) -> tuple[str, tuple[Fixed, ...], list[Examined]]:
+    """Repair in place; return one sentence on what was done, the changes, and what *check* says then."""
     local = {path: real for one in examined for path, real in one.local.items()}
     changes = repairs(examined, unsafe, check)
     if not changes:
-        return nothing(examined, unsafe), list(examined)
+        return nothing(examined, unsafe), (), list(examined)
     with many_files():
         for change in changes:
             write_bytes(local[change.path], change.after)
     current = check({})
     before, left = plural(_count(examined), "finding"), _count(current)
-    return f"Repaired {plural(len(changes), 'file')}: {before} before, {left:,} now.", current
+    return f"Repaired {plural(len(changes), 'file')}: {before} before, {left:,} now.", tuple(changes), current
 
 
 def _count(examined: Sequence[Examined]) -> int:

@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from seldio.cli import convert, demo, hub, info, plot, rules, score, validate, view
+from seldio.cli import convert, demo, hub, info, score, validate, view
 
 app = typer.Typer(
     name="seldio",
@@ -42,9 +42,9 @@ app.command("score")(score.command)
 app.command("rank")(score.rank)
 app.command("info")(info.command)
 app.command("view")(view.command)
-app.command("plot")(plot.command)
+app.command("plot")(view.plot)
 app.command("formats")(info.formats)
-app.command("rule")(rules.command)
+app.command("rule")(info.rule)
 app.command("schema")(info.schema)
 app.command("push")(hub.push)
 app.command("pull")(hub.pull)

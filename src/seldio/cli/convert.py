@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine, complete_formats, complete_targets
-from seldio.errors import ExitCode, UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from seldio.conversion import Conversion
+from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine, complete_formats, complete_targets, named_numbers
+from seldio.errors import ExitCode
+from seldio.text import json_text, printable
 
 _TO = (
     "The format to write (seldio formats lists them); mic or foa; or to store a data set as a whole, hf-parquet, "
@@ -76,77 +71,23 @@ def command(
     resume: str | None = RESUME,
 ) -> ExitCode:
     """Convert labels between all layouts, to Parquet and back, or to questions; losses are named first."""
-    from seldio.conversion.asked import Request
-    from seldio.conversion.dispatch import convert_any
-    from seldio.conversion.places import resolved
+    from seldio import api
+    from seldio.conversion.places import named
     from seldio.engines import running
-    from seldio.tasks.margins import margins_of
 
-    place, told = resolved(source, path)
-    where = sys.stdout.buffer if out is None or out == "-" else out
-    lost = [name.strip() for name in allow_loss.split(",") if name.strip()]
-    request = Request(
-        seed=seed, tasks=[name.strip() for name in tasks.split(",")] if tasks else None, window=window, hop=hop,
-        margins=margins_of(dict(_pair(item, "--margin", "azimuth=10") for item in margin)), split=split,
-        per_task=per_task, balance=balance, total=total, audio=audio,
-        force=force,
-    )  # fmt: skip
-    name = format if format is not None else (told.name if told is not None else None)
-    filled = dict(_pair(item, "--fill", "distance=2.5 (metres)") for item in fill)
+    if path is not None:
+        source, format = path, format if format is not None else named(source)
     with running(workers, engine, resume):
-        done = convert_any(place, where, to, name, lost, filled, request, gain)
-    _tell(done, json)
-    return ExitCode.CLEAN
-
-
-def _pair(item: str, option: str, example: str) -> tuple[str, float]:
-    """NAME=VALUE as a name and a number."""
-    name, _, value = item.partition("=")
-    try:
-        return name.strip(), float(value)
-    except ValueError:
-        raise UsageError(f"{option} {item}: write NAME=NUMBER, as in {example}") from None
-
-
-def _tell(done: Conversion, json: bool) -> None:
-    """Say what was done; on standard error where the output itself goes to standard output."""
-    from seldio.text import printable
-
+        done = api.convert(
+            source, sys.stdout.buffer if out in (None, "-") else out, to, format=format, allow_loss=allow_loss,
+            fill=named_numbers(fill, "--fill", "distance=2.5 (metres)"), force=force, seed=seed, tasks=tasks,
+            window=window, hop=hop, margin=named_numbers(margin, "--margin", "azimuth=10"), total=total,
+            per_task=per_task, balance=balance, split=split, audio=audio, gain=gain,
+        )  # fmt: skip
+    aside = done.written == ("-",)  # the output itself goes to standard output
     if json:
-        import dataclasses
-
-        from seldio.text import json_text
-
-        record = dataclasses.asdict(done) | {"findings": [finding.as_dict() for finding in done.findings]}
-        typer.echo(json_text(record, indent=2, default=str), err=done.written == ("-",))
-        return
-    for line in _lines(done):
+        typer.echo(json_text(done.as_dict(), indent=2, default=str), err=aside)
+        return ExitCode.CLEAN
+    for line in done.lines():
         typer.echo(printable(line), err=True)
-
-
-def _lines(done: Conversion) -> Iterator[str]:
-    """What was done, for people."""
-    from seldio.conversion.asked import Asked
-    from seldio.conversion.recordings import ArrayConversion
-    from seldio.data.exporting import Stored
-    from seldio.formats import item_formats
-    from seldio.text import plural
-
-    if isinstance(done, Stored | ArrayConversion):
-        yield from done.lines()
-        return
-    read, written = done.rows
-    names = " and ".join(dict.fromkeys(done.formats))
-    aside = done.written == ("-",)
-    if isinstance(done, Asked):
-        where = "" if aside else f", in {done.written[0]}"
-        yield f"{names} to {done.target}: {plural(written, 'question')} about {plural(done.clips, 'recording')}{where}"
-        yield from (f"  {line}" for line in done.lines())
-        return
-    noun = "clip" if item_formats.named(done.target) is None else "question"
-    rows = plural(read, "row") + (f" became {written:,}" if read != written else "")
-    where = "" if aside else f" in {plural(len(done.written), 'file')}"
-    yield f"{names} to {done.target}: {plural(done.clips, noun)}, {rows}{where}"
-    yield from (f"  lost as allowed: {field} ({what})" for field, what in done.losses.items())
-    yield from (f"  {note}" for note in done.notes)
-    yield from (f"  {finding}" for finding in done.findings)
+    return ExitCode.CLEAN

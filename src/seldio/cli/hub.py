@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import ENGINE, WORKERS, Engine
-from seldio.errors import ExitCode, UsageError
+from seldio.cli.options import ENGINE, WORKERS, Engine, print_json
+from seldio.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,33 +64,18 @@ def push(
 
     if json or not sys.stderr.isatty():
         quiet()
-    about = hub.About(license, tuple(language), title, _text_of(citation))
     with running(workers, engine, resumable=False):
         done = hub.push(
             source, repo, kind=kind.value, private=private, dry_run=dry_run, staging=staging, revision=revision,
-            message=message, include=include, about=about, force=force,
+            message=message, include=include, force=force, license=license, language=language, title=title,
+            citation=citation,
         )  # fmt: skip
     if json:
-        _print_json(_record(done))
+        print_json(_record(done))
     else:
         for line in _pushed(done, dry_run):
             typer.echo(line)
     return ExitCode.FINDINGS if done.refused else ExitCode.CLEAN
-
-
-def _text_of(path: str | None) -> str | None:
-    if path is None:
-        return None
-    try:
-        return Path(path).read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--citation {path}: cannot be read as text ({error})") from None
-
-
-def _print_json(value: object) -> None:
-    from seldio.text import json_text
-
-    typer.echo(json_text(value, indent=2))
 
 
 def _record(done: Pushed) -> dict[str, object]:
@@ -197,7 +181,7 @@ def pull(
     if json:
         import dataclasses
 
-        _print_json(dataclasses.asdict(done))
+        print_json(dataclasses.asdict(done))
     else:
         typer.echo(_pulled(done))
     return ExitCode.CLEAN

@@ -1,4 +1,4 @@
-"""Options that several commands have: where long work runs."""
+"""Options that several commands have, and what a shell offers for them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import Any
 
 import typer
+
+from seldio.errors import UsageError
 
 
 class Engine(StrEnum):
@@ -27,6 +29,29 @@ RESUME: Any = typer.Option(
     None, "--resume", metavar="FOLDER", rich_help_panel=_PANEL,
     help="Keep finished parts in this folder: the same command goes on from there.",
 )  # fmt: skip
+
+
+def print_json(value: object) -> None:
+    """Print what a command did or knows as JSON."""
+    from seldio.text import json_text
+
+    typer.echo(json_text(value, indent=2))
+
+
+def named_numbers(given: list[str], option: str, example: str) -> dict[str, float]:
+    """The values of an option that is repeated as NAME=NUMBER.
+
+    Raises:
+        UsageError: one is written otherwise.
+    """
+    found = {}
+    for item in given:
+        name, _, value = item.partition("=")
+        try:
+            found[name.strip()] = float(value)
+        except ValueError:
+            raise UsageError(f"{option} {item}: write NAME=NUMBER, as in {example}") from None
+    return found
 
 
 # --- what a shell offers when the tab key is pressed; loaded then ---------------------------------------------------
@@ -56,7 +81,7 @@ def complete_targets(incomplete: str) -> Iterator[tuple[str, str]]:
 
 def complete_profiles(incomplete: str) -> Iterator[tuple[str, str]]:
     """The ways of scoring that begin so, with their titles."""
-    from seldio.info import profile_titles
+    from seldio.description import profile_titles
 
     yield from (pair for pair in profile_titles() if pair[0].startswith(incomplete))
 

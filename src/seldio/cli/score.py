@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import sys
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine, complete_formats, complete_profiles
-from seldio.errors import ExitCode, UsageError
+from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine, complete_formats, complete_profiles, named_numbers
+from seldio.errors import ExitCode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +37,7 @@ def _list(asked: bool) -> None:
     """Print the ways of scoring."""
     if not asked:
         return
-    from seldio.info import profile_titles
+    from seldio.description import profile_titles
 
     for name, title in profile_titles():
         typer.echo(f"{name:<20} {title}")
@@ -116,28 +115,28 @@ def command(
     profiles: bool = _PROFILES,  # noqa: ARG001 - they are listed before anything else
 ) -> ExitCode:
     """Score outputs against labels or answers against questions, as official programs do, with their faults named."""
-    given: dict[str, Any] = {
-        "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
-        "classes": classes, "jackknife": jackknife, "official_points": official_points, "by_clip": by_clip,
-        "recordings": recordings, "force": force,
-        "join": join, "offline": offline, "judgements": judgements, "thresholds": dict(map(_threshold, threshold)),
-        "judge": _judge(
-            judge, judge_url, cache=judge_cache, concurrency=judge_concurrency, max_rpm=judge_rpm, price=judge_price,
-            again=judge_again, timeout=judge_timeout, retries=judge_retries, max_tokens=judge_max_tokens,
-            temperature=judge_temperature, json_mode=judge_json, dry_run=dry_run,
-        ),
-    }  # fmt: skip
-    options = {name: value for name, value in given.items() if _said(value)}
-    options |= {"allow_missing": allow_missing, "profile": profile}
-    formats = {"format": format, "reference_format": reference_format}
-    if dry_run:
-        typer.echo(_planned(predictions, reference, options, formats))
-        return ExitCode.CLEAN
     from seldio import api, engines
 
+    choices: Any = {"average": average, "join": join, "offline": offline}  # what they may be is checked by scorers
     with engines.running(workers, engine, resume):
-        reports = [api.score(one, reference, **formats, **options) for one in predictions]
-    _write(reports, Output.JSON if json else output, out, table)
+        reports = [
+            api.score(
+                one, reference, profile=profile, format=format, reference_format=reference_format,
+                allow_missing=allow_missing, force=force, angle=angle, distance=distance,
+                relative=relative, onscreen=onscreen, classes=classes, jackknife=jackknife,
+                official_points=official_points, by_clip=by_clip, recordings=recordings,
+                threshold=named_numbers(threshold, "--threshold", "distance=0.5"), judge=judge, judge_url=judge_url,
+                judge_cache=judge_cache, judge_concurrency=judge_concurrency, judge_rpm=judge_rpm,
+                judge_price=judge_price, judge_again=judge_again, judge_timeout=judge_timeout,
+                judge_retries=judge_retries, judge_max_tokens=judge_max_tokens, judge_temperature=judge_temperature,
+                judge_json=judge_json, judgements=judgements, dry_run=dry_run, **choices,
+            )
+            for one in predictions
+        ]  # fmt: skip
+    if dry_run:
+        typer.echo("\n".join(notice.text for report in reports for notice in report.notices))
+    else:
+        _write(reports, Output.JSON if json else output, out, table)
     return ExitCode.CLEAN
 
 
@@ -150,11 +149,9 @@ def rank(
     metrics: str | None = typer.Option(None, help="Rank by these only, comma separated; NAME:higher for others."),
 ) -> ExitCode:
     """Rank systems by the sum of their places on every metric, as the task page of DCASE Task 3 says."""
-    from seldio.scores import ranking
+    from seldio import api
 
-    scores = ranking.collected([ranking.read_scores(path) for path in paths])
-    chosen = [name.strip() for name in metrics.split(",")] if metrics else ()
-    _write([ranking.report(scores, chosen)], Output.JSON if json else output, out, None)
+    _write([api.rank(paths, metrics=metrics or ())], Output.JSON if json else output, out, None)
     return ExitCode.CLEAN
 
 
@@ -168,56 +165,3 @@ def _write(reports: Sequence[ScoreReport], output: Output, out: Path | None, tab
     from seldio.files import write_bytes
 
     write_bytes(out, "".join(render(reports, output.value, options)).encode())
-
-
-def _said(value: Any) -> bool:
-    """Whether an option says anything beside the usual; a threshold of 0 does."""
-    return value is not None and value is not False and value not in ({}, "strict", "extract")
-
-
-def _threshold(item: str) -> tuple[str, float]:
-    name, _, value = item.partition("=")
-    try:
-        return name.strip(), float(value)
-    except ValueError:
-        raise UsageError(f"--threshold {item}: write NAME=NUMBER, as in distance=0.5") from None
-
-
-def _judge(model: str | None, url: str | None, *, price: str | None, **given: Any) -> Any:
-    """The judge that the options name; None where they name none.
-
-    Raises:
-        UsageError: half of one is named.
-    """
-    from seldio.scores.answers import JudgeOptions
-
-    usual = {field.name: field.default for field in dataclasses.fields(JudgeOptions)}
-    if model is None and url is None:
-        if price is not None or any(value != usual[name] for name, value in given.items()):
-            raise UsageError("--dry-run and the options of a judge need --judge MODEL and --judge-url URL")
-        return None
-    if model is None or url is None:
-        raise UsageError("a judge is a model on a server: --judge MODEL --judge-url URL")
-    return JudgeOptions(model, url, **given, **(_price(price) if price is not None else {}))
-
-
-def _price(text: str) -> dict[str, Any]:
-    """The prices of tokens, and their currency where one is named."""
-    sent, received, *currency = [*(part.strip() for part in text.split(",")), "", ""][: max(2, text.count(",") + 1)]
-    try:
-        price = float(sent), float(received)
-    except ValueError:
-        price = None
-    if price is None or len(currency) > 1:
-        raise UsageError(f"--judge-price {text}: two numbers and perhaps a currency, as in 0.15,0.6 or 0.15,0.6,EUR")
-    return {"price": price} | ({"currency": currency[0].upper()} if currency else {})
-
-
-def _planned(
-    predictions: list[str], reference: str | None, options: dict[str, Any], formats: dict[str, str | None]
-) -> str:
-    """What judging the predictions of each system would take."""
-    from seldio.scores.answers import AnswerOptions, plan_answers
-
-    given = AnswerOptions(**options)
-    return "\n".join(plan_answers(one, reference, given, **formats) for one in predictions)

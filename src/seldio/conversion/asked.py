@@ -81,6 +81,13 @@ class Asked(Conversion):
 
     def lines(self) -> Iterator[str]:
         """The report for people: a row for each task, what was skipped by reason, and what cannot be asked."""
+        names = " and ".join(dict.fromkeys(self.formats))
+        where = "" if self.written == ("-",) else f", in {self.written[0]}"
+        about = f"{plural(self.rows[1], 'question')} about {plural(self.clips, 'recording')}"
+        yield f"{names} to {self.target}: {about}{where}"
+        yield from (f"  {line}" for line in self._table())
+
+    def _table(self) -> Iterator[str]:
         chosen = self.kept != self.asked
         wide = max(map(len, (*self.asked, *self.refused, "(whole clips)"))) + 1
 

@@ -10,11 +10,12 @@ from typing import BinaryIO
 from seldio.conversion.asked import Request
 from seldio.conversion.asking import ask
 from seldio.conversion.items import convert_items, held_items
+from seldio.conversion.places import resolved
 from seldio.conversion.sources import Conversion, convert_source
 from seldio.errors import UsageError
 from seldio.files import Source, open_source
 from seldio.findings import raise_errors
-from seldio.formats import item_formats
+from seldio.formats import Format, item_formats
 from seldio.text import printable
 
 Place = str | os.PathLike[str]
@@ -23,10 +24,10 @@ STORED = ("hf-parquet", "webdataset", "audiofolder", "videofolder", "files")
 
 
 def convert_any(
-    path: Place,
+    path: Place | Source,
     out: Place | BinaryIO,
-    to: str,
-    format: str | None,
+    to: Format | str,
+    format: Format | str | None,
     allow_loss: Collection[str],
     fill: Mapping[str, float],
     request: Request,
@@ -36,6 +37,11 @@ def convert_any(
 
     A target that holds questions is made of questions or, where the source holds none, of labels.
     """
+    if isinstance(path, str):
+        path, told = resolved(path)
+        format = told if format is None else format
+    if isinstance(path, Source) or isinstance(to, Format) or isinstance(format, Format):
+        return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=request.force)
     if to in ("foa", "mic"):
         from seldio.conversion.recordings import convert_array
 

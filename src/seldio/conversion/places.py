@@ -7,7 +7,7 @@ from pathlib import Path
 
 from seldio.errors import UsageError
 from seldio.files.sources import is_remote
-from seldio.formats import Format, get
+from seldio.formats import get
 from seldio.formats.datasets import of_dialect
 from seldio.text import printable
 
@@ -15,19 +15,25 @@ from seldio.text import printable
 FAMILIES = ("starss",)
 
 
-def resolved(source: str, path: str | None) -> tuple[str, Format | None]:
-    """What to read, and the format that *source* names if it is the name of one.
+def named(source: str) -> str | None:
+    """The format that *source* names; None for a data set whose files tell it.
+
+    Raises:
+        UnknownFormat: no format has that name.
+    """
+    return None if source in FAMILIES else get(source).name
+
+
+def resolved(source: str) -> tuple[str, str | None]:
+    """What to read, and the name of its format if *source* is one.
 
     Args:
         source: a path, or the name of a format.
-        path: the place, where *source* is a name.
 
     Raises:
         UsageError: a name without a path, and none of the usual places exists; the message lists them.
         UnknownFormat: *source* is neither a path nor a name.
     """
-    if path is not None:
-        return path, None if source in FAMILIES else get(source)
     if source == "-" or os.path.lexists(source) or is_remote(source):
         return source, None
     if os.sep in source or "." in source:
@@ -40,7 +46,7 @@ def resolved(source: str, path: str | None) -> tuple[str, Format | None]:
         tried = "\n  ".join(str(place) for place in places)
         raise UsageError(f"no data of {format.name} in the usual places; name the folder behind it. Tried\n  {tried}")
     labels = next((found / name for name in ("metadata_dev", "annotations") if (found / name).is_dir()), found)
-    return str(labels), None if source in FAMILIES else format
+    return str(labels), named(source)
 
 
 def _roots() -> list[Path]:

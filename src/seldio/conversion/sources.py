@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from io import IOBase
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -21,7 +21,7 @@ from seldio.conversion.tables import carry_out, checked_names, merged, refuse
 from seldio.errors import UsageError
 from seldio.files import Source
 from seldio.findings import Finding
-from seldio.formats import Format, get
+from seldio.formats import Format, get, item_formats
 from seldio.formats.parquet import PARQUET
 from seldio.formats.recognise import SUFFIXES
 from seldio.schema.events import COLUMNS, origin_of
@@ -57,6 +57,25 @@ class Conversion:
     losses: Mapping[str, str]
     notes: tuple[str, ...]
     findings: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(map(printable, self.lines()))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain values, for JSON."""
+        return dataclasses.asdict(self) | {"findings": [finding.as_dict() for finding in self.findings]}
+
+    def lines(self) -> Iterator[str]:
+        """What was done, for people."""
+        read, written = self.rows
+        noun = "clip" if item_formats.named(self.target) is None else "question"
+        rows = plural(read, "row") + (f" became {written:,}" if read != written else "")
+        where = "" if self.written == ("-",) else f" in {plural(len(self.written), 'file')}"
+        names = " and ".join(dict.fromkeys(self.formats))
+        yield f"{names} to {self.target}: {plural(self.clips, noun)}, {rows}{where}"
+        yield from (f"  lost as allowed: {field} ({what})" for field, what in self.losses.items())
+        yield from (f"  {note}" for note in self.notes)
+        yield from (f"  {finding}" for finding in self.findings)
 
 
 def convert_source(

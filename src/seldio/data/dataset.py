@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 
 from seldio.data.arrow_tables import Events, Items
 from seldio.data.index import Index, Media, paths_of
+from seldio.description import frame_counts
 from seldio.errors import UsageError
 from seldio.files import Entry, open_source
 from seldio.findings import raise_errors
 from seldio.formats import get, item_formats
-from seldio.info import frame_counts
 from seldio.schema.clips import Clip, from_clips
 from seldio.text import listed, plural, printable
 from seldio.vocabularies import spelling, vocabulary

@@ -26,6 +26,7 @@ from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from seldio import progress, rules
 from seldio.data.exporting import LIMITS, MANIFEST, ExportFile, Manifest, export
+from seldio.description import description
 from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, atomic_write, open_source
@@ -36,7 +37,6 @@ from seldio.hub.client import Unreachable, checked_commit, endpoint, hub, patien
 from seldio.hub.croissant import croissant
 from seldio.hub.layout import Upload, UploadKind, config_splits
 from seldio.hub.repository import Head, RemoteFile, checked_name, fetch, is_safe, read_head
-from seldio.info import description
 from seldio.rules.hub_folder import ASIDE, HubFolder, suffix_of
 from seldio.text import listed, plural, printable
 from seldio.validation import examine
@@ -138,8 +138,11 @@ def push(
     revision: str = "main",
     message: str | None = None,
     include: Sequence[str] = (),
-    about: About | None = None,
     force: bool = False,
+    license: str | None = None,
+    language: Sequence[str] = (),
+    title: str | None = None,
+    citation: str | os.PathLike[str] | None = None,
 ) -> Pushed:
     """Send a data set to the Hub, with a card and Croissant metadata.
 
@@ -158,8 +161,11 @@ def push(
         revision: the branch.
         message: of the commit.
         include: patterns of files that go although data sets are not made of such files.
-        about: licence, languages, title and citation.
         force: write labels anew in which there are errors too, such as angles in radians; *files* go as they are.
+        license: for the card: ``cc-by-4.0``, ``mit``, …
+        language: for the card: ``en``, ``ru``, …; of questions it is found.
+        title: for the card: what the data set is called.
+        citation: for the card: BibTeX (which begins with ``@``), or a file with it.
 
     Raises:
         InvalidData: labels that are to be written anew have errors.
@@ -168,6 +174,7 @@ def push(
         KeyboardInterrupt: with a message that says how to go on.
     """
     checked_name(repo)
+    said = About(license, tuple(language), title, _citation(citation))
     given = os.fspath(source)
     with _staged(None if dry_run else staging, anew=kind != "files") as folder:
         found: list[Finding] = []
@@ -185,7 +192,6 @@ def push(
         facts = description(examined, given)
         others = head.files.keys() - stale - {entry.name for entry in upload.files}
         splits = config_splits(upload, examined if kind == "files" else None, others)
-        said = about or About()
         card = made_card(repo, upload, splits, facts, said, _old_card(upload, head, found))
         if card.values is not None:  # one that cannot be read stays as it is
             upload = upload.with_files(_made("README.md", card.text))
@@ -202,6 +208,15 @@ def push(
             return dataclasses.replace(outcome, plan=plan)
         commits = _send(plan, _ensured(plan, private), message or f"Push {printable(Path(given).name)} by seldio")
         return dataclasses.replace(outcome, plan=plan, commits=commits)
+
+
+def _citation(given: str | os.PathLike[str] | None) -> str | None:
+    if given is None or (isinstance(given, str) and given.startswith("@")):
+        return given
+    try:
+        return Path(given).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--citation {given}: cannot be read as text ({error})") from None
 
 
 @contextmanager

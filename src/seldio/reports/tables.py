@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from seldio.errors import UsageError
 from seldio.findings import Report, Rule
 from seldio.text import listed, printable
 
 ARROWS = {"higher": "↑", "lower": "↓"}
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Interval(NamedTuple):
@@ -112,6 +115,31 @@ class Table:
         cells = [row[place] for row in self.rows if row[place] is not None]
         return bool(cells) and not any(isinstance(cell, str | Phrase) for cell in cells)
 
+    def __iter__(self) -> Iterator[tuple[Cell, ...]]:
+        return iter(self.rows)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        import pyarrow as pa
+
+        columns: dict[str, list[Cell]] = {}
+        for column, cells in zip(self.columns, zip(*self.rows, strict=True), strict=False):
+            columns[column.name] = [cell.value if isinstance(cell, Interval) else cell for cell in cells]
+            if any(isinstance(cell, Interval) for cell in cells):
+                for end in ("low", "high"):
+                    columns[f"{column.name}_{end}"] = [getattr(cell, end, None) for cell in cells]
+        mixed = {
+            name for name, cells in columns.items() if len({isinstance(c, str) for c in cells if c is not None}) > 1
+        }
+        texts = {name: [None if cell is None else str(cell) for cell in columns[name]] for name in mixed}
+        return pa.table({**columns, **texts}).__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The rows as a DataFrame; an interval has its ends in columns of their own, ``NAME_low`` and ``NAME_high``."""
+        import pyarrow as pa
+
+        frame: pd.DataFrame = pa.table(self).to_pandas()
+        return frame
+
 
 @dataclasses.dataclass(frozen=True)
 class Notice:
@@ -156,6 +184,36 @@ class ScoreReport:
     tables: tuple[Table, ...]
     notices: tuple[Notice, ...] = ()
     settings: Mapping[str, str | float | int | bool | None] = dataclasses.field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Table]:
+        return iter(self.tables)
+
+    def __str__(self) -> str:
+        """The text that ``seldio score`` prints."""
+        from seldio.reports import render
+
+        return "".join(render([self])).rstrip("\n")
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table().__arrow_c_stream__(requested_schema)
+
+    def table(self, name: str | None = None) -> Table:
+        """The table of that name; the overall score without one.
+
+        Raises:
+            UsageError: there is no such table; the message lists what there is.
+        """
+        return side_by_side([self], name)
+
+    def to_pandas(self, table: str | None = None) -> pd.DataFrame:
+        """A table as a DataFrame, see :meth:`table`."""
+        return self.table(table).to_pandas()
+
+    def to_json(self) -> str:
+        """The report as ``seldio score --json`` writes it; every digit is kept."""
+        from seldio.reports import render
+
+        return "".join(render([self], "json"))
 
     @property
     def overall(self) -> dict[str, Cell]:

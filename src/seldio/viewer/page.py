@@ -46,6 +46,7 @@ class Page:
         findings: how many, in the labels, the predictions, and between labels and sound.
         media: what can be heard and seen, in words.
         media_bytes: of the sound and pictures in the page.
+        path: where it was written; empty where it was not.
     """
 
     html: bytes
@@ -56,6 +57,7 @@ class Page:
     findings: int
     media: tuple[str, ...]
     media_bytes: int
+    path: str = ""
 
 
 def view(
