@@ -75,6 +75,24 @@ def test_labels_are_converted_there_and_back(tmp_path: Path) -> None:
     }
 
 
+# --- a rule ----------------------------------------------------------------------------------------
+
+
+def test_a_rule_is_explained_like_the_rest() -> None:
+    code, page, _ = seldio("rule", "LAB901")
+    assert (code, page.splitlines()[0]) == (0, "LAB901  behind-our-walls  (warning; repaired by hand)")
+    assert "plan of the rooms, 2027" in page
+    assert "LAB901" in seldio("rule", "--all")[1]
+
+
+def test_a_rule_is_checked_and_can_be_left_out(data: Path) -> None:
+    file = data / "metadata_dev/dev-test/fold2_room91_mix001.csv"
+    file.write_text(file.read_text().replace("2,1,0,0,5,2500", "2,1,0,0,5,12000"))
+    shown = seldio("validate", data)[1]
+    assert ":2:11  LAB901 warning distance 12000 is behind our walls\n" in shown
+    assert "LAB901" not in seldio("validate", data, "--ignore", "LAB901")[1]
+
+
 # --- a data set ------------------------------------------------------------------------------------
 
 

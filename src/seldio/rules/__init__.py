@@ -7,8 +7,10 @@ from seldio.rules import (  # isort: skip
     misreadings, labels, submissions, package_rules, package_meta, layout, tree_gaps, stored, hub, hub_secrets,
     items, item_answers, mera, predictions, item_audio, audio, audio_samples, deep, video,
 )  # fmt: skip
+from seldio import plugins
+from seldio.findings import Rule
 from seldio.rules.base import Labels
-from seldio.rules.registry import CATALOGUE, find, findings, get, rule, rules_for, run
+from seldio.rules.registry import CATALOGUE, ERROR, INFO, WARNING, find, findings, get, register, rule, rules_for, run
 
 #: The modules of all rules with a check.
 FAMILIES = (
@@ -16,7 +18,11 @@ FAMILIES = (
     items, item_answers, mera, predictions, item_audio, audio, audio_samples, deep, video,
 )  # fmt: skip
 
+plugins.rows("rules", Rule)  # a rule is registered as it is made
 for _code in sorted(CATALOGUE):
     CATALOGUE[_code] = CATALOGUE.pop(_code)
 
-__all__ = ["CATALOGUE", "FAMILIES", "Labels", "find", "findings", "get", "rule", "rules_for", "run"]
+__all__ = [
+    "CATALOGUE", "ERROR", "FAMILIES", "INFO", "WARNING", "Labels", "find", "findings", "get", "register", "rule",
+    "rules_for", "run",
+]  # fmt: skip

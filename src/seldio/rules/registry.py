@@ -25,18 +25,21 @@ CATALOGUE: dict[str, Rule] = dict(READER_RULES)
 _BY_SUBJECT: dict[tuple[str, ...], list[Rule]] = {}
 
 
+def register(one: Rule) -> Rule:
+    """Add a rule to the catalogue, as the last one of those that look at the same; another of its code is an error."""
+    if CATALOGUE.setdefault(one.code, one) is not one:
+        raise ValueError(f"two rules with the code {one.code}")
+    _BY_SUBJECT.setdefault(one.subject, []).append(one)
+    return one
+
+
 def rule(code: str, severity: Severity, fix: Fix = "none") -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
-    """Make a rule of a generator function and register it."""
+    """Make a rule of a generator function, and register it."""
 
     def made(check: Callable[..., Iterator[Finding]]) -> Rule:
         kinds = list(check.__annotations__.values())[: check.__code__.co_argcount - 1]
         subject = tuple(kind if isinstance(kind, str) else kind.__name__ for kind in kinds)
-        one = Rule(code, check.__name__.replace("_", "-"), severity, fix, check, subject)
-        if code in CATALOGUE:
-            raise ValueError(f"two rules with the code {code}")
-        CATALOGUE[code] = one
-        _BY_SUBJECT.setdefault(subject, []).append(one)
-        return one
+        return register(Rule(code, check.__name__.replace("_", "-"), severity, fix, check, subject))
 
     return made
 
