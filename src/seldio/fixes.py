@@ -18,7 +18,6 @@ from seldio import geometry
 from seldio.formats import cells, shapes
 from seldio.formats.detect import shape_of
 from seldio.formats.diagnosis import delimiter_of, with_commas
-from seldio.formats.grammar import cell_pattern
 from seldio.formats.label_csv import Dialect
 from seldio.rules import CATALOGUE
 from seldio.text import printable
@@ -27,7 +26,7 @@ Row = list[str]
 
 _MARK = "\ufeff"
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
-_PLAIN = cell_pattern("real")
+_PLAIN = cells.PATTERNS["real"]
 _LINE_ENDS = {"SYN105", "SYN106", "SYN107"}
 
 

@@ -105,3 +105,10 @@ _ROWS = (
 
 #: Each record by its code.
 READER_RULES: dict[str, Rule] = {rule.code: rule for rule in _ROWS}
+#: What checks find as well, which carry its pages: readers say it of rows that a check never gets to see.
+_SHARED = {code: Rule(code, "", ERROR) for code in ("LAB309", "LAB315", "SUB106")}
+
+
+def reader_rule(code: str) -> Rule:
+    """The record from which a reader makes its findings of rule *code*."""
+    return READER_RULES.get(code) or _SHARED[code]

@@ -12,8 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 
-from seldio.formats.cells import Problem
-from seldio.formats.grammar import KINDS
+from seldio.formats.cells import KINDS, Problem
 
 #: So many shapes are learned of the files that are read together; rows of further shapes are looked at one by one.
 MOST_SHAPES = 64

@@ -1,17 +1,98 @@
-"""One cell: why it is not what its column asks for."""
+"""The cells of label files: the kinds of columns, how their values are printed, and what is wrong with a cell.
+
+The expressions of the grammar are possessive throughout (no backtracking), so that matching is linear in the input
+whatever it holds. Numbers are plain decimals of ASCII digits: what Python's ``int`` and ``float`` accept beyond that
+(``1_0``, Arabic digits, ``nan``) is not data.
+"""
 
 from __future__ import annotations
 
 import codecs
 import dataclasses
 import re
+from collections.abc import Callable
+from typing import Any
 
-from seldio.findings import Finding, Severity
-from seldio.formats.grammar import KINDS, cell_pattern
+import numpy as np
+import pyarrow as pa
+
+from seldio.findings import Finding, Rule
+from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, plural, printable
 
-ERROR, WARNING = Severity.ERROR, Severity.WARNING
-_PATTERNS = {kind: cell_pattern(kind) for kind in KINDS}
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of cell: what it matches, what is expected for messages, and numpy values as an Arrow array of strings."""
+
+    pattern: bytes
+    says: str
+    render: Callable[[Any], pa.Array]
+
+
+def _whole(values: Any) -> pa.Array:
+    # rint rounds halves to even, as the official writer's round() does; never cut off
+    numbers = values if values.dtype.kind in "iub" else np.rint(values)
+    return pa.array(numbers.astype(np.int64)).cast(pa.string())
+
+
+def _real(values: Any) -> pa.Array:
+    return pa.array(list(map(repr, values.astype(np.float64).tolist())))
+
+
+def _real3(values: Any) -> pa.Array:
+    # adding 0.0 turns -0.0 into 0.0
+    return pa.array(["%.3f" % value for value in (np.round(values, 3) + 0.0).tolist()])  # noqa: UP031
+
+
+# At most nine digits of value, which an int32 holds; leading zeros do not count.
+_DIGITS = rb"(?:[0-9]{1,9}+|0++[0-9]{0,9}+)"
+_INT = rb"-?+" + _DIGITS
+_DECIMAL = rb"-?+(?:" + _DIGITS + rb"(?:\.[0-9]*+)?+|\.[0-9]++)"
+# No exponent that could lead out of the floats: such a number is always finite.
+_REAL = _DECIMAL + rb"(?:e(?:-[0-9]{1,3}+|\+?+[0-9]{1,2}+))?+"
+# Characters that hide or reorder text, as UTF-8: C1 controls, soft hyphen, marks of direction, zero widths.
+_HIDDEN = (
+    rb"(?:\xc2[\x80-\x9f\xad]|\xd8\x9c|\xe1\xa0\x8e|\xe2\x80[\x8b-\x8f\xa8-\xae]|\xe2\x81[\xa0-\xaf]"
+    rb"|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb]|\xf3\xa0[\x80\x81])"
+)
+_NAME = rb"(?![ =+@-])(?:(?!" + _HIDDEN + rb')[^,"\x00-\x1f\x7f])++(?<! )'
+
+KINDS: dict[str, Kind] = {
+    "int": Kind(_INT, "a whole number", _whole),
+    "whole": Kind(_DECIMAL, "a whole number", _whole),
+    "real": Kind(_REAL, "a decimal number", _real),
+    "real3": Kind(_REAL, "a decimal number", _real3),
+    "real3inf": Kind(rb"(?:" + _REAL + rb"|-?+inf)", "a decimal number, inf or -inf", _real3),
+    "flag": Kind(rb"[01]", "0 or 1", _whole),
+    "name": Kind(_NAME, "a class name", lambda values: pa.array(values, pa.string())),
+    "zero": Kind(_REAL, "0", _real),
+}
+#: The value that numbers stay below.
+LIMIT = 1e9
+
+
+#: The grammar of one cell, to be matched whole.
+PATTERNS = {kind: re.compile(rule.pattern) for kind, rule in KINDS.items()}
+_MANTISSA = re.compile(rb"(?:\A|[,\n])" + _DECIMAL + rb"\Z")
+_EXPONENT = re.compile(rb"e(?=(?:-[0-9]{1,3}|[0-9]{1,2})(?:[,\r\n]|\Z))")
+
+
+def plain_exponents(data: bytes) -> bool:
+    """Whether the numbers of *data* that have an exponent (after a lower-case e) are in the grammar.
+
+    May say no to very long ones that are.
+    """
+    count = 0
+    for match in _EXPONENT.finditer(data):
+        count += 1
+        if not _MANTISSA.search(data, max(0, match.start() - 40), match.start()):
+            return False
+    return count == data.count(b"e")
+
+
+# --- what is wrong with a cell -----------------------------------------------------------------------
+
 _CONTROL = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff"
     "\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -33,21 +114,22 @@ _TYPESET = str.maketrans(dict.fromkeys(_DASHES, "-") | dict.fromkeys("°º˚"))
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a cell.
+    """What is wrong with a cell: a *value*, *shift* characters from its start, and the cell as it can only be meant.
 
-    Args:
-        shift: where in the cell the offending text begins.
-        repaired: the cell as it can only be meant, or None.
+    A cell that can mean several things, or nothing, is not *repaired*.
     """
 
     code: str
     message: str
     value: str
     hint: str
-    severity: Severity = ERROR
     shift: int = 0
     repaired: str | None = None
-    fixable: bool = False
+
+    @property
+    def fixable(self) -> bool:
+        """Whether a repair can write it."""
+        return self.repaired is not None
 
 
 def numeric(cell: str) -> bool:
@@ -86,47 +168,34 @@ def encoding_problem(path: str, data: bytes) -> Finding | None:
     if data.isascii() and b"\0" not in data:  # nearly every file; much cheaper than decoding it
         return None
     if kind := next((kind for magic, kind in _BINARY.items() if data.startswith(magic)), None):
-        return Finding("SYN115", ERROR, f"this is no text: by its first bytes it is {kind}", path, 1, 1,
-                       hint="export the table as CSV (UTF-8); another name does not change what a file is")  # fmt: skip
+        message = f"this is no text: by its first bytes it is {kind}"
+        hint = "export the table as CSV (UTF-8); another name does not change what a file is"
+        return READER_RULES["SYN115"].at(path, message, hint, 1, 1)
     if data.startswith(_UTF16) or from_utf16(data) is not None:
-        marked = "" if data.startswith(_UTF16) else ", without its mark"
-        return Finding("SYN102", ERROR, f"the file is UTF-16{marked}, not UTF-8", path, 1, 1,
-                       hint="save it as UTF-8 (in a spreadsheet: as CSV, not as Unicode text)")  # fmt: skip
+        message = f"the file is UTF-16{'' if data.startswith(_UTF16) else ', without its mark'}, not UTF-8"
+        hint = "save it as UTF-8 (in a spreadsheet: as CSV, not as Unicode text)"
+        return READER_RULES["SYN102"].at(path, message, hint, 1, 1, fixable=False)
     if (position := data.find(b"\0")) >= 0:
-        line, column, excerpt = _at(data, position)
         count = data.count(b"\0")
-        message = f"{plural(count, 'NUL byte')} in the file"
-        return Finding(
-            "SYN104",
-            ERROR,
-            message,
-            path,
-            line,
-            column,
-            column + 1,
-            "\0",
-            "zeros are what a power loss leaves, or UTF-16 without a mark: write the file again",
-            excerpt=excerpt,
-        )
+        hint = "zeros are what a power loss leaves, or UTF-16 without a mark: write the file again"
+        return _at(READER_RULES["SYN104"], path, data, position, f"{plural(count, 'NUL byte')} in the file", "\0", hint)
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        line, column, excerpt = _at(data, error.start)
         byte = data[error.start : error.start + 1]
-        return Finding("SYN101", ERROR, f"byte 0x{byte.hex()} is not UTF-8", path, line, column, column + 1,
-                       byte.decode("latin-1"), "save the file as UTF-8; Latin-1 text looks like this",
-                       excerpt=excerpt)  # fmt: skip
+        message, hint = f"byte 0x{byte.hex()} is not UTF-8", "save the file as UTF-8; Latin-1 text looks like this"
+        return _at(READER_RULES["SYN101"], path, data, error.start, message, byte.decode("latin-1"), hint)
     return None
 
 
-def _at(data: bytes, position: int) -> tuple[int, int, str]:
-    """Line, column and line text of a byte position; a byte order mark is no character of line 1."""
+def _at(rule: Rule, path: str, data: bytes, position: int, message: str, value: str, hint: str) -> Finding:
+    """A finding about one byte; a byte order mark is no character of line 1."""
     before = data[:position].removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    start = before.rfind(b"\n") + 1
     rest = re.compile(rb"[^\r\n]*+").match(data, position)
     assert rest is not None
-    line = before[start:].decode(errors="replace")
-    return before.count(b"\n") + 1, len(line) + 1, line + rest.group().decode(errors="replace")
+    line = before[before.rfind(b"\n") + 1 :].decode(errors="replace")
+    excerpt, column = line + rest.group().decode(errors="replace"), len(line) + 1
+    return rule.at(path, message, hint, before.count(b"\n") + 1, column, value, excerpt)
 
 
 def control_character(cell: str) -> Problem | None:
@@ -144,77 +213,63 @@ def problem(cell: str, kind: str, field: str, first: bool) -> Problem | None:
 
     Spaces before a number are legal behind a comma, not at the start of a row (*first*).
     """
-    if _PATTERNS[kind].fullmatch(cell.encode()):  # by far the most cells of a bad row
+    if PATTERNS[kind].fullmatch(cell.encode()):  # by far the most cells of a bad row
         return None
     text = cell.strip()
+    leading = cell[: len(cell) - len(cell.lstrip())]
     if _fits(kind, text):
-        return _spaces(cell, text, first)
-    shift = len(cell) - len(cell.lstrip())
-    found = control_character(cell) or _other(text, kind, field)
-    return dataclasses.replace(found, shift=shift) if shift and found.code != "SAF201" else found
+        if cell.endswith(text) and not leading.strip(" ") and not (first and leading):
+            return None
+        return Problem("SYN123", "white space around a number, other than spaces after a comma", cell, "remove it",
+                       repaired=text)  # fmt: skip
+    if (found := control_character(cell)) is not None:
+        return found
+    code, message, hint, repaired = _misfit(text, kind, field)
+    return Problem(code, f"{field} {message}", text, hint, len(leading), repaired)
 
 
 def _fits(kind: str, text: str) -> bool:
-    return _PATTERNS[kind].fullmatch(text.encode()) is not None
+    return PATTERNS[kind].fullmatch(text.encode()) is not None
 
 
-def _spaces(cell: str, text: str, first: bool) -> Problem | None:
-    leading = cell[: len(cell) - len(cell.lstrip())]
-    if cell.endswith(text) and not leading.strip(" ") and not (first and leading):
-        return None
-    return Problem("SYN123", "white space around a number, other than spaces after a comma", cell,
-                   "remove it", WARNING, repaired=text, fixable=True)  # fmt: skip
-
-
-def _other(text: str, kind: str, field: str) -> Problem:
-    """The problem of a non-matching cell without control characters."""
+def _misfit(text: str, kind: str, field: str) -> tuple[str, str, str, str | None]:
+    """Code, message behind the field's name, hint and repair of a cell that does not fit its column."""
     shown, expected = clipped(text, 40), KINDS[kind].says
     if not text:
-        return Problem("SYN135", f"{field} is empty", text, f"every cell of a row holds {expected}")
+        return "SYN135", "is empty", f"every cell of a row holds {expected}", None
     if len(text) > 1 and text[0] == text[-1] == '"':
         inside = text[1:-1].strip()
         clean = inside if _fits(kind, inside) else None
-        return Problem("SYN122", f"{field} is in quotes: {shown}", text, "numbers stand without quotes",
-                       repaired=clean, fixable=clean is not None)  # fmt: skip
+        return "SYN122", f"is in quotes: {shown}", "numbers stand without quotes", clean
     if kind == "flag":
-        return Problem("SYN136", f"{field} is {shown}, and can only be 0 or 1", text, "1: in the picture, 0: not")
+        return "SYN136", f"is {shown}, and can only be 0 or 1", "1: in the picture, 0: not", None
     if _FORMULA.fullmatch(text):
         hint = f"expected {expected}; a spreadsheet runs this cell when it opens the file"
-        return Problem("SAF202", f"{field} holds a spreadsheet formula: {shown}", text, hint)
-    return _number(text, kind, field, shown, expected)
-
-
-def _number(text: str, kind: str, field: str, shown: str, expected: str) -> Problem:
-    """The problem of a cell that is, or nearly is, a number."""
+        return "SAF202", f"holds a spreadsheet formula: {shown}", hint, None
     if _NOWHERE.fullmatch(text):
-        return Problem("SYN133", f"{field} is {shown}, which is no place", text,
-                       "leave the row out where nothing was detected")  # fmt: skip
+        return "SYN133", f"is {shown}, which is no place", "leave the row out where nothing was detected", None
     if re.fullmatch(r"[+-]?[0-9]{10,}(\.[0-9]*)?", text):
         digits = len(text.lstrip("+-").partition(".")[0])
-        return Problem("SYN134", f"{field} has {digits:,} digits: {clipped(text, 20)}", text,
-                       "no frame, class or angle needs more than nine")  # fmt: skip
-    plain = plainly(text)
-    if plain != text and _fits(kind, plain) and (field in _ANGLES or not set(text) & set("°º˚")):
-        sign = "a degree sign" if set(text) & set("°º˚") else "a dash in place of the minus"
-        return Problem("SYN138", f"{field} is written with {sign}: {shown}", text,
-                       "write numbers with the characters 0-9, - and . alone",
-                       repaired=plain, fixable=True)  # fmt: skip
+        message = f"has {digits:,} digits: {clipped(text, 20)}"
+        return "SYN134", message, "no frame, class or angle needs more than nine", None
+    plain, degrees = plainly(text), set(text) & set("°º˚")
+    if plain != text and _fits(kind, plain) and (field in _ANGLES or not degrees):
+        sign = "a degree sign" if degrees else "a dash in place of the minus"
+        hint = "write numbers with the characters 0-9, - and . alone"
+        return "SYN138", f"is written with {sign}: {shown}", hint, plain
     plain = text.removeprefix("+")
     if plain != text and _fits(kind, plain):
-        return Problem("SYN137", f"{field} is written with a plus sign: {shown}", text,
-                       "write numbers as plain decimals", WARNING, repaired=plain, fixable=True)  # fmt: skip
+        return "SYN137", f"is written with a plus sign: {shown}", "write numbers as plain decimals", plain
     if kind in ("int", "flag") and (match := re.fullmatch(r"(-?[0-9]{1,9})\.([0-9]*)", text)):
-        whole = match[1] if not match[2].strip("0") else None
-        return Problem("SYN132", f"{field} is {shown}, and must be a whole number", text,
-                       "write it without a decimal point: the official loaders call int() on it",
-                       repaired=whole, fixable=whole is not None)  # fmt: skip
+        hint = "write it without a decimal point: the official loaders call int() on it"
+        return "SYN132", f"is {shown}, and must be a whole number", hint, None if match[2].strip("0") else match[1]
+    odd = f"is {shown}, which is no plain decimal"
     if numeric(text):
-        return Problem("SYN131", f"{field} is {shown}, which is no plain decimal", text,
-                       f"write {expected} with the digits 0-9: Python reads this as {float(text):g}, "
-                       "others do not")  # fmt: skip
+        hint = f"write {expected} with the digits 0-9: Python reads this as {float(text):g}, others do not"
+        return "SYN131", odd, hint, None
     if kind != "name" and re.fullmatch(r"0[xXoObB][0-9A-Fa-f]+", text):
-        return Problem("SYN131", f"{field} is {shown}, which is no plain decimal", text, f"write {expected}")
+        return "SYN131", odd, f"write {expected}", None
     hint = "leave the row out where nothing was detected"
     if field == "class_id":
         hint = "write the number of the class, from 0: seldio formats names the class list"
-    return Problem("SYN130", f"{field} is {shown}, not {expected}", text, hint)
+    return "SYN130", f"is {shown}, not {expected}", hint, None

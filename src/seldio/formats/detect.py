@@ -415,28 +415,19 @@ def _name_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
 # --- a given format that the content contradicts ---------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
-class Mismatch:
-    """Why a file does not have the layout it was given as."""
-
-    code: str
-    message: str
-    hint: str
-
-
-def explain_width(file: TextFile, given: Dialect, width: int) -> Mismatch:
-    """Every row has *width* cells, and *given* has another number of columns: what is the file?"""
+def explain_width(file: TextFile, given: Dialect, width: int) -> tuple[str, str, str]:
+    """Code, message and hint of a file whose rows have *width* cells, where *given* has another number of columns."""
     message = f"every row has {plural(width, 'cell')}, {given.name} has {len(given.columns)} columns"
     found = detect([file])
     names = [candidate.format.name for candidate in found.candidates[:4]]
     if found.format is None:
         seems = f"it may be {' or '.join(names)}" if names else "no layout that seldio knows has these columns"
-        return Mismatch("SYN121", message, f"{seems}; seldio formats lists the layouts")
+        return "SYN121", message, f"{seems}; seldio formats lists the layouts"
     best = found.format
     evidence = f" ({'; '.join(found.candidates[0].evidence)})" if found.candidates[0].evidence else ""
     hint = f"read it with --format {best.name}{evidence}, or convert it with seldio convert"
     if given.role == "submission" and best.role == "label":
-        return Mismatch("LAB309", f"{message}: this is a label file ({best.name}), not a submission", hint)
+        return "LAB309", f"{message}: this is a label file ({best.name}), not a submission", hint
     if given.role == "submission":
-        return Mismatch("LAB310", f"{message}: these are {best.title.split(':')[0]}", hint)
-    return Mismatch("SYN121", f"{message}; it looks like {best.name}", hint)
+        return "LAB310", f"{message}: these are {best.title.split(':')[0]}", hint
+    return "SYN121", f"{message}; it looks like {best.name}", hint

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from seldio.findings import SINGLY, Finding, Severity, Sink
+from seldio.findings import SINGLY, Finding, Sink
 from seldio.formats import cells
 from seldio.formats.bad_rows import BadRows
 from seldio.formats.shapes import titled
+from seldio.reader_rules import reader_rule
 from seldio.text import clipped, plural
 
 if TYPE_CHECKING:
     from seldio.formats.base import TextFile
     from seldio.formats.label_csv import Dialect
 
-ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
@@ -41,6 +41,7 @@ _TITLES = {
 }  # fmt: skip
 _ENDS = {"\n": "LF", "\r\n": "CR LF"}
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars", " ": "spaces"}
+_LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -68,17 +69,9 @@ class Cleaned:
     pointed: bool = False
 
 
-def physical_lines(data: bytes) -> list[bytes]:
-    """The lines of *data* whatever their ends, without a byte order mark."""
-    return plain_lines(data).split(b"\n")
-
-
 def plain_lines(data: bytes) -> bytes:
     """*data* with LF at the end of every line, and without a byte order mark."""
-    return _normalised(data.removeprefix(_BOM))
-
-
-def _normalised(data: bytes) -> bytes:
+    data = data.removeprefix(_BOM)
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
@@ -99,9 +92,6 @@ def with_commas(text: bytes, delimiter: str) -> bytes:
     return _LONE_SPACE.sub(b",", text) if delimiter == " " else text.replace(delimiter.encode(), b",")
 
 
-_LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
-
-
 def clean(file: TextFile, dialect: Dialect, known: BadRows, sink: Sink) -> Cleaned:
     """Hold *file* against the grammar of *dialect*; *known* are the bad rows of such files so far."""
     cleaner = _Cleaner(file, dialect, known)
@@ -111,7 +101,7 @@ def clean(file: TextFile, dialect: Dialect, known: BadRows, sink: Sink) -> Clean
     return cleaned
 
 
-class _Same:
+class _Cause:
     """The findings of one cause: the first few whole, of the others their number and lines."""
 
     def __init__(self) -> None:
@@ -132,9 +122,7 @@ class _Same:
 
     def findings(self) -> list[Finding]:
         """Few findings as they are, more as one."""
-        if self.number <= len(self.first):
-            return self.first
-        return [self.first[0].times(self.places, _counted(self.runs))]
+        return self.first if self.number <= len(self.first) else [self.first[0].times(self.places, _counted(self.runs))]
 
 
 class _Cleaner:
@@ -142,11 +130,10 @@ class _Cleaner:
 
     def __init__(self, file: TextFile, dialect: Dialect, known: BadRows) -> None:
         self.file, self.dialect, self.bad_rows = file, dialect, known
-        self.causes: dict[tuple[str, bool], _Same] = {}
+        self.causes: dict[tuple[str, bool], _Cause] = {}
         #: by number of a shape the runs of lines that it has and that are counted only
         self.counted: dict[int, list[tuple[int, int]]] = {}
         self.width = len(dialect.columns)
-        self.shape = f"{dialect.name} rows are {', '.join(part.field for part in dialect.columns)}"
         self.shown = self.text = b""
         self.rows: list[bytes] = []  # runs of good rows
         self.runs: list[tuple[int, int]] = []  # the physical line at which each begins, and its length
@@ -157,74 +144,64 @@ class _Cleaner:
             self.note(unreadable)
             return Cleaned()
         if data.startswith(_BOM):
-            self.report("SYN103", ERROR, "the file begins with a byte order mark", 1, fixable=True,
-                        hint="save as UTF-8 without BOM; the official loaders stop at it")  # fmt: skip
-            data = data[len(_BOM) :]
-        newline = self.line_ends(data)
-        self.final_newline = data[-1:] in (b"\n", b"\r", b"")
-        self.shown = self.text = _normalised(data) + (b"" if self.final_newline else b"\n")
+            hint = "save as UTF-8 without BOM; the official loaders stop at it"
+            self.report("SYN103", "the file begins with a byte order mark", 1, hint)
+        newline = self.line_ends(data.removeprefix(_BOM))
+        self.final_newline = data.removeprefix(_BOM)[-1:] in (b"\n", b"\r", b"")
+        self.shown = self.text = plain_lines(data) + (b"" if self.final_newline else b"\n")
         start = self.blanks(0, 1)
         delimiter = self.delimiter(start)
         self.text = with_commas(self.shown, delimiter)
         begin = self.header(start) if not self.reshaped(start) else None
-        readable = begin is not None and self.same_width(begin)
-        if begin is None or not readable:
+        if begin is None or not self.same_width(begin):
             return Cleaned(newline=newline, final_newline=self.final_newline)
         self.scan(begin)
         body = b"".join(self.rows)
         body = re.sub(rb", ++", b",", body) if b", " in body else body
         skipped = self.text.count(b"\n", 0, begin)
-        lines = _counted(self.runs)
         pointed = any(self.bad_rows.known[number - 1].pointed for number in self.counted)
-        return Cleaned(body, lines, skipped, delimiter, True, newline, self.final_newline, pointed)
+        return Cleaned(body, _counted(self.runs), skipped, delimiter, True, newline, self.final_newline, pointed)
+
+    # --- what was found ----------------------------------------------------------------------------
 
     def report(
-        self,
-        code: str,
-        severity: Severity,
-        message: str,
-        line: int,
-        hint: str | None = None,
-        fixable: bool = False,
-    ) -> None:
-        """Something wrong with the file as a whole, or with whole lines, first seen in *line*."""
-        self.note(Finding(code, severity, message, self.file.path, line, 1, None, None, hint, fixable))
+        self, code: str, message: str, line: int, hint: str | None = None, *, start: int | None = None,
+        column: int = 1, width: int | None = None, fixable: bool | None = None, lines: int = 1,
+    ) -> None:  # fmt: skip
+        """Something wrong with the file or whole *lines*, first seen in *line*; or with a piece of one line.
+
+        That line begins at *start*, and the piece has *width* characters, all by default.
+        """
+        rule = reader_rule(code)
+        fixable = rule.fix != "none" if fixable is None else fixable
+        if start is None:
+            self.note(rule.at(self.file.path, message, hint, line, 1, fixable=fixable), lines)
+            return
+        cause = self.causes.setdefault((code, fixable), _Cause())
+        if cause.full:
+            cause.add([(line, 1)], 1)
+            return
+        excerpt = self.line_at(self.shown, start)
+        value = excerpt[column - 1 :][:width]
+        self.note(rule.at(self.file.path, message, hint, line, column, value, excerpt, fixable=fixable))
 
     def note(self, finding: Finding, count: int = 1) -> None:
         """Take a finding, about *count* lines."""
-        same = self.cause(finding.code, finding.fixable)
-        if not same.full:
-            same.first.append(finding)
-        same.add([(finding.line or 1, count)], count, 1)
-
-    def cause(self, code: str, fixable: bool) -> _Same:
-        """What was found of one rule, apart what can be repaired and what cannot."""
-        return self.causes.setdefault((code, fixable), _Same())
+        cause = self.causes.setdefault((finding.code, finding.fixable), _Cause())
+        if not cause.full:
+            cause.first.append(finding)
+        cause.add([(finding.line or 1, count)], count, 1)
 
     def found(self) -> Iterator[Finding]:
         """Everything found: of each cause a few findings, or one for all."""
         for number, runs in self.counted.items():
-            shape = self.bad_rows.known[number - 1]
             rows = sum(count for _, count in runs)
-            for fault in shape.faults:
-                self.cause(fault.code, fault.fixable).add(runs, rows * fault.cells)
+            for fault in self.bad_rows.known[number - 1].faults:
+                cause = self.causes.setdefault((fault.code, fault.fixable), _Cause())
+                cause.add(runs, rows * fault.cells)
         self.counted.clear()
-        for same in self.causes.values():
-            yield from same.findings()
-
-    def report_at(
-        self, start: int, code: str, severity: Severity, message: str, line: int, column: int = 1,
-        width: int | None = None, hint: str | None = None, fixable: bool = False,
-    ) -> None:  # fmt: skip
-        """Something wrong with *width* characters (all, by default) of the line that begins at *start*."""
-        same = self.cause(code, fixable)
-        if same.full:
-            same.add([(line, 1)], 1)
-            return
-        excerpt = self.line_at(self.shown, start)
-        value = excerpt[column - 1 :] if width is None else excerpt[column - 1 : column - 1 + width]
-        end = column + len(value)
-        self.note(Finding(code, severity, message, self.file.path, line, column, end, value, hint, fixable, excerpt))
+        for cause in self.causes.values():
+            yield from cause.findings()
 
     @staticmethod
     def line_at(text: bytes, start: int) -> str:
@@ -240,26 +217,18 @@ class _Cleaner:
         lone = data.count(b"\r") - crlf
         lf = data.count(b"\n") - crlf
         ends = [f"{plural(n, 'line')} with {name}" for name, n in (("CR LF", crlf), ("LF", lf), ("CR", lone)) if n]
+        wanted = f"end every line with {_ENDS[self.dialect.newline]}"
         if len(ends) > 1:
-            line = self.first_other_end(data)
-            self.report("SYN106", WARNING, f"mixed line ends: {', '.join(ends)}", line, fixable=True,
-                        hint=f"end every line with {_ENDS[self.dialect.newline]}")  # fmt: skip
+            found = [match.group() for match in _LINE_END.finditer(data)]
+            line = next(number for number, end in enumerate(found, 1) if end != found[0])
+            self.report("SYN106", f"mixed line ends: {', '.join(ends)}", line, wanted)
         elif lone:
-            hint = f"end every line with {_ENDS[self.dialect.newline]}; to Git and grep this is a single line"
-            message = "lines end with a bare CR, as on Mac OS before 2001"
-            self.report("SYN107", WARNING, message, 1, hint, fixable=True)
+            hint = f"{wanted}; to Git and grep this is a single line"
+            self.report("SYN107", "lines end with a bare CR, as on Mac OS before 2001", 1, hint)
         elif self.dialect.newline == "\n":
-            self.report("SYN105", INFO, "lines end with CR LF", 1, fixable=True,
-                        hint="harmless to the official loaders; the layout itself uses LF")  # fmt: skip
+            hint = "harmless to the official loaders; the layout itself uses LF"
+            self.report("SYN105", "lines end with CR LF", 1, hint)
         return "\r\n" if crlf > lf else "\n"
-
-    def first_other_end(self, data: bytes) -> int:
-        first = None
-        for number, match in enumerate(_LINE_END.finditer(data), 1):
-            first = first or match.group()
-            if match.group() != first:
-                return number
-        return 1
 
     def blanks(self, start: int, line: int) -> int:
         """Report the blank lines that begin at *start*, if any; return where they end."""
@@ -267,8 +236,7 @@ class _Cleaner:
         assert match is not None
         if count := match.group().count(b"\n"):
             message = "blank line" if count == 1 else f"{count:,} blank lines"
-            hint = "remove it: the official loaders stop at a blank line"
-            self.note(Finding("SYN110", ERROR, message, self.file.path, line, 1, hint=hint, fixable=True), count)
+            self.report("SYN110", message, line, "remove it: the official loaders stop at a blank line", lines=count)
         return match.end()
 
     def delimiter(self, start: int) -> str:
@@ -281,8 +249,8 @@ class _Cleaner:
                 message += ", and decimals are written with a comma"
             number = self.shown.count(b"\n", 0, start) + 1
             column = len(line) - len(line.lstrip(" ")) + line.strip(" ").index(sign) + 1
-            self.report_at(start, "SYN120", ERROR, message, number, column, 1, fixable=True,
-                           hint="write 1,2.5,3: commas between cells, points in numbers")  # fmt: skip
+            hint = "write 1,2.5,3: commas between cells, points in numbers"
+            self.report("SYN120", message, number, hint, start=start, column=column, width=1)
         return sign
 
     def reshaped(self, start: int) -> bool:
@@ -293,16 +261,15 @@ class _Cleaner:
         timed = bool(row) and "." in row[0] and _FRACTION.search(self.text, second) is not None
         if len(row) == self.width and not timed and not row[1].strip(' "')[:1].isalpha():
             return False  # nearly every file
-        few = itertools.islice(_lines(self.text, second, self.final_newline), 20)
+        few = itertools.islice(self.lines(second), 20)
         if len({line.count(b",") for _, line in few if line.strip()}) > 1 and b'"' not in self.text:
             return False  # rows of several widths
         from seldio.formats.detect import shape_of  # the table of dialects needs this module first
 
-        lines = [line.decode() for _, line in _lines(self.text, start, self.final_newline) if line.strip()]
-        shape = shape_of(lines, self.dialect)
+        shape = shape_of([line.decode() for _, line in self.lines(start) if line.strip()], self.dialect)
         if shape is not None:
             number = self.text.count(b"\n", 0, second) + 1
-            self.report_at(second, shape.code, ERROR, shape.message, number, hint=shape.hint, fixable=shape.fixable)
+            self.report(shape.code, shape.message, number, shape.hint, start=second, fixable=shape.fixable)
         return shape is not None
 
     def header(self, start: int) -> int | None:
@@ -321,11 +288,11 @@ class _Cleaner:
         if [name.lower() for name in names] == expected.split(","):
             return end
         if named and len(names) > 1:
-            self.report_at(start, "SYN113", ERROR, f"the header is not that of {self.dialect.name}", number,
-                           hint=f"expected {expected}; other columns would be misread")  # fmt: skip
+            hint = f"expected {expected}; other columns would be misread"
+            self.report("SYN113", f"the header is not that of {self.dialect.name}", number, hint, start=start)
             return None
         hint = f"put {expected} first: the official loader drops line 1 in any case"
-        self.report_at(start, "SYN112", ERROR, "the header line is missing", number, fixable=True, hint=hint)
+        self.report("SYN112", "the header line is missing", number, hint, start=start)
         return start
 
     def odd_header(self, start: int, names: list[str], number: int) -> None:
@@ -335,14 +302,15 @@ class _Cleaner:
         hint = "remove it: the official loaders call int() on the first cell"
         if faults:
             hint += "; but see first what its names say about the columns"
-        self.report_at(start, "SYN111", ERROR, f"a header line where {self.dialect.name} has none", number,
-                       fixable=not faults, hint=hint)  # fmt: skip
+        message = f"a header line where {self.dialect.name} has none"
+        self.report("SYN111", message, number, hint, start=start, fixable=not faults)
+        titles = line.split(",")
         for index, message, hint in faults:
-            column = 1 if index is None else sum(len(cell) + 1 for cell in line.split(",")[:index]) + 1
-            if index is not None:
-                column += line.split(",")[index].index(names[index])
-            width = None if index is None else len(names[index])
-            self.report_at(start, "SYN113", ERROR, message, number, column, width, hint)
+            if index is None:
+                self.report("SYN113", message, number, hint, start=start)
+                continue
+            column = sum(len(title) + 1 for title in titles[:index]) + 1 + titles[index].index(names[index])
+            self.report("SYN113", message, number, hint, start=start, column=column, width=len(names[index]))
 
     def header_faults(self, names: list[str], second: str) -> Iterator[tuple[int | None, str, str]]:
         """What a header says against the columns: the place of a name (None for all), message, hint."""
@@ -364,7 +332,7 @@ class _Cleaner:
     def same_width(self, start: int) -> bool:
         """False, with one finding, where all rows have the same wrong number of cells."""
         found: tuple[int, int] | None = None  # the first row and its number of cells
-        for begin, line in _lines(self.text, start, self.final_newline):
+        for begin, line in self.lines(start):
             width = line.count(b",") + 1
             if line.strip() and (width == self.width or (found is not None and width != found[1])):
                 return True
@@ -374,10 +342,18 @@ class _Cleaner:
             return True
         from seldio.formats.detect import explain_width  # the table of dialects needs this module first
 
-        why = explain_width(self.file, self.dialect, found[1])
-        number = self.text.count(b"\n", 0, found[0]) + 1
-        self.report_at(found[0], why.code, ERROR, why.message, number, hint=why.hint)
+        code, message, hint = explain_width(self.file, self.dialect, found[1])
+        self.report(code, message, self.text.count(b"\n", 0, found[0]) + 1, hint, start=found[0])
         return False
+
+    def lines(self, start: int) -> Iterator[tuple[int, bytes]]:
+        """Lines with where they begin, without a last one that may be torn (unless it is the only one)."""
+        first = start
+        while start < len(self.text):
+            end = self.text.find(b"\n", start)
+            if self.final_newline or end < len(self.text) - 1 or start == first:
+                yield start, self.text[start:end]
+            start = end + 1
 
     # --- line by line ------------------------------------------------------------------------------
 
@@ -390,7 +366,7 @@ class _Cleaner:
             if start < end:
                 start, line = self.runs_of_rows(start, line, end)
             if start < len(text):
-                start, count = self.look(start, line)
+                start, count = self.odd_line(start, line)
                 line += count
 
     def runs_of_rows(self, start: int, line: int, end: int) -> tuple[int, int]:
@@ -404,11 +380,12 @@ class _Cleaner:
                 return begin, line
             count = text.count(b"\n", begin, stop)
             while number is not None and number not in counted and count:
-                causes = [self.cause(fault.code, fault.fixable) for fault in known[number - 1].faults]
-                if all(same.full or (same.first and count > SINGLY) for same in causes):
+                faults = known[number - 1].faults
+                causes = [self.causes.setdefault((fault.code, fault.fixable), _Cause()) for fault in faults]
+                if all(cause.full or (cause.first and count > SINGLY) for cause in causes):
                     counted[number] = []
                 else:  # the first few are shown
-                    begin, lines = self.look(begin, line, known=True)
+                    begin, lines = self.odd_line(begin, line, known=True)
                     line, count = line + lines, count - lines
                     if begin > stop:  # blank lines go on to the end of the file, which has no line end
                         return begin, line
@@ -428,39 +405,34 @@ class _Cleaner:
         self.rows.append(rows)
         self.runs.append((line, count))
 
-    def look(self, start: int, line: int, known: bool = False) -> tuple[int, int]:
+    def odd_line(self, start: int, line: int, known: bool = False) -> tuple[int, int]:
         """Report what is wrong in a line; return where the next one begins and how many lines that is.
 
-        What it looks like is remembered, unless it is *known*.
+        The faults that it has are remembered, unless they are *known*.
         """
         if (end := self.blanks(start, line)) > start:
             return end, self.text.count(b"\n", start, end)
         row, end = self.line_at(self.text, start), self.text.find(b"\n", start) + 1
         if row.count('"') % 2:
             return self.open_quote(start, row, line)
-        last = end == len(self.text) and not self.final_newline
-        repaired = self.row(start, row, line, last, known)
+        repaired = self.row(start, row, line, last=end == len(self.text) and not self.final_newline, known=known)
         if repaired is not None:
             self.keep(repaired.encode() + b"\n", line, 1)
         return end, 1
 
     def open_quote(self, start: int, row: str, line: int) -> tuple[int, int]:
         """A quote that does not close on its line: it closes on a later one, or never."""
-        column = row.rindex('"') + 1
         close = self.text.find(b'"', self.text.find(b"\n", start))
         end = self.text.find(b"\n", close) + 1 if close >= 0 else len(self.text)
         count = self.text.count(b"\n", start, end)
-        message, hint = (
-            f"a quoted cell runs over {count} lines",
-            "a row is one line, its cells without quotes",
-        )
+        message, hint = f"a quoted cell runs over {count} lines", "a row is one line, its cells without quotes"
         if close < 0:
             message = "a quote is opened and never closed: the rest of the file is inside it"
             hint = "cells are plain numbers: remove the quotes"
-        self.report_at(start, "SYN122", ERROR, message, line, column, hint=hint)
+        self.report("SYN122", message, line, hint, start=start, column=row.rindex('"') + 1, fixable=False)
         return end, count
 
-    def row(self, start: int, text: str, line: int, last: bool, known: bool) -> str | None:
+    def row(self, start: int, text: str, line: int, *, last: bool, known: bool) -> str | None:
         """Report each bad cell of a row; return the row repaired, or None where it has no one meaning."""
         parts = text.split(",")
         if len(parts) != self.width:
@@ -475,35 +447,28 @@ class _Cleaner:
         column, meant = 1, list(parts)
         for index, (cell, problem) in enumerate(zip(parts, problems, strict=True)):
             if problem is not None:
-                what = problem.code, problem.severity, problem.message
-                where = line, column + problem.shift, len(problem.value)
-                self.report_at(start, *what, *where, problem.hint, problem.fixable)
+                self.report(
+                    problem.code, problem.message, line, problem.hint, start=start, column=column + problem.shift,
+                    width=len(problem.value), fixable=problem.fixable,
+                )  # fmt: skip
                 meant[index] = problem.repaired or ""
             column += len(cell) + 1
         meaningful = all(problem is None or problem.repaired is not None for problem in problems)
         return ",".join(meant) if meaningful else None
 
     def ragged(self, start: int, text: str, width: int, line: int, last: bool) -> None:
+        """Report a row with another number of cells."""
         if last and width < self.width:
             message = f"the last row is torn: {plural(width, 'cell')} of {self.width} and no line end"
             hint = "the file was cut off while it was written: write it again"
-            self.report_at(start, "SYN108", ERROR, message, line, hint=hint, fixable=True)
+            self.report("SYN108", message, line, hint, start=start)
         elif control := cells.control_character(text):
-            self.report_at(start, "SAF201", ERROR, control.message, line, control.shift + 1, 1, control.hint)
+            self.report("SAF201", control.message, line, control.hint, start=start, column=control.shift + 1, width=1)
         else:
             message = f"{plural(width, 'cell')} in a row of {self.width} columns"
-            self.report_at(start, "SYN121", ERROR, message, line, hint=self.shape)
+            hint = f"{self.dialect.name} rows are {', '.join(part.field for part in self.dialect.columns)}"
+            self.report("SYN121", message, line, hint, start=start)
             self.bad_rows.learn_ragged(text, width)
-
-
-def _lines(text: bytes, start: int, final_newline: bool) -> Iterator[tuple[int, bytes]]:
-    """Lines with where they begin, without a last one that may be torn (unless it is the only one)."""
-    first = start
-    while start < len(text):
-        end = text.find(b"\n", start)
-        if final_newline or end < len(text) - 1 or start == first:
-            yield start, text[start:end]
-        start = end + 1
 
 
 def _counted(runs: Sequence[tuple[int, int]]) -> Ints:

@@ -13,7 +13,7 @@ import numpy as np
 
 from seldio.formats import cells
 from seldio.formats.base import TextFile
-from seldio.formats.diagnosis import delimiter_of, physical_lines
+from seldio.formats.diagnosis import delimiter_of, plain_lines
 from seldio.formats.shapes import INDEX_NAMES, Row, Rows, Shape, counted
 
 #: Lines looked at in all files together, taken from their heads and tails.
@@ -148,8 +148,8 @@ def _lines(data: bytes, most: int) -> list[str]:
     lines: list[bytes] = []
     for reach in sorted({min(_HEAD, _ROW * most), _HEAD}):  # a few rows do not take all of a file's head
         if not lines and len(data) > 2 * reach:
-            lines = physical_lines(data[:reach])[:-1] + physical_lines(data[-reach:])[1:]
-    lines = lines or physical_lines(data)
+            lines = plain_lines(data[:reach]).split(b"\n")[:-1] + plain_lines(data[-reach:]).split(b"\n")[1:]
+    lines = lines or plain_lines(data).split(b"\n")
     torn = len(lines) > 2 and lines[-1] != b""
     lines = [line for line in (lines[:-1] if torn else lines) if line.strip()]
     if len(lines) > most:

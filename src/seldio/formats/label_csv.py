@@ -25,7 +25,7 @@ from seldio.findings import Sink
 from seldio.formats import diagnosis
 from seldio.formats.bad_rows import BadRows
 from seldio.formats.base import Format, Ints, Part, Place, Reading, TextFile, assembled
-from seldio.formats.grammar import KINDS, LIMIT, plain_exponents
+from seldio.formats.cells import KINDS, LIMIT, plain_exponents
 from seldio.schema.events import ClipFile
 from seldio.vocabularies import spelling, vocabulary
 

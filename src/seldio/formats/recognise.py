@@ -14,7 +14,7 @@ from seldio.formats import FORMATS, Format, Reading, TextFile, cells, choice, ta
 from seldio.formats.choice import Wanted
 from seldio.formats.dcase_json import looks_like
 from seldio.formats.detect import Candidate, Detection, closest, detect, means_the_same
-from seldio.formats.diagnosis import physical_lines
+from seldio.formats.diagnosis import plain_lines
 from seldio.formats.evidence import signature
 from seldio.formats.json_records import in_lines
 from seldio.formats.json_text import parse, parse_lines
@@ -160,7 +160,7 @@ def _another_table(group: Sequence[TextFile]) -> bool:
 
 
 def _wordy(file: TextFile) -> bool:
-    lines = [line for line in physical_lines(file.data[:_HEAD]) if line.strip()][1:]
+    lines = [line for line in plain_lines(file.data[:_HEAD]).split(b"\n") if line.strip()][1:]
     cells = [cell.strip(b' "') for line in lines for cell in re.split(rb"[,;\t|]", line)]
     return 2 * sum(_WORD.match(cell) is not None for cell in cells) > len(cells)
 
