@@ -15,7 +15,7 @@ from seldio.conversion.columns import has
 from seldio.conversion.facts import Columns, Facts
 from seldio.conversion.frames import are_events, frames_of, grouped, rescaled, takes_events, with_times
 from seldio.formats import Format
-from seldio.formats.annotations import points
+from seldio.formats.dcase_json import points
 from seldio.formats.label_csv import Dialect
 from seldio.schema.events import clip_codes, origin_of
 

@@ -1,8 +1,9 @@
-"""Quoted csv as text: cells with the exact places they stand at, and writing them back as they stood.
+"""Quoted csv files with a header: cells with the places they stand at, what is wrong with them, and writing as read.
 
 The grammar is that of RFC 4180 as Python's ``csv`` reads it: a cell that begins with a quote runs to the
 quote that closes it, over commas and line ends; a doubled quote in it stands for one. A quote elsewhere
-is a character like any other. Lines end with LF, CR LF or CR.
+is a character like any other. Lines end with LF, CR LF or CR. Cells are texts and nothing else, so that NA, null
+and 007 stay what they are; rows that cannot be read are left out of a table and reported.
 """
 
 from __future__ import annotations
@@ -10,18 +11,25 @@ from __future__ import annotations
 import dataclasses
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from seldio.findings import Sink
 from seldio.formats.base import Place
+from seldio.formats.cells import encoding_problem
+from seldio.reader_rules import READER_RULES
+from seldio.text import clipped, plural
 
 _CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"([^,\r\n]*+)|([^,\r\n]*+))(,|\r\n|\r|\n|\Z)')
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _SPECIAL = re.compile(r'[",\r\n]')
 _BREAKS = re.compile(r'\A"|[,\r\n]')
 BOM = "\ufeff"
+_ENDS = {"\n": "LF", "\r\n": "CR LF", "\r": "CR"}
+_DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 class Cell(NamedTuple):
@@ -42,7 +50,7 @@ class Cell(NamedTuple):
     flaw: Literal["", "unclosed", "tail"] = ""
 
 
-class Row(NamedTuple):
+class QuotedRow(NamedTuple):
     """The cells of one row, where it begins and ends in the text, and its line end (none: the end of the file)."""
 
     cells: list[Cell]
@@ -61,7 +69,7 @@ class Row(NamedTuple):
         return [cell.value for cell in self.cells]
 
 
-def rows(text: str, start: int = 0) -> Iterator[Row]:
+def rows(text: str, start: int = 0) -> Iterator[QuotedRow]:
     """The rows of *text* from *start* on, blank ones too; any text has rows."""
     while start < len(text):
         row = row_at(text, start)
@@ -69,34 +77,27 @@ def rows(text: str, start: int = 0) -> Iterator[Row]:
         start = row.end + len(row.newline)
 
 
-def row_at(text: str, start: int) -> Row:
+def row_at(text: str, start: int) -> QuotedRow:
     """The row that begins at *start*."""
     cells: list[Cell] = []
     position = start
     while True:
         match = _CELL.match(text, position)
         if match is None or (match[3] or "").startswith('"'):
-            cells.append(_unclosed(text, position + 1))
-            return Row(cells, start, len(text), "")
-        cells.append(_cell(match))
+            rest = text[position + 1 :].replace('""', '"')
+            return QuotedRow([*cells, Cell(rest, position + 1, len(text), True, "unclosed")], start, len(text), "")
+        if match[1] is None:
+            cells.append(Cell(match[3], match.start(3), match.end(3)))
+        else:
+            value = match[1].replace('""', '"') + match[2]
+            cells.append(Cell(value, match.start(1), match.end(1), True, "tail" if match[2] else ""))
         if match[4] != ",":
-            return Row(cells, start, match.start(4), match[4])
+            return QuotedRow(cells, start, match.start(4), match[4])
         position = match.end()
 
 
-def _cell(match: re.Match[str]) -> Cell:
-    if match[1] is None:
-        return Cell(match[3], match.start(3), match.end(3))
-    value = match[1].replace('""', '"') + match[2]
-    return Cell(value, match.start(1), match.end(1), True, "tail" if match[2] else "")
-
-
-def _unclosed(text: str, start: int) -> Cell:
-    return Cell(text[start:].replace('""', '"'), start, len(text), True, "unclosed")
-
-
 @dataclasses.dataclass(frozen=True)
-class Source:
+class CsvLines:
     """A text in which places are looked up; a byte order mark is no part of it."""
 
     text: str
@@ -121,7 +122,7 @@ class Source:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Layout:
+class CsvLayout:
     """How a csv text was written; rows are counted from the header, which is row 0.
 
     Args:
@@ -146,34 +147,34 @@ class Layout:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | packed
 
     @staticmethod
-    def from_json(given: object) -> Layout:
+    def from_json(given: object) -> CsvLayout:
         """The inverse of :meth:`as_json`; the plain layout for what is none."""
         if not isinstance(given, Mapping):
             return PLAIN
-        names = {field.name for field in dataclasses.fields(Layout)}
+        names = {field.name for field in dataclasses.fields(CsvLayout)}
         known = {name: value for name, value in given.items() if name in names}
         odd = frozenset((row, column) for row, column in known.get("odd", ()))
-        return Layout(**known | {"odd": odd, "ends": dict(known.get("ends", ()))})
+        return CsvLayout(**known | {"odd": odd, "ends": dict(known.get("ends", ()))})
 
 
-PLAIN = Layout()
+PLAIN = CsvLayout()
 
 
-def layout_of(found: Sequence[Row], bom: bool = False) -> Layout:
+def layout_of(found: Sequence[QuotedRow], bom: bool = False) -> CsvLayout:
     """The layout of the text that *found* are the rows of."""
     newlines = [row.newline for row in found if row.newline]
     newline = max(("\n", "\r\n", "\r"), key=newlines.count)
     ends = {number: row.newline for number, row in enumerate(found) if row.newline not in ("", newline)}
     final = not found or found[-1].newline != ""
     if all(cell.quoted for row in found for cell in row.cells) and found:
-        return Layout(bom, newline, final, True, frozenset(), ends)
+        return CsvLayout(bom, newline, final, True, frozenset(), ends)
     odd = frozenset(
         (number, column)
         for number, row in enumerate(found)
         for column, cell in enumerate(row.cells)
         if cell.quoted != needs_quotes(cell.value)
     )
-    return Layout(bom, newline, final, False, odd, ends)
+    return CsvLayout(bom, newline, final, False, odd, ends)
 
 
 def needs_quotes(cell: str) -> bool:
@@ -182,7 +183,7 @@ def needs_quotes(cell: str) -> bool:
 
 
 def written(
-    table: Sequence[Sequence[str | None]], layout: Layout = PLAIN, explicit: AbstractSet[int] = frozenset()
+    table: Sequence[Sequence[str | None]], layout: CsvLayout = PLAIN, explicit: AbstractSet[int] = frozenset()
 ) -> str:
     """The text of *table*, whose first row is the header.
 
@@ -199,7 +200,7 @@ def written(
     return "".join(parts)
 
 
-def _shown(cell: str | None, row: int, column: int, layout: Layout, explicit: AbstractSet[int]) -> str:
+def _shown(cell: str | None, row: int, column: int, layout: CsvLayout, explicit: AbstractSet[int]) -> str:
     """One cell as it is written."""
     if cell is None:
         return ""
@@ -207,3 +208,179 @@ def _shown(cell: str | None, row: int, column: int, layout: Layout, explicit: Ab
     if not quoted and _BREAKS.search(cell) is None and (cell or column not in explicit):
         return cell
     return '"' + cell.replace('"', '""') + '"'
+
+
+# --- a file as a table ------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class CsvTable:
+    """The rows of a csv file.
+
+    Args:
+        source: its text.
+        header: the names of the columns, without those of further columns of the same name.
+        cells: the text of each cell; None where it is empty and has no quotes.
+        starts: where each row begins in the text.
+        layout: how the file was written.
+    """
+
+    source: CsvLines
+    header: tuple[str, ...]
+    cells: Sequence[Sequence[str | None]]
+    starts: Sequence[int]
+    layout: CsvLayout
+
+    def cell(self, row: int, column: int) -> Cell:
+        """A cell with where it stands."""
+        return row_at(self.source.text, self.starts[row]).cells[column]
+
+    def place(self, row: int, column: int | None) -> Place:
+        """Where a cell stands; the whole row without a column."""
+        if column is not None:
+            cell = self.cell(row, column)
+            return self.source.place(cell.start, cell.end, cell.value)
+        found = row_at(self.source.text, self.starts[row])
+        return self.source.place(found.start, found.end)
+
+
+def read_table(data: bytes, path: str, sink: Sink, columns: Sequence[str]) -> CsvTable | None:
+    """The table of a csv file that has at least the *columns*; None, with a finding, where it has no such header."""
+    if unreadable := encoding_problem(path, data):
+        sink(unreadable)
+        return None
+    text = data.decode()
+    reader = _TableReader(path, sink, CsvLines(text.removeprefix(BOM)))
+    if text.startswith(BOM):
+        reader.report("SYN103", "the file begins with a byte order mark", Place(1, 1, 1, BOM, ""),
+                      "save as UTF-8 without BOM: to Python's csv it is part of the first name")  # fmt: skip
+    return reader.run(columns, text.startswith(BOM))
+
+
+class _TableReader:
+    """One pass over a file; what is wrong goes to the sink."""
+
+    def __init__(self, path: str, sink: Sink, source: CsvLines) -> None:
+        self.path, self.sink, self.source = path, sink, source
+
+    def report(self, code: str, message: str, at: Place, hint: str) -> None:
+        self.sink(READER_RULES[code].at(
+            self.path, message, hint, at.line, at.column, at.value, at.excerpt, end_column=at.end_column, fixable=False
+        ))  # fmt: skip
+
+    def run(self, columns: Sequence[str], bom: bool) -> CsvTable | None:
+        found = [row for row in rows(self.source.text) if not self.blank(row)]
+        self.line_ends(found)
+        header = found[0] if found else QuotedRow([], 0, 0, "")
+        if not self.header(header, columns):
+            return None
+        kept = [row for row in self.same_width(header, found[1:]) if self.sound(row)]
+        names = tuple(header.values)
+        cells = [[cell.value if cell.value or cell.quoted else None for cell in row.cells] for row in kept]
+        layout = layout_of([header, *kept], bom)
+        return CsvTable(self.source, names, cells, [row.start for row in kept], layout)
+
+    # --- lines ---------------------------------------------------------------------------------------
+
+    def blank(self, row: QuotedRow) -> bool:
+        if row.blank:
+            self.report("SYN110", "blank line", self.source.place(row.start, row.end),
+                        "remove it: programs that read line by line stop at it")  # fmt: skip
+        return row.blank
+
+    def line_ends(self, found: Sequence[QuotedRow]) -> None:
+        """Report rows that end differently, and lines that end with a bare CR; CR LF is as good as LF."""
+        counts = Counter(row.newline for row in found if row.newline)
+        if len(counts) > 1:
+            ends = ", ".join(f"{plural(counts[end], 'row')} with {_ENDS[end]}" for end in _ENDS if counts[end])
+            other = next(row for row in found if row.newline not in ("", found[0].newline))
+            self.report("SYN106", f"mixed line ends: {ends}", self.whole(other), "end every row alike")
+        elif counts["\r"]:
+            self.report("SYN107", "lines end with a bare CR, as on Mac OS before 2001", self.whole(found[0]),
+                        "end every row with LF; to Git and grep this is a single line")  # fmt: skip
+
+    def whole(self, row: QuotedRow) -> Place:
+        return self.source.place(row.start, row.end)
+
+    # --- the header ----------------------------------------------------------------------------------
+
+    def header(self, row: QuotedRow, columns: Sequence[str]) -> bool:
+        """Whether the rows can be read with this header; what is wrong with it is reported."""
+        names = row.values
+        expected = f"expected {','.join(columns)}"
+        missing = [name for name in columns if name not in names]
+        if not names:
+            self.report("SYN112", "the file is empty: not even a header line", self.whole(row), expected)
+        elif sign := self.other_delimiter(names, columns):
+            self.report("SYN120", f"cells are separated by {_DELIMITERS[sign]}, not commas", self.whole(row),
+                        "write commas between cells")  # fmt: skip
+        elif len(missing) == len(columns):
+            self.report("SYN113", "the first line is no header of this layout", self.whole(row), expected)
+        elif missing:
+            shown = ", ".join(missing)
+            self.report("SYN113", f"the header lacks {shown}", self.whole(row), f"{expected}; letter case counts")
+        return not missing and self.header_cells(row)
+
+    @staticmethod
+    def other_delimiter(names: Sequence[str], columns: Sequence[str]) -> str:
+        """The sign that separates cells in place of the comma."""
+        fits = (sign for sign in _DELIMITERS if columns[0] in names[0].split(sign) and sign in names[0])
+        return next(fits, "") if columns[0] not in names else ""
+
+    def header_cells(self, row: QuotedRow) -> bool:
+        """Whether each name stands once; a name that stands twice loses a column to readers by name."""
+        good = self.sound(row)
+        for number, cell in enumerate(row.cells):
+            if cell.value in row.values[:number]:
+                self.report("SYN113", f"the header names {clipped(cell.value) or 'an empty column'} twice",
+                            self.source.place(cell.start, cell.end, cell.value),
+                            "readers that go by name keep only one of the two columns")  # fmt: skip
+                good = False
+        return good
+
+    # --- rows ----------------------------------------------------------------------------------------
+
+    def same_width(self, header: QuotedRow, found: Sequence[QuotedRow]) -> list[QuotedRow]:
+        """The rows that have a cell for each name; the others are reported, once if they are all alike."""
+        width = len(header.cells)
+        good = [row for row in found if len(row.cells) == width]
+        ragged = [row for row in found if len(row.cells) != width]
+        widths = {len(row.cells) for row in ragged}
+        if len(ragged) > 1 and len(widths) == 1 and not good and ragged[-1].cells[-1].flaw != "unclosed":
+            message = f"the header names {plural(width, 'column')}, all {len(ragged):,} rows have {widths.pop()}"
+            hint = "pandas takes the first column for an index then, and shifts all others"
+            self.report("SYN113", message, self.whole(header), hint)
+        else:
+            for row in ragged:
+                self.ragged(row, width)
+        return good
+
+    def ragged(self, row: QuotedRow, width: int) -> None:
+        """Report a row with another number of cells."""
+        count = len(row.cells)
+        if row.cells[-1].flaw == "unclosed":
+            self.sound(row)
+        elif not row.newline and count < width:
+            self.report("SYN108", f"the last row is torn: {plural(count, 'cell')} of {width} and no line end",
+                        self.whole(row), "the file was cut off while it was written: write it again")  # fmt: skip
+        else:
+            hint = "a cell that holds a comma or a line end stands in quotes"
+            if any(cell.value.lstrip().startswith('"') and not cell.quoted for cell in row.cells):
+                hint += ", and the quote follows the comma without a space"
+            first = row.cells[width].start if count > width else row.start
+            first -= count > width and row.cells[width].quoted
+            message = f"{plural(count, 'cell')} in a row of {width} columns"
+            self.report("SYN121", message, self.source.place(first, row.end), hint)
+
+    def sound(self, row: QuotedRow) -> bool:
+        """Whether the quotes of a row close where its cells end; reported where they do not."""
+        for cell in row.cells:
+            if cell.flaw == "unclosed":
+                self.report("SYN122", "a quote is opened and never closed: the rest of the file is inside it",
+                            self.source.place(cell.start - 1, cell.end),
+                            "close it; a quote inside a cell in quotes is written twice")  # fmt: skip
+            elif cell.flaw:
+                self.report("SYN122", "text stands behind the quote that closes a cell",
+                            self.source.place(cell.end, row.end),
+                            "a quote inside a cell in quotes is written twice")  # fmt: skip
+        return not any(cell.flaw for cell in row.cells)

@@ -18,19 +18,46 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from seldio import geometry
-from seldio.findings import Finding, Sink
+from seldio.findings import Sink
 from seldio.formats import json_text
-from seldio.formats.annotations import KEYS, Checker, Layout, points, triplets
 from seldio.formats.base import Format, Part, Place, Reading, TextFile, assembled
+from seldio.reader_rules import READER_RULES
 from seldio.schema.events import COLUMNS, ClipFile
+from seldio.text import clipped
+
+#: The keys of an annotation in the official order, and the fields they hold.
+KEYS = {
+    "metadata_frame_index": "frame",
+    "instance_id": "source",
+    "category_id": "class_id",
+    "score": "score",
+    "distance": "distance",
+    "segmentation": "segmentation",
+}
+_WHOLE = ("metadata_frame_index", "instance_id", "category_id")
+#: Keys without which an annotation can still be used, and what their absence does.
+_USEFUL = {
+    "instance_id": "the official training code stops without it; the scorer does not look at it",
+    "distance": "the official scorer takes a missing distance for 0, an error of 100 %",
+}
+_POINTS = "a segmentation is [[[x, y, energy], ...], ...] on a picture of 360 x 180"
+
+_OPTIONAL = ("score", *_USEFUL)  # labels have no score
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+Pointer = tuple[str | int, ...]
+#: Code, message, what it is about inside of an annotation, and a hint.
+Flaw = tuple[str, str, Pointer, str | None]
 
 #: How much of a file is looked at to tell what it is.
 _PREFIX = 1 << 16
@@ -80,7 +107,7 @@ class JsonFormat(Format):
 
         Rows without a segmentation get one point of energy 1 in their direction.
         """
-        layout, top = Layout.from_extra(file.extra)
+        layout, top = JsonLayout.from_extra(file.extra)
         annotations = list(_annotations(self, table, layout))
         text = json.dumps({**top, "annotations": annotations}, indent=layout.indent)
         return ((text + "\n" if file.final_newline else text).replace("\n", file.newline)).encode()
@@ -98,29 +125,29 @@ class JsonPart(Part):
 
     def read(self, format: JsonFormat, sink: Sink) -> pa.Table:
         """The columns of the annotations that can be read; what is wrong with the others goes to *sink*."""
-        document = json_text.parse(self.file.data, self.file.path, sink)
-        checker = Checker(document, self.file.data, sink) if document is not None else None
-        if checker is None or (rows := checker.annotations()) is None:
+        data = self.file.data
+        document = json_text.parse(data, self.file.path, sink)
+        rows = _annotations_of(document, b"true" in data or b"false" in data, sink) if document is not None else None
+        if document is None or rows is None:
             self.readable = False
             return _table(format, [])
-        self.numbers = list(rows)
+        self.numbers, annotations = list(rows), list(rows.values())
         self.rows = len(rows)
-        top, annotations = checker.top, list(rows.values())
-        layout = Layout.of(self.file.data, annotations)
-        self.origin = dataclasses.replace(self.origin, extra=layout.to_extra(top))
+        extra = JsonLayout.of(data, annotations).to_extra(document.value)
+        self.origin = dataclasses.replace(self.origin, extra=extra)
         return _table(format, annotations)
 
     @cached_property
     def _document(self) -> json_text.JsonDocument:
         """The file, parsed once more: places are asked for only where something is wrong."""
-        document = json_text.parse(self.file.data, self.file.path, _ignore)
+        document = json_text.parse(self.file.data, self.file.path, lambda _: None)
         assert document is not None, "a file that was read cannot be read again"
         return document
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`Part.place`; a direction points at the segmentation that it comes from."""
         key = _KEY_OF.get(field or "")
-        pointer: tuple[str | int, ...] = ("annotations", self.numbers[row])
+        pointer: Pointer = ("annotations", self.numbers[row])
         try:
             span = self._document.locate((*pointer, key) if key else pointer)
         except KeyError:  # the annotation lacks this key
@@ -128,15 +155,121 @@ class JsonPart(Part):
         return Place(*span)
 
 
-_KEY_OF = {field: key for key, field in KEYS.items()}
-_KEY_OF |= dict.fromkeys(("azimuth", "elevation"), "segmentation")
+_KEY_OF = {field: key for key, field in KEYS.items()} | dict.fromkeys(("azimuth", "elevation"), "segmentation")
 
 
-def _ignore(_: Finding) -> None:
-    """For what has been reported before."""
+# --- what is wrong with annotations ----------------------------------------------------------------
+
+
+def _annotations_of(document: json_text.JsonDocument, booleans: bool, sink: Sink) -> dict[int, dict[str, Any]] | None:
+    """The annotations that can be used, by their number; None where the file has no list of them."""
+
+    def report(code: str, message: str, pointer: Pointer, hint: str | None) -> None:
+        sink(document.finding(code, READER_RULES[code].severity, message, pointer, hint=hint))
+
+    value, hint = document.value, 'a file of this layout is {"annotations": [...]}'
+    given = value.get("annotations") if isinstance(value, dict) else None
+    if not isinstance(value, dict):
+        report("SYN213", f"the file holds {_kind(value)}, not an object", (), hint)
+    elif "annotations" not in value:
+        report("SYN213", "the key annotations is missing", (), hint)
+    elif not isinstance(given, list):
+        report("SYN213", f"annotations is {_kind(given)}, not an array", ("annotations",), hint)
+    if not isinstance(given, list):
+        return None
+    segmentations = [row.get("segmentation", []) if isinstance(row, dict) else [] for row in given]
+    plain = not booleans and triplets(segmentations) is not None
+    good = {}
+    for number, row in enumerate(given):
+        flaws = list(_flaws(row, plain))
+        for code, message, pointer, hint_ in flaws:
+            report(code, message, ("annotations", number, *pointer), hint_)
+        if not flaws:
+            good[number] = row
+    for key, effect in _USEFUL.items():
+        lacking = [number for number, row in good.items() if key not in row]
+        if lacking:
+            message = f"{key} is missing" + (f" in {len(lacking):,} annotations" if len(lacking) > 1 else "")
+            report("SYN215", message, ("annotations", lacking[0]), effect)
+    return good
+
+
+def _kind(value: Any) -> str:
+    """A value in words: the type of containers, else the value as JSON writes it."""
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else "an array"
+    return clipped(json.dumps(value, ensure_ascii=False), 40)
+
+
+def _flaws(row: Any, plain: bool) -> Iterator[Flaw]:
+    """What is wrong with an annotation; *plain*: its segmentation is known to be well formed."""
+    if not isinstance(row, dict):
+        yield "SYN212", f"an annotation is {_kind(row)}, not an object", (), None
+        return
+    for key in KEYS:
+        value = row.get(key)
+        if key not in row:
+            if key not in _OPTIONAL:
+                yield "SYN211", f"{key} is missing", (), f"an annotation has {', '.join(KEYS)}"
+        elif key in _WHOLE:
+            if not (type(value) is int and -(2**31) <= value < 2**31):
+                hint = "write it without a decimal point" if type(value) is float and value.is_integer() else None
+                size = " of at most 32 bits" if type(value) is int else ""
+                yield "SYN212", f"{key} is {_kind(value)}, and must be a whole number{size}", (key,), hint
+        elif key != "segmentation" and type(value) not in (int, float):
+            yield "SYN212", f"{key} is {_kind(value)}, and must be a number", (key,), None
+    if not plain and "segmentation" in row and (first := next(_malformed(row["segmentation"]), None)) is not None:
+        pointer, what = first
+        yield "SYN214", f"malformed segmentation: {what}", ("segmentation", *pointer), _POINTS
+
+
+def _malformed(segmentation: Any) -> Iterator[tuple[Pointer, str]]:
+    """Where a segmentation is none, and what is there."""
+    if not isinstance(segmentation, list):
+        yield (), f"{_kind(segmentation)} in place of an array"
+        return
+    for p, polygon in enumerate(segmentation):
+        if not isinstance(polygon, list):
+            yield (p,), f"{_kind(polygon)} in place of an array of points"
+            return
+        for q, point in enumerate(polygon):
+            if not isinstance(point, list):
+                yield (p, q), f"{_kind(point)} in place of a point"
+            elif len(point) != 3:
+                yield (p, q), f"a point of {len(point)} numbers, not x, y and energy"
+            else:
+                for r, number in enumerate(point):
+                    if type(number) not in (int, float) or abs(number) > 2**53:
+                        yield (p, q, r), f"{_kind(number)} in place of a coordinate"
 
 
 # --- from annotations to columns -------------------------------------------------------------------
+
+
+def triplets(segmentations: Sequence[Any]) -> pa.Array | None:
+    """Segmentations as an Arrow array; None unless every one is a list of lists of three numbers.
+
+    Arrow takes true and false for numbers; who has them in his file needs to look closer.
+    """
+    try:
+        array = pa.array(segmentations, COLUMNS["segmentation"])
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    polygons = array.flatten()
+    points = polygons.flatten()
+    lengths = pc.list_value_length(points)
+    nulls = array.null_count + polygons.null_count + points.null_count + points.flatten().null_count
+    return array if not nulls and pc.all(pc.equal(lengths, 3), min_count=0).as_py() else None
+
+
+def points(segmentations: pa.Array) -> tuple[Ints, Floats]:
+    """All points of an array of segmentations: the row of each, and its x, y and energy (shape n x 3)."""
+    polygons = segmentations.flatten()
+    triplets = polygons.flatten()
+    row = np.arange(len(segmentations))
+    for lists in (segmentations, polygons):
+        row = np.repeat(row, pc.fill_null(pc.list_value_length(lists), 0).to_numpy())
+    return row, triplets.flatten().to_numpy().reshape(-1, 3)
 
 
 def _table(format: JsonFormat, annotations: Sequence[dict[str, Any]]) -> pa.Table:
@@ -175,7 +308,7 @@ def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:
 # --- from columns to annotations -------------------------------------------------------------------
 
 
-def _annotations(format: JsonFormat, table: pa.Table, layout: Layout) -> Iterable[dict[str, Any]]:
+def _annotations(format: JsonFormat, table: pa.Table, layout: JsonLayout) -> Iterable[dict[str, Any]]:
     """The rows as annotations, keys in the official order; what is unknown is left out."""
     count = table.num_rows
     values = {key: _values(table, field, count) for key, field in KEYS.items()}
@@ -204,6 +337,96 @@ def _segmentations(table: pa.Table, given: list[Any]) -> list[Any]:
     x, y = np.where(azimuth == -180, np.nextafter(360.0, 0), across).tolist(), down.tolist()
     spots = [[[[a, b, 1.0]]] if a == a and b == b else [] for a, b in zip(x, y, strict=True)]
     return [spot if value is None else value for value, spot in zip(given, spots, strict=True)]
+
+
+# --- layout ----------------------------------------------------------------------------------------
+
+_INDENT = re.compile(rb'[\[{]\r?\n( *)[\[{"]')
+
+
+@dataclasses.dataclass(frozen=True)
+class JsonLayout:
+    """How a file is written, where that is not as the official writer does it.
+
+    Args:
+        indent: spaces to a level; None for all on one line.
+        order: the keys of an annotation in their order.
+        whole: keys, and the axes ``x``, ``y``, ``energy``, whose numbers have no decimal point.
+    """
+
+    indent: int | None = 2
+    order: tuple[str, ...] = tuple(KEYS)
+    whole: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(data: bytes, annotations: Sequence[dict[str, Any]]) -> JsonLayout:
+        """The layout of a file with these annotations."""
+        found = _INDENT.match(data.removeprefix(b"\xef\xbb\xbf").lstrip())
+        indent = min(len(found[1]), 16) if found else None
+        order = tuple(annotations[0]) if annotations else ()
+        official = tuple(key for key in KEYS if key in order)
+        unchanged = order == official or order[: len(official)] == official
+        return JsonLayout(indent, tuple(KEYS) if unchanged else order, _whole(annotations))
+
+    @staticmethod
+    def from_extra(extra: str | None) -> tuple[JsonLayout, dict[str, Any]]:
+        """Layout and unknown top-level keys (annotations in their place among them) of ``ClipFile.extra``."""
+        top = json.loads(extra) if extra else {}
+        given = top.get("annotations")
+        given = given if isinstance(given, dict) else {}
+        indent = given.get("indent", 2)
+        indent = indent if indent is None or (type(indent) is int and 0 <= indent <= 16) else 2
+        return JsonLayout(indent, _names(given.get("order"), tuple(KEYS)), _names(given.get("whole"), ())), top
+
+    def to_extra(self, top: dict[str, Any]) -> str | None:
+        """The inverse of :meth:`from_extra`; None for an official file without further keys."""
+        given = {f.name: v for f in dataclasses.fields(self) if (v := getattr(self, f.name)) != f.default}
+        extra = {key: given if key == "annotations" else value for key, value in top.items()}
+        return None if extra == {"annotations": {}} else json.dumps(extra, ensure_ascii=False)
+
+    def arranged(self, annotation: dict[str, Any]) -> dict[str, Any]:
+        """*annotation* as this layout writes it; keys that the order does not name stand behind."""
+        if self.whole:
+            annotation = {key: self._number(key, value) for key, value in annotation.items()}
+        if self.order == tuple(KEYS):
+            return annotation
+        first = {key: annotation[key] for key in self.order if key in annotation}
+        return first | annotation
+
+    def _number(self, key: str, value: Any) -> Any:
+        """*value* of *key* with the decimal points that the file has."""
+        if key != "segmentation":
+            return _plain(value) if key in self.whole else value
+        axes = [axis in self.whole for axis in _AXES]
+        return [
+            [[_plain(v) if w else v for v, w in zip(point, axes, strict=True)] for point in polygon]
+            for polygon in value
+        ]
+
+
+def _names(value: Any, default: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else default
+
+
+_AXES = ("x", "y", "energy")
+
+
+def _plain(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _whole(annotations: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """Keys and axes all of whose numbers are written without a decimal point."""
+    keys = [key for key in ("score", "distance") if _all_int([row[key] for row in annotations if key in row])]
+    points = [point for row in annotations for polygon in row["segmentation"] for point in polygon]
+    if not points:
+        return tuple(keys)
+    axes = [axis for number, axis in enumerate(_AXES) if type(points[0][number]) is int]
+    return (*keys, *(axis for axis in axes if _all_int([point[_AXES.index(axis)] for point in points])))
+
+
+def _all_int(values: Sequence[Any]) -> bool:
+    return bool(values) and all(type(value) is int for value in values)
 
 
 DCASE2026 = JsonFormat(

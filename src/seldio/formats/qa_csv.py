@@ -21,8 +21,7 @@ from typing import ClassVar, Generic, TypeVar
 from seldio.errors import DataError, LossError, UsageError
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats.base import Place
-from seldio.formats.csv_table import Table, read_table
-from seldio.formats.csv_text import BOM, Layout, row_at, written
+from seldio.formats.csv_text import BOM, CsvLayout, CsvTable, read_table, row_at, written
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.schema.qa import Extra, Item, Prediction
 from seldio.text import clipped
@@ -119,7 +118,7 @@ class _CsvFormat(ItemFormat, Generic[_R]):
 
         return ItemReading(self, path, rows, locate, {"header": list(table.header), "layout": table.layout.as_json()})
 
-    def locate(self, table: Table, row: int, field: str | None, number: int | None) -> Place:
+    def locate(self, table: CsvTable, row: int, field: str | None, number: int | None) -> Place:
         """Where a field, or a column by its own name, stands; the whole row where it has no cell."""
         name = self.fields.get(field or "", field)
         column = table.header.index(name) if name in table.header else None
@@ -137,7 +136,7 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         if losses := self.losses(rows):
             raise LossError(self.name, losses)
         table = [self.cells(row) for row in self.own(rows)]
-        header, layout = (origin or {}).get("header"), Layout.from_json((origin or {}).get("layout"))
+        header, layout = (origin or {}).get("header"), CsvLayout.from_json((origin or {}).get("layout"))
         names = dict.fromkeys(header if isinstance(header, list) else self.columns)
         for cells in table:
             names.update(dict.fromkeys(cells))
@@ -189,7 +188,7 @@ def keywords_of(cell: str) -> list[str]:
     return [word.strip() for word in cell.split(",") if word.strip()]
 
 
-def _keyword_place(table: Table, row: int, column: int, number: int) -> Place:
+def _keyword_place(table: CsvTable, row: int, column: int, number: int) -> Place:
     """Where keyword *number* stands in its cell."""
     cell, text = table.cell(row, column), table.source.text
     words = [match for match in _KEYWORD.finditer(text, cell.start, cell.end) if match[1]]

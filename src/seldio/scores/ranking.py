@@ -23,8 +23,7 @@ from seldio.errors import DataError, UsageError
 from seldio.files import open_source, read_entries
 from seldio.findings import raise_errors
 from seldio.formats import json_text
-from seldio.formats.csv_table import read_table
-from seldio.formats.csv_text import rows
+from seldio.formats.csv_text import read_table, rows
 from seldio.reports import json_report
 from seldio.reports.spreadsheet import LONG, unguarded
 from seldio.reports.tables import Cell, Column, Interval, Notice, ScoreReport, Table
