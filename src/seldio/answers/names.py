@@ -111,6 +111,11 @@ def names_in(task: str | None, answer: str | None, canonical: str | None) -> Ite
         yield text
 
 
+def _first(text: str) -> str:
+    found = _TOKEN.search(text)
+    return found.group() if found else ""
+
+
 class Names:
     """The names that texts are searched for.
 
@@ -169,15 +174,17 @@ class Names:
                 behind = longest
         return found
 
-    def sure(self, before: str | None, name: str, after: str | None) -> bool:
-        """Whether *name* is found between two words, whatever else a text holds: no known name has both in it."""
+    def sure(self, before: str, name: str, after: str) -> bool:
+        """Whether *name* is found between some words, two before it or all: no known name goes beyond it there."""
+        (*_, other, left), right = ("", "", *map(singular, _TOKEN.findall(before))), singular(_first(after))
         tokens = [singular(token) for token in _TOKEN.findall(name)]
-        spelled = "".join(tokens)
-        if spelled not in self._names or "s" in (before, after, *tokens) or plainly(name) != name:
-            return False  # a name that is spelled otherwise in a plain text
-        joints = [singular(before) + tokens[0]] if before else []
-        joints += [tokens[-1] + singular(after)] if after else []
-        return not any(joint in known for joint in joints for known in self._names)
+        if "".join(tokens) not in self._names or "s" in (other, left, right, *tokens) or plainly(name) != name:
+            return False  # unknown, or a name that is spelled otherwise in a plain text
+        inside, wider, behind = left + tokens[0], other + left + tokens[0], tokens[-1] + right
+        return not any(
+            (left and (known.startswith(inside) or (other and wider in known))) or (right and behind in known)
+            for known in self._names
+        )
 
     def apart(self, one: str, other: str) -> bool:
         """Whether two names share no family: neither is a synonym of the other, nor wider, nor a neighbour."""

@@ -32,7 +32,10 @@ _SINGLE = ("azimuth_deg", "elevation_deg", "distance_m", "onset_time", "active_c
 _DECIMALS = re.compile(r"\d\.(\d+)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 #: Words that may turn the sign of a number.
-_TURNED = re.compile(r"left|right|clockwise|minus|negative|below|beneath|under|down|lower", re.IGNORECASE)
+_TURNED = r"(?i)left|right|clockwise|minus|negative|below|beneath|under|down|lower"
+
+
+_NOTHING: list[float] = []
 
 
 def _numbers(text: str | None) -> list[float]:
@@ -43,18 +46,18 @@ def _metas(table: ItemTable) -> list[list[float]]:
     """By row: the numbers of the meta, an interval before others; none where it has none."""
     single = pc.coalesce(*(table.column(f"answer_meta.{key}").cast(pa.float64()) for key in _SINGLE))
     spans = table.column("answer_meta.time_span").to_pylist()
-    return [span or ([] if one is None else [one]) for span, one in zip(spans, single.to_pylist(), strict=True)]
+    return [span or (_NOTHING if one is None else [one]) for span, one in zip(spans, single.to_pylist(), strict=True)]
 
 
 def _truths(table: ItemTable) -> list[list[float]]:
     """By row: the numbers that its task is scored by; none where it has none, or they are missing."""
-    truths: list[list[float]] = [[] for _ in range(len(table))]
+    truths: list[list[float]] = [_NOTHING] * len(table)
     for key in {key for key, _ in TRUTHS.values()}:
         tasks = pa.array([task for task, (other, _) in TRUTHS.items() if other == key])
         values = table.column(f"answer_meta.{key}").to_pylist()
         for row in rows_where(pc.is_in(table.column("task"), value_set=tasks)):
             value = values[row]
-            truths[row] = [] if value is None else value if isinstance(value, list) else [float(value)]
+            truths[row] = _NOTHING if value is None else value if isinstance(value, list) else [float(value)]
     return truths
 
 
@@ -74,7 +77,7 @@ def meta_contradicts_answer(table: ItemTable, found: Found) -> Iterator[Finding]
     Reference: SO-Bench, answer_meta.
     """
     rows = rows_where(table.known("answer_meta") & table.known("canonical_answer")) if table.asks else []
-    metas, canonicals = _metas(table) if rows else [], table.values("canonical_answer") if rows else []
+    metas, canonicals = table.shared(_metas) if rows else [], table.values("canonical_answer") if rows else []
     for row in rows:
         if _contradicted(canonicals[row], metas[row]):
             shown = ", ".join(f"{value:g}" for value in metas[row])
@@ -113,7 +116,7 @@ def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
 
     Reference: the dataset card of SO-Bench, answer_meta.
     """
-    truths = _truths(table) if table.asks and table.home == "so-bench" else []
+    truths = table.shared(_truths) if table.asks and table.home == "so-bench" else []
     for row, task in _published(table):
         if task in TRUTHS and not truths[row]:
             meta, other = table.column("answer_meta")[row].as_py(), table.extra(row).get("answer_meta")
@@ -220,10 +223,13 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
 
     questions, answers, canonicals = map(table.values, ("question", "answer", "canonical_answer"))
     rows = [(row, task) for row, task in rows if (answers[row] or "").strip()]
-    names = Names(name for row, task in rows for name in names_in(task, answers[row], canonicals[row]))
-    truths, metas, told = _truths(table), _metas(table), _Told(names)
+    asked = dict.fromkeys((task, None if canonicals[row] else answers[row], canonicals[row]) for row, task in rows)
+    names = Names(name for one in asked for name in names_in(*one))
+    truths, metas, told = table.shared(_truths), table.shared(_metas), _Told(names)
+    turned, odd = (pc.match_substring_regex(table.column("answer"), pattern).to_pylist() for pattern in (_TURNED, _ODD))
     for row, task in rows:
-        truth = told.otherwise(task, questions[row], answers[row], canonicals[row], truths[row], metas[row])
+        said = (questions[row], answers[row], canonicals[row])
+        truth = told.otherwise(task, *said, truths[row], metas[row], turned[row], odd[row])
         if truth is not None:
             message = f"the answer says {clipped(answers[row], 90)}, {truth}"
             yield found(row, message, "answer", "write both from one source")
@@ -238,19 +244,22 @@ class _Told:
         self._plain: dict[tuple[str, str], bool] = {}
 
     def otherwise(
-        self, task: str, question: str, answer: str, canonical: str | None, truth: list[float], meta: list[float]
-    ) -> str | None:
+        self, task: str, question: str, answer: str, canonical: str | None, truth: list[float], meta: list[float],
+        turned: bool, odd: bool,
+    ) -> str | None:  # fmt: skip
         """What is true where the answer in words says something else for sure; None where it does not."""
-        right = f"the canonical answer {clipped(str(canonical))}"
         if task == "speech_content":
-            return right if _transcribed_otherwise(canonical, answer) else None
+            return _right(canonical) if _transcribed_otherwise(canonical, answer) else None
         if task in TRUTHS and task != "spatial_temporal":
             numbers = _numbers(answer)
-            if truth and {*truth} <= {*numbers} and not _TURNED.search(answer):
+            if truth and {*truth} <= {*numbers} and not turned:
                 return None  # most of them, and reading takes time
             if truth == numbers and "#" not in answer and self._as_written(task, _NUMBER.sub(_masked, answer)):
                 return None
-        elif canonical is not None and self._agrees(task, question, answer, canonical, truth):
+        elif canonical is not None and (
+            (answer == canonical and task not in TRUTHS)
+            or (not odd and self._agrees(task, question, answer, canonical, truth))
+        ):
             return None
         verdict = self._read(task, question, answer, canonical)
         if verdict is None:
@@ -262,7 +271,7 @@ class _Told:
         wrong = semantic["source_match_level"] == "wrong" or any(
             semantic[name] is False for name in ("relation_match", "direction_match", "motion_match")
         )
-        return right if wrong and canonical is not None else None
+        return _right(canonical) if wrong and canonical is not None else None
 
     def _read(self, task: str, question: str, answer: str, canonical: str | None) -> dict[str, Any] | None:
         from seldio.answers.extract import extract
@@ -284,10 +293,6 @@ class _Told:
 
     def _agrees(self, task: str, question: str, answer: str, canonical: str, truth: list[float]) -> bool:
         """Whether an answer is one of the usual sentences and says what the canonical answer says."""
-        if answer == canonical and task not in TRUTHS:
-            return True
-        if _ODD.search(answer):
-            return False
         if task in SOURCE_TASKS:
             name = canonical.partition(" from ")[0] if task == "detect_source" else canonical
             return self._names(answer, name.strip('"'))
@@ -313,15 +318,17 @@ class _Told:
         """Whether an answer has a name in it for sure, and not as a part of another name."""
         low, wanted = answer.lower(), name.lower()
         start = low.find(wanted)
-        if start < 0 or _ODD.search(name):
+        before, after = low[:start].rstrip(_BETWEEN), low[start + len(wanted) :].lstrip(_BETWEEN)
+        if start < 0 or len(before) == start > 0 or (after and len(before + wanted + after) == len(low)):
             return False
-        before, after = _LAST.search(low, 0, start), _FIRST.match(low, start + len(wanted))
-        if before is None or after is None:
-            return False
-        key = (before[1], wanted, after[1])
+        key = (" ".join(before.split()[-2:]), wanted, after.split(" ", 1)[0])
         if key not in self._sure:
             self._sure[key] = self.names.sure(*key)
         return self._sure[key]
+
+
+def _right(canonical: str | None) -> str:
+    return f"the canonical answer {clipped(str(canonical))}"
 
 
 def _transcribed_otherwise(canonical: str | None, answer: str) -> bool:
@@ -353,8 +360,7 @@ def _masked(number: re.Match[str]) -> str:
 
 
 #: What makes a sentence no usual one: signs and words by which something may be meant otherwise.
-_ODD = re.compile(r"[^\w\s,.\"-]|_|[^\x00-\x7f]|(?i:not|think|answer|boxed|rather|instead|neither|never|without|except"
-                  r"|whether|opposite)")  # fmt: skip
+_ODD = r"(?i)[^a-z0-9 ,.\"-]|not|think|answer|boxed|rather|instead|neither|never|without|except|whether|opposite"
 _POLES = ("compare_elevation", "compare_distance")
 _COMPARED = re.compile(
     r"The \"?(?P<x>[^\"]+?)\"? (?:is|are) (?P<pole>higher|lower|closer|farther)(?: (?:to|from) the listener)? than the "
@@ -364,6 +370,5 @@ _HEARD = re.compile(
     r"The \"?(?P<x>[^\"]+?)\"? from (?:the )?(?P<side>[a-z -]+?) (?:is|are) active from (?P<start>[\d.]+)s to "
     r"(?P<end>[\d.]+)s\.?"
 )
-#: The word before a name, and the one behind it; empty at the ends of the text.
-_LAST = re.compile(r"(?:\A|([a-z0-9]*)[^a-z0-9]+)\Z")
-_FIRST = re.compile(r"(?:[^a-z0-9]+([a-z0-9]*)|\Z)")
+#: What stands between words, in sentences that are not odd.
+_BETWEEN = ' ,."-'

@@ -46,7 +46,7 @@ class ItemTable:
         self.table = table
         #: whether the rows are questions; else they are predictions
         self.asks = "question" in table.column_names or "prompt" not in table.column_names
-        self._values: dict[str, list[Any]] = {}
+        self._values: dict[str, Any] = {}
 
     def finding(self, rule: Rule, row: int | None, *more: Any, **named: Any) -> Finding:
         """A finding of *rule* about a row, with its true place; with None about the file."""
@@ -65,7 +65,7 @@ class ItemTable:
         """A column as Python values."""
         if field not in self._values:
             self._values[field] = self.column(field).to_pylist()
-        return self._values[field]
+        return self._values[field]  # type: ignore[no-any-return]
 
     def numbers(self, field: str) -> np.ndarray[Any, np.dtype[np.float64]]:
         """A column of numbers; NaN where one is not known."""
@@ -75,6 +75,12 @@ class ItemTable:
         """The further keys of a row."""
         text = self.values("extra")[row]
         return json.loads(text) if text else {}
+
+    def shared(self, make: Callable[[ItemTable], Any]) -> Any:
+        """What *make* makes of the table, made once for all rules."""
+        if make.__name__ not in self._values:
+            self._values[make.__name__] = make(self)
+        return self._values[make.__name__]
 
     def known(self, field: str) -> Bools:
         """The rows that have a value of *field*."""
