@@ -14,7 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seldio.data.arrow_tables import Events, Items
-from seldio.data.index import Index, Media, paths_of
+from seldio.data.clip_media import Media
+from seldio.data.index import Index
 from seldio.description import frame_counts
 from seldio.errors import UsageError
 from seldio.files import Entry, open_source
@@ -159,7 +160,7 @@ class Dataset:
         rows = list(self._rows.values())
         found: dict[str, Any] = {"layout": self.layout, "clips": len(rows)}
         found |= {f"{field}s": _counts(getattr(row, field) for row in rows) for field in ("split", "room")}
-        found["files"] = _counts(field for row in rows for field in paths_of(row))
+        found["files"] = _counts(field for row in rows for field in row.files)
         if self.events:
             table = self.events.table()
             found["events"] = {

@@ -15,12 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.data.arrow_tables import Events, conformed
-from seldio.data.index import ARRAYS, ClipMedia, Index
+from seldio.data.clip_media import ClipMedia
+from seldio.data.index import Index
 from seldio.engines import each
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
-from seldio.schema.clips import Clip
+from seldio.schema.clips import RECORDINGS, Clip
 from seldio.schema.splits import clip_split
 from seldio.vocabularies import vocabulary
 
@@ -121,8 +122,8 @@ class ExportPlan:
     """
 
     def __init__(self, index: Index, array: str) -> None:
-        if array not in ARRAYS:
-            raise UsageError(f"there is no array {array!r}; choose one of {', '.join(ARRAYS)}")
+        if array not in RECORDINGS:
+            raise UsageError(f"there is no array {array!r}; choose one of {', '.join(RECORDINGS)}")
         self.index, self.array = index, array
         self.label_files = index.label_files
         keys = _keys(index.clips)
@@ -135,7 +136,7 @@ class ExportPlan:
 
     def _row(self, name: str, clip: Clip, key: str) -> ClipRow:
         files = ClipMedia.of(clip, self.index.entries).files
-        arrays = [field for field in dict.fromkeys((self.array, *ARRAYS)) if field in files]
+        arrays = [field for field in dict.fromkeys((self.array, *RECORDINGS)) if field in files]
         main = arrays[0] if arrays else None
         columns = {main: "audio", "audio": "recording"} if main != "audio" else {}
         media = {columns.get(field, field): files[field] for field in (*arrays, "video") if field in files}

@@ -1,146 +1,37 @@
 """The index of a source: its clips with their files, its labels and questions, told from the names of its files.
 
 Content is looked at only where names do not tell, and nothing is opened before it is asked for. Views, windows,
-exports and the page of a clip take their files from here.
+exports, pictures and the page of a clip take their files from here.
 """
 
 from __future__ import annotations
 
-import weakref
+import io
+import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property, partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from seldio.conversion.inputs import read_input
 from seldio.data.arrow_tables import Events, Items, LabelFile, read_questions
+from seldio.data.clip_media import PLAYED, ClipMedia, Path, media_beside
 from seldio.errors import UsageError
-from seldio.files import Entry, Source
-from seldio.files.sources import Lookup
+from seldio.files import DEFAULTS, Entry, Source, open_source
+from seldio.files.sources import Lookup, is_remote, on_this_machine, remote_listing
 from seldio.findings import raise_errors
 from seldio.formats import Format, TextFile, get, item_formats
 from seldio.formats.items import ItemFormat
 from seldio.formats.recognise import is_annotations
 from seldio.formats.tables import Content, is_table
 from seldio.formats.trees import TYPES, Tree, read_tree
-from seldio.media.recording import Recording
 from seldio.schema.clips import Clip
-from seldio.schema.events import clip_codes, origin_of
-from seldio.text import listed, plural, printable
-
-if TYPE_CHECKING:
-    from seldio.media.video import Video
-
-#: Fields of a clip that are recordings, the first one there is meant where none is named.
-ARRAYS = ("foa", "mic", "stereo", "audio")
-
-
-def paths_of(clip: Clip) -> dict[str, str]:
-    """The files of a clip by field: its recordings in the order of ``ARRAYS``, its video and its labels."""
-    paths = {field: getattr(clip, field) for field in (*ARRAYS, "video", "metadata")}
-    return {field: path for field, path in paths.items() if path is not None}
-
-
-@dataclass(frozen=True, slots=True)
-class ClipMedia:
-    """The files of one clip.
-
-    Args:
-        clip: its row in the clip table.
-        files: by the fields of :class:`Clip`.
-    """
-
-    clip: Clip
-    files: Mapping[str, Entry]
-
-    @staticmethod
-    def of(clip: Clip, entries: Mapping[str, Entry]) -> ClipMedia:
-        """Those of a clip; *entries* are the files of its data set by name."""
-        return ClipMedia(clip, {field: entries[path] for field, path in paths_of(clip).items()})
-
-    def entry(self, arrays: Sequence[str] = ARRAYS) -> Entry | None:
-        """The first recording of *arrays* that there is, as a file; None without."""
-        return next((self.files[name] for name in arrays if name in self.files), None)
-
-    def recording(self, array: str | None = None) -> Recording | None:
-        """The recording of *array* (``foa``, ``mic``, ``stereo``, ``audio``), or the first there is; None without."""
-        entry = self.entry((array,) if array else ARRAYS)
-        return Recording(entry) if entry is not None else None
-
-    @property
-    def foa(self) -> Recording:
-        """First-order Ambisonics; as :attr:`mic`, :attr:`stereo` and :attr:`video` a UsageError without that file."""
-        return Recording(self._file("foa"))
-
-    @property
-    def mic(self) -> Recording:
-        """Tetrahedral microphone array."""
-        return Recording(self._file("mic"))
-
-    @property
-    def stereo(self) -> Recording:
-        """Stereo."""
-        return Recording(self._file("stereo"))
-
-    @property
-    def video(self) -> Video:
-        """The video, opened."""
-        return open_video(self._file("video"))
-
-    def _file(self, field: str) -> Entry:
-        """The file of *field*.
-
-        Raises:
-            UsageError: the clip has none.
-        """
-        if field not in self.files:
-            there = listed([name for name in self.files if name != "metadata"]) or "no recording and no video"
-            raise UsageError(f"{printable(self.clip.clip)} has no {field}; it has {there}")
-        return self.files[field]
-
-
-def open_video(entry: Entry) -> Video:
-    """A video on disk or in an archive (then in memory); its file is closed when nothing refers to it any more.
-
-    Raises:
-        NotVideo: it cannot be read as video.
-        SeldioError: the disk fails.
-    """
-    from seldio.media.video import Video
-
-    stream = entry.open()
-    try:
-        video = Video(stream)
-    except BaseException:
-        stream.close()
-        raise
-    weakref.finalize(video, stream.close)
-    return video
-
-
-class Media(Mapping[str, ClipMedia]):
-    """The recordings and videos of a data set by clip; nothing is opened before it is asked for."""
-
-    def __init__(self, clips: Mapping[str, Clip], entries: Mapping[str, Entry]) -> None:
-        self._clips, self._entries = clips, entries
-
-    def __repr__(self) -> str:
-        return f"Media({plural(len(self), 'clip')})"
-
-    def __len__(self) -> int:
-        return len(self._clips)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._clips)
-
-    def __getitem__(self, clip: str) -> ClipMedia:
-        return ClipMedia.of(self._clips[clip], self._entries)
-
+from seldio.schema.events import Origin, clip_codes, origin_of, with_origin
+from seldio.text import clipped, listed, plural, printable
 
 #: Bytes that tell labels as JSON from other JSON.
 _HEAD = 4096
@@ -227,7 +118,7 @@ class Index:
 
     @cached_property
     def _clip_by_file(self) -> Mapping[str, str]:
-        files = [(name, *file) for name, row in self.clips.items() for file in paths_of(row).items()]
+        files = [(name, *file) for name, row in self.clips.items() for file in row.files.items()]
         return {path: name for name, field, path in files if field != "metadata"}
 
     @cached_property
@@ -237,7 +128,7 @@ class Index:
             return frozenset()
         alone = [
             row.metadata for row in self.tree.clips
-            if row.metadata is not None and row.layout == "loose" and paths_of(row).keys() == {"metadata"}
+            if row.metadata is not None and row.layout == "loose" and row.files.keys() == {"metadata"}
         ]  # fmt: skip
         if self.item_format is not None:
             return frozenset(alone)
@@ -305,5 +196,76 @@ def _loose(clip: str, metadata: str | None = None) -> Clip:
 
 def _path(row: Clip) -> str:
     """The path of a clip's first file, without suffix."""
-    paths = paths_of(row)
+    paths = row.files
     return paths.get("metadata", next(iter(paths.values()))).rpartition(".")[0]
+
+
+# --- one clip --------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def open_clip(
+    labels: Path, clip: str | None = None, audio: Path | None = None, video: Path | None = None
+) -> Iterator[tuple[str | Source, ClipMedia]]:
+    """The labels of a clip, as a path or an open source, and its recordings and video, while the context lasts.
+
+    Args:
+        labels: its label file, or a data set: a folder, an archive, an export, or an address of either on the Hub.
+        clip: which clip of a data set; not needed where it has but one.
+        audio: the recording, in place of the one that is found.
+        video: the video, likewise.
+
+    Raises:
+        UsageError: there is no such file or clip, or there are several.
+        InvalidData: a table of labels is wrong.
+        SeldioError: the disk fails, or the Hub.
+    """
+    place = _fetched(os.fspath(labels))
+    if place == "-":
+        yield place, media_beside(place, audio, video)
+        return
+    with open_source(place, lambda _: None) as source:
+        if clip is None and source.kind not in ("folder", "zip", "tar"):
+            yield place, media_beside(place, audio, video)
+            return
+        index = Index(source)
+        row, file = _chosen(index, clip)
+        yield _alone(file), ClipMedia.of(row, index.entries).replaced(audio, video)
+
+
+def _fetched(place: str) -> str:
+    """Where *place* is on this machine; of a label file on the Hub, with the recording and the video of its clip."""
+    if is_remote(place):
+        root, below, names = remote_listing(place)
+        for row in read_tree(names, root).clips:
+            if row.metadata == below:
+                played = next((row.files[field] for field in PLAYED if field in row.files), None)
+                for name in filter(None, (played, row.video)):
+                    on_this_machine(f"{root}/{name}", DEFAULTS)
+    return on_this_machine(place, DEFAULTS)
+
+
+def _chosen(index: Index, clip: str | None) -> tuple[Clip, LabelFile]:
+    """The clip of that name, or the only one that has labels."""
+    labelled = index.label_files
+    found = [name for name in labelled if clip is None or clip in (name, index.clips[name].clip)]
+    if len(found) == 1:
+        return index.clips[found[0]], labelled[found[0]]
+    where = printable(index.source.path)
+    if clip is not None and not found:
+        raise UsageError(f"{where} has no labels of a clip {clipped(clip)}; it has {listed(list(labelled)) or 'none'}")
+    if not labelled:
+        raise UsageError(f"{where} holds no labels: name the label file of the clip")
+    raise UsageError(f"{where} holds {plural(len(found), 'clip')}: name one with --clip, as {listed(found, 3)}")
+
+
+def _alone(file: LabelFile) -> Source:
+    """The labels of one clip as a source."""
+    entry = file.entry
+    if file.table is not None:
+        origin = origin_of(file.table)
+        mine = tuple(each for each in origin.files if each.clip == file.clip)
+        table = with_origin(file.table, Origin(origin.format, origin.vocabulary, mine))
+        data = get("parquet").write(table, mine[0])
+        entry = Entry(entry.path, entry.name, len(data), len(data), None, partial(io.BytesIO, data))
+    return Source(entry.path, "file", (entry,))

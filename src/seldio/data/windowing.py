@@ -15,11 +15,12 @@ import numpy as np
 
 from seldio import clock
 from seldio.data import targets
-from seldio.data.index import ARRAYS, ClipMedia, open_video
+from seldio.data.clip_media import ClipMedia, open_video
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.recording import Recording
+from seldio.schema.clips import RECORDINGS
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
 from seldio.text import plural, printable
@@ -310,12 +311,12 @@ def clip_files(dataset: Dataset, audio: str | None, video: bool, target: str | N
         DataError: a clip has no recording, video or labels, and such were asked for.
         NotAudio: a recording cannot be read as audio.
     """
-    if audio not in (None, "any", *ARRAYS):
-        raise UsageError(f"no recordings {audio!r}; there are any, {', '.join(ARRAYS)}, and None for no sound")
+    if audio not in (None, "any", *RECORDINGS):
+        raise UsageError(f"no recordings {audio!r}; there are any, {', '.join(RECORDINGS)}, and None for no sound")
     if not dataset.media:
         raise UsageError("there is no clip to make windows of" + ("; items=True: the questions" * bool(dataset.items)))
     hop = dataset.events.hop if target is not None else clock.HOP
-    arrays = ARRAYS if audio is None or audio == "any" else (audio,)
+    arrays = RECORDINGS if audio is None or audio == "any" else (audio,)
     found = []
     for name, media in dataset.media.items():
         recording = media.entry(arrays)

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from seldio.files import Entry
 from seldio.formats.label_csv import Dialect
-from seldio.formats.trees import AUDIO, read_tree
+from seldio.formats.trees import read_tree
 from seldio.rules.hub_folder import ASIDE, kind_of, suffix_of
 from seldio.schema.splits import WORDS, clip_split, place, split_of
 from seldio.validation import Examined
@@ -93,8 +93,8 @@ def config_splits(upload: Upload, examined: Examined | None, others: Collection[
         return _folders(upload, others)
     columns = _columns(examined)
     tree = read_tree([entry.name for entry in upload.files], upload.source)
-    files = ((clip, getattr(clip, field)) for clip in tree.clips for field in (*AUDIO, "metadata", "video"))
-    splits = {path: clip_split(clip, path) for clip, path in files if path is not None}  # as an export has them too
+    files = ((clip, path) for clip in tree.clips for path in clip.files.values())
+    splits = {path: clip_split(clip, path) for clip, path in files}  # as an export has them too
     groups: dict[tuple[str, str, str, tuple[str, ...]], list[Entry]] = {}
     for entry in upload.files:
         kind = kind_of(entry.name)

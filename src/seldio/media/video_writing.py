@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import repeat
-from typing import BinaryIO, Literal, Self
+from typing import BinaryIO, Self
 
 import av
 import numpy as np
@@ -30,6 +30,7 @@ from seldio.errors import SeldioError, UsageError
 from seldio.media.audio import BLOCK, Decoder, Floats, NotAudio, probe
 from seldio.media.headers import RATES
 from seldio.media.video import Picture, Video
+from seldio.schema.clips import Array
 from seldio.text import plural, printable
 
 #: What x264 is asked for unless told otherwise: quick, and good enough to look at.
@@ -147,8 +148,6 @@ def _speaking() -> Iterator[None]:
 
 # --- copies ----------------------------------------------------------------------------------------------
 
-#: What a recording is, as :class:`seldio.schema.clips.Clip` names its fields; *audio* where nothing tells.
-Array = Literal["foa", "mic", "stereo", "audio"]
 Weights = NDArray[np.float32]
 
 #: Width and height that a picture is made to fit into.

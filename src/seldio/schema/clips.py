@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from seldio.schema.numbers import NotNegative
 
 FilePath = Annotated[str, Field(min_length=1)]
+#: What a recording is, and the field of a clip that it stands in; the first one there is meant where none is named.
+Array = Literal["foa", "mic", "stereo", "audio"]
+RECORDINGS: tuple[Array, ...] = get_args(Array)
 
 
 class Clip(BaseModel):
@@ -36,6 +39,12 @@ class Clip(BaseModel):
     audio: FilePath | None = Field(None, description="A recording whose array format no folder tells.")
     metadata: FilePath | None = Field(None, description="Labels.")
     video: FilePath | None = Field(None, description="Video.")
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The paths of its files by field: its recordings in the order of ``RECORDINGS``, its video and its labels."""
+        paths = {field: getattr(self, field) for field in (*RECORDINGS, "video", "metadata")}
+        return {field: path for field, path in paths.items() if path is not None}
 
 
 _WORD = pa.dictionary(pa.int32(), pa.string())

@@ -13,13 +13,15 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path as Disk
 from string import Template
 from typing import Any, Literal
 from urllib.parse import quote
 
+from seldio.data.clip_media import ClipMedia, Path
+from seldio.data.index import open_clip
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry
 from seldio.media import video_writing as copies
@@ -27,8 +29,7 @@ from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.video import NotVideo, Video
 from seldio.text import printable
 from seldio.viewer.canvas import COLOURS
-from seldio.viewer.clip_files import Files, Path, open_clip, prediction_of
-from seldio.viewer.page_content import check_sound, questions_of, side
+from seldio.viewer.page_content import check_sound, prediction_of, questions_of, side
 
 __all__ = ["Page", "view"]
 
@@ -96,17 +97,18 @@ def view(
         DataError: nothing in it can be read.
         SeldioError: it is more than a page can hold, or the disk fails.
     """
-    with open_clip(labels, clip, audio, video) as (place, files):
+    with open_clip(labels, clip, audio, video) as (place, found_media):
+        stem = found_media.clip.clip
         given = side(place, format)
-        shown = media_of(files, media, folder, given=(audio is not None, video is not None))
-        held, contradictions = check_sound(given.reading, files, deep)
-    predicted = side(prediction_of(predictions, files.stem), predictions_format) if predictions is not None else None
-    asked, remark = questions_of(questions, files.stem) if questions is not None else ([], "")
+        shown = media_of(found_media, media, folder, given=(audio is not None, video is not None))
+        held, contradictions = check_sound(given.reading, found_media, deep)
+    predicted = side(prediction_of(predictions, stem), predictions_format) if predictions is not None else None
+    asked, remark = questions_of(questions, stem) if questions is not None else ([], "")
     sides = {"labels": given} if predicted is None else {"labels": given, "predictions": predicted}
     found = [{**finding, "side": "sound"} for finding in contradictions]
     found += [{**finding, "side": name} for name, one in sides.items() for finding in one.findings]
     record = {  # what the page's script reads
-        "clip": printable(files.stem),
+        "clip": printable(stem),
         "layout": given.reading.format.name,
         "seconds": max(shown.seconds, *(one.seconds for one in sides.values()), 0.1),
         "sides": [
@@ -123,7 +125,7 @@ def view(
     }  # fmt: skip
     return Page(
         document(record, shown),
-        files.stem,
+        stem,
         len(given.events),
         None if predicted is None else len(predicted.events),
         len(asked) if questions is not None else None,
@@ -212,8 +214,9 @@ class PageMedia:
 
 
 def media_of(
-    files: Files, how: Literal["embed", "link", "none"], folder: Path | None, given: tuple[bool, bool] = (False, False)
-) -> PageMedia:
+    clip: ClipMedia, how: Literal["embed", "link", "none"], folder: Path | None,
+    given: tuple[bool, bool] = (False, False),
+) -> PageMedia:  # fmt: skip
     """Sound and pictures of a clip; *given*: whether the recording and the video were named by the user.
 
     What was found and cannot be read is left out with a note; what was named is an error.
@@ -222,50 +225,38 @@ def media_of(
         NotAudio, NotVideo: a file that was named cannot be read.
         SeldioError: it is too long, too much for a page, or the disk fails.
     """
-    if how == "none" or (files.audio is None and files.video is None):
+    recording, film = clip.played, clip.files.get("video")
+    if how == "none" or (recording is None and film is None):
         return PageMedia()
     notes: list[str] = []
+    heard, seen, audio, video, seconds, data = None, None, "", "", 0.0, b""
     with ExitStack() as stack:
-        seen = _video(files.video, stack, notes, given[1])
-        if how == "link":
-            return _linked(files, seen, folder, notes, given[0])
-        heard = _sound(files, stack, notes, given[0])
-        if heard is None and seen is None:
-            return PageMedia(notes=tuple(notes))
-        data = copies.copy(heard, seen)
+        if film is not None:
+            with _forgiven(film, "video", notes, given[1]):
+                seen = stack.enter_context(Video(stack.enter_context(film.open())))
+                seconds, video = float(seen.scan.end), _address(film, folder) if how == "link" else ""
+                notes.append(f"video of {_name(film)}: {seen.size[0]} × {seen.size[1]}")
+        if recording is not None:
+            with _forgiven(recording, "sound", notes, given[0]):
+                if how == "link":  # browsers mix the channels of a recording as they like
+                    seconds, audio = max(seconds, probe_entry(recording).seconds), _address(recording, folder)
+                    notes.append(f"sound of {_name(recording)}, linked: its channels are mixed as the browser does")
+                else:
+                    heard = copies.sound(stack.enter_context(recording.open()), clip.array)
+                    seconds = max(seconds, heard.seconds)
+                    notes.append(f"sound of {_name(recording)}: {heard.told}")
+        if heard is not None or (seen is not None and how == "embed"):
+            data = copies.copy(heard, seen)
     if len(data) > MOST_BYTES:
         raise SeldioError(
             f"sound and pictures take {len(data) / 2**20:.0f} MB; a page holds up to {MOST_BYTES // 2**20}. "
             "--link-media names the files in place of copying them, --no-media leaves them out"
         )
-    address = f"data:{'video' if seen else 'audio'}/mp4;base64,{base64.b64encode(data).decode()}"
-    seconds = max(heard.seconds if heard else 0.0, float(seen.scan.end) if seen else 0.0)
-    audio, video = ("", address) if seen else (address, "")
-    return PageMedia(audio, video, seconds, _panorama(seen), tuple(notes), len(data))
-
-
-def _panorama(seen: Video | None) -> bool:
-    return seen is not None and abs(seen.size[0] / seen.size[1] / 2 - 1) < _PANORAMA
-
-
-def _sound(files: Files, stack: ExitStack, notes: list[str], named: bool) -> copies.Downmix | None:
-    if files.audio is None:
-        return None
-    heard = None
-    with _forgiven(files.audio, "sound", notes, named):
-        heard = copies.sound(stack.enter_context(files.audio.open()), files.array)
-        notes.append(f"sound of {_name(files.audio)}: {heard.told}")
-    return heard
-
-
-def _video(entry: Entry | None, stack: ExitStack, notes: list[str], named: bool) -> Video | None:
-    if entry is None:
-        return None
-    seen = None
-    with _forgiven(entry, "video", notes, named):
-        seen = stack.enter_context(Video(stack.enter_context(entry.open())))
-        notes.append(f"video of {_name(entry)}: {seen.size[0]} × {seen.size[1]}")
-    return seen
+    if data:
+        address = f"data:{'video' if seen else 'audio'}/mp4;base64,{base64.b64encode(data).decode()}"
+        audio, video = ("", address) if seen else (address, "")
+    panorama = seen is not None and abs(seen.size[0] / seen.size[1] / 2 - 1) < _PANORAMA
+    return PageMedia(audio, video, seconds, panorama, tuple(notes), len(data), linked=how == "link")
 
 
 @contextmanager
@@ -277,18 +268,6 @@ def _forgiven(entry: Entry, what: str, notes: list[str], named: bool) -> Iterato
         if named:
             raise type(error)(f"{printable(entry.path)} cannot be read as {what}: {error}") from error
         notes.append(f"no {what}: {_name(entry)} cannot be read ({error})")
-
-
-def _linked(files: Files, seen: Video | None, folder: Path | None, notes: list[str], named: bool) -> PageMedia:
-    """Addresses of the files themselves; browsers mix the channels of a recording as they like."""
-    audio, seconds = "", float(seen.scan.end) if seen is not None else 0.0
-    if files.audio is not None:
-        with _forgiven(files.audio, "sound", notes, named):
-            seconds = max(seconds, probe_entry(files.audio).seconds)
-            audio = _address(files.audio, folder)
-            notes.append(f"sound of {_name(files.audio)}, linked: its channels are mixed as the browser does")
-    video = _address(files.video, folder) if files.video is not None and seen is not None else ""
-    return PageMedia(audio, video, seconds, _panorama(seen), tuple(notes), 0, linked=True)
 
 
 def _name(entry: Entry) -> str:
@@ -307,9 +286,6 @@ def _address(entry: Entry, folder: Path | None) -> str:
         )
     path = os.path.abspath(entry.path)
     if folder is not None:
-        try:
-            relative = os.path.relpath(path, os.path.abspath(folder)).replace(os.sep, "/")
-        except ValueError:  # another drive
-            return Disk(path).as_uri()
-        return "./" + quote(os.fsencode(relative))
+        with suppress(ValueError):  # another drive
+            return "./" + quote(os.fsencode(os.path.relpath(path, os.path.abspath(folder)).replace(os.sep, "/")))
     return Disk(path).as_uri()

@@ -13,21 +13,19 @@ from typing import Any
 import numpy as np
 
 from seldio import clock
-from seldio.conversion.carry import with_directions
-from seldio.conversion.columns import class_keys
-from seldio.conversion.frames import are_events, frames_of, grouped
 from seldio.conversion.items import read_items
+from seldio.data.clip_media import ClipMedia, Path, named_file, stem_of
 from seldio.errors import DataError, SeldioError, UsageError
-from seldio.files import Entry, Source
+from seldio.files import DEFAULTS, Entry, Source, open_source
+from seldio.files.sources import on_this_machine
 from seldio.findings import Finding, all_ranges
 from seldio.formats import Reading
 from seldio.media.arrays import Format
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item, Proof
-from seldio.text import plural, printable
+from seldio.text import clipped, plural, printable
 from seldio.validation import Examined, examine
-from seldio.viewer.clip_files import Files
-from seldio.vocabularies import vocabulary
+from seldio.viewer.tracks import events_of, with_frames
 
 #: Event frames that a page may hold.
 MOST_ROWS = 200_000
@@ -58,7 +56,7 @@ def side(source: str | Source, format: str | None) -> PageLabels:
     """Read and check the label or prediction file of one clip, which may be an open source.
 
     Raises:
-        UsageError: it holds no labels, or those of several clips.
+        UsageError: it holds no labels, or found of several clips.
         DataError: not a row of it can be read.
         SeldioError: it has more rows than a page can hold, or the disk fails.
     """
@@ -66,9 +64,7 @@ def side(source: str | Source, format: str | None) -> PageLabels:
         examined = examine(source, format=format)
     path = source.path if isinstance(source, Source) else source
     reading = _the_reading(path, examined)
-    table, hop = with_directions(reading.table), reading.format.hop
-    if are_events(table):
-        table, hop = frames_of(table, clock.HOP), clock.HOP
+    table, hop = with_frames(reading.table, reading.format.hop)
     if table.num_rows > MOST_ROWS:
         raise SeldioError(f"{printable(path)} has {table.num_rows:,} event frames; a page holds up to {MOST_ROWS:,}")
     known = max((file.frames or 0 for file in origin_of(reading.table).files), default=0)
@@ -80,6 +76,23 @@ def side(source: str | Source, format: str | None) -> PageLabels:
         max(clock.onset(known, hop), clock.offset(last, hop)),
         findings_of(examined.report.findings, reading),
     )
+
+
+def prediction_of(path: Path, stem: str) -> str | Source:
+    """The file of predictions for the clip *stem*: *path* itself, or the file of that name in the folder.
+
+    Raises:
+        UsageError: there is none.
+    """
+    shown = on_this_machine(os.fspath(path), DEFAULTS)
+    if not os.path.isdir(shown):  # noqa: PTH112 - a plain string, as in seldio.files
+        return os.fspath(named_file(path).path)
+    with open_source(shown, lambda _: None) as source:
+        found = [entry for entry in source if stem_of(entry.name) == stem and entry.name.endswith((".csv", ".json"))]
+    if len(found) != 1:
+        there = "no file" if not found else f"{len(found)} files"
+        raise UsageError(f"{printable(shown)} has {there} of the name {clipped(stem)}: name the file itself")
+    return found[0].path if found[0].local is not None else Source(found[0].path, "file", (found[0],))
 
 
 def _the_reading(path: str, examined: Examined) -> Reading:
@@ -107,26 +120,15 @@ def _numbers(table: Any, field: str, digits: int) -> list[float | int | None] | 
 
 def _events(table: Any, hop: Fraction, words: str) -> list[dict[str, Any]]:
     """One record an event, by onset."""
-    if not table.num_rows or "frame" not in table.column_names:
-        return []
-    found, (keys, codes) = grouped(table, hop), class_keys(table)
-    class_list = vocabulary(words)
-    names = [printable(name) if name else class_list.label(-1 if number is None else number) for number, name in keys]
     columns = {"a": ("azimuth", 2), "e": ("elevation", 2), "d": ("distance", 3)}
     values = {short: _numbers(table, field, digits) for short, (field, digits) in columns.items()}
-    sources = table["source"].to_pylist() if "source" in table.column_names else None
-    first = found.table["first_frame"].to_pylist()
-    records = []
-    for number in range(len(found)):
-        rows = found.trajectory(number).tolist()
-        code = int(codes[rows[0]])
-        record: dict[str, Any] = {"c": names[code], "n": keys[code][0], "f": first[number], "k": len(rows)}
-        if sources is not None:
-            record["s"] = sources[rows[0]]
-        for short, column in values.items():
-            if column is not None:
-                record[short] = [column[row] for row in rows]
-        records.append(record)
+    known = {short: column for short, column in values.items() if column is not None}
+    sourced, records = "source" in table.column_names, []
+    for name, class_id, source, rows in events_of(table, hop, words):
+        first = table["frame"][int(rows[0])].as_py()
+        record: dict[str, Any] = {"c": printable(name), "n": class_id, "f": first, "k": len(rows)}
+        record |= {"s": source} if sourced else {}
+        records.append(record | {short: [column[row] for row in rows] for short, column in known.items()})
     return records
 
 
@@ -201,13 +203,13 @@ class _Moments:
         return self._times[max(0, low - 1) : high]
 
 
-def check_sound(reading: Reading, files: Files, deep: bool) -> tuple[str, list[dict[str, Any]]]:
+def check_sound(reading: Reading, media: ClipMedia, deep: bool) -> tuple[str, list[dict[str, Any]]]:
     """Compare the labels of a clip with its recording, if *deep*.
 
     Returns:
         What was done, or the command that does it, in a sentence; and the findings, as :func:`findings_of` gives them.
     """
-    if files.audio is None:
+    if media.played is None:
         return "No recording was found that the labels could be held against.", []
     if not deep:
         return ("The labels were not held against the sound: seldio view --deep does that for a clip, "
@@ -216,13 +218,13 @@ def check_sound(reading: Reading, files: Files, deep: bool) -> tuple[str, list[d
 
     found: list[Finding] = []
     recordings: list[tuple[Entry, Format | None]] = [
-        (files.audio, files.array if files.array in ("foa", "mic") else None)
+        (media.played, media.array if media.array in ("foa", "mic") else None)
     ]
-    recordings += [(files.sibling, "mic")] if files.sibling is not None else []
+    recordings += [(media.sibling, "mic")] if media.sibling is not None else []
     names = " and ".join(dict.fromkeys(printable(entry.name.rpartition("/")[2]) for entry, _ in recordings))
     if not check_clip(reading, recordings, found.append):
         return f"The labels could not be held against {names}: that takes directions, and FOA or MIC to listen to.", []
-    both = " (FOA and MIC)" if files.sibling is not None else ""
+    both = " (FOA and MIC)" if media.sibling is not None else ""
     done = f"The labels were held against the sound of {names}{both}"
     if found:
         return f"{done}.", findings_of(found, reading)

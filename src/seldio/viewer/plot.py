@@ -17,8 +17,6 @@ from seldio.viewer.canvas import KINDS as SUFFIXES
 from seldio.viewer.canvas import check_installed, kind_of, save
 
 if TYPE_CHECKING:
-    from seldio.media.video_writing import Downmix
-    from seldio.viewer.clip_files import Files
     from seldio.viewer.tracks import EventTrack, LabelSet
 
 Path = str | os.PathLike[str]
@@ -187,38 +185,30 @@ def _film(
     reference: list[EventTrack], predictions: list[EventTrack], path: str, width: int | None,
 ) -> tuple[str, ...]:  # fmt: skip
     """Write the film about a label file; return what there is to know."""
+    from seldio.data.clip_media import media_beside
+    from seldio.media.audio import NotAudio
     from seldio.media.video import Video
-    from seldio.viewer.clip_files import files_of
+    from seldio.media.video_writing import sound
     from seldio.viewer.film import film
 
-    found = files_of(labels, audio, video)
-    for entry in (found.audio, found.video):
+    clip = media_beside(labels, audio, video)
+    recording, pictures = clip.played, clip.files.get("video")
+    for entry in (recording, pictures):
         if entry is not None and os.path.realpath(entry.path) == os.path.realpath(path):
             raise UsageError(f"{printable(path)} is the clip's own file: write somewhere else")
     with ExitStack() as stack:
-        ground = stack.enter_context(Video(found.video.path)) if found.video is not None else None
-        made = film(path, reference, predictions, video=ground, sound=_sound(found, stack), width=width)
+        ground = stack.enter_context(Video(pictures.path)) if pictures is not None else None
+        heard = None
+        if recording is not None:
+            try:
+                heard = sound(stack.enter_context(recording.open()), clip.array)
+            except NotAudio as error:
+                raise NotAudio(f"{printable(recording.path)} cannot be read as audio: {error}") from error
+        made = film(path, reference, predictions, video=ground, sound=heard, width=width)
     rate = f"{float(made.rate):.2f}".rstrip("0").rstrip(".")
     return (
         f"{plural(made.pictures, 'picture')} of {made.size[0]} × {made.size[1]}, {rate} a second",
-        f"on {found.video.path}" if found.video is not None else "no video beside the labels: a plain panorama",
-        f"sound of {found.audio.path}: {made.sound}" if found.audio is not None
+        f"on {pictures.path}" if pictures is not None else "no video beside the labels: a plain panorama",
+        f"sound of {recording.path}: {made.sound}" if recording is not None
         else "no recording beside the labels: without sound (--audio names one)",
     )  # fmt: skip
-
-
-def _sound(found: Files, stack: ExitStack) -> Downmix | None:
-    """The sound of the clip, if there is a recording.
-
-    Raises:
-        NotAudio: it cannot be read.
-    """
-    from seldio.media.audio import NotAudio
-    from seldio.media.video_writing import sound
-
-    if found.audio is None:
-        return None
-    try:
-        return sound(stack.enter_context(found.audio.open()), found.array)
-    except NotAudio as error:
-        raise NotAudio(f"{printable(found.audio.path)} cannot be read as audio: {error}") from error

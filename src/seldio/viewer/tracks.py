@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -104,9 +104,7 @@ def read_labels(path: Path, format: str | None = None) -> LabelSet:
     """
     table, given, single, faults = read_single(path, format)
     layout = resolved(given, table)
-    table, hop = with_directions(table), layout.hop
-    if are_events(table):
-        table, hop = frames_of(table, clock.HOP), clock.HOP
+    table, hop = with_frames(table, layout.hop)
     last = pc.max(table["frame"]).as_py() if "frame" in table.column_names and table.num_rows else 0
     if last * hop > LONGEST:
         raise DataError(f"frames of up to {float(last * hop):,.1f} s: no recording is longer than {LONGEST:,} s")
@@ -135,29 +133,47 @@ def choose_clip(labels: LabelSet, name: str | None) -> str:
     raise UsageError(f"{where} holds no clip {clipped(name)}; there are {listed(clips, 3)}")
 
 
+def with_frames(table: pa.Table, hop: Fraction) -> tuple[pa.Table, Fraction]:
+    """Event frames with directions wherever these follow, and the seconds between them; events become frames."""
+    table = with_directions(table)
+    return (frames_of(table, clock.HOP), clock.HOP) if are_events(table) else (table, hop)
+
+
+class EventRows(NamedTuple):
+    """The rows of an event, ascending, with the name and number of its class and the number of its source."""
+
+    name: str
+    class_id: int | None
+    source: int | None
+    rows: Ints
+
+
+def events_of(table: pa.Table, hop: Fraction, class_list: str) -> Iterator[EventRows]:
+    """The events in the event frames of a clip by onset; every row is in one of them."""
+    if not table.num_rows or "frame" not in table.column_names:
+        return
+    (keys, codes), events, words = class_keys(table), grouped(table, hop), vocabulary(class_list)
+    sources = table["source"].to_pylist() if "source" in table.column_names else None
+    for number in range(len(events)):
+        rows = events.trajectory(number)
+        class_id, name = keys[int(codes[rows[0]])]
+        shown = name or words.label(-1 if class_id is None else class_id)
+        yield EventRows(shown, class_id, sources[rows[0]] if sources is not None else None, rows)
+
+
 def tracks(labels: LabelSet, clip: str) -> list[EventTrack]:
     """The events of a clip by onset; every row is in one of them."""
     table = labels.table
-    if not table.num_rows or "frame" not in table.column_names:
-        return []
     codes, names = clip_codes(table)
     table = table.filter(pa.array(codes == names.index(clip)) if clip in names else pa.repeat(False, len(codes)))
-    if not table.num_rows:
+    if "frame" not in table.column_names:
         return []
-    (keys, rows), events = class_keys(table), grouped(table, labels.hop)
-    words = vocabulary(labels.vocabulary)
-    titles = [drawable(name) if name else words.label(-1 if number is None else number) for number, name in keys]
     frame = table["frame"].to_numpy().astype(np.int64)
     azimuth, elevation = _degrees(table, "azimuth"), _degrees(table, "elevation")
-    sources = table["source"].to_pylist() if "source" in table.column_names else None
-    found = []
-    for number in range(len(events)):
-        each = events.trajectory(number)
-        key, source = int(rows[each[0]]), sources[each[0]] if sources is not None else None
-        found.append(
-            EventTrack(titles[key], keys[key][0], source, frame[each], azimuth[each], elevation[each], labels.hop)
-        )  # fmt: skip
-    return found
+    return [
+        EventTrack(drawable(name), class_id, source, frame[rows], azimuth[rows], elevation[rows], labels.hop)
+        for name, class_id, source, rows in events_of(table, labels.hop, labels.vocabulary)
+    ]
 
 
 def _degrees(table: pa.Table, field: str) -> Floats:
