@@ -14,10 +14,12 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seldio.errors import DataError, SeldioError
@@ -26,12 +28,14 @@ from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.json_layout import is_sound
 from seldio.formats.parquet import MAGIC, Wrong, guarded
-from seldio.formats.parquet_records import json_lines, recordings, records, skeleton
+from seldio.formats.parquet_records import json_lines, recordings, skeleton
 from seldio.schema.flaws import flaws, row_of
-from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, to_table, unpacked
+from seldio.schema.kinds import fitting, kinds
+from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of, unpacked
 from seldio.text import clipped, listed, plural
 
 _KEY = b"seldio.items"
+_BATCH = 1 << 13
 #: Most bytes that a footer holds of how the source is written. Whoever opens the file reads them, and pyarrow writes
 #: them twice, the second time in base 64.
 FOOTER_BYTES = 4 << 20
@@ -122,21 +126,65 @@ class ItemParquet(ItemFormat):
         """The rows of a table that seldio wrote, or that has the columns of one."""
         if unknown := sorted({*file.schema_arrow.names} - {*self.schema.names}):
             return Wrong("SYN302", f"{plural(len(unknown), 'unknown column')}: {listed(unknown)}", self._hint())
-        rows: list[Row] = []
-        numbers: list[int] = []
-        for number, record in enumerate(records(file)):
-            row = self._row(record, number, path, sink)
-            if row is not None:
-                rows.append(row)
-                numbers.append(number)
+        tables, numbers = [self.schema.empty_table()], [np.zeros(0, np.int64)]
+        first = 0
+        for batch in file.iter_batches(batch_size=_BATCH):
+            batch.validate(full=True)
+            for table, inside in self._tables(batch, first, path, sink):
+                tables.append(table)
+                numbers.append(inside + first)
+            first += len(batch)
+        table, places = pa.concat_tables(tables), np.concatenate(numbers)
+        if (np.diff(places) < 0).any():
+            order = np.argsort(places)
+            table, places = table.take(order), places[order]
+        rows = Rows(table, self.model)
 
         def locate(row: int, field: str | None, number: int | None) -> Place:  # noqa: ARG001 - a list is one cell
-            return Place(numbers[row] + 1, 1, 1, _shown(getattr(rows[row], field, None) if field else None), "")
+            value = getattr(rows[row], field, None) if field else None
+            return Place(int(places[row]) + 1, 1, 1, _shown(value), "")
 
         origin = {key: kept[key] for key in ("format", "origin") if key in kept}
         if origin and not self._is_sound(origin, rows):
             return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again: seldio convert")
         return ItemReading(self, path, rows, locate, origin)
+
+    def _tables(
+        self, batch: pa.RecordBatch, first: int, path: str, sink: Sink
+    ) -> Iterator[tuple[pa.Table, np.ndarray[Any, np.dtype[np.int64]]]]:
+        """The rows of a batch with their numbers: those that are surely right, and those that are after a closer look.
+
+        What is wrong with the others goes to *sink*.
+        """
+        table = self._whole(batch)
+        fits = np.zeros(len(batch), bool)
+        if table is not None:
+            fits = np.logical_and.reduce([fitting(kind, table.column(name).combine_chunks())
+                                          for name, kind in kinds(self.model).items()])  # fmt: skip
+            sure = np.flatnonzero(fits)
+            yield table if fits.all() else table.take(sure), sure
+        rows, kept = list[Row](), list[int]()
+        doubtful = np.flatnonzero(~fits)
+        for number, record in zip(doubtful.tolist(), batch.take(doubtful).to_pylist(), strict=True):
+            row = self._row(record, first + number, path, sink)
+            if row is not None:
+                rows.append(row)
+                kept.append(number)
+        if rows:
+            yield table_of(rows, self.model), np.array(kept, np.int64)
+
+    def _whole(self, batch: pa.RecordBatch) -> pa.Table | None:
+        """A batch with all columns of the schema; None where one has another type, which single rows tell of."""
+        columns = {}
+        for field in self.schema:
+            given = batch.column(field.name) if field.name in batch.schema.names else pa.nulls(len(batch), field.type)
+            if given.type != field.type and not pa.types.is_large_string(given.type):
+                return None
+            columns[field.name] = given.cast(field.type)
+        for name, absent in (("audio", []), ("question", "")):
+            if name in columns and columns[name].null_count:
+                columns[name] = pc.fill_null(columns[name], pa.scalar(absent, columns[name].type))
+        return pa.table(columns, self.schema)
 
     def _row(self, record: dict[str, Any], number: int, path: str, sink: Sink) -> Row | None:
         """The row of a record; None, after findings, where there is none."""
@@ -193,11 +241,11 @@ class ItemParquet(ItemFormat):
         Raises:
             DataError: a row is of the other kind, or Parquet cannot hold it.
         """
-        for number, row in enumerate(rows):
+        for number, row in enumerate(rows if isinstance(rows, list | tuple) else ()):
             if not isinstance(row, self.model):
                 raise DataError(f"{self.name} holds {self.holds}; row {number + 1} is {type(row).__name__}")
         try:
-            table = to_table(rows, self.schema)  # type: ignore[arg-type]
+            table = table_of(rows, self.model)
         except (UnicodeError, pa.ArrowException, OverflowError) as error:
             raise DataError(f"Parquet cannot hold a value: {clipped(str(error), 160)}") from error
         kept = json.dumps({"holds": self.holds, **(origin or {})})

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pydantic import BaseModel
 
-from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item
+from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, packed
+
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,3 +54,39 @@ def kinds(model: type[BaseModel]) -> dict[str, Kind]:
     schema = model.model_json_schema()
     table = ITEM_SCHEMA if model is Item else PREDICTION_SCHEMA
     return {field.name: Kind.of(schema["properties"][field.name], schema["$defs"], field.type) for field in table}
+
+
+def fitting(kind: Kind, column: pa.Array) -> Bools:
+    """Which values of a column are surely what they may be; open-ended parts as ``schema.qa`` writes them."""
+    valid = column.is_valid().to_numpy(zero_copy_only=False)
+    fits = valid if not valid.all() else np.ones(len(column), bool)
+    if kind.open:
+        fits = np.fromiter((text is not None and _is_packed(text) for text in column.to_pylist()), bool, len(column))
+    elif kind.fields:
+        for child, field in zip(column.flatten(), kind.fields.values(), strict=True):
+            fits = fits & fitting(field, child)
+    elif kind.item is not None:
+        lengths = _filled(pc.list_value_length(column), 0)
+        fits = fits & (kind.lengths[0] <= lengths) & (lengths <= kind.lengths[1])
+        inside = fitting(kind.item, column.flatten())
+        if not inside.all():
+            fits[np.repeat(np.arange(len(column)), lengths)[~inside]] = False
+    elif pa.types.is_string(kind.arrow):
+        fits = fits & (_filled(pc.binary_length(column), 0) >= kind.lengths[0])
+    else:
+        values = _filled(column, 0)
+        fits = fits & (kind.bounds[0] <= values) & (values <= kind.bounds[1]) & np.isfinite(values)
+    return fits | ~valid if kind.null else fits
+
+
+def _filled(column: pa.Array, value: object) -> Any:
+    return pc.fill_null(column, value).to_numpy(zero_copy_only=False)
+
+
+def _is_packed(text: str) -> bool:
+    """Whether *text* is an object of JSON as :func:`seldio.schema.qa.packed` writes it."""
+    try:
+        value = json.loads(text)
+        return type(value) is dict and packed(value) == text
+    except (ValueError, RecursionError):
+        return False

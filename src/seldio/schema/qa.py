@@ -293,12 +293,16 @@ def _checked(table: pa.Table, model: type[Model]) -> Iterator[Model]:
 
 def _packed(row: dict[str, Any]) -> dict[str, Any]:
     """*row* with the open-ended parts as json text."""
-    packed = dict(row)
+    values = dict(row)
     if row.get("extra") is not None:
-        packed["extra"] = json.dumps(row["extra"], ensure_ascii=False, allow_nan=False)
+        values["extra"] = packed(row["extra"])
     if row.get("events") is not None:
-        packed["events"] = [_packed(event) for event in row["events"]]
-    return packed
+        values["events"] = [_packed(event) for event in row["events"]]
+    return values
+
+
+#: The open-ended part of a row as the json text that a table holds.
+packed = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def unpacked(row: Mapping[str, Any]) -> dict[str, Any]:
