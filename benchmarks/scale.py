@@ -99,8 +99,7 @@ def warm(workers: int) -> None:
 def _loaded(_: int) -> None:
     import seldio.conversion.shard_work
     import seldio.data.export_table
-    import seldio.scores.seld.seld_count
-    import seldio.scores.seld.seld_score
+    import seldio.scores.seld.count
     import seldio.tasks
     import seldio.validation
 

@@ -23,10 +23,10 @@ from seldio.scores.seld import pairing as pairs
 from seldio.scores.seld.accumulator import SeldAccumulator
 from seldio.scores.seld.counts import Counts, Thresholds
 from seldio.scores.seld.official import Average
-from seldio.scores.seld.pairing import _assigned
+from seldio.scores.seld.pairing import assigned
 from seldio.scores.seld.profiles import PROFILES, get
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
-from seldio.scores.seld.seld_score import SeldScore, score_tables
+from seldio.scores.seld.scoring import SeldScore, score_tables
 
 CLASSES = 13
 TYPES = {"clip": pa.string(), "frame": pa.int32(), "class_id": pa.int32(), "source": pa.int32(), "onscreen": pa.bool_()}
@@ -233,7 +233,7 @@ def test_assignments_are_those_of_scipy(data: st.DataObject) -> None:
     shape = data.draw(st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4)))
     size = shape[0] * shape[1] * shape[2]
     cost = np.array(data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)), float).reshape(shape)
-    rows, columns = _assigned(cost)
+    rows, columns = assigned(cost)
     for matrix, i, j in zip(cost, rows, columns, strict=True):
         expected = linear_sum_assignment(matrix)
         np.testing.assert_array_equal((i, j), expected)

@@ -22,9 +22,9 @@ from seldio.engines import running
 from seldio.errors import InvalidData, UsageError
 from seldio.reports import render
 from seldio.reports.tables import ScoreReport
-from seldio.scores.seld import seld_count as counting
+from seldio.scores.seld import count as counting
+from seldio.scores.seld.rows import RowFacts, SideFacts
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
-from seldio.scores.seld.sides import RowFacts, SideFacts
 
 pytestmark = pytest.mark.slow
 

@@ -151,11 +151,14 @@ class Part:
             readings = (format.read(file.data, file.path, sink) for file in self.texts(sink))
             yield from (reading for reading in readings if reading is not None)
 
+    def chosen(self, numbers: Sequence[int]) -> Part:
+        """The part with some of its files only, in that order."""
+        held = None if self._held is None else tuple(self._held[number] for number in numbers)
+        return dataclasses.replace(self, files=tuple(self.files[number] for number in numbers), _held=held)
+
     def reopened(self, number: int) -> Reading | None:
         """The labels of file *number* again, alone; None where it has gone or changed its nature meanwhile."""
-        held = None if self._held is None else (self._held[number],)
-        alone = dataclasses.replace(self, files=(self.files[number],), _held=held)
-        return next((found.reading for found in alone.labels(lambda _: None)), None)
+        return next((found.reading for found in self.chosen([number]).labels(lambda _: None)), None)
 
 
 def parts(

@@ -12,7 +12,7 @@ from seldio.errors import UsageError
 from seldio.scores.seld.counts import Counts, Thresholds
 from seldio.scores.seld.official import Average
 from seldio.scores.seld.profiles import get
-from seldio.scores.seld.seld_score import SeldScore, score_tables
+from seldio.scores.seld.scoring import SeldScore, score_tables
 from seldio.vocabularies import vocabulary
 
 #: A side of a clip: an event table, or arrays of one length by column name (frame, class_id, azimuth, elevation, …).
@@ -70,7 +70,7 @@ class SeldAccumulator:
 
     def compute(self) -> dict[str, float]:
         """The scores over all clips so far, by name (shares from 0 to 1, angles in degrees); NaN where undefined."""
-        return dict(zip((column.name for column in self.profile.columns), self._values(), strict=True))
+        return self.score().overall
 
     def score(self) -> SeldScore:
         """All counts, for scores by class or by clip and for intervals; clips in alphabetic order."""
@@ -123,10 +123,6 @@ class SeldAccumulator:
             clip: Counts(*(np.asarray(values, dtype=np.float64)[None] for values in arrays))
             for clip, arrays in state["clips"].items()
         }
-
-    def _values(self) -> list[float]:
-        values: list[float] = self.score().values().overall[0].tolist()
-        return values
 
 
 def _table(clip: str, rows: ClipLabels) -> pa.Table:

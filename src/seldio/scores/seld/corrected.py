@@ -20,12 +20,11 @@ from math import perm
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from seldio.scores.seld.counts import Counts, Thresholds, with_errors
 from seldio.scores.seld.official import SECOND, Average, Values, classic, nanmean
-from seldio.scores.seld.pairing import Chosen, Paired, pairs
-from seldio.scores.seld.sides import EventFrames, Floats, Ints
+from seldio.scores.seld.pairing import Chosen, Paired, pairs, solved
+from seldio.scores.seld.rows import EventFrames, Floats, Ints
 
 #: Steps in a degree: far finer than labels, and coarser than what rounding does near 0 and 180 degrees.
 STEPS = 100_000
@@ -127,8 +126,7 @@ def _assigned(cost: Ints) -> Chosen:
     count, height, width = cost.shape
     few, many = sorted((height, width))
     if perm(many, few) > _TRIED:
-        found = [linear_sum_assignment(matrix) for matrix in cost]
-        return np.array([i for i, _ in found]), np.array([j for _, j in found])
+        return solved(cost)
     ways, every = np.array(list(permutations(range(many), few))), np.arange(few)
     i, j = np.broadcast_arrays(every, ways) if height <= width else np.broadcast_arrays(ways, every)
     errors = cost[:, i, j]

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from seldio.scores.seld.sides import Ints
+from seldio.scores.seld.rows import Ints
 
 #: Degrees within which an error is at the threshold: more than rounding, and than the shortened vectors of 2024.
 EDGE = 1e-6
@@ -17,19 +17,12 @@ EDGE = 1e-6
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Thresholds:
-    """What a matched prediction must not exceed to be well placed.
+    """What a matched prediction must not exceed to be well placed."""
 
-    Args:
-        angle: degrees.
-        distance: metres.
-        relative: distance error over the distance of the reference.
-        onscreen: whether both must agree on being in the picture.
-    """
-
-    angle: float
-    distance: float = np.inf
-    relative: float = np.inf
-    onscreen: bool = False
+    angle: float  # degrees
+    distance: float = np.inf  # metres
+    relative: float = np.inf  # distance error over the distance of the reference
+    onscreen: bool = False  # whether both must agree on being in the picture
 
 
 #: Numbers of any kind; sums over clips are floats.
@@ -40,45 +33,25 @@ _POOLED = 6
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Counts:
-    """Sums that can be added over clips: shape [clips, classes], the last six [clips].
+    """Sums that can be added over clips: shape [clips, classes], the last six [clips]."""
 
-    Args:
-        true: predictions matched in class, place and (where asked) distance and picture.
-        false: predictions beyond the number of references.
-        misplaced: matched predictions that miss a threshold.
-        missed: references beyond the number of predictions.
-        references: references counted.
-        matched: pairs of prediction and reference, well placed or not.
-        angle: sum of their angular errors, degrees; in ``corrected`` of the mean errors of segments.
-        angles: how many numbers that is the sum of.
-        distance: sum of their distance errors, metres.
-        relative: sum of their distance errors, each divided by the distance.
-        onscreen: pairs that agree on being in the picture.
-        substituted: errors of both kinds at once, by the segment or frame.
-        deleted: misses beyond those.
-        inserted: false ones beyond those.
-        shared: matches beyond the number of predictions: one that turns from reference to reference counts for each.
-        apart: classes of segments that both sides have, in no common frame.
-        edge: matches whose error is the threshold of the angle but for the last bits.
-    """
-
-    true: Sums
-    false: Sums
-    misplaced: Sums
-    missed: Sums
-    references: Sums
-    matched: Sums
-    angle: Sums
-    angles: Sums
-    distance: Sums
-    relative: Sums
-    onscreen: Sums
-    substituted: Sums
-    deleted: Sums
-    inserted: Sums
-    shared: Sums
-    apart: Sums
-    edge: Sums
+    true: Sums  # predictions matched in class, place and (where asked) distance and picture
+    false: Sums  # predictions beyond the number of references
+    misplaced: Sums  # matched predictions that miss a threshold
+    missed: Sums  # references beyond the number of predictions
+    references: Sums  # references counted
+    matched: Sums  # pairs of prediction and reference, well placed or not
+    angle: Sums  # sum of their angular errors, degrees; in ``corrected`` of the mean errors of segments
+    angles: Sums  # how many numbers that is the sum of
+    distance: Sums  # sum of their distance errors, metres
+    relative: Sums  # sum of their distance errors, each divided by the distance
+    onscreen: Sums  # pairs that agree on being in the picture
+    substituted: Sums  # errors of both kinds at once, by the segment or frame
+    deleted: Sums  # misses beyond those
+    inserted: Sums  # false ones beyond those
+    shared: Sums  # matches beyond the number of predictions: one that turns between references counts for each
+    apart: Sums  # classes of segments that both sides have, in no common frame
+    edge: Sums  # matches whose error is the threshold of the angle but for the last bits
 
     @staticmethod
     def zeros(clips: int, classes: int) -> Counts:

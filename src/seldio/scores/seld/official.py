@@ -17,7 +17,7 @@ import numpy as np
 
 from seldio.scores.seld.counts import EDGE, Counts, Thresholds, with_errors
 from seldio.scores.seld.pairing import Matches, Paired
-from seldio.scores.seld.sides import EventFrames, Floats, Ints
+from seldio.scores.seld.rows import EventFrames, Floats, Ints
 
 Average = Literal["macro", "micro"]
 #: The official programs add it to every denominator.

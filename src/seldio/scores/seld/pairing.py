@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from seldio import geometry
-from seldio.scores.seld.sides import EventFrames, Floats, Ints
+from seldio.scores.seld.rows import EventFrames, Floats, Ints
 
 
 class Measure(NamedTuple):
@@ -80,18 +80,8 @@ CARTESIAN = Measure(_cartesian, _between_cartesian)
 FOLDED = Measure(_folded, _between_folded)
 
 
-#: Degrees between prepared rows of both sides; shapes [parts, ...] broadcast.
-Between: TypeAlias = Callable[[Floats, Floats], Floats]
-
-#: RowFacts and columns of the chosen pairs of many cost matrices, shape [matrices, pairs] each.
+#: Rows and columns of the chosen pairs of many cost matrices, shape [matrices, pairs] each.
 Chosen: TypeAlias = tuple[Ints, Ints]
-
-
-class Cells(NamedTuple):
-    """How many rows each cell, a frame and a class, has on both sides; shape [cells] each."""
-
-    references: Ints
-    predictions: Ints
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -141,33 +131,9 @@ class Matches:
     error: Floats
 
 
-def grouped(
-    reference: Ints, prediction: Ints, cells: int, a: Floats, b: Floats, between: Between
-) -> tuple[Cells, list[Group]]:
-    """The rows of all cells that both sides have, and how far they are from each other.
-
-    Args:
-        reference: the cell of each reference row, rows of a cell in the order that counts for ties.
-        prediction: the cell of each predicted row.
-        cells: how many cells there are.
-        a: reference rows as the distance wants them, shape [parts, rows].
-        b: predicted rows likewise.
-        between: the distance in degrees.
-
-    Returns:
-        How many rows each cell has, and the cells with rows on both sides.
-    """
-    counts = Cells(np.bincount(reference, minlength=cells), np.bincount(prediction, minlength=cells))
-    found = [_single(reference, prediction, counts, a, b, between)]
-    many = (counts.references > 0) & (counts.predictions > 0) & (counts.references + counts.predictions > 2)
-    if many.any():
-        found += _several(reference, prediction, counts, many, a, b, between)
-    return counts, found
-
-
 def match(groups: Iterable[Group]) -> Matches:
     """The pairs of the least total distance, as scipy chooses among equal ones; in no particular order."""
-    return pairs((group, group.nothing if group.single else _assigned(group.cost)) for group in groups)
+    return pairs((group, group.nothing if group.single else assigned(group.cost)) for group in groups)
 
 
 def pairs(chosen: Iterable[tuple[Group, Chosen]]) -> Matches:
@@ -184,37 +150,36 @@ def _pairs(group: Group, i: Ints, j: Ints) -> tuple[Ints | Floats, ...]:
     return np.repeat(group.cells, i.shape[1]), i.ravel(), *rows, group.cost[n, i, j].ravel()
 
 
-def _single(reference: Ints, prediction: Ints, counts: Cells, a: Floats, b: Floats, between: Between) -> Group:
-    """Cells with one row on each side: nothing to choose."""
-    cells = np.flatnonzero((counts.references == 1) & (counts.predictions == 1))
-    row = np.empty(len(counts.references), dtype=np.int64)
-    row[reference] = np.arange(len(reference))
-    r = row[cells]
-    row[prediction] = np.arange(len(prediction))
-    p = row[cells]
-    return Group(cells, r[:, None], p[:, None], between(a[:, r], b[:, p])[:, None, None])
+def _groups(cells: tuple[Ints, Ints], counts: tuple[Ints, Ints], a: Floats, b: Floats, between: Any) -> Iterator[Group]:
+    """The rows of all cells that both sides have, and how far they are from each other.
 
-
-def _several(
-    reference: Ints,
-    prediction: Ints,
-    counts: Cells,
-    many: np.ndarray,
-    a: Floats,
-    b: Floats,
-    between: Between,
-) -> Iterator[Group]:
-    """Cells with more rows, all cells of one shape together."""
-    r_rows, r_first = _by_cell(reference, many)
-    p_rows, p_first = _by_cell(prediction, many)
-    cells = np.flatnonzero(many)
-    shape = counts.references[cells] * (int(counts.predictions.max()) + 1) + counts.predictions[cells]
+    Args:
+        cells: of each reference row and of each predicted row, rows of a cell in the order that counts for ties.
+        counts: how many references and predictions each cell has.
+        a: reference rows as the distance wants them, shape [parts, rows].
+        b: predicted rows likewise.
+        between: the distance in degrees.
+    """
+    alone = np.flatnonzero((counts[0] == 1) & (counts[1] == 1))
+    row = np.empty(len(counts[0]), dtype=np.int64)
+    row[cells[0]] = np.arange(len(cells[0]))
+    r = row[alone]
+    row[cells[1]] = np.arange(len(cells[1]))
+    p = row[alone]
+    yield Group(alone, r[:, None], p[:, None], between(a[:, r], b[:, p])[:, None, None])
+    many = (counts[0] > 0) & (counts[1] > 0) & (counts[0] + counts[1] > 2)
+    if not many.any():
+        return
+    # cells with more rows, all cells of one shape together
+    (r_rows, r_first), (p_rows, p_first) = (_by_cell(each, many) for each in cells)
+    crowded = np.flatnonzero(many)
+    shape = counts[0][crowded] * (int(counts[1].max()) + 1) + counts[1][crowded]
     for one in np.unique(shape):
         here = np.flatnonzero(shape == one)
-        height, width = counts.references[cells[here[0]]], counts.predictions[cells[here[0]]]
+        height, width = (count[crowded[here[0]]] for count in counts)
         r = r_rows[r_first[here][:, None] + np.arange(height)]
         p = p_rows[p_first[here][:, None] + np.arange(width)]
-        yield Group(cells[here], r, p, between(a[:, r][:, :, :, None], b[:, p][:, :, None, :]))
+        yield Group(crowded[here], r, p, between(a[:, r][:, :, :, None], b[:, p][:, :, None, :]))
 
 
 def _by_cell(cell_of_row: Ints, many: np.ndarray) -> tuple[Ints, Ints]:
@@ -226,7 +191,7 @@ def _by_cell(cell_of_row: Ints, many: np.ndarray) -> tuple[Ints, Ints]:
     return rows[order], np.flatnonzero(np.diff(ordered, prepend=-1))
 
 
-def _assigned(cost: Floats) -> Chosen:
+def assigned(cost: Floats) -> Chosen:
     """The cheapest pairings of many cost matrices.
 
     With one row or one column the cheapest entry is the answer, the first of equal ones, as scipy has it.
@@ -236,8 +201,13 @@ def _assigned(cost: Floats) -> Chosen:
         return np.zeros((count, 1), dtype=np.int64), cost[:, 0].argmin(axis=1)[:, None]
     if width == 1:
         return cost[:, :, 0].argmin(axis=1)[:, None], np.zeros((count, 1), dtype=np.int64)
-    pairs = [linear_sum_assignment(matrix) for matrix in cost]
-    return np.array([i for i, _ in pairs]), np.array([j for _, j in pairs])
+    return solved(cost)
+
+
+def solved(cost: Floats | Ints) -> Chosen:
+    """The cheapest pairings as scipy finds them, matrix by matrix."""
+    found = [linear_sum_assignment(matrix) for matrix in cost]
+    return np.array([i for i, _ in found]), np.array([j for _, j in found])
 
 
 #: Cells (frames times classes) of a grid: few enough to stay in the processor's cache and in memory.
@@ -294,7 +264,7 @@ def paired(
         classes: how many classes count.
         measure: the angular distance.
     """
-    sides = [_sorted(_counting(side, lengths, classes)) for side in (reference, prediction)]
+    sides = [_counting(side, lengths, classes) for side in (reference, prediction)]
     ends = np.cumsum(lengths)
     start = 0
     while start < len(lengths):
@@ -302,21 +272,18 @@ def paired(
         stop = max(start + 1, int(np.searchsorted(ends, done + CELLS // classes, side="right")))
         first = ends[start:stop] - lengths[start:stop] - done
         a, b = (_placed(side, start, stop, first) for side in sides)
-        counts, groups = grouped(
-            a.frame * classes + a.class_id, b.frame * classes + b.class_id, int(ends[stop - 1] - done) * classes,
-            measure.prepare(a), measure.prepare(b), measure.between,
-        )  # fmt: skip
+        cells = a.frame * classes + a.class_id, b.frame * classes + b.class_id
+        grid = int(ends[stop - 1] - done) * classes
+        counts = np.bincount(cells[0], minlength=grid), np.bincount(cells[1], minlength=grid)
+        groups = list(_groups(cells, counts, measure.prepare(a), measure.prepare(b), measure.between))
         yield Paired(slice(start, stop), lengths[start:stop], classes, a, b, *counts, groups)
         start = stop
 
 
 def _counting(side: EventFrames, lengths: Ints, classes: int) -> EventFrames:
+    """The rows that count, by clip; as files are read one after the other they mostly are."""
     counts = (side.frame >= 0) & (side.frame < lengths[side.clip]) & (side.class_id >= 0) & (side.class_id < classes)
-    return side if counts.all() else side.take(counts)
-
-
-def _sorted(side: EventFrames) -> EventFrames:
-    """Rows by clip; as files are read one after the other they mostly are."""
+    side = side if counts.all() else side.take(counts)
     return side if (np.diff(side.clip) >= 0).all() else side.take(np.argsort(side.clip, kind="stable"))
 
 

@@ -90,9 +90,10 @@ class SeldProfile:
         """Whether it tells references of one class and frame apart by the order of their rows."""
         return self.horizon in ("last-second", 600)
 
-    def has(self, name: str) -> bool:
-        """Whether there is a score called *name*."""
-        return any(column.name == name for column in self.columns)
+    @property
+    def names(self) -> list[str]:
+        """The names of the scores."""
+        return [column.name for column in self.columns]
 
 
 _DROPS_FOUR = (

@@ -14,15 +14,13 @@ from seldio.findings import raise_errors
 from seldio.formats import get
 from seldio.reports.tables import ScoreReport
 from seldio.scores.seld import official, pairing, profiles
+from seldio.scores.seld.count import Counted, Counting, Way, count, parts, probable_cause
 from seldio.scores.seld.counts import Thresholds
+from seldio.scores.seld.join import Compared, join, lengths, reference_labels, usual_profile
 from seldio.scores.seld.official import Average
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.seld_count import Counted, Counting, count, parts, probable_cause
-from seldio.scores.seld.seld_join import Compared, join, lengths, reference_labels, usual_profile
-from seldio.scores.seld.seld_notices import SeldCase, notices
-from seldio.scores.seld.seld_score import SeldScore
-from seldio.scores.seld.seld_tables import tables
-from seldio.scores.seld.sides import SideFacts
+from seldio.scores.seld.report import SeldCase, notices, tables
+from seldio.scores.seld.scoring import SeldScore
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
@@ -71,7 +69,22 @@ class SeldOptions:
         """
         if self.average is not None and self.average not in profile.averages:
             raise UsageError(f"{profile.name} has no {self.average} average, only {', '.join(profile.averages)}")
-        self._check(profile)
+        for name in ("angle", "distance", "relative"):
+            value = getattr(self, name)
+            if value is not None and not value >= 0:
+                raise UsageError(f"--{name} is a threshold, not {value:g}")
+        # the score that shows whether a profile looks at what a threshold is about
+        for name, column in (("distance", "DistE"), ("relative", "RelDistE"), ("onscreen", "OnscreenAcc")):
+            value = getattr(self, name)  # 0 is a threshold
+            if value is not None and value is not False and column not in profile.names:
+                able = " or ".join(each.name for each in profiles.PROFILES if column in each.names)
+                raise UsageError(f"--{name} changes nothing in {profile.name}, which does not look at it; use {able}")
+        if self.official_points and profile.jackknife != "without-last":
+            able = " or ".join(each.name for each in profiles.PROFILES if each.jackknife == "without-last")
+            raise UsageError(
+                f"--official-points has nothing to show in {profile.name}, for which no program prints point values "
+                f"of a jackknife; use {able}"
+            )
         usual = profile.limits
         return Thresholds(
             usual.angle if self.angle is None else self.angle,
@@ -79,29 +92,6 @@ class SeldOptions:
             usual.relative if self.relative is None else self.relative,
             usual.onscreen or self.onscreen,
         )
-
-    def _check(self, profile: SeldProfile) -> None:
-        for name in ("angle", "distance", "relative"):
-            value = getattr(self, name)
-            if value is not None and not value >= 0:
-                raise UsageError(f"--{name} is a threshold, not {value:g}")
-        for name, column in _COLUMNS.items():
-            value = getattr(self, name)
-            if value is not None and value is not False and not profile.has(column):
-                able = [each.name for each in profiles.PROFILES if each.has(column)]
-                raise UsageError(
-                    f"--{name} changes nothing in {profile.name}, which does not look at it; use {' or '.join(able)}"
-                )
-        if self.official_points and profile.jackknife != "without-last":
-            able = [each.name for each in profiles.PROFILES if each.jackknife == "without-last"]
-            raise UsageError(
-                f"--official-points has nothing to show in {profile.name}, for which no program prints point values "
-                f"of a jackknife; use {' or '.join(able)}"
-            )
-
-
-#: The score that shows whether a profile looks at what a threshold is about.
-_COLUMNS = {"distance": "DistE", "relative": "RelDistE", "onscreen": "OnscreenAcc"}
 
 
 Path = str | os.PathLike[str]
@@ -140,11 +130,15 @@ def score_labels(
     with open_source(reference, raise_errors) as labels, open_source(predictions, raise_errors) as outputs:
         truth = reference_labels(labels, reference_layout, named)
         profile = named or usual_profile(truth)
-        ways = _ways(profile, options.limits(profile))
+        limits = options.limits(profile)
+        ways = {profile: limits}
+        if profile.score is official.classic and profile.measure is pairing.SPHERICAL:
+            published = profiles.get("corrected")  # beside scores of the same kind
+            ways[published] = dataclasses.replace(published.limits, angle=limits.angle)
         compared = join(truth, outputs, layout, profile, named=named is not None, allow_missing=options.allow_missing)
         classes = vocabulary(options.classes or profile.vocabulary)
         frames = _lengths(compared, ways, options.recordings)
-        work = Counting(tuple((way.name, limits) for way, limits in ways.items()), len(classes))
+        work = Counting(tuple(Way(way.name, thresholds) for way, thresholds in ways.items()), len(classes))
         some = parts(compared, frames)
         counted = count(work, some)
         forced = _forced(compared, counted, options.force)
@@ -154,40 +148,26 @@ def score_labels(
             for way, counts in zip(ways, counted.counts, strict=True)
         )
         cause = probable_cause(score, counted.lags, work, some, compared, frames)
-    _need_directions(counted.facts)
+    if any(0 < rows.elevations < rows.all for rows in (counted.facts.reference, counted.facts.prediction)):
+        raise UsageError("scores need a direction in every row")
     case = SeldCase(
-        profile, ways[profile], score, counted.facts, [classes.label(n) for n in range(len(classes))],
+        profile, limits, score, counted.facts, [classes.label(n) for n in range(len(classes))],
         compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out,
         intervals=options.jackknife, official_points=options.official_points, by_clip=options.by_clip,
         named=named is not None, published=others[0] if others else None, forced=forced, cause=cause,
     )  # fmt: skip
-    return _report(os.fspath(predictions), case)
-
-
-def _report(system: str, case: SeldCase) -> ScoreReport:
-    score, limits = case.score, case.limits
-    over = f"{plural(len(score.clips), 'clip')}, {len(case.labels)} classes, {score.average} average"
+    system, over = os.fspath(predictions), f"{plural(len(score.clips), 'clip')}, {len(case.labels)} classes"
     settings = {
-        "average": score.average,
+        "average": average,
         "angle": limits.angle,
         "distance": None if math.isinf(limits.distance) else limits.distance,
         "relative_distance": None if math.isinf(limits.relative) else limits.relative,
         "onscreen": limits.onscreen,
-        "program": case.profile.program,
+        "program": profile.program,
     }
     return ScoreReport(
-        system, case.profile.name, case.profile.title, over, tables(system, case), notices(case), settings
+        system, profile.name, profile.title, f"{over}, {average} average", tables(system, case), notices(case), settings
     )
-
-
-def _need_directions(facts: SideFacts) -> None:
-    """Refuse rows only some of which have a direction.
-
-    Raises:
-        UsageError: there are such.
-    """
-    if any(0 < rows.elevations < rows.all for rows in (facts.reference, facts.prediction)):
-        raise UsageError("scores need a direction in every row")
 
 
 def _lengths(compared: Compared, ways: Iterable[SeldProfile], recordings: str | None) -> dict[str, int]:
@@ -214,12 +194,3 @@ def _forced(compared: Compared, counted: Counted, force: bool) -> tuple[str, ...
     """
     sides = zip((compared.reference, compared.prediction), counted.faults, strict=True)
     return tuple(str(finding) for side, faults in sides for finding in joined([side.faults, faults]).settle(force))
-
-
-def _ways(profile: SeldProfile, limits: Thresholds) -> dict[SeldProfile, Thresholds]:
-    """The profile, and the published definition where its scores are of the same kind."""
-    ways = {profile: limits}
-    if profile.score is official.classic and profile.measure is pairing.SPHERICAL:
-        published = profiles.get("corrected")
-        ways[published] = dataclasses.replace(published.limits, angle=limits.angle)
-    return ways

@@ -8,8 +8,10 @@ from __future__ import annotations
 import dataclasses
 import os
 import posixpath
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -20,16 +22,16 @@ from seldio import clock
 from seldio import reference as references
 from seldio.conversion.carry import resolved
 from seldio.conversion.frames import are_events, frames_of, rescaled
-from seldio.conversion.inputs import read_input
-from seldio.conversion.shards import File, Shard, shards
-from seldio.conversion.vetting import Faults
+from seldio.conversion.inputs import asking
+from seldio.conversion.vetting import Faults, joined, vet
 from seldio.errors import DataError, InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import LEVELS, on_disk
-from seldio.findings import Finding, raise_errors
-from seldio.formats import Format, get
+from seldio.findings import Finding, Severity, raise_errors
+from seldio.formats import Format
 from seldio.formats.choice import CHOSEN, Wanted, years
 from seldio.formats.datasets import AUDIO_TOPS, of_dialect
+from seldio.formats.parts import Part, checked_clips, parts
 from seldio.formats.trees import TYPES
 from seldio.rules.collection import Reference
 from seldio.schema.events import clip_codes, origin_of
@@ -45,18 +47,18 @@ class ClipRows(NamedTuple):
     """Some clips of a side: files to read, rows of a table, or these as bytes of Arrow.
 
     Args:
-        held: what there is of them; a layout of no file, where there is nothing.
+        held: what there is of them.
         stamp: what changes when their rows do.
     """
 
-    held: Shard | pa.Table | bytes
+    held: Part | pa.Table | bytes
     stamp: tuple[object, ...]
 
     def portable(self) -> ClipRows:
         """The same as it can go to another process."""
-        if isinstance(self.held, Shard):
-            return ClipRows(self.held.portable(), self.stamp)
-        return ClipRows(_packed(self.held), self.stamp) if isinstance(self.held, pa.Table) else self
+        if isinstance(self.held, Part):
+            return self._replace(held=self.held.portable())
+        return self._replace(held=_packed(self.held)) if isinstance(self.held, pa.Table) else self
 
     def rows(self) -> tuple[pa.Table | None, Faults]:
         """Their rows, with frames of 100 ms, None where there is no file; and errors in files.
@@ -64,9 +66,10 @@ class ClipRows(NamedTuple):
         Raises:
             InvalidData: something in a file cannot be read.
         """
-        if isinstance(self.held, Shard):
-            read, faults = self.held.vetted() if self.held.files else ([], Faults())
-            return next((framed(table, layout) for table, layout in read), None), faults
+        if isinstance(self.held, Part):
+            readings = [found.reading for found in self.held.labels(asking(raise_errors))]
+            table = next((framed(reading.table, reading.format) for reading in readings), None)
+            return table, joined(vet(reading, self.held.named) for reading in readings)
         table = self.held if isinstance(self.held, pa.Table) else pa.ipc.open_stream(self.held).read_all()
         return table, Faults()  # the table has been looked at as a whole
 
@@ -77,19 +80,20 @@ class LabelFiles:
 
     Args:
         layout: of all.
-        files: by clip.
-        told: a name or alias of the layout.
-        named: whether the user named it.
+        part: all of them.
         remarks: sentences about the choice of the layout.
         faults: none yet; errors are found where rows are read.
     """
 
     layout: Format
-    files: Mapping[str, File]
-    told: str
-    named: bool
+    part: Part
     remarks: tuple[str, ...] = ()
     faults: Faults = dataclasses.field(default_factory=Faults)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Which file of the part each clip is."""
+        return {file.clip: number for number, file in enumerate(self.part.files)}
 
     @property
     def fields(self) -> set[str]:
@@ -99,18 +103,17 @@ class LabelFiles:
     @property
     def sizes(self) -> dict[str, int]:
         """Bytes of each clip, silent ones too."""
-        return {clip: max(entry.size, 0) for clip, (entry, _, _) in self.files.items()}
+        return {file.clip: max(file.entry.size, 0) for file in self.part.files}
 
     def some(self, clips: Sequence[str]) -> ClipRows:
         """What there is of *clips*."""
-        shard = Shard(self.told, tuple(self.files[clip] for clip in clips if clip in self.files), self.named)
-        return ClipRows(shard, shard.stamp)
+        part = self.part.chosen([self.numbers[clip] for clip in clips if clip in self.numbers])
+        return ClipRows(part, part.stamp)
 
     def tables(self) -> Iterator[pa.Table]:
         """The rows of one clip after the other."""
-        for clip in self.files:
-            if (table := self.some([clip]).rows()[0]) is not None:
-                yield table
+        found = (self.some([clip]).rows()[0] for clip in self.numbers)
+        return (table for table in found if table is not None)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,16 +125,16 @@ class LabelTable:
         table: its rows with frames of 100 ms, by clip.
         first: by clip, silent ones too, the row at which it begins and that behind its last one.
         stamp: what changes when the file does.
-        remarks: none, as a table says what it is.
         faults: errors in its rows.
+        remarks: none, as a table says what it is.
     """
 
     layout: Format
     table: pa.Table
     first: Mapping[str, tuple[int, int]]
     stamp: tuple[object, ...]
+    faults: Faults
     remarks: tuple[str, ...] = ()
-    faults: Faults = dataclasses.field(default_factory=Faults)
 
     @property
     def fields(self) -> set[str]:
@@ -298,41 +301,46 @@ def _labels(source: Source, layout: Format | None, wanted: Wanted) -> Labels:
         UsageError: it holds no labels, or several layouts.
     """
     remarks: list[str] = []
+    errors: list[Finding] = []
 
     def remark(finding: Finding) -> None:
+        if finding.severity is Severity.ERROR:
+            errors.append(finding)
         if finding.code == CHOSEN:
             remarks.append(f"{finding.message}; {finding.hint}" if finding.hint else finding.message)
 
-    found = shards(source, layout, sink=remark, wanted=wanted)
-    layouts = list(dict.fromkeys(name for shard in found for name in _names(shard)))
+    found = parts(source, layout, asking(remark), wanted=wanted, size=sys.maxsize, by_clip=True)
+    found = [part for part in found if part.questions is None]
+    checked_clips(found)
+    for part in found:
+        if part.layout is None:  # its files say why, with the true line
+            part.labels(asking(raise_errors))
+    for error in errors:
+        raise_errors(error)
+    layouts = {part.format.name: part.format for part in found if part.format is not None}
     if len(layouts) != 1:
         held = ", ".join(layouts) or "no labels"
         raise UsageError(f"{printable(source.path)} holds {held}: name one folder of one layout, or the layout of all")
-    only = get(layouts[0])
+    (only,) = layouts.values()
+    assert isinstance(only, Format)
     if only.role == "table":
-        return _table(source, layout, tuple(shard.stamp for shard in found))
-    files = {file[2]: file for shard in found for file in shard.files}
-    return LabelFiles(only, dict(sorted(files.items())), layouts[0], layout is not None, tuple(dict.fromkeys(remarks)))
+        return _table(source, found)
+    (part,) = (part for part in found if part.layout is not None)
+    return LabelFiles(only, part, tuple(dict.fromkeys(remarks)))
 
 
-def _names(shard: Shard) -> list[str]:
-    """The layout of a shard; where its files have to say why there is none, they are read."""
-    return [shard.layout] if shard.layout is not None else [layout.name for _, layout in shard.read()]
-
-
-def _table(source: Source, told: Format | None, stamp: tuple[object, ...]) -> LabelTable:
+def _table(source: Source, found: Sequence[Part]) -> LabelTable:
     """The one table of *source*.
 
     Raises:
         UsageError: there are several.
     """
-    read = read_input(source, told, raise_errors)
-    (table, given), *others = read.tables
+    reading, *others = (each.reading for part in found for each in part.labels(asking(raise_errors)))
     if others:
         raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: name one of them")
-    layout = resolved(given, table)
-    names = sorted(file.clip for file in origin_of(table).files)
-    table = framed(table, layout)
+    layout = resolved(reading.format, reading.table)
+    names = sorted(file.clip for file in origin_of(reading.table).files)
+    table = framed(reading.table, layout)
     codes, known = clip_codes(table)
     place = {clip: number for number, clip in enumerate(names)}
     clip = np.array([place[name] for name in known], dtype=np.int64)[codes] if len(codes) else np.empty(0, np.int64)
@@ -340,7 +348,8 @@ def _table(source: Source, told: Format | None, stamp: tuple[object, ...]) -> La
         order = np.argsort(clip, kind="stable")
         table, clip = table.take(pa.array(order)), clip[order]
     ends = np.searchsorted(clip, np.arange(len(names) + 1)).tolist()
-    return LabelTable(layout, table, dict(zip(names, pairwise(ends), strict=True)), stamp, faults=read.faults)
+    first = dict(zip(names, pairwise(ends), strict=True))
+    return LabelTable(layout, table, first, tuple(part.stamp for part in found), vet(reading, found[0].named))
 
 
 def framed(table: pa.Table, layout: Format) -> pa.Table:
@@ -379,7 +388,8 @@ def lengths(labels: Labels, clips: Iterable[str], recordings: str | None) -> dic
     if isinstance(labels, LabelTable):
         known_there = {file.clip: file.frames for file in origin_of(labels.table).files if file.frames}
         return known | {clip: known_there[clip] for clip in clips if clip in known_there}
-    files = {clip: labels.files[clip][0] for clip in clips if clip in labels.files}
+    chosen = set(clips)
+    files = {file.clip: file.entry for file in labels.part.files if file.clip in chosen}
     found = {clip: _frames(entry) for clip, entry in _recordings(files)}
     return known | {clip: frames for clip, frames in found.items() if frames}
 

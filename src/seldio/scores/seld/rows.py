@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from seldio.errors import UsageError
+from seldio.schema.events import clip_codes
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -19,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class EventFrames:
-    """Rows of an event table, one entry for each active source in each label frame.
+    """Rows of an event table, one entry for each active source in each label frame; a field is one array.
 
     Args:
         clip: index of the clip, in the order both sides share.
@@ -45,9 +46,9 @@ class EventFrames:
 
     def take(self, rows: Any) -> EventFrames:
         """The rows chosen by a mask, a slice or indices."""
-        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        taken: Any = {name: None if values is None else values[rows] for name, values in fields.items()}
-        return EventFrames(**taken)
+        fields = (getattr(self, field.name) for field in dataclasses.fields(self))
+        taken: Any = (None if values is None else values[rows] for values in fields)
+        return EventFrames(*taken)
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -70,7 +71,8 @@ def event_frames(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
     for field in ("frame", "class_id"):
         if field not in table.column_names or table[field].null_count:
             raise UsageError(f"scores need {field} in every row; convert the labels to a layout that has it")
-    index = _clip_indices(table["clip"], clips)
+    codes, names = clip_codes(table)
+    index = np.array([clips.get(name, -1) for name in names] or [-1], dtype=np.int64)[codes]
     azimuth, elevation, pointless = _directions(table)
     whole = EventFrames(
         index,
@@ -84,14 +86,6 @@ def event_frames(table: pa.Table, clips: Mapping[str, int]) -> EventFrames:
         pointless,
     )
     return whole if (index >= 0).all() else whole.take(index >= 0)
-
-
-def _clip_indices(column: pa.ChunkedArray, clips: Mapping[str, int]) -> Ints:
-    """The index of each row's clip, -1 for clips that are not asked for."""
-    codes = column.combine_chunks() if not isinstance(column, pa.Array) else column
-    codes = codes if pa.types.is_dictionary(codes.type) else codes.dictionary_encode()
-    known = np.array([clips.get(name, -1) for name in codes.dictionary.to_pylist()] or [-1], dtype=np.int64)
-    return np.asarray(known[codes.indices.to_numpy()])
 
 
 def _ints(column: Any) -> Ints:
@@ -147,68 +141,41 @@ def _from_axes(
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RowFacts:
-    """The rows of one side, by what is notable about them.
-
-    Args:
-        all: of them.
-        elevations: that have an elevation, be it 0.
-        raised: whose elevation is not 0.
-        distances: of parts in which distances are known.
-        unfolded: with an azimuth beyond ±90 degrees.
-        beyond: in frames behind those that the profile counts.
-        foreign: of a class that the vocabulary does not have.
-        early: in a negative frame.
-        pointless: whose vector is (0, 0, 0).
-        touching: whose distance is 0.
-        repeated: like another one in frame, class, source and direction.
-    """
+    """How many rows of one side are notable, and why; those of parts add up."""
 
     all: int = 0
-    elevations: int = 0
-    raised: int = 0
-    distances: int = 0
-    unfolded: int = 0
-    beyond: int = 0
-    foreign: int = 0
-    early: int = 0
-    pointless: int = 0
-    touching: int = 0
-    repeated: int = 0
+    elevations: int = 0  # that have an elevation, be it 0
+    raised: int = 0  # whose elevation is not 0
+    distances: int = 0  # of parts in which distances are known
+    unfolded: int = 0  # with an azimuth beyond ±90 degrees
+    beyond: int = 0  # in frames behind those that the profile counts
+    foreign: int = 0  # of a class that the vocabulary does not have
+    early: int = 0  # in a negative frame
+    pointless: int = 0  # whose vector is (0, 0, 0)
+    touching: int = 0  # whose distance is 0
+    repeated: int = 0  # like another one in frame, class, source and direction
 
     def __add__(self, other: RowFacts) -> RowFacts:
-        total: RowFacts = _sum(self, other)
-        return total
+        return RowFacts(*_sums(self, other))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class SideFacts:
-    """Both sides of some clips.
-
-    Args:
-        reference: its rows.
-        prediction: its rows.
-        unlabelled: clips without any reference row.
-        alarms: predicted rows in those.
-        crowded: frames with several references of one class, where the profile goes by the order of their rows.
-        recorded: clips the length of whose recording is known.
-    """
+    """What is notable about both sides of some clips; that of parts adds up."""
 
     reference: RowFacts = RowFacts()
     prediction: RowFacts = RowFacts()
-    unlabelled: int = 0
-    alarms: int = 0
-    crowded: int = 0
-    recorded: int = 0
+    unlabelled: int = 0  # clips without any reference row
+    alarms: int = 0  # predicted rows in those
+    crowded: int = 0  # frames with several references of one class, where the profile goes by the order of their rows
+    recorded: int = 0  # clips the length of whose recording is known
 
     def __add__(self, other: SideFacts) -> SideFacts:
-        total: SideFacts = _sum(self, other)
-        return total
+        return SideFacts(*_sums(self, other))
 
 
-def _sum(one: Any, other: Any) -> Any:
-    """Both records of numbers, added field by field."""
-    names = [field.name for field in dataclasses.fields(one)]
-    return type(one)(*(getattr(one, name) + getattr(other, name) for name in names))
+def _sums(one: Any, other: Any) -> Iterator[Any]:
+    return (getattr(one, field.name) + getattr(other, field.name) for field in dataclasses.fields(one))
 
 
 def facts_of(

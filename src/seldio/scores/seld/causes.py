@@ -11,39 +11,27 @@ import numpy as np
 from seldio.scores.seld.counts import Counts
 from seldio.scores.seld.pairing import FOLDED
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.sides import EventFrames, Floats, Ints
+from seldio.scores.seld.rows import EventFrames, Floats, Ints
 
 #: Label frames by which onsets may be apart to be compared, and those of a clip in which they are looked at.
 REACH, FRAMES = 200, 6000
+#: No onset of one side near one of the other; see :func:`lags`.
+NO_LAGS = np.zeros(2 * REACH + 1, dtype=np.int64)
 
 
 class Change(NamedTuple):
-    """A row of the table.
-
-    Args:
-        name: short and stable.
-        text: what is changed, after "with".
-        why: what the mistake would be.
-        apply: the changed predictions.
-        kind: what has to be bad for it to be tried: places of matched sources, or matches.
-        needs: a field that the predictions and the profile must have.
-    """
+    """A row of the table."""
 
     name: str
-    text: str
-    why: str
+    text: str  # what is changed, after "with"
+    why: str  # what the mistake would be
     apply: Callable[[EventFrames], EventFrames]
-    kind: str = "place"
-    needs: str = "azimuth"
+    kind: str = "place"  # what has to be bad for it to be tried: places of matched sources, or matches
+    needs: str = "azimuth"  # a field that the predictions and the profile must have
 
 
 class ProbableCause(NamedTuple):
-    """A change of the predictions that makes a score much better.
-
-    Args:
-        change: of the predictions.
-        f: the F-score with it.
-    """
+    """A change of the predictions that makes a score much better, and the F-score with it."""
 
     change: Change
     f: float

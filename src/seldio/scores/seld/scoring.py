@@ -15,7 +15,7 @@ from seldio.scores.seld.counts import Counts, Thresholds, per_clip
 from seldio.scores.seld.official import Average, Values, nanmean, ten_tracks
 from seldio.scores.seld.pairing import paired
 from seldio.scores.seld.profiles import SeldProfile
-from seldio.scores.seld.sides import EventFrames, Floats, Ints, event_frames
+from seldio.scores.seld.rows import EventFrames, Floats, Ints, event_frames
 
 _ROOM = re.compile(r"room(\d+)")
 
@@ -45,32 +45,27 @@ class SeldScore:
                 rooms.setdefault(int(match.group(1)), []).append(number)
         return {f"room {room}": rooms[room] for room in sorted(rooms)}
 
-    def values(self, clips: Sequence[int] | slice = slice(None)) -> Values:
-        """The scores over some clips, as one set; NaN over no clips."""
-        counts = self.counts.take(clips)
-        values = self.profile.score(counts.total(), self.average)
-        return values if len(counts) else values.undefined()
+    @property
+    def overall(self) -> dict[str, float]:
+        """The scores over all clips by name; NaN where there is no clip."""
+        return dict(zip(self.profile.names, self.values().overall[0].tolist(), strict=True))
 
-    def there(self, clips: Sequence[int]) -> Floats:
-        """The overall scores over some clips, where means are over the classes that these have; shape [1, scores]."""
-        return self._there(self.counts.take(clips).total())
+    def values(self) -> Values:
+        """The scores over all clips, as one set; NaN over no clips."""
+        values = self.profile.score(self.counts.total(), self.average)
+        return values if len(self.counts) else values.undefined()
 
-    def each_there(self) -> Floats:
-        """The same of each clip by itself, shape [clips, scores]."""
-        return self._there(self.counts)
-
-    def _there(self, counts: Counts) -> Floats:
-        """Scores with means over the classes that have references; NaN where none has.
+    def present(self, counts: Counts) -> Floats:
+        """The overall scores of some *counts*, with means over the classes that have references; NaN where none has.
 
         A mean over all classes is lower the fewer of them a clip has, which says nothing about the clip.
         """
         values = self.profile.score(counts, self.average)
-        none = counts.references.sum(axis=1) == 0
         overall = values.overall.copy()
         if values.by_class is not None and self.profile.official:
             there = counts.references > 0
             overall = nanmean(np.where(there[:, None, :], values.by_class, np.nan), 2)
-        overall[none] = np.nan
+        overall[counts.references.sum(axis=1) == 0] = np.nan
         return overall
 
     def jackknife(self) -> tuple[Values, Values]:
@@ -88,16 +83,9 @@ class SeldScore:
 
 
 def score_tables(
-    reference: pa.Table,
-    prediction: pa.Table,
-    clips: Sequence[str],
-    profile: SeldProfile,
-    *,
-    classes: int,
-    average: Average | None = None,
-    limits: Thresholds | None = None,
-    frames: Mapping[str, int] | None = None,
-) -> SeldScore:
+    reference: pa.Table, prediction: pa.Table, clips: Sequence[str], profile: SeldProfile, *, classes: int,
+    average: Average | None = None, limits: Thresholds | None = None, frames: Mapping[str, int] | None = None,
+) -> SeldScore:  # fmt: skip
     """Score the rows about *clips*.
 
     Args:
@@ -116,49 +104,38 @@ def score_tables(
     known = np.array([(frames or {}).get(clip, 0) for clip in clips], dtype=np.int64)
     index = {clip: number for number, clip in enumerate(clips)}
     sides = event_frames(reference, index), event_frames(prediction, index)
-    return score_sides(*sides, clips, {profile: limits or profile.limits}, classes, average, known)[0]
+    (counts,) = count_sides(*sides, {profile: limits or profile.limits}, classes, known)
+    return SeldScore(profile, average or profile.averages[0], tuple(clips), counts)
 
 
-def score_sides(
-    reference: EventFrames,
-    prediction: EventFrames,
-    clips: Sequence[str],
-    limits: Mapping[SeldProfile, Thresholds],
-    classes: int,
-    average: Average | None = None,
-    frames: Ints | None = None,
-) -> list[SeldScore]:
-    """Scores by several profiles that measure angles alike: rows are paired once for all of them.
+def count_sides(
+    reference: EventFrames, prediction: EventFrames, limits: Mapping[SeldProfile, Thresholds], classes: int,
+    frames: Ints,
+) -> list[Counts]:  # fmt: skip
+    """Counts of each clip by several profiles that measure angles alike: rows are paired once for all of them.
 
     Args:
-        reference: rows about *clips*.
+        reference: rows about clips.
         prediction: likewise.
-        clips: their names.
         limits: thresholds of each profile.
         classes: how many the vocabulary has.
-        average: as in :func:`score_tables`.
-        frames: label frames of each recording, 0 where it is not known; not at all by default.
+        frames: label frames of each recording, 0 where it is not known.
 
     Raises:
         UsageError: a side lacks a field that a profile needs.
     """
     first = next(iter(limits))
     assert all(profile.measure is first.measure for profile in limits)
-    a, b = (_fit(given, first, name) for given, name in ((reference, "the reference"), (prediction, "the prediction")))
-    frames = np.zeros(len(clips), dtype=np.int64) if frames is None else frames
+    a, b = _fit(reference, first, "the reference"), _fit(prediction, first, "the prediction")
     units = {profile: -(-horizons(profile, a, b, frames) // profile.unit) for profile in limits}
     step = max(profile.unit for profile in limits)
     lengths = np.max([-(-units[profile] * profile.unit // step) * step for profile in limits], axis=0)
-    parts: dict[SeldProfile, list[Counts]] = {profile: [] for profile in limits}
+    parts: dict[SeldProfile, list[Counts]] = {profile: [Counts.zeros(0, classes)] for profile in limits}
     for group in paired(a, b, lengths, classes, first.measure):
         for profile, thresholds in limits.items():
             counted = units[profile][group.clips]
             parts[profile].append(per_clip(profile.tally(group, thresholds), group.lengths // profile.unit, counted))
-    none = Counts.zeros(0, classes)
-    return [
-        SeldScore(profile, average or profile.averages[0], tuple(clips), Counts.joined([none, *found]))
-        for profile, found in parts.items()
-    ]
+    return [Counts.joined(found) for found in parts.values()]
 
 
 def _fit(given: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
@@ -176,14 +153,10 @@ def _fit(given: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
         given = ten_tracks(given)
     if profile.metre == 1 or given.distance is None:
         return given
-    return dataclasses.replace(given, distance=_scaled(given.distance, profile.metre))
-
-
-def _scaled(distance: Floats, metre: float) -> Floats:
-    """Metres in a smaller unit: the number that was written, where reading it divided it (0.29 m are 29 cm)."""
-    scaled = distance * metre
+    # the number that was written, where reading it divided it (0.29 m are 29 cm)
+    scaled = given.distance * profile.metre
     written = np.round(scaled, 6)
-    return np.where(written / metre == distance, written, scaled)
+    return dataclasses.replace(given, distance=np.where(written / profile.metre == given.distance, written, scaled))
 
 
 def horizons(profile: SeldProfile, reference: EventFrames, prediction: EventFrames, frames: Ints) -> Ints:

@@ -13,12 +13,12 @@ import numpy as np
 from seldio.conversion.vetting import Faults, joined
 from seldio.engines import cut, each
 from seldio.errors import UsageError
-from seldio.scores.seld import probable_causes, profiles
+from seldio.scores.seld import causes, profiles
+from seldio.scores.seld.causes import ProbableCause
 from seldio.scores.seld.counts import Counts, Thresholds
-from seldio.scores.seld.probable_causes import ProbableCause
-from seldio.scores.seld.seld_join import ClipRows, Compared
-from seldio.scores.seld.seld_score import SeldScore, horizons, score_sides
-from seldio.scores.seld.sides import NOTHING, EventFrames, Ints, SideFacts, event_frames, facts_of
+from seldio.scores.seld.join import ClipRows, Compared
+from seldio.scores.seld.rows import NOTHING, EventFrames, Ints, SideFacts, event_frames, facts_of
+from seldio.scores.seld.scoring import SeldScore, count_sides, horizons
 
 #: Clips whose onsets are looked at.
 _LOOKED = 12
@@ -55,43 +55,6 @@ class SeldPart(NamedTuple):
         return self._replace(reference=self.reference.portable(), prediction=self.prediction.portable())
 
 
-@dataclasses.dataclass(frozen=True)
-class Counted:
-    """What was counted in a part; that of several parts adds up.
-
-    Args:
-        counts: by each profile, of each clip and class.
-        facts: what is notable about the rows.
-        faults: errors of the reference, and of the prediction.
-        lags: how far onsets are apart, over a few clips.
-    """
-
-    counts: tuple[Counts, ...]
-    facts: SideFacts
-    faults: tuple[Faults, Faults]
-    lags: Ints
-
-    @staticmethod
-    def total(parts: Iterable[Counted], ways: int, classes: int) -> Counted:
-        """All parts together, their clips one after the other.
-
-        Args:
-            parts: in the order of their clips; there may be none.
-            ways: how many profiles counted.
-            classes: how many they counted.
-        """
-        no_clips = (Counts.zeros(0, classes),) * ways
-        none = Counted(no_clips, SideFacts(), (Faults(), Faults()), probable_causes.lags(NOTHING, NOTHING))
-        every = [none, *parts]
-        reference, prediction = (joined(part.faults[side] for part in every) for side in (0, 1))
-        return Counted(
-            tuple(Counts.joined(counts) for counts in zip(*(part.counts for part in every), strict=True)),
-            sum((part.facts for part in every), start=SideFacts()),
-            (reference, prediction),
-            sum((part.lags for part in every[1:]), start=none.lags),
-        )
-
-
 def sampled(clips: Iterable[str], most: int) -> list[str]:
     """At most so many of *clips*, which depend on nothing but their names: one clip more changes one at most."""
     return sorted(sorted(clips, key=lambda clip: (crc32(clip.encode("utf-8", "surrogatepass")), clip))[:most])
@@ -109,7 +72,7 @@ def parts(compared: Compared, frames: Mapping[str, int]) -> list[SeldPart]:
     looked = set(sampled(clips, _LOOKED))
 
     def size(clip: str) -> int:
-        return sum(each.get(clip, 0) for each in sizes)
+        return sum(side.get(clip, 0) for side in sizes)
 
     return [
         SeldPart(
@@ -120,41 +83,88 @@ def parts(compared: Compared, frames: Mapping[str, int]) -> list[SeldPart]:
     ]  # fmt: skip
 
 
+class Way(NamedTuple):
+    """How rows are counted: the name of a profile, its thresholds, and the name of a change of the predictions."""
+
+    profile: str
+    limits: Thresholds
+    change: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Counted:
+    """What was counted in a part; that of several parts adds up.
+
+    Args:
+        counts: of each clip and class, in each way.
+        facts: what is notable about the rows.
+        faults: errors of the reference, and of the prediction.
+        lags: how far onsets are apart, over a few clips.
+    """
+
+    counts: tuple[Counts, ...]
+    facts: SideFacts
+    faults: tuple[Faults, Faults]
+    lags: Ints
+
+    @staticmethod
+    def total(parts: Iterable[Counted], ways: int, classes: int) -> Counted:
+        """All parts together, their clips one after the other; there may be none."""
+        none = Counted((Counts.zeros(0, classes),) * ways, SideFacts(), (Faults(), Faults()), causes.NO_LAGS)
+        every = [none, *parts]
+        reference, prediction = (joined(part.faults[side] for part in every) for side in (0, 1))
+        return Counted(
+            tuple(Counts.joined(counts) for counts in zip(*(part.counts for part in every), strict=True)),
+            sum((part.facts for part in every), start=SideFacts()),
+            (reference, prediction),
+            sum((part.lags for part in every[1:]), start=none.lags),
+        )
+
+
 @dataclasses.dataclass(frozen=True)
 class Counting:
     """The work on a part.
 
     Args:
-        ways: names of profiles that measure angles alike, the first one that of the score, with their thresholds.
+        ways: of which those with one change of the predictions measure angles alike; the first is that of the score.
         classes: how many the vocabulary has.
-        change: of the predictions, by name.
+        early: whether only the beginnings of clips count.
     """
 
-    ways: tuple[tuple[str, Thresholds], ...]
+    ways: tuple[Way, ...]
     classes: int
-    change: str = ""
+    early: bool = False
 
     def __call__(self, part: SeldPart) -> Counted:
-        """The counts of each clip of *part*.
+        """What there is in *part*.
 
         Raises:
             InvalidData: something in a file is wrong.
             UsageError: a side lacks a field that a profile needs.
         """
-        (a, wrong), (b, amiss) = _sides(part)
-        if self.change:
-            b = probable_causes.named(self.change).apply(b)
-        ways = {profiles.get(name): limits for name, limits in self.ways}
-        profile, limits = next(iter(ways.items()))
-        if limits.onscreen and any(len(each) and each.onscreen is None for each in (a, b)):
+        (a, wrong), (b, amiss) = _side(part.reference, part.clips), _side(part.prediction, part.clips)
+        if self.early:
+            a, b = causes.early(a), causes.early(b)
+        profile, limits = profiles.get(self.ways[0].profile), self.ways[0].limits
+        if limits.onscreen and any(len(side) and side.onscreen is None for side in (a, b)):
             raise UsageError("--onscreen needs labels and predictions that say what is in the picture")
         frames = np.array(part.frames, dtype=np.int64)
-        scores = score_sides(a, b, part.clips, ways, self.classes, frames=frames)
+        counts: dict[Way, Counts] = {}
+        for change in dict.fromkeys(way.change for way in self.ways):
+            ways = [way for way in self.ways if way.change == change]
+            changed = causes.named(change).apply(b) if change else b
+            thresholds = {profiles.get(way.profile): way.limits for way in ways}
+            counts |= zip(ways, count_sides(a, changed, thresholds, self.classes, frames), strict=True)
         ends = -(-horizons(profile, a, b, frames) // profile.unit) * profile.unit
         notable = facts_of(a, b, ends, frames, self.classes, profile.ordered)
-        return Counted(
-            tuple(score.counts for score in scores), notable, (wrong, amiss), probable_causes.lags(a, b, part.looked)
-        )
+        lags = causes.lags(a, b, part.looked)
+        return Counted(tuple(counts[way] for way in self.ways), notable, (wrong, amiss), lags)
+
+
+def _side(some: ClipRows, clips: Sequence[str]) -> tuple[EventFrames, Faults]:
+    table, faults = some.rows()
+    index = {clip: number for number, clip in enumerate(clips)}
+    return NOTHING if table is None else event_frames(table, index), faults
 
 
 def count(work: Counting, parts: Sequence[SeldPart], what: str = "scoring") -> Counted:
@@ -167,52 +177,16 @@ def count(work: Counting, parts: Sequence[SeldPart], what: str = "scoring") -> C
     return Counted.total(counted, len(work.ways), work.classes)
 
 
-@dataclasses.dataclass(frozen=True)
-class Trying:
-    """What changes of the predictions would make of the beginnings of clips.
-
-    Args:
-        way: name of the profile, and its thresholds.
-        classes: how many the vocabulary has.
-        names: of the changes.
-    """
-
-    way: tuple[str, Thresholds]
-    classes: int
-    names: tuple[str, ...]
-
-    def __call__(self, part: SeldPart) -> tuple[Counts, ...]:
-        """The counts of each clip of *part*, as it is and by each change."""
-        a, b = (probable_causes.early(side) for side, _ in _sides(part))
-        ways = {profiles.get(self.way[0]): self.way[1]}
-        tried = (b, *(probable_causes.named(name).apply(b) for name in self.names))
-        return tuple(score_sides(a, each, part.clips, ways, self.classes)[0].counts for each in tried)
-
-
-def _sides(part: SeldPart) -> tuple[tuple[EventFrames, Faults], tuple[EventFrames, Faults]]:
-    index = {clip: number for number, clip in enumerate(part.clips)}
-    return _side(part.reference, index), _side(part.prediction, index)
-
-
-def _side(some: ClipRows, clips: Mapping[str, int]) -> tuple[EventFrames, Faults]:
-    table, faults = some.rows()
-    return NOTHING if table is None else event_frames(table, clips), faults
-
-
 #: Clips that changes are tried on.
-_TRIED = 24
+TRIED = 24
 #: How many times as good a score has to become by a shift in time, which onsets tell, and by any other change.
 _SHIFTED, _CHANGED = 1.05, 1.5
 
 
 def probable_cause(
-    score: SeldScore,
-    lags: Ints,
-    work: Counting,
-    whole: Sequence[SeldPart],
-    compared: Compared,
+    score: SeldScore, lags: Ints, work: Counting, whole: Sequence[SeldPart], compared: Compared,
     frames: Mapping[str, int],
-) -> ProbableCause | None:
+) -> ProbableCause | None:  # fmt: skip
     """The change that makes the score clearly better, with the F-score that it gives over all clips; None if none does.
 
     Nothing is tried where the score is not suspicious; else the beginnings of a few clips are scored with every
@@ -227,29 +201,23 @@ def probable_cause(
         frames: label frames of recordings, where they are known.
     """
     name, least = _best(score, work, compared, frames), _CHANGED
-    if name is None and (shift := probable_causes.shift(lags)):
+    if name is None and (shift := causes.shift(lags)):
         name, least = f"shift:{shift}", _SHIFTED
     if name is None:
         return None
-    changed = Counting(work.ways[:1], work.classes, name)
+    changed = dataclasses.replace(work, ways=(work.ways[0]._replace(change=name),))
     counts = count(changed, whole, "scoring again").counts[0]
-    new, old = (_f(one) for one in (SeldScore(score.profile, score.average, score.clips, counts), score))
-    return ProbableCause(probable_causes.named(name), new) if new > least * old else None
+    new = dataclasses.replace(score, counts=counts).overall["F"]
+    return ProbableCause(causes.named(name), new) if new > least * score.overall["F"] else None
 
 
 def _best(score: SeldScore, work: Counting, compared: Compared, frames: Mapping[str, int]) -> str | None:
     """The change that is best on a sample, if it is clearly better than none."""
-    names = probable_causes.suspected(score.profile, score.counts.total())
+    names = causes.suspected(score.profile, score.counts.total())
     if not names:
         return None
-    some = parts(compared._replace(clips=sampled(score.clips, _TRIED)), frames)
-    trying = Trying(work.ways[0], work.classes, names)
-    found = list(each(trying, some, what="looking for a cause", size=attrgetter("size"), key=attrgetter("stamp")))
-    before, *after = (Counts.joined(counts) for counts in zip(*found, strict=True))
+    trying = Counting(tuple(work.ways[0]._replace(change=name) for name in ("", *names)), work.classes, early=True)
+    sample = parts(compared._replace(clips=sampled(score.clips, TRIED)), frames)
+    before, *after = count(trying, sample, "looking for a cause").counts
     best = int(np.argmax([counts.true.sum() for counts in after]))
-    return names[best] if probable_causes.clear(names[best], before, after[best]) else None
-
-
-def _f(score: SeldScore) -> float:
-    place = [column.name for column in score.profile.columns].index("F")
-    return float(score.values().overall[0, place])
+    return names[best] if causes.clear(names[best], before, after[best]) else None

@@ -1,0 +1,397 @@
+"""The tables of a SELD score, and what there is to know about it: where official programs and the data lead astray."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from seldio.reports.tables import Cell, Column, Interval, Notice, Table, in_order
+from seldio.scores.seld import official
+from seldio.scores.seld.causes import ProbableCause
+from seldio.scores.seld.counts import Thresholds
+from seldio.scores.seld.pairing import CARTESIAN, FOLDED
+from seldio.scores.seld.profiles import SeldProfile
+from seldio.scores.seld.rows import Floats, RowFacts, SideFacts
+from seldio.scores.seld.scoring import SeldScore
+from seldio.text import listed, plural
+
+
+@dataclasses.dataclass(frozen=True)
+class SeldCase:
+    """A score, with all that tables and notices may look at."""
+
+    profile: SeldProfile
+    limits: Thresholds
+    score: SeldScore
+    facts: SideFacts
+    labels: Sequence[str]  # name of each class
+    layout: str  # of the prediction
+    reference_layout: str = ""
+    chosen: tuple[str, ...] = ()  # sentences about layouts that the content did not decide
+    left_out: tuple[int, int] = (0, 0)  # clips not counted, for want of a prediction and for want of a reference
+    intervals: bool = False  # whether confidence intervals are shown
+    official_points: bool = False  # whether the point values of the official jackknife are shown
+    by_clip: bool = False  # whether the scores of each clip are shown
+    named: bool = False  # whether the user named the profile
+    published: SeldScore | None = None  # the score by the published definition, to show the difference to
+    forced: tuple[str, ...] = ()  # errors in the data, which is scored all the same
+    cause: ProbableCause | None = None  # the change that the predictions seem to need
+
+    @property
+    def official(self) -> bool:
+        """Whether the score stands for that of a program."""
+        return self.profile.official
+
+    @property
+    def sides(self) -> tuple[tuple[RowFacts, str], ...]:
+        """The rows of both sides, and what to call one."""
+        return (self.facts.reference, "reference row"), (self.facts.prediction, "predicted row")
+
+    @property
+    def macro(self) -> bool:
+        """Whether the score is a mean over all classes of the vocabulary, as the official programs make it."""
+        return self.official and self.score.average == "macro"
+
+    def has(self, name: str) -> bool:
+        """Whether there is a score called *name*."""
+        return name in self.profile.names
+
+    def labelled(self, classes: Sequence[bool] | Any) -> list[str]:
+        """The names of the chosen classes."""
+        return [label for label, chosen in zip(self.labels, classes, strict=True) if chosen]
+
+
+# --- tables ------------------------------------------------------------------------------------------------
+
+_REFERENCES = Column("references", "references", "", 0, None, "references counted, in segments or frames")
+_CLIPS = Column("clips", "clips", "", 0, None, "clips that the row is over")
+
+
+def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
+    """All tables of a score, the overall one first.
+
+    Args:
+        system: the name of what was scored.
+        case: the score, what it was made of and what is to be shown.
+    """
+    score, columns = case.score, case.profile.columns
+    found = [_overall(system, score, case.intervals, case.official_points)]
+    if case.published is not None:
+        found.append(_definition(score, case.published))
+    if score.average == "macro":
+        found.append(_classes(score, case.labels, case.intervals))
+    if len(score.rooms) > 1:
+        rooms: list[tuple[Cell, ...]] = [
+            (room, len(clips), *score.present(score.counts.take(clips).total())[0].tolist())
+            for room, clips in score.rooms.items()
+        ]
+        found.append(Table("rooms", "by room", (Column("room", "room"), _CLIPS, *columns), tuple(rooms)))
+    if case.by_clip:
+        references = score.counts.references.sum(axis=1).astype(int).tolist()
+        each = zip(score.clips, references, score.present(score.counts).tolist(), strict=True)
+        rows = tuple((clip, count, *values) for clip, count, values in each)
+        found.append(Table("clips", "by clip", (Column("clip", "clip"), _REFERENCES, *columns), rows))
+    return tuple(found)
+
+
+def _overall(system: str, score: SeldScore, jackknife: bool, official_points: bool) -> Table:
+    values = score.values().overall[0]
+    rows: list[tuple[Cell, ...]] = [(system, *values.tolist())]
+    if jackknife:
+        low, high = score.jackknife()
+        rows = [(system, *_intervals(values, low.overall[0], high.overall[0]))]
+    if official_points:
+        rows.append(("as the official jackknife prints it", *score.left_out().overall[-1].tolist()))
+    title = "overall" + (", 95 % confidence intervals by jackknife over clips" if jackknife else "")
+    return Table("overall", title, (Column("system", "system"), *score.profile.columns), tuple(rows))
+
+
+def _definition(score: SeldScore, published: SeldScore) -> Table:
+    """The score beside that of the published definition, for the scores that both have."""
+    own, other = score.overall, published.overall
+    columns = [column for column in score.profile.columns if column.name in other]
+    rows: tuple[tuple[Cell, ...], ...] = (
+        (score.profile.name, *(own[column.name] for column in columns)),
+        (published.profile.name, *(other[column.name] for column in columns)),
+        ("difference", *(own[column.name] - other[column.name] for column in columns)),
+    )
+    return Table("definition", "beside the published definition", (Column("profile", "profile"), *columns), rows)
+
+
+def _classes(score: SeldScore, labels: Sequence[str], jackknife: bool) -> Table:
+    """The scores of each class; ER is over all classes together."""
+    sets = [score.values(), *(score.jackknife() if jackknife else ())]
+    kept = [number for number, name in enumerate(score.profile.names) if name != "ER"]
+    cells = [each.by_class[0, kept] for each in sets if each.by_class is not None]
+    counts = score.counts.references.sum(axis=0).astype(int).tolist()
+    rows: list[tuple[Cell, ...]] = []
+    for number, label in enumerate(labels):
+        values = [each[:, number] for each in cells]
+        rows.append((label, counts[number], *(_intervals(*values) if jackknife else values[0].tolist())))
+    columns = (Column("class", "class"), _REFERENCES, *(score.profile.columns[number] for number in kept))
+    return Table("classes", "by class", columns, tuple(rows))
+
+
+def _intervals(values: Floats, low: Floats, high: Floats) -> list[Interval]:
+    return [Interval(*ends) for ends in zip(values.tolist(), low.tolist(), high.tolist(), strict=True)]
+
+
+# --- notices -----------------------------------------------------------------------------------------------
+
+
+def notices(case: SeldCase) -> tuple[Notice, ...]:
+    """All that apply: what is to be read before the numbers, then the grave ones."""
+    return in_order(notice for check in _CHECKS for notice in check(case))
+
+
+def _mistakes(case: SeldCase) -> Iterator[Notice]:
+    """What the user may have got wrong: sides, conventions, data with errors, layouts."""
+    if case.reference_layout.endswith(_OUTPUTS):
+        text = f"the reference is {case.reference_layout}, what systems write: make sure that the two are not swapped"
+        if not case.layout.endswith(_OUTPUTS):  # if the prediction looks like labels too, there is little doubt
+            text = (
+                f"the reference is {case.reference_layout}, what systems write, and the prediction {case.layout}, a "
+                "layout of labels: the two are probably swapped. The reference goes behind --reference"
+            )
+        yield Notice("reference-is-output", text, grave=True, first=True)
+    if case.cause is not None:
+        change, f = case.cause
+        text = f"with {change.text} F would be {100 * f:.1f} %, not {100 * case.score.overall['F']:.1f} %: {change.why}"
+        yield Notice("probable-cause", text, grave=True, first=True)
+    for text in case.forced:
+        yield Notice("forced", f"scored with errors in the data: {text}", grave=True)
+    for text in case.chosen:
+        yield Notice("layout-chosen", text, grave=True)
+    sentence = case.profile.misread.get(case.layout)
+    if sentence and case.facts.prediction.all:  # files without a row are the same in every layout
+        text = f"the prediction is {case.layout}, which seldio reads for what it is; {sentence}"
+        yield Notice("misread", text, grave=True)
+
+
+_OUTPUTS = ("-output", "-submission")
+
+
+def _unused(case: SeldCase) -> Iterator[Notice]:
+    """What both sides say and the profile does not look at, or cannot."""
+    sides = [rows for rows, _ in case.sides if rows.all]
+    if case.profile.measure is not FOLDED and any(not rows.elevations for rows in sides):
+        text = "labels without elevation (stereo) are scored as if all were 0; dcase2025 is the profile for them"
+        yield Notice("no-elevation", text, grave=True)
+    # outputs of 2023 have a distance that is always 0
+    elif "distance" not in case.profile.needs and len(sides) == 2 and all(r.distances > r.touching for r in sides):
+        text = f"both sides have distances, which {case.profile.name} does not look at: --profile dcase2024 scores them"
+        yield Notice("distance-unused", text, grave=not case.named)
+    for rows, noun in case.sides if case.profile.measure is FOLDED else ():
+        if rows.unfolded:
+            beyond = f"{plural(rows.unfolded, noun)} with an azimuth beyond ±90°"
+            yield Notice("folded", f"{beyond}: folded front to back, as the program does", grave=True)
+        if rows.raised:
+            text = f"{plural(rows.raised, noun)} with an elevation, which {case.profile.name} does not look at"
+            yield Notice("elevation-unused", text, grave=True)
+
+
+def _clips(case: SeldCase) -> Iterator[Notice]:
+    """Clips that are too few, left out, or without a reference."""
+    if case.intervals and len(case.score.clips) < 2:
+        yield Notice("one-clip", "intervals by leaving out one clip at a time need two clips or more: there are none")
+    missing, surplus = case.left_out
+    if surplus:
+        yield Notice("surplus-clips", f"{plural(surplus, 'predicted clip')} without reference left out", grave=True)
+    if missing:
+        yield Notice(
+            "missing-clips",
+            f"{plural(missing, 'clip')} of the reference without prediction left out, as the official program "
+            "does without a word: a system that hands in only what it does well scores higher",
+            grave=True,
+        )
+    empty, alarms = case.facts.unlabelled, case.facts.alarms
+    if empty and case.profile.name == "dcase2025":
+        text = f"{plural(empty, 'clip')} without labels: the {plural(alarms, 'prediction')} in them cost nothing"
+        yield Notice("empty-reference", text, grave=alarms > 0)
+    elif empty and case.official and isinstance(case.profile.horizon, str):
+        text = f"{plural(empty, 'clip')} without labels: the official program ends with ValueError, here they count 0"
+        yield Notice("empty-reference", text)
+
+
+def _values(case: SeldCase) -> Iterator[Notice]:
+    """Values that no score can make sense of."""
+    rows = case.facts.reference.touching
+    if rows and case.has("RelDistE"):
+        and_seld = " and SELD" if case.has("SELD") else ""
+        text = f"{plural(rows, 'reference row')} with a distance of 0: the relative error divides by it, so that RDE"
+        yield Notice("zero-distance", f"{text}{and_seld} can be any number, up to 1e16", grave=True)
+    for side, noun in case.sides:
+        if side.pointless:
+            text = f"{plural(side.pointless, noun)} with the vector (0, 0, 0), which has no direction"
+            yield Notice(
+                "zero-vector", f"{text}: scored as azimuth 0, elevation 0, as the official program does", grave=True
+            )
+
+
+def _horizon(case: SeldCase) -> Iterator[Notice]:
+    for rows, noun in case.sides:
+        if not rows.beyond:
+            continue
+        only = _HORIZONS[case.profile.horizon]
+        who = "the program counts" if case.official else f"{case.profile.name} counts"
+        count = plural(rows.beyond, noun)
+        if rows is case.facts.prediction and rows.beyond > _FEW * rows.all:
+            share = f"{rows.beyond:,} of {plural(rows.all, noun)} ({rows.beyond / rows.all:.0%})"
+            yield Notice(
+                "last-frame",
+                f"{share} not scored: {who} frames only {only}. These are false alarms in the silence behind the "
+                "labels, or the padding of an output that was not cut at the end of the recording",
+                grave=True,
+            )
+        else:
+            yield Notice("last-frame", f"{count} not scored: {who} frames only {only}")
+
+
+#: The share of predicted rows behind the end that is no longer a matter of the last second.
+_FEW = 0.03
+_HORIZONS = {
+    "last-second": "up to the second of the last labelled frame, and not that frame where it is a multiple of 10",
+    "before-last": "before the last labelled one, which is never scored",
+    "recording": "up to the end of the recording, or the second of the last labelled frame where that is not known",
+    600: "below 600 (60 s)",
+}
+
+
+def _recorded(case: SeldCase) -> Iterator[Notice]:
+    """Up to where the published definition counts."""
+    if case.official and case.published is None:
+        return
+    clips, known = len(case.score.clips), case.facts.recorded
+    labels = "up to the second of the last labelled frame"
+    if known == clips:
+        text = "up to the end of each recording"
+    elif known:
+        text = f"up to the end of the recording in {plural(known, 'clip')}, {labels} in the other {clips - known:,}"
+    else:
+        text = f"{labels}, as no recording tells where its clip ends (--recordings names them)"
+    yield Notice("recording-end", f"corrected counts {text}")
+    if case.facts.unlabelled and known < clips and case.facts.alarms and not case.official:
+        rows = plural(case.facts.alarms, "prediction")
+        text = f"{plural(case.facts.unlabelled, 'clip')} without labels: the {rows} there count wherever they are"
+        yield Notice("empty-reference", f"{text}, unless the length of the recording is known")
+
+
+def _outside(case: SeldCase) -> Iterator[Notice]:
+    for rows, noun in case.sides:
+        if rows.foreign:
+            beyond = f"a class beyond {len(case.labels) - 1}"
+            text = f"{plural(rows.foreign, noun)} with {beyond} not scored; the program never says so"
+            yield Notice("foreign-class", text, grave=True)
+        if rows.early:
+            yield Notice("negative-frame", f"{plural(rows.early, noun)} with a negative frame not scored", grave=True)
+
+
+def _by_class(case: SeldCase) -> Iterator[Notice]:
+    """What a mean over all classes of the vocabulary hides."""
+    if not case.macro:
+        return
+    counts, values = case.score.counts.total(), case.score.values()
+    absent = case.labelled(counts.references[0] == 0)
+    if absent:
+        text = f"no reference of {listed(absent, 5)}: in the mean over classes each counts with F 0 and LR 0"
+        yield Notice("absent-classes", text + (", LE 180" if case.has("LE") else ""), grave=True)
+    # classes with references none of which is matched: their error is made up, or left out
+    lost = case.labelled(((counts.references > 0) & (counts.matched == 0))[0])
+    if lost and not case.has("LE"):
+        text = f"no prediction of {listed(lost, 5)} is matched: errors are means over the other classes"
+        yield Notice("unmatched-classes", text)
+    elif lost and values.by_class is not None:
+        errors = values.by_class[0, case.profile.names.index("LE")][counts.matched[0] > 0]
+        without = f", {errors.mean():.1f}° over the classes with a match" if len(errors) else ""
+        text = f"no prediction of {listed(lost, 5)} is matched: LE 180 counts for {'it' if len(lost) == 1 else 'each'}"
+        text += f" in the mean (LE {case.score.overall['LE']:.1f}°{without})"
+        yield Notice("unmatched-classes", text, grave=True)
+    shown = [name for name, there in (("clip", case.by_clip), ("room", len(case.score.rooms) > 1)) if there]
+    if shown and (case.score.counts.references == 0).any():
+        text = f"by {' and '.join(shown)}: means over the classes that have references there"
+        also = "; false alarms of other classes show in ER" if case.has("ER") else ""
+        yield Notice("present-classes", text + also)
+    if case.has("ER"):
+        yield Notice("pooled-er", "ER is over all classes together, in the macro average too, and never by class")
+
+
+def _repeated(case: SeldCase) -> Iterator[Notice]:
+    counts = (
+        (case.facts.reference, "reference row", "a source of its own" if case.official else ""),
+        (case.facts.prediction, "predicted row", "a prediction of its own, one too many"),
+    )
+    for rows, noun, what in counts:
+        if rows.repeated and what:
+            text = f"{plural(rows.repeated, noun)} with the frame, class, source and direction of another: "
+            each = "it counts" if rows.repeated == 1 else "each counts"
+            yield Notice("duplicate-rows", f"{text}{each} as {what}", grave=rows.repeated > _FEW * rows.all)
+
+
+def _segments(case: SeldCase) -> Iterator[Notice]:
+    """Where the counts of a segment are not those of the definition."""
+    counts = case.score.counts
+    shared, apart = int(counts.shared.sum()), int(counts.apart.sum())
+    if shared:
+        text = f"{plural(shared, 'match', 'matches')} more than predictions: one that turns from one reference to "
+        text += "another within a second counts for each of them, and their order in the file decides which"
+        yield Notice("shared-prediction", text, grave=shared > _MANY * float(counts.matched.sum()))
+    if apart:
+        text = f"references and predictions of a class in one second but in no common frame, {plural(apart, 'time')}"
+        yield Notice("no-common-frame", f"{text}: the program counts the predictions as missed, not the references")
+
+
+#: The share of matches above which it matters that predictions are shared.
+_MANY = 0.1
+
+
+def _edge(case: SeldCase) -> Iterator[Notice]:
+    """Errors at the threshold; folded azimuths are whole numbers, which compare exactly."""
+    edge = int(case.score.counts.edge.sum())
+    if not edge or not case.official or case.profile.measure is FOLDED:
+        return
+    what = "mean error" if case.profile.tally is official.segment_counts else "error"
+    verdict = "the last bit of the program's arithmetic decides whether that is near"
+    if case.profile.measure is CARTESIAN:
+        verdict = "counted as too far, since the program's unit vectors are a little shorter than 1"
+    yield Notice(
+        "at-threshold", f"{plural(edge, 'match', 'matches')} whose {what} is exactly {case.limits.angle:g}°: {verdict}"
+    )
+
+
+def _row_order(case: SeldCase) -> Iterator[Notice]:
+    if shared := case.facts.crowded:
+        yield Notice(
+            "row-order",
+            f"{plural(shared, 'frame')} with several references of one class: the program tells them apart by "
+            "the order of their rows, so that another order gives slightly different scores",
+        )
+
+
+def _jackknife(case: SeldCase) -> Iterator[Notice]:
+    """Classes whose scores jump where one clip is left out, and what the program prints in place of intervals."""
+    if not case.intervals:
+        return
+    lone = case.labelled((case.score.counts.matched > 0).sum(axis=0) == 1) if case.macro else []
+    if lone:
+        recall = " and LR are" if case.has("LR") else " is"
+        text = f"without it F{recall} 0 and no error is defined, so that intervals are of means over other classes"
+        if case.has("LE"):
+            text = "without it F and LR are 0 and LE is set to 180, which widens and shifts the intervals of F, LE, "
+            text += "LR, SELD"
+        yield Notice("sentinel-interval", f"all matches of {listed(lone, 5)} are in one clip: {text}", grave=True)
+    if case.profile.jackknife:
+        yield Notice("official-jackknife", _JACKKNIVES[case.profile.jackknife])
+
+
+_JACKKNIVES = {
+    "without-last": "the official jackknife prints the scores without the last file of its folder in place of those "
+    "over all files; --official-points shows both",
+    "fails": "the program's own jackknife ends with ValueError: there are no official intervals to compare these with",
+}
+
+
+_CHECKS: tuple[Callable[[SeldCase], Iterator[Notice]], ...] = (
+    _mistakes, _unused, _clips, _values, _horizon, _recorded, _outside, _by_class, _repeated, _segments, _edge,
+    _row_order, _jackknife,
+)  # fmt: skip
