@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from seldio.engines import running
 from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
 from seldio.formats import parts as cutting
 from seldio.formats.parts import parts
+from seldio.reports import render
+from seldio.scores.seld import count
+from seldio.scores.seld.score_labels import SeldOptions, score_labels
 
 
 @pytest.mark.parametrize("size", [1, 5000, 1 << 30])
@@ -50,3 +55,22 @@ def test_large_files_of_lines_are_split_between_lines(tmp_path: Path, monkeypatc
         assert 1 == len(parts(source, None, raise_errors, whole=True))
     assert len(found) > 10
     assert [f"{number:03}" for number in range(100)] == ids
+
+
+def test_scores_are_the_same_in_any_cut(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels, system = shared / "data/starss22-labels", shared / "data/starss23-predictions/system-a-cartesian"
+    (tmp_path / "ref").mkdir()
+    for path in list(labels.rglob("*.csv"))[:12]:
+        shutil.copy(path, tmp_path / "ref" / path.name)
+    options = SeldOptions("dcase2024-angles", jackknife=True, by_clip=True, allow_missing=True)
+
+    def scored() -> str:
+        return "".join(render([score_labels(system, tmp_path / "ref", options)], "json"))
+
+    whole = scored()
+    assert '"clips"' in whole
+    for size, hold, workers in ((1, 1 << 40, 1), (1 << 12, 0, 1), (1 << 14, 0, 2), (1, 1 << 40, 3)):
+        monkeypatch.setattr(count, "PART", size)
+        monkeypatch.setattr(cutting, "HOLD", hold)
+        with running(workers, resume=tmp_path / f"{size}-{hold}"):
+            assert scored() == whole
