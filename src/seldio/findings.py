@@ -142,8 +142,8 @@ class Rule:
         name: for people, e.g. ``azimuth-range``.
         severity: the default one.
         fix: whether ``--fix`` (safe), ``--unsafe-fixes`` or nothing can repair it.
-        check: the generator of findings, whose docstring is the rule's page. None for what readers report
-            themselves: the page is ``rules/pages/CODE.md`` then.
+        check: the generator of findings. None for what readers report themselves. If it is a function of this rule
+            alone, its docstring is the page; otherwise ``rules/pages/CODE.md`` is.
         subject: the classes of what *check* looks at; empty for what readers report.
         url: where the page is on the web, if anywhere.
     """
@@ -158,7 +158,7 @@ class Rule:
 
     @cached_property
     def _page(self) -> tuple[str, str]:
-        if self.check is not None:
+        if inspect.isfunction(self.check):
             page = inspect.cleandoc(self.check.__doc__ or "")
         else:
             page = (resources.files("seldio") / "rules" / "pages" / f"{self.code}.md").read_text("utf-8")

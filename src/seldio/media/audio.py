@@ -191,17 +191,11 @@ def write_wav(stream: BinaryIO, sound: np.ndarray[Any, np.dtype[np.int16]], rate
 
 
 class Written(NamedTuple):
-    """What became of blocks of sound.
+    """What became of blocks of sound."""
 
-    Args:
-        samples: written, of all channels.
-        clipped: of them, those that lay beyond full scale.
-        peak: the largest absolute value before that, full scale being 1.
-    """
-
-    samples: int = 0
-    clipped: int = 0
-    peak: float = 0.0
+    samples: int = 0  # written, of all channels
+    clipped: int = 0  # of them, those that lay beyond full scale
+    peak: float = 0.0  # the largest absolute value before that, full scale being 1
 
 
 def write_blocks(stream: BinaryIO, blocks: Iterable[Floats], rate: int, comment: str = "") -> Written:

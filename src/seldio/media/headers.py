@@ -19,29 +19,17 @@ RATES = range(4_000, 768_001)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class WavHeader:
-    """The header of a WAV file, as it stands there.
+    """The header of a WAV file, as it stands there."""
 
-    Args:
-        order: ``<`` or ``>``, the byte order of header and samples.
-        tag: the sample format (1 is PCM, 3 is float), that of the extension where there is one.
-        channels: how many.
-        rate: frames a second.
-        block: bytes of one frame.
-        bits: of one sample's container.
-        data_at: where the sound begins, in bytes.
-        promised: bytes of sound by the header; None where it leaves the length open.
-        rest: bytes in the file from *data_at* on, chunks behind the sound among them.
-    """
-
-    order: str
-    tag: int
-    channels: int
-    rate: int
-    block: int
-    bits: int
-    data_at: int
-    promised: int | None
-    rest: int
+    order: str  # ``<`` or ``>``, the byte order of header and samples
+    tag: int  # the sample format (1 is PCM, 3 is float), that of the extension where there is one
+    channels: int  # how many
+    rate: int  # frames a second
+    block: int  # bytes of one frame
+    bits: int  # of one sample's container
+    data_at: int  # where the sound begins, in bytes
+    promised: int | None  # bytes of sound by the header; None where it leaves the length open
+    rest: int  # bytes in the file from *data_at* on, chunks behind the sound among them
 
     @property
     def there(self) -> int:

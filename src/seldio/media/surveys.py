@@ -29,35 +29,20 @@ _NOTHING, _NO_PEAK = -70.0, -55.0
 
 @dataclasses.dataclass
 class SoundSurvey:
-    """What is known of a recording's samples; channels count from 0.
+    """What is known of a recording's samples; channels count from 0."""
 
-    Args:
-        frames: read, all of them unless *fault* is set.
-        lowest: smallest sample of each channel (samples that are no numbers left out).
-        highest: largest one.
-        total: sum of each channel.
-        squares: sum of the squares of each channel.
-        flat: times that a channel stays at full scale for three samples or more.
-        loud: samples of each channel beyond full scale, which floats allow.
-        broken: samples that are no numbers, or infinite.
-        same: pairs of channels that are the same sample by sample.
-        opposite: pairs that differ in their sign only.
-        digest: of all samples, the rate and the number of channels.
-        fault: why the rest could not be read.
-    """
-
-    frames: int
-    lowest: Any
-    highest: Any
-    total: Any
-    squares: Any
-    flat: Any
-    loud: Any
-    broken: Any
-    same: list[tuple[int, int]]
-    opposite: list[tuple[int, int]]
-    digest: str = ""
-    fault: str | None = None
+    frames: int  # read, all of them unless *fault* is set
+    lowest: Any  # smallest sample of each channel (samples that are no numbers left out)
+    highest: Any  # largest one
+    total: Any  # sum of each channel
+    squares: Any  # sum of the squares of each channel
+    flat: Any  # times that a channel stays at full scale for three samples or more
+    loud: Any  # samples of each channel beyond full scale, which floats allow
+    broken: Any  # samples that are no numbers, or infinite
+    same: list[tuple[int, int]]  # pairs of channels that are the same sample by sample
+    opposite: list[tuple[int, int]]  # pairs that differ in their sign only
+    digest: str = ""  # of all samples, the rate and the number of channels
+    fault: str | None = None  # why the rest could not be read
 
     @property
     def silent(self) -> list[int]:
@@ -186,17 +171,11 @@ _PLANES = ("yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", 
 
 @dataclasses.dataclass(frozen=True)
 class PictureSurvey:
-    """What all pictures of a video look like.
+    """What all pictures of a video look like."""
 
-    Args:
-        there: how many come out of the decoder.
-        black: spans in which pictures are black.
-        frozen: spans in which pictures are all the same, black ones left out.
-    """
-
-    there: int
-    black: tuple[Span, ...] = ()
-    frozen: tuple[Span, ...] = ()
+    there: int  # how many come out of the decoder
+    black: tuple[Span, ...] = ()  # spans in which pictures are black
+    frozen: tuple[Span, ...] = ()  # spans in which pictures are all the same, black ones left out
 
 
 def survey(pictures: Iterable[tuple[int, VideoFrame]], scan: Scan) -> PictureSurvey:

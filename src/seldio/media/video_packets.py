@@ -191,32 +191,19 @@ _JUMPS = 0x200
 
 @dataclasses.dataclass(frozen=True)
 class Scan:
-    """The pictures of a video in the order in which they are shown.
+    """The pictures of a video in the order in which they are shown."""
 
-    Args:
-        times: when each is shown, ascending, in units of *time_base*; from 0 on, or later with a start offset.
-        time_base: seconds.
-        rate: pictures a second, as the container has it.
-        last: how long the last picture is shown, in seconds.
-        stamped: whether the container says when each picture is shown; otherwise the rate does.
-        raw: FFmpeg's time stamp of each picture, or nothing where pictures can only be counted.
-        keys: for each picture the one from which decoding has to begin; nothing where seeking is not safe.
-        fault: why reading stopped before the end, if it did.
-        promised: pictures that the header counts, 0 where it does not; those that an edit list hides left out.
-        hidden: pictures that an edit list hides: they are decoded for those that follow, and not shown.
-        sound: seconds from which to which the sound inside the container lasts; None where there is none.
-    """
-
-    times: Ints
-    time_base: Fraction
-    rate: Fraction
-    last: Fraction
-    stamped: bool
-    raw: Ints
-    keys: Ints
-    fault: str = ""
-    promised: int = 0
-    hidden: int = 0
+    times: Ints  # when each is shown, ascending, in units of *time_base*; from 0 on, or later with a start offset
+    time_base: Fraction  # seconds
+    rate: Fraction  # pictures a second, as the container has it
+    last: Fraction  # how long the last picture is shown, in seconds
+    stamped: bool  # whether the container says when each picture is shown; otherwise the rate does
+    raw: Ints  # FFmpeg's time stamp of each picture, or nothing where pictures can only be counted
+    keys: Ints  # for each picture the one from which decoding has to begin; nothing where seeking is not safe
+    fault: str = ""  # why reading stopped before the end, if it did
+    promised: int = 0  # pictures that the header counts, 0 where it does not; those that an edit list hides left out
+    hidden: int = 0  # pictures that an edit list hides: they are decoded for those that follow, and not shown
+    #: seconds from which to which the sound inside the container lasts; None where there is none
     sound: tuple[float, float] | None = None
 
     def __len__(self) -> int:

@@ -168,21 +168,13 @@ _RATES = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000)
 
 @dataclasses.dataclass(frozen=True)
 class Downmix:
-    """A recording as it is listened to.
+    """A recording as it is listened to."""
 
-    Args:
-        stream: of the file, seekable.
-        rate: frames a second.
-        frames: how many.
-        weights: what of each channel goes to each ear, shape (1 or 2, channels), the gain included.
-        told: what was done, for people.
-    """
-
-    stream: BinaryIO
-    rate: int
-    frames: int
-    weights: Weights
-    told: str
+    stream: BinaryIO  # of the file, seekable
+    rate: int  # frames a second
+    frames: int  # how many
+    weights: Weights  # what of each channel goes to each ear, shape (1 or 2, channels), the gain included
+    told: str  # what was done, for people
 
     @property
     def seconds(self) -> float:

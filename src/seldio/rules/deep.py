@@ -7,11 +7,12 @@ How it is found out is in ``docs/deep.md``, with rates of detection and false al
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TypeVar
 
 from seldio.files import Entry
 from seldio.files.sources import Lookup
-from seldio.findings import Finding, Sink
+from seldio.findings import Finding, Rule, Sink
 from seldio.formats import Reading
 from seldio.formats.trees import Tree
 from seldio.media.arrays import Format
@@ -19,7 +20,7 @@ from seldio.rules.collection import Collection, Found
 from seldio.rules.deep_causes import Cause, Verdict, in_labels
 from seldio.rules.deep_fit import Fit, Fits, clip_listened, listened
 from seldio.rules.deep_timing import Other, Shift
-from seldio.rules.registry import ERROR, rule, run
+from seldio.rules.registry import ERROR, register, rule, run
 from seldio.rules.tree_gaps import spot
 from seldio.text import listed, plural, printable
 
@@ -29,7 +30,7 @@ _Told = TypeVar("_Told", Shift, Other)
 _IN_LABELS = frozenset({"mirrored", "flipped", "reversed", "rotated"})
 
 
-def directions(fits: Fits, kind: str, found: Found) -> Iterator[Finding]:
+def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
     """A finding for each clip with this cause, and one for all clips together where they share it."""
     groups: dict[tuple[str, bool | None], list[Fit]] = {}
     for fit in fits.all:
@@ -136,98 +137,16 @@ def percent(share: float) -> str:
     return f"{round(100 * share)} %"
 
 
-@rule("AUD301", ERROR)
-def azimuths_mirrored(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Labels whose azimuths have the other sign than the sound.
-
-    The sound of events that are alone comes from the left where the label says right. Azimuth counts
-    counter-clockwise in DCASE Task 3 (+90 is left), clockwise in many other programs; in FOA an inverted channel
-    Y does the same to the sound. A model learns the mirrored room, and scores near zero on the real one.
-
-    Example:
-        14 events at 9 places are 87° off as labelled, and 4° with the other sign
-
-    Fix:
-        Change the sign of all azimuths, or of channel Y.
-
-    Reference: DCASE 2023 Task 3, "azimuth increasing counter-clockwise"; active intensity, Pulkki 2007.
-    """
-    yield from directions(fits, "mirrored", found)
-
-
-@rule("AUD302", ERROR)
-def elevations_upside_down(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Labels whose elevations have the other sign than the sound.
-
-    Programs that count polar angles from the zenith, or pictures from the top row, turn up and down around. In
-    FOA an inverted channel Z does the same to the sound. Nothing is said where all events are near the
-    horizon: there the sound cannot tell.
-
-    Example:
-        11 events at 8 places are 41° off as labelled, and 6° with the other sign
-
-    Fix:
-        Change the sign of all elevations, or of channel Z.
-
-    Reference: DCASE 2023 Task 3, elevation is positive above; active intensity, Pulkki 2007.
-    """
-    yield from directions(fits, "flipped", found)
-
-
-@rule("AUD303", ERROR)
-def front_and_back_exchanged(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Labels that say front where the sound comes from behind.
-
-    Azimuth a is heard at 180 - a: sides agree, front and back do not. An inverted channel X does so, or a camera
-    whose picture is mirrored.
-
-    Example:
-        14 events at 9 places are 96° off as labelled, and 4° with front and back exchanged
-
-    Fix:
-        Take 180 degrees minus each azimuth, or change the sign of channel X.
-
-    Reference: DCASE 2023 Task 3, azimuth 0 is the front; active intensity, Pulkki 2007.
-    """
-    yield from directions(fits, "reversed", found)
-
-
-@rule("AUD304", ERROR)
-def azimuths_rotated(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Labels that are off by the same angle everywhere.
-
-    The front of the labels is not that of the microphones: another zero, a tracker that was not calibrated, a
-    channel swap that was applied to the sound only. Said from 12 degrees on, less where rooms blur directions.
-
-    Example:
-        azimuths look rotated by +90 degrees
-
-    Fix:
-        Add the angle to all azimuths, or find out where the front is.
-
-    Reference: DCASE 2023 Task 3, azimuth 0 is the front; active intensity, Pulkki 2007.
-    """
-    yield from directions(fits, "rotated", found)
-
-
-@rule("AUD305", ERROR)
-def channels_exchanged(fits: Fits, found: Found) -> Iterator[Finding]:
-    """Channels in another order than the format has.
-
-    FOA has W, Y, Z, X in the data sets of DCASE Task 3 (ACN); many tools write W, X, Y, Z (FuMa). The capsules of
-    MIC are M1 to M4: front left up, front right down, back left down, back right up. Features computed from
-    exchanged channels put every source elsewhere. Where both recordings of a clip say the same, the axes of its
-    labels are exchanged.
-
-    Example:
-        channels look as if in the order W, X, Y, Z (FuMa), not W, Y, Z, X (ACN)
-
-    Fix:
-        Put the channels in the right order.
-
-    Reference: DCASE 2023 Task 3, array responses; AmbiX (Nachbar et al. 2011) on orders and scales.
-    """
-    yield from directions(fits, "order", found)
+#: The kinds of causes that a rule is about by itself.
+_KINDS = (
+    ("AUD301", "azimuths-mirrored", "mirrored"),
+    ("AUD302", "elevations-upside-down", "flipped"),
+    ("AUD303", "front-and-back-exchanged", "reversed"),
+    ("AUD304", "azimuths-rotated", "rotated"),
+    ("AUD305", "channels-exchanged", "order"),
+)
+for _code, _name, _kind in _KINDS:
+    register(Rule(_code, _name, ERROR, "none", partial(directions, _kind), ("Fits",)))
 
 
 @rule("AUD306", ERROR)
@@ -246,7 +165,7 @@ def channels_inverted(fits: Fits, found: Found) -> Iterator[Finding]:
 
     Reference: coherence of capsules 7 cm apart, Elko 2001; active intensity, Pulkki 2007.
     """
-    yield from directions(fits, "inverted", found)
+    yield from directions("inverted", fits, found)
     for fit in fits.all:
         if fit.turned and fit.taken is None:
             numbers = listed([str(channel + 1) for channel in fit.turned])

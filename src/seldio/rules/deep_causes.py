@@ -40,19 +40,12 @@ _ASTRAY, _SHARPNESS = 0.15, 10.0
 
 @dataclasses.dataclass(frozen=True)
 class Said:
-    """What labels say of each label frame of a clip.
+    """What labels say of each label frame of a clip."""
 
-    Args:
-        active: whether anything sounds, shape (label frames,).
-        alone: whether what sounds comes from one direction.
-        direction: the unit vector to it (front, left, up), shape (label frames, 3); zeros where not alone.
-        event: a number of the class and source that sound there, -1 where not alone.
-    """
-
-    active: Bools
-    alone: Bools
-    direction: Floats
-    event: Ints
+    active: Bools  # whether anything sounds, shape (label frames,)
+    alone: Bools  # whether what sounds comes from one direction
+    direction: Floats  # the unit vector to it (front, left, up), shape (label frames, 3); zeros where not alone
+    event: Ints  # a number of the class and source that sound there, -1 where not alone
 
     def __len__(self) -> int:
         return len(self.active)
@@ -86,19 +79,14 @@ def said(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, count: in
 
 @dataclasses.dataclass(frozen=True)
 class Pieces:
-    """Pieces of events of one or more clips.
+    """Pieces of events of one or more clips."""
 
-    Args:
-        agreement: of n pieces the mean of ``u vᵀ`` over its label frames, with the unit vectors u as labelled and v
-            as heard, weighted by directness: shape (n, 3, 3). The mean cosine between labels and what is heard,
-            turned by Q, is ``(agreement * Q).sum()``.
-        place: a number of the place (and clip) of each piece, shape (n,).
-        events: how many events they are from.
-    """
-
+    #: of n pieces the mean of ``u vᵀ`` over its label frames, with the unit vectors u as labelled and v as heard,
+    #: weighted by directness: shape (n, 3, 3). The mean cosine between labels and what is heard, turned by Q, is
+    #: ``(agreement * Q).sum()``.
     agreement: Floats
-    place: Ints
-    events: int
+    place: Ints  # a number of the place (and clip) of each piece, shape (n,)
+    events: int  # how many events they are from
 
     def __len__(self) -> int:
         return len(self.agreement)
@@ -209,46 +197,27 @@ _DRAWS = 400
 
 @dataclasses.dataclass(frozen=True)
 class Cause:
-    """One way in which directions come to differ.
+    """One way in which directions come to differ."""
 
-    Args:
-        kind: ``mirrored``, ``flipped``, ``reversed`` (front and back), ``inverted``, ``order`` or ``rotated``.
-        what: it, in a sentence about the sound; empty for labels that fit.
-        hint: what to do.
-        turn: matrix that turns what is heard into what is labelled, shape (3, 3).
-        reference: the channel that holds W.
-        penalty: how much less likely it is before anything is heard, as a log-likelihood.
-        channel: the channel of FOA that explains the same if it is inverted; empty where there is none.
-    """
-
-    kind: str
-    what: str
-    hint: str
-    turn: tuple[tuple[float, ...], ...]
-    reference: int = 0
-    penalty: float = 0.0
-    channel: str = ""
+    kind: str  # ``mirrored``, ``flipped``, ``reversed`` (front and back), ``inverted``, ``order`` or ``rotated``
+    what: str  # it, in a sentence about the sound; empty for labels that fit
+    hint: str  # what to do
+    turn: tuple[tuple[float, ...], ...]  # matrix that turns what is heard into what is labelled, shape (3, 3)
+    reference: int = 0  # the channel that holds W
+    penalty: float = 0.0  # how much less likely it is before anything is heard, as a log-likelihood
+    channel: str = ""  # the channel of FOA that explains the same if it is inverted; empty where there is none
 
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """The cause that explains what is heard, with its evidence.
+    """The cause that explains what is heard, with its evidence."""
 
-    Args:
-        cause: the most likely one.
-        rival: another one that explains it nearly as well, if there is one.
-        events: events that were heard alone.
-        places: places that they come from.
-        before: median error over places as labelled, degrees.
-        after: the same once the cause is undone.
-    """
-
-    cause: Cause
-    rival: Cause | None
-    events: int
-    places: int
-    before: float
-    after: float
+    cause: Cause  # the most likely one
+    rival: Cause | None  # another one that explains it nearly as well, if there is one
+    events: int  # events that were heard alone
+    places: int  # places that they come from
+    before: float  # median error over places as labelled, degrees
+    after: float  # the same once the cause is undone
 
 
 FITS = Cause("", "", "", ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))

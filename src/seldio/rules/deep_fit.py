@@ -167,39 +167,22 @@ _CLEAR = 3.0
 
 @dataclasses.dataclass(frozen=True)
 class Fit:
-    """A recording held against the labels of its clip.
+    """A recording held against the labels of its clip."""
 
-    Args:
-        clip: its name.
-        labels: the path of its labels.
-        recording: the path of the recording.
-        place: where that stands in the tree.
-        labelled: where the labels stand in it.
-        hop: seconds of a frame.
-        step: label frames of the file in one of these.
-        format: of the recording, as its folder says.
-        taken: the other format, where the channels look like that; None where they look as they should.
-        turned: channels whose sign is the wrong one (from 0), where that can be told without labels.
-        said: what the labels say.
-        heard: what is heard.
-        pieces: both together, by the channel that is taken for W.
-        verdict: why directions differ.
-    """
-
-    clip: str
-    labels: str
-    recording: str
-    place: Place | None
-    labelled: Place | None
-    hop: Fraction
-    step: int
-    format: Format
-    taken: Format | None
-    turned: tuple[int, ...]
-    said: Said
-    heard: Heard
-    pieces: Mapping[int, Pieces]
-    verdict: Verdict | None
+    clip: str  # its name
+    labels: str  # the path of its labels
+    recording: str  # the path of the recording
+    place: Place | None  # where that stands in the tree
+    labelled: Place | None  # where the labels stand in it
+    hop: Fraction  # seconds of a frame
+    step: int  # label frames of the file in one of these
+    format: Format  # of the recording, as its folder says
+    taken: Format | None  # the other format, where the channels look like that; None where they look as they should
+    turned: tuple[int, ...]  # channels whose sign is the wrong one (from 0), where that can be told without labels
+    said: Said  # what the labels say
+    heard: Heard  # what is heard
+    pieces: Mapping[int, Pieces]  # both together, by the channel that is taken for W
+    verdict: Verdict | None  # why directions differ
 
     @property
     def kind(self) -> str:

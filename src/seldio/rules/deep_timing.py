@@ -37,17 +37,11 @@ EVENTS = 5
 
 @dataclasses.dataclass(frozen=True)
 class Heard:
-    """What is heard in each label frame of a recording.
+    """What is heard in each label frame of a recording."""
 
-    Args:
-        direction: unit vectors (front, left, up), shape (label frames, 3).
-        weight: how direct the sound is, 0 to 1, 0 where there is no direction.
-        level: from -1 (as quiet as it gets) to 1 (loud).
-    """
-
-    direction: Floats
-    weight: Floats
-    level: Floats
+    direction: Floats  # unit vectors (front, left, up), shape (label frames, 3)
+    weight: Floats  # how direct the sound is, 0 to 1, 0 where there is no direction
+    level: Floats  # from -1 (as quiet as it gets) to 1 (loud)
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -65,19 +59,12 @@ def heard(directions: Floats, activity: Floats) -> Heard:
 
 @dataclasses.dataclass(frozen=True)
 class Shift:
-    """Labels that fit at another time.
+    """Labels that fit at another time."""
 
-    Args:
-        frames: label frames by which they are late (early, if negative).
-        before: share of the label frames alone that fit within 30 degrees, as labelled.
-        after: the same once they are moved.
-        likelihood: its logarithm, once they are moved.
-    """
-
-    frames: int
-    before: float
-    after: float
-    likelihood: float
+    frames: int  # label frames by which they are late (early, if negative)
+    before: float  # share of the label frames alone that fit within 30 degrees, as labelled
+    after: float  # the same once they are moved
+    likelihood: float  # its logarithm, once they are moved
 
 
 def evidence(labels: Said, sound: Heard, late: int = 0) -> tuple[Floats, Floats]:
@@ -160,19 +147,12 @@ def fitting(labels: Said, sound: Heard, late: int = 0) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Other:
-    """The labels of another clip that fit the sound.
+    """The labels of another clip that fit the sound."""
 
-    Args:
-        clip: the other clip.
-        before: share of the label frames alone that fit within 30 degrees, as labelled.
-        after: the same with the labels of the other clip.
-        likelihood: its logarithm, with the labels of the other clip.
-    """
-
-    clip: str
-    before: float
-    after: float
-    likelihood: float
+    clip: str  # the other clip
+    before: float  # share of the label frames alone that fit within 30 degrees, as labelled
+    after: float  # the same with the labels of the other clip
+    likelihood: float  # its logarithm, with the labels of the other clip
 
 
 def other(own: str, labels: Mapping[str, Said], sound: Heard) -> Other | None:

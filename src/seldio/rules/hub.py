@@ -6,10 +6,11 @@ metadata file (HUB4), and the YAML values at the top of the card (HUB6).
 
 from __future__ import annotations
 
+import math
 import posixpath
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.csv
@@ -17,95 +18,95 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 from seldio.files import Entry
-from seldio.findings import Finding
+from seldio.findings import Finding, Rule, Severity
 from seldio.rules.collection import Found
 from seldio.rules.hub_folder import Config, HubFolder, kind_of, suffix_of
-from seldio.rules.registry import ERROR, WARNING, rule
+from seldio.rules.registry import ERROR, WARNING, register, rule
 from seldio.text import clipped, listed, plural, printable
 
-FOLDER_FILES, REPOSITORY_FILES = 10_000, 100_000
-LARGE_FILE, LARGEST_FILE = 200 * 10**9, 500 * 10**9
-COLUMNS, COLUMN_NAME = 1_000, 500
 ROW_GROUP_BYTES = 300_000_000
 
 
-@rule("HUB101", ERROR)
-def hub_folder_files(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A folder with more than 10,000 files.
+#: What is counted, by name: of each folder, file, table or configuration its path as shown, its name, and how many.
+Amounts = Callable[[HubFolder], Iterable[tuple[str, str, float]]]
 
-    Git slows down with large folders, and the Hub refuses commits that make one larger than this.
 
-    Example:
-        audio/ with 40,000 wav files
+class Limit(NamedTuple):
+    """Something that the Hub takes no more than *most* of; from *worse* on it is another rule's."""
 
-    Fix:
-        Spread the files over sub folders, or use ``--as parquet``, which embeds them in a few large files.
+    code: str
+    name: str
+    severity: Severity
+    amounts: Amounts
+    most: float
+    message: str
+    hint: str
+    worse: float = math.inf
 
-    Reference: hub-docs, storage-limits: "less than 10k entries per folder".
-    """
+    def findings(self, folder: HubFolder, found: Found) -> Iterator[Finding]:
+        """A finding for each amount that is too large."""
+        for path, name, amount in self.amounts(folder):
+            if self.most < amount <= self.worse:
+                yield found(path, self.message.format(name=name, amount=amount), self.hint)
+
+
+def _files_by_folder(folder: HubFolder) -> Iterator[tuple[str, str, float]]:
     counts = Counter(name.rpartition("/")[0] for name in folder.names)
-    for name, count in sorted(counts.items()):
-        if count > FOLDER_FILES:
-            where = printable(name) or "the top folder"
-            yield found(folder.path, f"{count:,} files in {where}; the Hub takes {FOLDER_FILES:,} a folder",
-                        "spread them over sub folders, or --as parquet")  # fmt: skip
+    return ((folder.path, printable(name) or "the top folder", count) for name, count in sorted(counts.items()))
 
 
-@rule("HUB102", WARNING)
-def hub_repository_files(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """More than 100,000 files in all.
-
-    Listing, cloning and loading such a repository takes very long, and the Hub asks to stay below.
-
-    Example:
-        400,000 clips of 5 seconds as single wav files
-
-    Fix:
-        Use ``--as parquet``, or pack the clips into tar shards.
-
-    Reference: hub-docs, storage-limits: "less than 100k files per repo".
-    """
-    if len(folder.files) > REPOSITORY_FILES:
-        yield found(folder.path, f"{len(folder.files):,} files; the Hub asks for less than {REPOSITORY_FILES:,}",
-                    "--as parquet embeds them in a few large files")  # fmt: skip
+def _gigabytes(folder: HubFolder) -> Iterator[tuple[str, str, float]]:
+    return ((entry.path, "", entry.size / 1e9) for entry in folder.files)
 
 
-@rule("HUB103", ERROR)
-def hub_file_too_large(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A file over 500 GB.
-
-    The Hub does not store it.
-
-    Example:
-        foa_dev.tar of 640 GB
-
-    Fix:
-        Cut it into shards.
-
-    Reference: hub-docs, storage-limits: "500 GB hard limit".
-    """
-    for entry in folder.files:
-        if entry.size > LARGEST_FILE:
-            yield found(entry.path, f"{entry.size / 1e9:,.0f} GB; the Hub stores files of up to 500 GB", "cut it up")
+def _columns(folder: HubFolder) -> Iterator[tuple[str, str, float]]:
+    return ((path, "", len(table.schema.to_arrow_schema())) for path, table in _readable(folder))
 
 
-@rule("HUB104", WARNING)
-def hub_large_file(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A file over 200 GB.
+def _column_names(folder: HubFolder) -> Iterator[tuple[str, str, float]]:
+    for path, table in _readable(folder):
+        yield from ((path, clipped(name, 30), len(name)) for name in table.schema.to_arrow_schema().names)
 
-    The Hub stores it, but asks for files below 200 GB: one broken connection costs hours.
 
-    Example:
-        foa_dev.tar of 240 GB
+def _splits(folder: HubFolder) -> Iterator[tuple[str, str, float]]:
+    return ((card_path(folder), printable(config.name), len(config.splits)) for config in folder.configs)
 
-    Fix:
-        Cut it into shards; 0.5 to 5 GB are handled best.
 
-    Reference: hub-docs, storage-limits: "less than 200 GB per file".
-    """
-    for entry in folder.files:
-        if LARGE_FILE < entry.size <= LARGEST_FILE:
-            yield found(entry.path, f"{entry.size / 1e9:,.0f} GB; the Hub asks for less than 200 GB", "cut it up")
+def _configs(folder: HubFolder) -> list[tuple[str, str, float]]:
+    return [(card_path(folder), "", len(folder.configs))]
+
+
+_ONE_COLUMN = "make what tells them apart a column"
+LIMITS = (
+    Limit("HUB101", "hub-folder-files", ERROR, _files_by_folder, 10_000,
+          "{amount:,} files in {name}; the Hub takes 10,000 a folder", "spread them over sub folders, or --as parquet"),
+    Limit("HUB102", "hub-repository-files", WARNING, lambda folder: [(folder.path, "", len(folder.files))], 100_000,
+          "{amount:,} files; the Hub asks for less than 100,000", "--as parquet embeds them in a few large files"),
+    Limit("HUB103", "hub-file-too-large", ERROR, _gigabytes, 500,
+          "{amount:,.0f} GB; the Hub stores files of up to 500 GB", "cut it up"),
+    Limit("HUB104", "hub-large-file", WARNING, _gigabytes, 200,
+          "{amount:,.0f} GB; the Hub asks for less than 200 GB", "cut it up", worse=500),
+    Limit("HUB202", "hub-columns", ERROR, _columns, 1_000,
+          "{amount:,} columns; the viewer shows up to 1,000", "use lists of structs"),
+    Limit("HUB203", "hub-column-name", ERROR, _column_names, 500,
+          "The column {name} has a name of over 500 characters", "give it a short name"),
+    Limit("HUB301", "hub-splits", ERROR, _splits, 30,
+          "Configuration {name} has {amount:,} splits; the viewer shows up to 30",
+          "make them configurations, or a column"),
+    Limit("HUB302", "hub-configs", ERROR, _configs, 4_000,
+          "{amount:,} configurations; the viewer shows up to 4,000", _ONE_COLUMN),
+    Limit("HUB303", "hub-croissant-configs", WARNING, _configs, 100,
+          "{amount:,} configurations; Croissant describes the first 100", _ONE_COLUMN, worse=4_000),
+)  # fmt: skip
+for _limit in LIMITS:
+    register(Rule(_limit.code, _limit.name, _limit.severity, "none", _limit.findings, ("HubFolder",)))
+
+
+def _readable(folder: HubFolder) -> Iterator[tuple[str, pq.FileMetaData]]:
+    """The path of each Parquet file that can be opened, and its footer."""
+    return (
+        (one.path, table) for one in folder.files if isinstance(table := folder.footers.get(one.name), pq.FileMetaData)
+    )
 
 
 # --- Parquet ---------------------------------------------------------------------------------------
@@ -129,54 +130,6 @@ def hub_parquet_unreadable(folder: HubFolder, found: Found) -> Iterator[Finding]
     for entry in folder.files:
         if isinstance(fault := folder.footers.get(entry.name), str):
             yield found(entry.path, f"Cannot be opened as Parquet: {clipped(fault, 120)}", "write it again")
-
-
-def _readable(folder: HubFolder) -> Iterator[tuple[str, pq.FileMetaData]]:
-    """The path of each Parquet file that can be opened, and its footer."""
-    for entry in folder.files:
-        table = folder.footers.get(entry.name)
-        if table is not None and not isinstance(table, str):
-            yield entry.path, table
-
-
-@rule("HUB202", ERROR)
-def hub_columns(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """More than 1,000 columns.
-
-    The viewer gives up (TooManyColumnsError), and so do search and statistics.
-
-    Example:
-        one column for each label frame and class
-
-    Fix:
-        Keep what belongs together in lists: one column ``events`` with a list of structs.
-
-    Reference: dataset-viewer, services/worker/src/worker/config.py: columns_max_number.
-    """
-    for path, table in _readable(folder):
-        if (count := len(table.schema.to_arrow_schema())) > COLUMNS:
-            yield found(path, f"{count:,} columns; the viewer shows up to {COLUMNS:,}", "use lists of structs")
-
-
-@rule("HUB203", ERROR)
-def hub_column_name(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """A column name of more than 500 characters.
-
-    The viewer gives up. Such a name is nearly always a row of data taken for a header.
-
-    Example:
-        a column called like the first transcript
-
-    Fix:
-        Give the columns short names.
-
-    Reference: dataset-viewer, services/worker/src/worker/config.py.
-    """
-    for path, table in _readable(folder):
-        for name in table.schema.to_arrow_schema().names:
-            if len(name) > COLUMN_NAME:
-                yield found(path, f"The column {clipped(name, 30)} has a name of over {COLUMN_NAME} characters",
-                            "give it a short name")  # fmt: skip
 
 
 @rule("HUB204", WARNING)
@@ -352,67 +305,6 @@ def hub_no_license(folder: HubFolder, found: Found) -> Iterator[Finding]:
     """
     if folder.card is not None and not folder.card.get("license"):
         yield found(card_path(folder), "Names no licence: nobody may use the data", "--license cc-by-4.0, for example")
-
-
-SPLITS, CONFIGS, CROISSANT_CONFIGS = 30, 4_000, 100
-
-
-@rule("HUB301", ERROR)
-def hub_splits(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """More than 30 splits in a configuration.
-
-    The viewer gives up (TooManySplitsError).
-
-    Example:
-        a split for each of 45 rooms
-
-    Fix:
-        Make them configurations, or a column.
-
-    Reference: dataset-viewer, max_splits.
-    """
-    for config in folder.configs:
-        if len(config.splits) > SPLITS:
-            yield found(card_path(folder), f"Configuration {printable(config.name)} has {len(config.splits):,} splits; "
-                        f"the viewer shows up to {SPLITS}", "make them configurations, or a column")  # fmt: skip
-
-
-@rule("HUB302", ERROR)
-def hub_configs(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """More than 4,000 configurations.
-
-    The viewer gives up (DatasetWithTooManyConfigsError).
-
-    Example:
-        a configuration for each recording
-
-    Fix:
-        Make what tells them apart a column.
-
-    Reference: dataset-viewer, max_configs.
-    """
-    if len(folder.configs) > CONFIGS:
-        yield found(card_path(folder), f"{len(folder.configs):,} configurations; the viewer shows up to {CONFIGS:,}",
-                    "make what tells them apart a column")  # fmt: skip
-
-
-@rule("HUB303", WARNING)
-def hub_croissant_configs(folder: HubFolder, found: Found) -> Iterator[Finding]:
-    """More than 100 configurations.
-
-    All of them load, but the Hub's own Croissant metadata describes the first 100 only.
-
-    Example:
-        250 configurations
-
-    Fix:
-        Make what tells them apart a column, if search engines are to know all of them.
-
-    Reference: dataset-viewer, croissant: MAX_CONFIGS.
-    """
-    if CROISSANT_CONFIGS < len(folder.configs) <= CONFIGS:
-        yield found(card_path(folder), f"{len(folder.configs):,} configurations; Croissant describes the first 100",
-                    "make what tells them apart a column")  # fmt: skip
 
 
 @rule("HUB304", ERROR)

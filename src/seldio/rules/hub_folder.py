@@ -43,17 +43,11 @@ class Config:
 
 @dataclasses.dataclass(frozen=True)
 class HubFolder:
-    """The files that are about to go up.
+    """The files that are about to go up."""
 
-    Args:
-        path: the source as the user named it.
-        files: all files of the repository as it will be, card and Croissant included, sorted by name.
-        card: the YAML values at the top of ``README.md``; None where they cannot be read.
-    """
-
-    path: str
-    files: Sequence[Entry]
-    card: Mapping[str, Any] | None
+    path: str  # the source as the user named it
+    files: Sequence[Entry]  # all files of the repository as it will be, card and Croissant included, sorted by name
+    card: Mapping[str, Any] | None  # the YAML values at the top of ``README.md``; None where they cannot be read
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -136,29 +136,17 @@ class Label:
 
 @dataclasses.dataclass(frozen=True)
 class System:
-    """One system of a package.
+    """One system of a package."""
 
-    Args:
-        label: the name of its folder.
-        task: the folder above, where that is one of a task.
-        folder: its folder in the package, as a POSIX path.
-        path: its folder as shown to people.
-        sheet: its meta file, wherever that lies.
-        output: the folder its csv files are taken from, below *folder*; empty for *folder* itself.
-        outputs: the csv files, one for each recording.
-        elsewhere: csv files in its other folders.
-        rest: its other files, except for PDFs.
-    """
-
-    label: str
-    task: str | None
-    folder: str
-    path: str
-    sheet: Meta | None
-    output: str
-    outputs: tuple[Entry, ...]
-    elsewhere: Mapping[str, tuple[Entry, ...]]
-    rest: tuple[File, ...]
+    label: str  # the name of its folder
+    task: str | None  # the folder above, where that is one of a task
+    folder: str  # its folder in the package, as a POSIX path
+    path: str  # its folder as shown to people
+    sheet: Meta | None  # its meta file, wherever that lies
+    output: str  # the folder its csv files are taken from, below *folder*; empty for *folder* itself
+    outputs: tuple[Entry, ...]  # the csv files, one for each recording
+    elsewhere: Mapping[str, tuple[Entry, ...]]  # csv files in its other folders
+    rest: tuple[File, ...]  # its other files, except for PDFs
 
     @property
     def meta(self) -> Entry | None:
@@ -189,31 +177,18 @@ class System:
 
 @dataclasses.dataclass(frozen=True)
 class Package:
-    """A package, taken apart.
+    """A package, taken apart."""
 
-    Args:
-        path: the source as the user named it.
-        systems: in the order of their folders.
-        metas: all meta files, of systems or not.
-        astray: meta files that do not lie at ``[ROOT/]taskN/LABEL/``.
-        loose: csv files of no system.
-        tasks: the folders of tasks, by their path as shown to people.
-        whole: whether it is all of a package; a single meta file and a folder inside a package are not.
-        reported: whether there is a PDF.
-        reference: the recordings to expect.
-        findings: what reading the meta files brought up.
-    """
-
-    path: str
-    systems: tuple[System, ...]
-    metas: tuple[Meta, ...]
-    astray: tuple[Meta, ...]
-    loose: tuple[File, ...]
-    tasks: Mapping[str, str]
-    whole: bool
-    reported: bool
-    reference: Reference | None
-    findings: tuple[Finding, ...]
+    path: str  # the source as the user named it
+    systems: tuple[System, ...]  # in the order of their folders
+    metas: tuple[Meta, ...]  # all meta files, of systems or not
+    astray: tuple[Meta, ...]  # meta files that do not lie at ``[ROOT/]taskN/LABEL/``
+    loose: tuple[File, ...]  # csv files of no system
+    tasks: Mapping[str, str]  # the folders of tasks, by their path as shown to people
+    whole: bool  # whether it is all of a package; a single meta file and a folder inside a package are not
+    reported: bool  # whether there is a PDF
+    reference: Reference | None  # the recordings to expect
+    findings: tuple[Finding, ...]  # what reading the meta files brought up
 
     @property
     def orphans(self) -> tuple[Meta, ...]:

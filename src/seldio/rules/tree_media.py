@@ -36,21 +36,13 @@ CONTAINERS = {
 
 @dataclasses.dataclass(frozen=True)
 class Heard:
-    """A recording of a tree.
+    """A recording of a tree."""
 
-    Args:
-        entry: the file.
-        place: where it stands.
-        expected: whether its folder is one of a data set, which prescribes what is in it.
-        probe: its header; None where it cannot be read.
-        fault: why it cannot.
-    """
-
-    entry: Entry
-    place: Place
-    expected: bool
-    probe: Probe | None
-    fault: str | None
+    entry: Entry  # the file
+    place: Place  # where it stands
+    expected: bool  # whether its folder is one of a data set, which prescribes what is in it
+    probe: Probe | None  # its header; None where it cannot be read
+    fault: str | None  # why it cannot
 
     @property
     def path(self) -> str:
@@ -136,39 +128,23 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 @dataclasses.dataclass(frozen=True)
 class Facts:
-    """What the packets of a video tell.
+    """What the packets of a video tell."""
 
-    Args:
-        size: width and height.
-        rate: pictures a second.
-        frames: how many pictures.
-        promised: how many the header counts; 0 if it does not.
-        start: seconds at which the first picture is shown.
-        end: seconds at which the last one ends.
-        stamped: whether the container says when each picture is shown.
-        off: seconds by which the picture that is farthest from rate and number is shown later than they say.
-        worst: the number of that picture.
-        fault: why reading stopped, if it did.
-        hidden: how many pictures an edit list hides.
-        heard: seconds from which to which the sound inside of it lasts; None where there is none.
-        bare: label frames with labels and without a picture, ascending.
-        hop: seconds between label frames.
-    """
-
-    size: tuple[int, int]
-    rate: Fraction
-    frames: int
-    promised: int
-    start: float
-    end: float
-    stamped: bool
-    off: float
-    worst: int
-    fault: str
-    hidden: int
+    size: tuple[int, int]  # width and height
+    rate: Fraction  # pictures a second
+    frames: int  # how many pictures
+    promised: int  # how many the header counts; 0 if it does not
+    start: float  # seconds at which the first picture is shown
+    end: float  # seconds at which the last one ends
+    stamped: bool  # whether the container says when each picture is shown
+    off: float  # seconds by which the picture that is farthest from rate and number is shown later than they say
+    worst: int  # the number of that picture
+    fault: str  # why reading stopped, if it did
+    hidden: int  # how many pictures an edit list hides
+    #: seconds from which to which the sound inside of it lasts; None where there is none
     heard: tuple[float, float] | None
-    bare: tuple[int, ...]
-    hop: Fraction
+    bare: tuple[int, ...]  # label frames with labels and without a picture, ascending
+    hop: Fraction  # seconds between label frames
 
     @property
     def whole(self) -> bool:
@@ -178,23 +154,14 @@ class Facts:
 
 @dataclasses.dataclass(frozen=True)
 class Film:
-    """A video of a tree.
+    """A video of a tree."""
 
-    Args:
-        entry: the file.
-        place: where it stands.
-        facts: what it is; None where it cannot be read.
-        fault: why it cannot.
-        only_sound: whether that is because it has sound and no pictures.
-        sound: seconds of the longest whole recording of the same clip; None if there is none.
-    """
-
-    entry: Entry
-    place: Place
-    facts: Facts | None
-    fault: str
-    only_sound: bool
-    sound: float | None
+    entry: Entry  # the file
+    place: Place  # where it stands
+    facts: Facts | None  # what it is; None where it cannot be read
+    fault: str  # why it cannot
+    only_sound: bool  # whether that is because it has sound and no pictures
+    sound: float | None  # seconds of the longest whole recording of the same clip; None if there is none
 
     @property
     def path(self) -> str:
@@ -301,19 +268,12 @@ def _looked_at(look: _Look) -> tuple[Facts | None, str, bool]:
 
 
 class Decoded(NamedTuple):
-    """What came out of the decoder.
+    """What came out of the decoder."""
 
-    Args:
-        pictures: how many.
-        fault: why there are no more, if it says so.
-        black: seconds from which to which pictures are black.
-        frozen: the same of pictures that do not change.
-    """
-
-    pictures: int
-    fault: str = ""
-    black: tuple[tuple[float, float], ...] = ()
-    frozen: tuple[tuple[float, float], ...] = ()
+    pictures: int  # how many
+    fault: str = ""  # why there are no more, if it says so
+    black: tuple[tuple[float, float], ...] = ()  # seconds from which to which pictures are black
+    frozen: tuple[tuple[float, float], ...] = ()  # the same of pictures that do not change
 
 
 def decoded(entry: Entry) -> Decoded:
