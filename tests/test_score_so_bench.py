@@ -802,9 +802,9 @@ def test_names_come_from_the_right_answers():
         task="detect_source",
         answer='The audio contains a "water tap, faucet" from 1.0s to 2.5s, and bell from 3s to 4s.',
     )
-    assert ["water tap, faucet", "bell"] == list(names_in(listed))
+    assert ["water tap, faucet", "bell"] == list(names_in(listed.task, listed.answer, listed.canonical_answer))
     item = Item(id="q", task="relative_left_right", answer='"x, y" is to the left of bell.')
-    assert ["x, y", "bell"] == list(names_in(item))
+    assert ["x, y", "bell"] == list(names_in(item.task, item.answer, item.canonical_answer))
 
 
 def test_numbers_that_a_judge_read_without_the_reference_are_told():
