@@ -17,8 +17,9 @@ import pytest
 
 from seldio.answers.letters import letter_of
 from seldio.schema.qa import AnswerMeta, Item, Prediction
+from seldio.scores.so_bench.count import Scored
 from seldio.scores.so_bench.profiles import get
-from seldio.scores.so_bench.score import Scored, score
+from seldio.scores.so_bench.report import score
 
 ROWS: list[tuple[str, str, Any]] = [
     tuple(json.loads(line))

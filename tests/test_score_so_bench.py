@@ -22,13 +22,12 @@ from seldio.answers.plain_text import plainly
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.judge.messages import Reply
-from seldio.scores.so_bench.evaluate import evaluate, interval_iou
+from seldio.scores.so_bench.count import evaluate, interval_iou, official_fallback
 from seldio.scores.so_bench.join import join
 from seldio.scores.so_bench.judging import REPLY_SCHEMA, cache_key, from_cache, through, to_judge
 from seldio.scores.so_bench.profiles import PROFILES, get
 from seldio.scores.so_bench.report import judged_without_reference
-from seldio.scores.so_bench.score import official_fallback
-from seldio.scores.so_bench.score import score as scored
+from seldio.scores.so_bench.report import score as scored
 from seldio.tasks import generate
 from seldio.tasks.english import PUBLISHED
 

@@ -18,7 +18,7 @@ from seldio.answers.judgements import READ, AnsweredQuestion, Judgement, judgeme
 from seldio.answers.names import Mention, Names, beside, listed_names, source_and_direction
 from seldio.answers.plain_text import plainly
 from seldio.answers.quantities import only
-from seldio.tasks.english import PUBLISHED, RELATION_TASKS
+from seldio.tasks.english import PUBLISHED
 
 # --- comparisons -----------------------------------------------------------------------------------
 
@@ -166,14 +166,15 @@ _LONGEST = 2000
 
 def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
     """A judgement on what the prediction says; None where a judge is needed."""
-    if request.task == "speech_content" or request.task not in PUBLISHED:
+    if request.task not in PUBLISHED or PUBLISHED[request.task].answer == "speech":
         return judgement(notes="compared word by word")
     if not request.prediction.strip():
         return judgement(notes=_SILENT)
     if len(request.prediction) > _LONGEST and len(plain_text.said(request.prediction)) > _LONGEST:
         return None
-    text = plainly(request.prediction)
-    return None if bearings.retracted(text) else _READERS[request.task](request, text, names)
+    text, read = plainly(request.prediction), PUBLISHED[request.task].read
+    reader = READERS[read] if isinstance(read, str) else read
+    return None if reader is None or bearings.retracted(text) else reader(request, text, names)
 
 
 # --- numbers ---------------------------------------------------------------------------------------
@@ -323,11 +324,6 @@ def _direction_match(said: frozenset[str], true: frozenset[str]) -> bool | None:
 # --- relations and motions -------------------------------------------------------------------------
 
 
-def _relation(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
-    reader = left_right if request.task == "relative_left_right" else compared
-    return reader(request, text, names)
-
-
 def _motion(request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
     if bearings.ABSENT.search(text):
         return None
@@ -339,18 +335,9 @@ def _motion(request: AnsweredQuestion, text: str, _names: Names) -> Judgement | 
     return None if match is None else judgement({"motion_label": said}, {"motion_match": match}, READ)
 
 
-_READERS: dict[str, Reader] = {
-    "estimate_azimuth": _azimuth,
-    "estimate_elevation": _elevation,
-    "estimate_distance": _distance,
-    "onset_from_location": _onset,
-    "detect_time": _time,
-    "count_sources": _count,
-    "detect_source": _detect_source,
-    "identify_source_by_doa": _source,
-    "identify_source_by_location": _source,
-    "multi_hop": _source,
-    "spatial_temporal": _spatial_temporal,
-    "classify_motion": _motion,
-    **dict.fromkeys(RELATION_TASKS, _relation),
-}
+#: What reads the answers of tasks, by the name that a task's record has.
+READERS: dict[str, Reader] = {
+    "azimuth": _azimuth, "elevation": _elevation, "distance": _distance, "onset": _onset, "interval": _time,
+    "count": _count, "source": _source, "sources": _detect_source, "source and direction": _spatial_temporal,
+    "comparison": compared, "side": left_right, "motion": _motion,
+}  # fmt: skip

@@ -239,8 +239,7 @@ _USUAL = {
 
 def _so_bench(case: _ScoringJob) -> ScoreReport:
     from seldio.scores.so_bench import judging, profiles
-    from seldio.scores.so_bench.report import judged_without_reference
-    from seldio.scores.so_bench.score import score
+    from seldio.scores.so_bench.report import judged_without_reference, score
 
     options = case.options
     profile = profiles.get(case.profile).changed(**_thresholds(options))

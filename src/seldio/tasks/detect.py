@@ -144,7 +144,7 @@ def onset_from_location(scene: Scene, margins: Margins, say: Say) -> Iterator[Dr
 TASKS: tuple[Task[Scene, Draft], ...] = (
     Task(
         name="detect_time", question_class="detect", weight=667, candidates=detect_time, answer="interval",
-        hidden="all",
+        read="interval", metric="time_span_iou_llm_extract", hidden="all",
         ask="Read the interval in which the asked sound is heard into time_span.",
         truth="time_span", field="time_span", error="interval_iou", alike=first_class,
         wordings=(
@@ -162,7 +162,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="detect_source", question_class="detect", weight=667, candidates=detect_source, answer="source",
-        hidden="times", alike=first_class,
+        read="sources", metric="source_semantic_llm", hidden="times", alike=first_class,
         ask="List the sounds in sources, and the interval in time_span where there is one sound only; decide the "
         "source fields by the names alone. The reference does not show its times.",
         wordings=(
@@ -176,7 +176,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="count_sources", question_class="detect", weight=34, candidates=count_sources, answer="number",
-        hidden="all",
+        read="count", metric="integer_exact_llm_extract", hidden="all",
         ask="Read the number of sources into count.",
         truth="active_count", field="count",
         wordings=(
@@ -189,7 +189,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="identify_source_by_doa", question_class="detect", weight=667, candidates=identify_source_by_doa,
-        answer="source",
+        answer="source", read="source", metric="source_semantic_llm",
         ask=READ_SOURCE,
         wordings=(
             Wording((
@@ -207,7 +207,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="identify_source_by_location", question_class="detect", weight=666,
-        candidates=identify_source_by_location, answer="source",
+        candidates=identify_source_by_location, answer="source", read="source", metric="source_semantic_llm",
         ask=READ_SOURCE,
         wordings=(
             Wording((
@@ -220,7 +220,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="onset_from_location", question_class="detect", weight=487, candidates=onset_from_location,
-        answer="number", hidden="all",
+        answer="number", read="onset", metric="onset_threshold_llm_extract", hidden="all",
         ask="Read the moment at which the sound begins into onset_time_s.",
         truth="onset_time", field="onset_time_s", error="time_error_s", threshold="onset", unit="s",
         wordings=(

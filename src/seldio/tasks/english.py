@@ -14,7 +14,7 @@ from seldio.tasks.scene import Scene, digest
 from seldio.tasks.task import Draft, Task
 
 _SPEECH: Task[Scene, Draft] = Task(
-    name="speech_content", question_class="reasoning", weight=171, answer="speech",
+    name="speech_content", question_class="reasoning", weight=171, answer="speech", metric="speech_wer",
     refused="labels tell that somebody speaks, not the words",
 )  # fmt: skip
 #: All tasks by name, the most frequent first; the groups of the last few are not published and follow their names.

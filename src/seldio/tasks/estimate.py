@@ -141,7 +141,7 @@ _DISTANCE = (
 TASKS: tuple[Task[Scene, Draft], ...] = (
     Task(
         name="estimate_azimuth", question_class="azimuth", weight=1152, candidates=estimate_azimuth, answer="number",
-        hidden="all",
+        read="azimuth", metric="er20_azimuth_llm_extract", hidden="all",
         ask="Read the azimuth into angle_deg.",
         truth="azimuth_deg", field="angle_deg", error="doaerr_deg", threshold="azimuth", unit="°",
         wordings=(
@@ -160,7 +160,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="estimate_elevation", question_class="elevation", weight=1153, candidates=estimate_elevation,
-        answer="number", hidden="all",
+        answer="number", read="elevation", metric="er10_elevation_llm_extract", hidden="all",
         ask="Read the elevation into elevation_deg. An azimuth goes into angle_deg, never in its place.",
         truth="elevation_deg", field="elevation_deg", error="doaerr_deg", threshold="elevation", unit="°",
         wordings=(
@@ -179,7 +179,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="estimate_distance", question_class="distance", weight=486, candidates=estimate_distance, answer="number",
-        hidden="all",
+        read="distance", metric="distance_threshold_llm_extract", hidden="all",
         ask="Read the distance into distance_m. Words like near or far are no distance.",
         truth="distance_m", field="distance_m", error="distance_error_m", threshold="distance", unit="m",
         wordings=(

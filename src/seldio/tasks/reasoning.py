@@ -246,6 +246,7 @@ _READ_RELATION = "Read the relation of the two sounds; decide relation_match."
 TASKS: tuple[Task[Scene, Draft], ...] = (
     Task(
         name="multi_hop", question_class="reasoning", weight=333, candidates=multi_hop, answer="source",
+        read="source", metric="source_semantic_llm",
         ask=READ_SOURCE,
         wordings=(
             Wording((
@@ -257,7 +258,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="spatial_temporal", question_class="reasoning", weight=333, candidates=spatial_temporal,
-        answer="source and direction", hidden="times",
+        answer="source and direction", read="source and direction", metric="source_direction_time_llm", hidden="times",
         ask="Read the sound, its direction and its interval; decide the source fields and direction_match. Every part "
         "of the reference's direction must be there. The reference does not show its times.",
         truth="time_span", field="time_span", error="interval_iou", alike=first_class,
@@ -274,7 +275,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="compare_elevation", question_class="elevation", weight=333, candidates=compare_elevation,
-        answer="relation",
+        answer="relation", read="comparison", metric="relation_semantic_llm",
         ask=_READ_RELATION,
         wordings=(
             Wording((
@@ -286,6 +287,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="compare_distance", question_class="distance", weight=333, candidates=compare_distance, answer="relation",
+        read="comparison", metric="relation_semantic_llm",
         ask=_READ_RELATION,
         wordings=(
             Wording((
@@ -297,7 +299,8 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="relative_left_right", question_class="reasoning", weight=333, candidates=relative_left_right,
-        answer="relation", alike=lambda item: " left of " in (item.canonical_answer or ""),
+        answer="relation", read="side", metric="relation_semantic_llm",
+        alike=lambda item: " left of " in (item.canonical_answer or ""),
         ask=_READ_RELATION,
         wordings=(
             Wording((
@@ -309,6 +312,7 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
     ),
     Task(
         name="classify_motion", question_class="motion", weight=62, candidates=classify_motion, answer="motion",
+        read="motion", metric="motion_semantic_llm",
         ask="Read the motion into motion_label and decide motion_match.",
         wordings=(
             Wording((

@@ -12,7 +12,7 @@ import dataclasses
 import hashlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from seldio.schema.qa import AnswerMeta, Item, trusted
 from seldio.tasks.margins import Margins
@@ -156,6 +156,9 @@ class Task(Generic[View, Made]):
         refused: why labels cannot answer it, where they cannot.
         wordings: how it is asked, the usual way first.
         answer: what its answer is.
+        read: what reads an answer without a judge: a name among :data:`seldio.answers.extract.READERS`, or a function
+            of a question, its plain answer and the known names; None where only a judge can.
+        metric: what the official program calls its measure.
         ask: what a judge has to read out of an answer, and to decide; empty where none is asked.
         truth: the key of ``answer_meta`` that it is scored by.
         field: where a judgement has the same of a prediction.
@@ -177,6 +180,8 @@ class Task(Generic[View, Made]):
     refused: str = ""
     wordings: tuple[Wording, ...] = ()
     answer: Answer = "choice"
+    read: str | Callable[..., Any] | None = None
+    metric: str = "normalized_exact_match"
     ask: str = ""
     truth: str | None = None
     field: str | None = None

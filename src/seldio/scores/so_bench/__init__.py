@@ -1,7 +1,6 @@
 """SO-Bench: how its answers are scored, with the official program's numbers and without its traps.
 
-``profiles`` are the protocols as data, ``join`` says which prediction answers which question, ``judging`` is what a
-judge is asked, ``evaluate`` makes a score of a judgement, ``report`` the tables and notices, and
-:func:`seldio.scores.so_bench.score.score` does all of it. What can be read without a judge is read by
-:mod:`seldio.answers`.
+``profiles`` are the protocols as data, ``join.join`` says which prediction answers which question, ``count.count``
+scores each pair, ``report.tables`` and ``report.notices`` say what comes out, and ``report.score`` is all four.
+``judging`` is what a judge is asked; what can be read without one is read by :mod:`seldio.answers`.
 """

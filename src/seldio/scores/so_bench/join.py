@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from seldio.errors import DataError
@@ -18,7 +18,7 @@ from seldio.schema.alike import same_audio, same_task
 from seldio.schema.qa import Item, Prediction
 from seldio.text import clipped, listed, plural
 
-How = Literal["strict", "official"]
+JoinedBy = Literal["strict", "official"]
 
 
 class JoinedPair(NamedTuple):
@@ -43,7 +43,7 @@ class JoinedAnswers:
     notices: tuple[Notice, ...] = ()
 
 
-def join(items: Sequence[Item], predictions: Sequence[Prediction], how: How = "strict") -> JoinedAnswers:
+def join(items: Sequence[Item], predictions: Sequence[Prediction], how: JoinedBy = "strict") -> JoinedAnswers:
     """Predictions joined to questions.
 
     Raises:
@@ -52,9 +52,6 @@ def join(items: Sequence[Item], predictions: Sequence[Prediction], how: How = "s
             Official: a prediction that the official program would stop at.
     """
     return _official(items, predictions) if how == "official" else _strict(items, predictions)
-
-
-# --- strict ----------------------------------------------------------------------------------------
 
 
 def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedAnswers:
@@ -71,7 +68,12 @@ def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedA
         ("prediction with another task than its question",
          [items[item].id for n, item in fitting if not same_task(predictions[n].task, items[item].task)]),
     )  # fmt: skip
-    if wrong := [f"{_many(what, len(names))}: {listed(names, 3)}" for what, names in faults if names]:
+    wrong = [
+        f"{plural(len(names), what.split(' ', 1)[0])} {what.split(' ', 1)[1]}: {listed(names, 3)}"
+        for what, names in faults
+        if names
+    ]
+    if wrong:
         raise DataError(
             f"the predictions do not fit the questions: {'; '.join(wrong)}. A score over wrong pairs says nothing: "
             "correct the file (seldio validate shows the lines), or score with the official join, which takes what "
@@ -79,64 +81,79 @@ def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedA
         )
     answered = {item: n for n, item in fitting}
     pairs = [JoinedPair(item, answered[item]) for item in range(len(items)) if item in answered]
-    missing = [item for item in range(len(items)) if item not in answered]
-    notices = []
-    if missing:
-        text = f"{plural(len(missing), 'question')} without prediction ({_names(items, missing)}), counted as wrong"
-        notices.append(Notice("missing-predictions", f"{text}; the official program leaves them out", grave=True))
-    return JoinedAnswers(pairs, missing, tuple(notices))
+    return _joined(items, pairs, (), "counted as wrong; the official program leaves them out")
 
 
 def _repeated(ids: Iterable[str]) -> list[str]:
     return [each for each, count in Counter(ids).items() if count > 1]
 
 
-def _many(what: str, count: int) -> str:
-    noun, rest = what.split(" ", 1)
-    return f"{plural(count, noun)} {rest}"
-
-
-def _names(items: Sequence[Item], numbers: Sequence[int]) -> str:
-    return listed([items[number].id for number in numbers], 5)
+def _joined(items: Sequence[Item], pairs: list[JoinedPair], told: Iterable[Notice], missed: str) -> JoinedAnswers:
+    """A join with a notice on questions without prediction, which are *missed* somehow."""
+    answered = {pair.item for pair in pairs}
+    missing = [item for item in range(len(items)) if item not in answered]
+    notices = list(told)
+    if missing:
+        names = listed([items[number].id for number in missing], 5)
+        comma = "," if missed.startswith("counted") else ""
+        text = f"{plural(len(missing), 'question')} without prediction ({names}){comma} {missed}"
+        notices.append(Notice("missing-predictions", text, grave=True))
+    return JoinedAnswers(pairs, missing, tuple(notices))
 
 
 # --- as the official program -----------------------------------------------------------------------
 
 
-class _Official:
+def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedAnswers:
     """The official join, step by step; each question is used once."""
+    by_key = {item.id: number for number, item in enumerate(items)}  # of several the last
+    by_content: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for number, item in enumerate(items):
+        by_content[_signature(item, item.answer, item.canonical_answer)].append(number)
+    used: set[int] = set()
 
-    def __init__(self, items: Sequence[Item]) -> None:
-        self.items = items
-        self.by_key = {item.id: number for number, item in enumerate(items)}  # of several the last
-        self.by_content: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-        for number, item in enumerate(items):
-            self.by_content[_signature(item, item.answer, item.canonical_answer)].append(number)
-        self.used: set[int] = set()
-
-    def find(self, row: Prediction, line: int) -> tuple[str, int] | None:
+    def find(row: Prediction, line: int) -> tuple[str, int] | None:
         """How the prediction in a line (from 0) finds its question, and which; None where it finds none."""
-        found = self.by_key.get(_key(row, line))
-        if found is not None and found not in self.used:
-            return ("id" if row.id is not None else "number"), found
         extra = row.extra or {}
-        for candidate in self.by_content.get(_signature(row, extra.get("answer"), extra.get("canonical_answer")), ()):
-            if candidate not in self.used:
+        names = (row.id, extra.get("pair_id"), extra.get("eval_index"), line)
+        found = by_key.get(next(str(name) for name in names if name is not None))
+        if found is not None and found not in used:
+            return ("id" if row.id is not None else "number"), found
+        for candidate in by_content.get(_signature(row, extra.get("answer"), extra.get("canonical_answer")), ()):
+            if candidate not in used:
                 return "content", candidate
-        if line < len(self.items) and line not in self.used and self._agree(row, self.items[line]):
+        there = items[line] if line < len(items) and line not in used else None
+        if there is not None and (_path(row), row.task or "") == (_path(there), there.task or ""):
             return "line", line
         return None
 
-    def _agree(self, row: Prediction, item: Item) -> bool:
-        return _path(row) == _path(item) and (row.task or "") == (item.task or "")
-
-
-def _key(row: Prediction, line: int) -> str:
-    extra = row.extra or {}
-    for value in (row.id, extra.get("pair_id"), extra.get("eval_index")):
-        if value is not None:
-            return str(value)
-    return str(line)
+    pairs, ways = [], defaultdict(list)
+    for line, row in enumerate(predictions):
+        found = find(row, line)
+        if found is None:
+            called = f"prediction {line + 1}" + (f" ({clipped(row.id, 40)})" if row.id else "")
+            reason = "its question is answered already" if row.id in by_key else "it belongs to no question"
+            raise DataError(f"{called}: {reason}, and the official program stops here with a ValueError: correct it")
+        way, number = found
+        used.add(number)
+        pairs.append(JoinedPair(number, line))
+        for kind in _traps(way, row, items[number]):
+            ways[kind].append(f"{'line ' + str(line + 1) if row.id is None else row.id} to {items[number].id}")
+    told = [
+        Notice(
+            f"official-join-{kind}",
+            f"{plural(len(names), 'prediction')} joined {_TRAPS[kind]}, as the official program does: "
+            f"{listed(names, 5)}",
+            grave=kind != "line",
+        )
+        for kind, names in ways.items()
+    ]
+    joined = _joined(items, pairs, told, "left out of the mean, as the official program does without a word")
+    if repeated := _repeated(item.id for item in items):
+        text = f"several questions share an id ({listed(repeated)}): the first prediction goes to the last of them"
+        more = Notice("official-join-repeated", text, grave=True)
+        joined = dataclasses.replace(joined, notices=(*joined.notices, more))
+    return joined
 
 
 def _signature(row: Item | Prediction, answer: object, canonical: object) -> tuple[str, ...]:
@@ -148,31 +165,6 @@ def _path(row: Item | Prediction) -> str:
     return row.audio[0] if row.audio else ""
 
 
-def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedAnswers:
-    state = _Official(items)
-    pairs, ways = [], defaultdict(list)
-    for line, row in enumerate(predictions):
-        found = state.find(row, line)
-        if found is None:
-            called = f"prediction {line + 1}" + (f" ({clipped(row.id, 40)})" if row.id else "")
-            reason = "its question is answered already" if row.id in state.by_key else "it belongs to no question"
-            raise DataError(f"{called}: {reason}, and the official program stops here with a ValueError: correct it")
-        way, number = found
-        state.used.add(number)
-        pairs.append(JoinedPair(number, line))
-        for kind in _traps(way, row, items[number]):
-            ways[kind].append(f"{'line ' + str(line + 1) if row.id is None else row.id} to {items[number].id}")
-    missing = [number for number in range(len(items)) if number not in state.used]
-    notices = [_TRAPS[kind](names) for kind, names in ways.items()]
-    if missing:
-        text = f"{plural(len(missing), 'question')} without prediction ({_names(items, missing)}) left out of the mean"
-        notices.append(Notice("missing-predictions", f"{text}, as the official program does without a word", True))
-    if repeated := _repeated(item.id for item in items):
-        text = f"several questions share an id ({listed(repeated)}): the first prediction goes to the last of them"
-        notices.append(Notice("official-join-repeated", text, grave=True))
-    return JoinedAnswers(pairs, missing, tuple(notices))
-
-
 def _traps(way: str, row: Prediction, item: Item) -> list[str]:
     if way != "id":
         return ["wrong-id" if row.id is not None and way == "line" else way]
@@ -180,19 +172,12 @@ def _traps(way: str, row: Prediction, item: Item) -> list[str]:
     return found + ([] if same_task(row.task, item.task) else ["task"])
 
 
-def _trap(name: str, what: str, *, grave: bool = True) -> Callable[[list[str]], Notice]:
-    def notice(names: list[str]) -> Notice:
-        text = f"{plural(len(names), 'prediction')} joined {what}, as the official program does: {listed(names, 5)}"
-        return Notice(f"official-join-{name}", text, grave)
-
-    return notice
-
-
+#: What a prediction was joined by where that was not its id alone; all but a join for want of an id are grave.
 _TRAPS = {
-    "wrong-id": _trap("wrong-id", "to the question in the same line although the id is that of no or an answered one"),
-    "line": _trap("line", "by line, for want of an id", grave=False),
-    "number": _trap("number", "because a number of its own (pair_id, eval_index, line) is the id of a question"),
-    "content": _trap("content", "by recording, task and copied answer, not by id"),
-    "audio": _trap("audio", "by id although the recordings differ"),
-    "task": _trap("task", "by id although the tasks differ"),
+    "wrong-id": "to the question in the same line although the id is that of no or an answered one",
+    "line": "by line, for want of an id",
+    "number": "because a number of its own (pair_id, eval_index, line) is the id of a question",
+    "content": "by recording, task and copied answer, not by id",
+    "audio": "by id although the recordings differ",
+    "task": "by id although the tasks differ",
 }

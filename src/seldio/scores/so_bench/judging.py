@@ -115,7 +115,7 @@ def to_judge(request: AnsweredQuestion) -> JudgeRequest:
 
 
 def through(server: Server) -> Judge:
-    """A judge for :func:`seldio.scores.so_bench.score.score` that asks *server*."""
+    """A judge for :func:`seldio.scores.so_bench.report.score` that asks *server*."""
     return lambda asked: [reply.verdict for reply in server.ask([to_judge(request) for request in asked])]
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from seldio.errors import UsageError
 
 SourceTime = Literal["event_only", "event_times_iou"]
 SpanPolicy = Literal["semantic_only", "semantic_times_iou"]
+_POLICIES: dict[str, tuple[str, ...]] = {"source_time": get_args(SourceTime), "span_policy": get_args(SpanPolicy)}
 
 
 #: The limits of a profile that users may change, by name.
@@ -52,28 +53,19 @@ class AnswerProfile:
     known_faults: tuple[str, ...] = ()
     departures: str = ""
 
-    def changed(
-        self, *, azimuth: float | None = None, elevation: float | None = None, distance: float | None = None,
-        relative: bool | None = None, onset: float | None = None, wer: float | None = None,
-        source_time: SourceTime | None = None, span_policy: SpanPolicy | None = None, broader: bool | None = None,
-    ) -> AnswerProfile:  # fmt: skip
-        """The profile with other values; None keeps its own.
+    def changed(self, **values: Any) -> AnswerProfile:
+        """The profile with other thresholds or policies; None keeps its own.
 
         Raises:
             UsageError: a threshold that is no finite number from 0 up, or a policy that does not exist.
         """
-        limits = {"azimuth": azimuth, "elevation": elevation, "distance": distance, "onset": onset, "wer": wer}
-        for name, value in limits.items():
-            if value is not None and not 0 <= value < math.inf:
+        given = {name: value for name, value in values.items() if value is not None}
+        for name, value in given.items():
+            if name in THRESHOLDS and not 0 <= value < math.inf:
                 raise UsageError(f"the {name} threshold is {value}; it is a number from 0 up")
-        for name, policy, known in (
-            ("source_time", source_time, get_args(SourceTime)), ("span_policy", span_policy, get_args(SpanPolicy)),
-        ):  # fmt: skip
-            if policy is not None and policy not in known:
-                raise UsageError(f"no {name} {policy!r}; there are {', '.join(known)}")
-        others = {"relative": relative, "source_time": source_time, "span_policy": span_policy, "broader": broader}
-        values = {name: value for name, value in (limits | others).items() if value is not None}
-        return dataclasses.replace(self, **values) if values else self  # type: ignore[arg-type]
+            if value not in _POLICIES.get(name, (value,)):
+                raise UsageError(f"no {name} {value!r}; there are {', '.join(_POLICIES[name])}")
+        return dataclasses.replace(self, **given) if given else self
 
     def settings(self) -> dict[str, str | float | bool]:
         """What shapes the numbers, by name."""

@@ -6,11 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import median
-from typing import Any, NamedTuple
 
-from seldio.reports.tables import Cell, Column, Notice, Table, in_order
-from seldio.scores.so_bench.evaluate import How, Scored
-from seldio.scores.so_bench.join import JoinedAnswers
+from seldio.answers.judgements import Judge
+from seldio.errors import DataError
+from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
+from seldio.schema.qa import Item, Prediction
+from seldio.scores.so_bench.count import Decider, Offline, Scored, count
+from seldio.scores.so_bench.join import JoinedAnswers, JoinedBy
+from seldio.scores.so_bench.join import join as joined_by
 from seldio.scores.so_bench.profiles import THRESHOLDS, AnswerProfile
 from seldio.tasks.english import COUNTS, PUBLISHED
 from seldio.text import clipped, listed, plural
@@ -21,7 +24,7 @@ _MACRO = Column("macro", "macro", "%", 2, "higher", "mean over tasks: each count
 _N = Column("n", "n", "", 0, None, "questions")
 _PARSED = Column("parse_rate", "parsed", "%", 1, "higher", "predictions that say what the task asks for")
 _SHARE = Column("decided", "decided", "%", 1, "higher", "questions that somebody decided")
-_HOW: tuple[tuple[How, Column], ...] = (
+_HOW: tuple[tuple[Decider, Column], ...] = (
     ("offline", Column("offline", "offline", "", 0, None, "read from the text without a judge")),
     ("judge", Column("judge", "judge", "", 0, None, "decided by the judge")),
     ("fallback", Column("fallback", "fallback", "", 0, None, "decided by the official fallback")),
@@ -79,7 +82,7 @@ def _numbers(rows: Sequence[Scored]) -> tuple[Cell, ...]:
     return accuracy(rows), accuracy(_decided(rows))
 
 
-def _shown(rows: Iterable[Scored]) -> list[tuple[How, Column]]:
+def _shown(rows: Iterable[Scored]) -> list[tuple[Decider, Column]]:
     """The columns of who decided; that of the official fallback only where it did."""
     used = {row.how for row in rows}
     return [(how, column) for how, column in _HOW if how != "fallback" or how in used]
@@ -166,192 +169,187 @@ def _speech(tasks: dict[str, list[Scored]]) -> Table:
 # --- what there is to know -------------------------------------------------------------------------
 
 
-class SoBenchCase(NamedTuple):
-    """What a notice may look at."""
-
-    rows: Sequence[Scored]
-    joined: JoinedAnswers
-    profile: AnswerProfile
-
-
-def notices(case: SoBenchCase) -> tuple[Notice, ...]:
+def notices(rows: Sequence[Scored], joined: JoinedAnswers, profile: AnswerProfile) -> tuple[Notice, ...]:
     """All that apply, the grave ones first."""
-    return in_order((*case.joined.notices, *(notice for check in _CHECKS for notice in check(case))))
+    found = [*joined.notices, *_undecided(rows), *_about(rows, "scoring-errors"), *_about(rows, "no-truth")]
+    if tasks := sorted({row.task for row in rows} - {*PUBLISHED}):
+        text = f"tasks that SO-Bench does not have ({listed(tasks)}): right is what equals the answer but for case"
+        found.append(Notice("unknown-tasks", text, grave=True))
+    found += [*_about(rows, "azimuth-as-elevation"), *_about(rows, "contradictory-judgements")]
+    if profile.departures:
+        found.append(Notice("not-the-whole-program", profile.departures, grave=True))
+    found += [*_float_trap(rows, profile), *_uneven(rows)]
+    if Counter(row.task for row in rows) != COUNTS:
+        text = (
+            f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
+            "task): the accuracy cannot be compared to published ones"
+        )
+        found.append(Notice("other-questions", text))
+    read = sum(row.how == "offline" and row.task != "speech_content" and bool(row.prediction.strip()) for row in rows)
+    if read:
+        share = f"{read:,} of {plural(len(rows), 'question')}"
+        text = f"{share} decided from the text alone; the official program asks a judge about all but transcripts"
+        found.append(Notice("read-offline", text))
+    return in_order(found)
 
 
-def _ids(rows: Sequence[Scored]) -> str:
-    return listed([row.item.id for row in rows], 3)
+def _about(rows: Sequence[Scored], name: str) -> Iterator[Notice]:
+    about, what, grave = _ABOUT_ROWS[name]
+    if some := [row for row in rows if about(row)]:
+        noun, rest = what.format(ids=listed([row.item.id for row in some], 3), reason=_reason(some[0])).split(" ", 1)
+        yield Notice(name, f"{plural(len(some), noun)} {rest}", grave)
 
 
-def _undecided(case: SoBenchCase) -> Iterator[Notice]:
-    rows = [row for row in case.rows if row.how == "undecided"]
-    if not rows:
+def _undecided(rows: Sequence[Scored]) -> Iterator[Notice]:
+    open_ones = Counter(row.task for row in rows if row.how == "undecided")
+    if not open_ones:
         return
-    tasks = ", ".join(f"{task} {count:,}" for task, count in Counter(row.task for row in rows).most_common(4))
-    decided = [row for row in case.rows if row.outcome is not None]
+    tasks = ", ".join(f"{task} {count:,}" for task, count in open_ones.most_common(4))
+    decided = _decided(rows)
     over = f"over the decided ones {accuracy(decided):.2%}" if decided else "and none is decided"
     text = (
-        f"{plural(len(rows), 'prediction')} without verdict ({tasks}): their texts do not tell, and there was no judge "
-        f"or it gave no verdict. Counted as wrong the accuracy is {accuracy(case.rows):.2%}, {over}: "
+        f"{plural(open_ones.total(), 'prediction')} without verdict ({tasks}): their texts do not tell, and there was "
+        f"no judge or it gave no verdict. Counted as wrong the accuracy is {accuracy(rows):.2%}, {over}: "
         "give a judge for one number"
     )
     yield Notice("no-verdict", text, grave=True)
 
 
-def _offline(case: SoBenchCase) -> Iterator[Notice]:
-    rows = [
-        row for row in case.rows if row.how == "offline" and row.task != "speech_content" and row.prediction.strip()
-    ]
-    if rows:
-        share = f"{len(rows):,} of {plural(len(case.rows), 'question')}"
-        text = f"{share} decided from the text alone; the official program asks a judge about all but transcripts"
-        yield Notice("read-offline", text)
-
-
 def judged_without_reference(rows: Sequence[Scored]) -> tuple[Notice, ...]:
     """What to know where a judge read numbers without being shown the right ones."""
     hidden = {task.name for task in PUBLISHED.values() if task.hidden and task.truth}
-    there = [row for row in rows if row.how == "judge" and row.task in hidden]
+    there = sum(row.how == "judge" and row.task in hidden for row in rows)
     if not there:
         return ()
     text = (
-        f"{plural(len(there), 'answer')} with a number read by a judge that was not shown the reference, so that it "
+        f"{plural(there, 'answer')} with a number read by a judge that was not shown the reference, so that it "
         "cannot read the right number into the text; the official program shows it, and its judge may be kinder"
     )
     return (Notice("judge-without-reference", text),)
 
 
-def _float_trap(case: SoBenchCase) -> Iterator[Notice]:
+def _float_trap(rows: Sequence[Scored], profile: AnswerProfile) -> Iterator[Notice]:
     """Errors equal to a threshold on paper and beyond it in binary."""
     limited = (task for task in PUBLISHED.values() if task.threshold)
     for task in sorted(limited, key=lambda task: THRESHOLDS.index(str(task.threshold))):
-        limit, key, unit = getattr(case.profile, str(task.threshold)), str(task.error), task.unit
-        if task.threshold == "distance" and case.profile.relative:
+        limit, key, unit = getattr(profile, str(task.threshold)), str(task.error), task.unit
+        if task.threshold == "distance" and profile.relative:
             key, unit = "relative_distance_error", "of the distance"
-        at = [row for row in case.rows if row.task == task.name and _is(row, key, limit)]
-        failed = [row for row in at if not row.correct]
+        errors = ((row, row.outcome.details.get(key)) for row in rows if row.task == task.name and row.outcome)
+        at = [row for row, error in errors if error is not None and abs(error - limit) < 1e-9]
+        failed = [row.item.id for row in at if not row.correct]
         if failed:
             text = (
                 f"{plural(len(failed), 'prediction')} of {task.name} wrong by the last bit: {len(at):,} are off by "
                 f"exactly {limit:g} {unit}, which is allowed, and in binary {len(failed):,} of these come out greater "
-                f"({_ids(failed)}). Kept as in the official program"
+                f"({listed(failed, 3)}). Kept as in the official program"
             )
             yield Notice("float-trap", text)
 
 
-def _is(row: Scored, key: str, limit: float) -> bool:
-    error = row.outcome.details.get(key) if row.outcome else None
-    return error is not None and abs(error - limit) < 1e-9
-
-
-def _uneven(case: SoBenchCase) -> Iterator[Notice]:
-    tasks = by_task(case.rows)
+def _uneven(rows: Sequence[Scored]) -> Iterator[Notice]:
+    tasks = by_task(rows)
     if len(tasks) < 2:
         return
-    (first, most), (second, next_most) = Counter({task: len(rows) for task, rows in tasks.items()}).most_common(2)
-    share, even = (most + next_most) / len(case.rows), 2 / len(tasks)
+    (first, most), (second, next_most) = Counter({task: len(some) for task, some in tasks.items()}).most_common(2)
+    share, even = (most + next_most) / len(rows), 2 / len(tasks)
     if share > 1.5 * even:
         text = (
             f"{first} and {second} make {share:.0%} of the questions: the accuracy over all questions "
-            f"({accuracy(case.rows):.2%}) is mostly theirs; with all {len(tasks)} tasks alike it is "
-            f"{macro(case.rows):.2%}"
+            f"({accuracy(rows):.2%}) is mostly theirs; with all {len(tasks)} tasks alike it is {macro(rows):.2%}"
         )
         yield Notice("uneven-tasks", text)
 
 
-def _other_questions(case: SoBenchCase) -> Iterator[Notice]:
-    counts = Counter(row.task for row in case.rows)
-    if counts != COUNTS:
-        text = (
-            f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
-            "task): the accuracy cannot be compared to published ones"
-        )
-        yield Notice("other-questions", text)
-
-
-def _azimuth_as_elevation(case: SoBenchCase) -> Iterator[Notice]:
-    rows = [
-        row
-        for row in case.rows
-        if row.task == "estimate_elevation" and _said(row, "elevation_deg") is None
-        and _said(row, "angle_deg") is not None
-    ]  # fmt: skip
-    if rows:
-        text = (
-            f"{plural(len(rows), 'elevation')} read from angle_deg, because the judgement has no elevation_deg "
-            f"({_ids(rows)}): an azimuth may have been scored as an elevation, as in the official program"
-        )
-        yield Notice("azimuth-as-elevation", text, grave=True)
-
-
-def _said(row: Scored, key: str) -> Any:
-    prediction = _part(row, "prediction")
-    return prediction.get(key) if isinstance(prediction, dict) else None
-
-
-def _part(row: Scored, name: str) -> object:
+def _part(row: Scored, name: str) -> dict[str, object]:
     """A part of a judgement, which may be anything: judges are machines."""
     judgement: object = row.judgement
-    return judgement.get(name) if isinstance(judgement, dict) else None
+    part = judgement.get(name) if isinstance(judgement, dict) else None
+    return part if isinstance(part, dict) else {}
 
 
-def _contradictions(case: SoBenchCase) -> Iterator[Notice]:
-    rows = [row for row in case.rows if _contradicts(_part(row, "semantic"))]
-    if rows:
-        text = (
-            f"{plural(len(rows), 'judgement')} whose source_match and source_match_level contradict each other "
-            f"({_ids(rows)}): the one that says right wins, as in the official program"
-        )
-        yield Notice("contradictory-judgements", text)
+def _reason(row: Scored) -> str:
+    return clipped(str(row.outcome.details.get("scoring_error") if row.outcome else None), 80)
 
 
-def _contradicts(semantic: object) -> bool:
-    if not isinstance(semantic, dict):
-        return False
+def _unusable(row: Scored) -> bool:
+    return row.outcome is not None and row.outcome.metric == "scoring_error"
+
+
+def _without_truth(row: Scored) -> bool:
+    truth = PUBLISHED[row.task].truth if row.task in PUBLISHED else None
+    return truth is not None and getattr(row.item.answer_meta, truth, None) is None
+
+
+def _azimuth_as_elevation(row: Scored) -> bool:
+    said = _part(row, "prediction")
+    return row.task == "estimate_elevation" and said.get("elevation_deg") is None and said.get("angle_deg") is not None
+
+
+def _contradicts(row: Scored) -> bool:
+    semantic = _part(row, "semantic")
     match, level = semantic.get("source_match"), semantic.get("source_match_level")
     return (match is True and level in ("wrong", "related_but_wrong")) or (
         match is False and level == "exact_or_synonym"
     )
 
 
-def _unusable(case: SoBenchCase) -> Iterator[Notice]:
-    rows = [row for row in case.rows if row.outcome is not None and row.outcome.metric == "scoring_error"]
-    if rows and (first := rows[0].outcome):
-        reason = clipped(str(first.details["scoring_error"]), 80)
-        text = (
-            f"{plural(len(rows), 'judgement')} that cannot be computed with counted as wrong ({_ids(rows)}: {reason})"
-        )
-        yield Notice("scoring-errors", text, grave=True)
+#: Notices on some questions: which, what is to be known of them (behind their number), and whether it is grave.
+_ABOUT_ROWS: dict[str, tuple[Callable[[Scored], bool], str, bool]] = {
+    "scoring-errors": (
+        _unusable, "judgement that cannot be computed with counted as wrong ({ids}: {reason})", True,
+    ),
+    "no-truth": (
+        _without_truth,
+        "question without the number in answer_meta that scoring needs ({ids}): no prediction can be right", True,
+    ),
+    "azimuth-as-elevation": (
+        _azimuth_as_elevation,
+        (
+            "elevation read from angle_deg, because the judgement has no elevation_deg ({ids}): an azimuth may have "
+            "been scored as an elevation, as in the official program"
+        ), True,
+    ),
+    "contradictory-judgements": (
+        _contradicts,
+        (
+            "judgement whose source_match and source_match_level contradict each other ({ids}): the one that says "
+            "right wins, as in the official program"
+        ), False,
+    ),
+}  # fmt: skip
 
 
-def _without_truth(case: SoBenchCase) -> Iterator[Notice]:
-    keys = {task.name: task.truth for task in PUBLISHED.values() if task.truth}
-    rows = [
-        row
-        for row in case.rows
-        if row.task in keys and getattr(row.item.answer_meta, str(keys[row.task]), None) is None
-    ]
-    if rows:
-        text = (
-            f"{plural(len(rows), 'question')} without the number in answer_meta that scoring needs ({_ids(rows)}): "
-            "no prediction can be right"
-        )
-        yield Notice("no-truth", text, grave=True)
+def score(
+    items: Sequence[Item],
+    predictions: Sequence[Prediction],
+    profile: AnswerProfile,
+    *,
+    judge: Judge | None = None,
+    join: JoinedBy = "strict",
+    offline: Offline = "extract",
+    system: str = "predictions",
+) -> tuple[ScoreReport, list[Scored]]:
+    """The score of *predictions* for the questions *items*, and the questions one by one.
 
+    Args:
+        items: the questions with their answers.
+        predictions: in any order; joined by id.
+        profile: thresholds and policies, see :mod:`seldio.scores.so_bench.profiles`; ``changed`` sets others.
+        judge: decides what the texts do not tell; what it leaves open stays without verdict.
+        join: ``official`` joins as the official program does, and tells where that is not by id.
+        offline: what is decided without a judge.
+        system: the name of what is scored.
 
-def _unknown_tasks(case: SoBenchCase) -> Iterator[Notice]:
-    tasks = sorted({row.task for row in case.rows} - {*PUBLISHED})
-    if tasks:
-        text = f"tasks that SO-Bench does not have ({listed(tasks)}): right is what equals the answer but for case"
-        yield Notice("unknown-tasks", text, grave=True)
-
-
-def _departures(case: SoBenchCase) -> Iterator[Notice]:
-    if case.profile.departures:
-        yield Notice("not-the-whole-program", case.profile.departures, grave=True)
-
-
-_CHECKS: tuple[Callable[[SoBenchCase], Iterator[Notice]], ...] = (
-    _undecided, _unusable, _without_truth, _unknown_tasks, _azimuth_as_elevation, _contradictions, _departures,
-    _float_trap, _uneven, _other_questions, _offline,
-)  # fmt: skip
+    Raises:
+        DataError: the predictions do not fit the questions, or there is nothing to score.
+        UsageError: a way of reading that does not exist.
+    """
+    joined = joined_by(items, predictions, join)
+    rows = count(items, predictions, joined, profile, judge, offline)
+    if not rows:
+        raise DataError("there is nothing to score: no question has a prediction, or there is no question")
+    over = f"{plural(len(rows), 'question')} of {plural(len(by_task(rows)), 'task')}"
+    settings = profile.settings() | {"join": join, "offline": offline, "judge": judge is not None}
+    found = tables(system, rows), notices(rows, joined, profile)
+    return ScoreReport(system, profile.name, profile.title, over, *found, settings), rows
