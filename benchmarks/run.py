@@ -28,10 +28,13 @@ import pyarrow.csv
 import soundfile
 import stored
 
+from seldio.check.labels import label_findings
+from seldio.check.validation import validate
 from seldio.conversion.asked import Request
 from seldio.conversion.dispatch import convert_any
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
+from seldio.formats.recognise import Recognised
 from seldio.media.recording import Recording
 from seldio.media.video import Video
 from seldio.media.video_writing import VideoWriter
@@ -41,7 +44,6 @@ from seldio.scores.so_bench.report import score as so_bench_score
 from seldio.synth import labels, scene
 from seldio.synth.painter import Painter
 from seldio.synth.recording import record
-from seldio.validation import check_labels, validate
 
 COLUMNS = ["frame", "class", "source", "azimuth", "elevation", "distance"]
 STARSS23 = get("starss23")
@@ -292,7 +294,7 @@ def reject(finding: Finding) -> None:
 def check(files: list[TextFile]) -> list[Finding]:
     """Read and run all label rules."""
     found: list[Finding] = []
-    check_labels(STARSS23.read(files, found.append), found.append)
+    found += label_findings(Recognised(STARSS23.read(files, found.append), True, ""))
     return found
 
 

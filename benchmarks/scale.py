@@ -97,13 +97,13 @@ def warm(workers: int) -> None:
 
 
 def _loaded(_: int) -> None:
+    import seldio.check.validation
     import seldio.conversion.shard_work
     import seldio.data.export_table
     import seldio.scores.seld.count
     import seldio.tasks
-    import seldio.validation
 
-    assert seldio.validation
+    assert seldio.check.validation
     time.sleep(0.5)
 
 

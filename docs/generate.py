@@ -25,8 +25,9 @@ from rich.console import Console
 from rich.text import Text
 
 import seldio
+from seldio.check.description import format_record, profile_titles
+from seldio.check.validation import validate
 from seldio.cli import app
-from seldio.description import format_record, profile_titles
 from seldio.findings import Rule
 from seldio.formats import FORMATS
 from seldio.formats.item_formats import ITEM_FORMATS
@@ -38,7 +39,6 @@ from seldio.schemas import SCHEMAS
 from seldio.scores.seld.profiles import PROFILES as LABEL_PROFILES
 from seldio.scores.so_bench.profiles import PROFILES as ANSWER_PROFILES
 from seldio.synth.tree import write_demo
-from seldio.validation import validate
 from seldio.vocabularies import names, vocabulary
 
 ROOT = Path(__file__).resolve().parent.parent

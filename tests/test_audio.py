@@ -23,6 +23,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import open_source
@@ -37,7 +38,6 @@ from seldio.rules import CATALOGUE
 from seldio.rules.audio import check_recordings
 from seldio.rules.audio_samples import check_samples
 from seldio.rules.collection import Collection
-from seldio.validation import validate
 
 SUBTYPES = ["PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE"]
 unix = pytest.mark.skipif(os.name == "nt", reason="named pipes and fork")

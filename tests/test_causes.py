@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from seldio.check.reference import load
+from seldio.check.settings import parse
+from seldio.check.validation import validate
 from seldio.errors import UsageError
 from seldio.findings import Finding, Severity
-from seldio.reference import load
-from seldio.settings import parse
-from seldio.validation import validate
 
 ROWS = [f"{frame},{frame % 13},{frame * 7 % 300 - 150},{frame % 60 - 30}" for frame in range(40)]
 

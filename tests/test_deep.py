@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from seldio import geometry
+from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.findings import Finding
 from seldio.media.arrays import CHANNELS, SIDES, Format
@@ -34,7 +35,6 @@ from seldio.rules.deep_fit import Rows, judged, timing
 from seldio.rules.deep_timing import heard, other, shift
 from seldio.synth import labels, scene
 from seldio.synth.recording import RecordingOptions, Room, record
-from seldio.validation import validate
 
 RATE = 24_000
 FORMATS: tuple[Format, ...] = ("foa", "mic")

@@ -21,15 +21,17 @@ from strategies import BOM, broken_files, label_files, text_file
 from test_rules import ALL, Case
 from typer.testing import CliRunner
 
-from seldio import repair
+from seldio.check import repair
+from seldio.check.fixes import Fixed, fix
+from seldio.check.labels import label_findings
+from seldio.check.validation import Examined, examine
 from seldio.cli import app
 from seldio.findings import Finding, Severity
-from seldio.fixes import Fixed, fix
 from seldio.formats import Reading, get
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
+from seldio.formats.recognise import Recognised
 from seldio.rules import CATALOGUE
-from seldio.validation import Examined, check_labels, examine
 
 dialects = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 FIXABLE = [case for case in ALL if case.bad and case.path is not None and CATALOGUE[case.code].fix != "none"]
@@ -299,7 +301,7 @@ def test_one_file_named_twice_is_repaired_once(tmp_path: Path) -> None:
 def checked(data: bytes, dialect: Dialect) -> tuple[Reading, list[Finding]]:
     found: list[Finding] = []
     reading = dialect.read([text_file(data)], found.append)
-    check_labels(reading, found.append)
+    found += label_findings(Recognised(reading, True, ""))
     return reading, found
 
 

@@ -20,6 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.files import Entry, open_source
 from seldio.files.sources import Lookup
@@ -29,7 +30,6 @@ from seldio.media.audio import probe
 from seldio.media.headers import read_header
 from seldio.rules import CATALOGUE
 from seldio.rules.item_audio import check_items
-from seldio.validation import validate
 
 linked = pytest.mark.skipif(sys.platform == "win32", reason="Windows needs a right of its own to make links")
 

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.conversion.asking import Request
 from seldio.conversion.dispatch import convert_any
@@ -27,7 +28,6 @@ from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.qa_csv import QUESTION
 from seldio.schema.qa import Item, Prediction
 from seldio.synth.tree import write_demo
-from seldio.validation import validate
 from tests.test_qa_json import items, predictions
 
 ITEMS, PREDICTIONS = item_formats.get("items-parquet"), item_formats.get("predictions-parquet")

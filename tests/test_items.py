@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.conversion.items import convert_items
 from seldio.errors import LossError, UsageError
 from seldio.formats import item_formats
 from seldio.synth.tree import write_demo
 from seldio.tasks.english import COUNTS
-from seldio.validation import validate
 
 RUN = CliRunner()
 

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from seldio import label_validation, line_validation, synth
+from seldio.check.reference import load
+from seldio.check.validation import validate
 from seldio.engines import running
 from seldio.findings import Finding
 from seldio.formats import get
-from seldio.reference import load
 from seldio.schema.events import ClipFile
 from seldio.synth.tree import write_tree
-from seldio.validation import validate
 
 
 def watched(monkeypatch: pytest.MonkeyPatch, module: ModuleType, cutter: str, size: str, limit: int) -> list[int]:

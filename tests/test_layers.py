@@ -21,8 +21,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("formats",),
     ("rules", "tasks", "answers"),
     (
-        "validation", "conversion", "scores", "data", "synth", "settings", "fixes", "repair", "reference", "description",
-        "item_validation", "label_validation", "line_validation", "mera",
+        "check", "conversion", "scores", "data", "synth",
     ),
     ("hub", "viewer", "schemas", "api"),
     ("cli",),

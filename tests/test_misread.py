@@ -14,16 +14,16 @@ from test_fixes import defective_files
 from typer.testing import CliRunner
 
 import seldio
-from seldio import repair
+from seldio.check import repair
+from seldio.check.fixes import Fixed
+from seldio.check.validation import Examined, examine, validate
 from seldio.cli import app
 from seldio.errors import InvalidData
-from seldio.fixes import Fixed
 from seldio.formats import get
 from seldio.formats.detect import detect
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.rules.collection import Reference
-from seldio.validation import Examined, examine, validate
 
 Row = tuple[float | str, ...]
 Rows = list[Row]

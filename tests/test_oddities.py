@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seldio.check.validation import validate
 from seldio.errors import SeldioError
 from seldio.findings import Finding, Severity
 from seldio.formats import item_formats
@@ -25,7 +26,6 @@ from seldio.formats.json_items import JsonItems
 from seldio.formats.qa_json import ITEMS
 from seldio.formats.ruenvaqa import RUENVAQA, template
 from seldio.schema.qa import Item, Prediction
-from seldio.validation import validate
 
 SO: dict[str, Any] = {
     "qa_id": "q1", "split": "test", "audio_id": "a", "audio_path": "a.wav", "task_name": "detect_time",

@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import seldio
+from seldio.check.reference import load
+from seldio.check.settings import Settings, read_baseline, write_baseline
+from seldio.check.validation import examine
 from seldio.findings import MOST_LISTED, MOST_RANGES, Finding, Report, Severity, gathered
 from seldio.formats import TextFile, get
 from seldio.formats.bad_rows import BadRows
-from seldio.reference import load
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
-from seldio.settings import Settings, read_baseline, write_baseline
-from seldio.validation import examine
 
 Row = tuple[int, int, int, int, int]
 Rows = list[Row]

@@ -16,18 +16,17 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
+from seldio.check.mera import as_json, response
+from seldio.check.reference import AnyReference, load
+from seldio.check.validation import examine, validate
 from seldio.cli import app
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding
 from seldio.formats.item_formats import get
 from seldio.formats.qa_csv import INSTRUCTIONS, Jasco, JascoPredictions, expand
-from seldio.item_validation import AnyReference
-from seldio.mera import as_json, response
-from seldio.reference import load
 from seldio.rules import CATALOGUE
 from seldio.rules.predictions import ItemReference
 from seldio.schema.qa import Item
-from seldio.validation import examine, validate
 
 Record = dict[str, Any]
 TASKS = ("detect_time", "estimate_azimuth", "multi_hop")

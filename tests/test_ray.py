@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from seldio import synth
+from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.conversion import convert_source, shards, sources
 from seldio.conversion.asked import Request
@@ -30,7 +31,6 @@ from seldio.formats import get
 from seldio.rules.collection import probed
 from seldio.schema.events import ClipFile
 from seldio.synth.tree import CLIPS, write_tree
-from seldio.validation import validate
 
 pytestmark = pytest.mark.slow
 

@@ -22,15 +22,15 @@ import pyarrow as pa
 import pytest
 
 import seldio
+from seldio.check.reference import load
+from seldio.check.validation import validate
 from seldio.cli.info import page
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.formats.parquet import write_parquet
 from seldio.reader_rules import READER_RULES
-from seldio.reference import load
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE, FAMILIES
-from seldio.validation import validate
 
 HERE = Path(__file__).parent
 CASES = HERE / "cases" / "rules"
@@ -458,7 +458,7 @@ def test_each_rule_without_a_function_has_its_page_and_each_page_its_rule() -> N
 def test_rules_with_a_check_say_what_they_look_at() -> None:
     subjects = {rule.subject for rule in CATALOGUE.values() if rule.check is not None}
     assert subjects == {
-        ("Labels",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Collection",),
+        ("Labels",), ("Profile",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Collection",),
         ("Collection", "Tree"), ("Package",), ("HubFolder",), ("TreeAudio",), ("Listened",), ("ListenedSet",),
         ("TreeVideo",), ("Seen",), ("Fits",),
     }  # fmt: skip

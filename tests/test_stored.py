@@ -24,16 +24,16 @@ from typer.testing import CliRunner
 from videos import make as make_video
 
 import seldio
+from seldio.check.description import describe
+from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.data import export
-from seldio.description import describe
 from seldio.errors import InvalidData, UsageError
 from seldio.files import DEFAULTS, Limits, Source, open_source
 from seldio.files.parquet_files import places
 from seldio.findings import Finding, raise_errors
 from seldio.formats import item_formats
 from seldio.schema.qa import Item
-from seldio.validation import validate
 
 KINDS = ("parquet", "webdataset", "audiofolder", "videofolder")
 LABELS = "metadata_dev/dev-train-tau/fold3_room4_mix001.csv"

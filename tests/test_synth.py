@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seldio import clock, geometry
+from seldio.check.validation import validate
 from seldio.errors import UsageError
 from seldio.formats import get
 from seldio.media import arrays
@@ -28,7 +29,6 @@ from seldio.synth.painter import COLOURS, Painter
 from seldio.synth.recording import DIFFUSE, RATE, RecordingOptions, Room, mix, on_capsules, record
 from seldio.synth.sounds import LEVEL, PEAK, SOUNDS, band, fast_size, sound
 from seldio.synth.tree import write_clip, write_tree
-from seldio.validation import validate
 
 OPEN = RecordingOptions(Room(reverberation=0), snr=None)
 HOP = RATE // 10

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from seldio.check.validation import examine, validate
 from seldio.engines import running
 from seldio.findings import Finding
 from seldio.formats import item_formats
 from seldio.schema.qa import Item
 from seldio.synth import CLIPS
 from seldio.synth.tree import write_tree
-from seldio.validation import examine, validate
 
 pytestmark = pytest.mark.slow
 

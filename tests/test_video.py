@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from videos import NTSC, bars, begun_at, make, number, recording
 
 from seldio import clock
+from seldio.check.validation import validate
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
 from seldio.findings import Finding
@@ -32,7 +33,6 @@ from seldio.media import video_packets
 from seldio.media.video import NotVideo, PictureDecoder, Video
 from seldio.rules.collection import Collection
 from seldio.rules.video import check_videos
-from seldio.validation import validate
 
 QUICK = {"preset": "ultrafast"}
 DROPPED = [at for at in range(66) if at % 11 != 5]

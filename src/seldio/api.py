@@ -19,13 +19,13 @@ from seldio.findings import Report, Severity, raise_errors
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from seldio.check.fixes import Fixed
+    from seldio.check.settings import Settings
     from seldio.conversion.sources import Conversion
     from seldio.files import Source
-    from seldio.fixes import Fixed
     from seldio.formats import Format
     from seldio.item_validation import AnyReference
     from seldio.reports.tables import ScoreReport
-    from seldio.settings import Settings
     from seldio.viewer.page import Page
 
 __all__ = [
@@ -107,11 +107,11 @@ def write(
         UsageError: the layout needs a field that the table lacks, or the table is of another kind.
         SeldioError: the disk fails.
     """
+    from seldio.check.vetting import vet_table
     from seldio.conversion import tables
     from seldio.conversion.inputs import Input
     from seldio.conversion.item_tables import is_item_table, write_item_table
     from seldio.conversion.outputs import write_tables
-    from seldio.conversion.vetting import vet_table
     from seldio.formats import get
     from seldio.schema.events import event_table, origin_of
 
@@ -132,7 +132,7 @@ class Description(dict[str, Any]):
     """What a source holds, as plain values for JSON; printed, it is the text that ``seldio info`` shows."""
 
     def __str__(self) -> str:
-        from seldio.description import as_text
+        from seldio.check.description import as_text
 
         return as_text(self)
 
@@ -152,7 +152,7 @@ def info(path: Path, *, format: str | None = None) -> Description:
         UsageError: nothing has that name, or no such format exists.
         SeldioError: the disk fails.
     """
-    from seldio.description import describe
+    from seldio.check.description import describe
 
     return Description(describe(path, format))
 
@@ -200,7 +200,7 @@ def validate(
         format: the layout of all label files; found from their content if not given.
         reference: for labels the clips to expect (a folder of recordings or labels, ``mix001..mix079``,
             ``starss23:dev-test``), for predictions the file with their questions; or what
-            :func:`seldio.reference.load` makes of one.
+            :func:`seldio.check.reference.load` makes of one.
         select: only these rules: prefixes of codes, in a list or a text with commas.
         ignore: not these rules, likewise.
         fail_on: what makes the data fail: ``error`` (if not given), ``warning`` or ``info``.
@@ -222,10 +222,10 @@ def validate(
     """
     from pathlib import Path as Disk
 
-    from seldio import settings
-    from seldio.reference import load
-    from seldio.repair import nothing, repair, repairs
-    from seldio.validation import Examined, examine
+    from seldio.check import settings
+    from seldio.check.reference import load
+    from seldio.check.repair import nothing, repair, repairs
+    from seldio.check.validation import Examined, examine
 
     chosen = _settings(config, select, ignore, fail_on, baseline)
     expected = load(os.fspath(reference)) if isinstance(reference, str | os.PathLike) else reference
@@ -266,7 +266,7 @@ def _settings(
     """The settings of *config*, with what the caller says on top."""
     from pathlib import Path as Disk
 
-    from seldio import settings
+    from seldio.check import settings
 
     chosen = settings.load_file(Disk(config)) if isinstance(config, str | os.PathLike) else config
     chosen = chosen or settings.Settings()

@@ -38,7 +38,7 @@ def formats(
     json: bool = typer.Option(False, "--json", help="Print json."),
 ) -> ExitCode:
     """List the formats, or explain one: columns, units, what it carries and what it cannot."""
-    from seldio.description import format_page, format_record
+    from seldio.check.description import format_page, format_record
     from seldio.formats import FORMATS, get, item_formats
 
     asked = item_formats.named(name) or get(name) if name else None

@@ -81,7 +81,7 @@ def complete_targets(incomplete: str) -> Iterator[tuple[str, str]]:
 
 def complete_profiles(incomplete: str) -> Iterator[tuple[str, str]]:
     """The ways of scoring that begin so, with their titles."""
-    from seldio.description import profile_titles
+    from seldio.check.description import profile_titles
 
     yield from (pair for pair in profile_titles() if pair[0].startswith(incomplete))
 

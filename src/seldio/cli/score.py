@@ -37,7 +37,7 @@ def _list(asked: bool) -> None:
     """Print the ways of scoring."""
     if not asked:
         return
-    from seldio.description import profile_titles
+    from seldio.check.description import profile_titles
 
     for name, title in profile_titles():
         typer.echo(f"{name:<20} {title}")

@@ -72,7 +72,8 @@ def command(
     resume: str | None = RESUME,
 ) -> ExitCode:
     """Check labels, submissions and data sets: what is wrong, where, why it matters, what to do."""
-    from seldio import api, settings
+    from seldio import api
+    from seldio.check import settings
     from seldio.engines import running
 
     chosen = settings.load_file(config) if config is not None else settings.load()
@@ -97,9 +98,9 @@ def command(
 
 def _mera(paths: list[str], reference: str | None, out: Path | None) -> ExitCode:
     """Print what MERA's server will answer; findings if the submission fails."""
+    from seldio.check.mera import as_json, response
+    from seldio.check.reference import load
     from seldio.files import write_bytes
-    from seldio.mera import as_json, response
-    from seldio.reference import load
 
     if len(paths) != 1:
         raise UsageError("--output mera is the answer to one submission")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from seldio.conversion.vetting import Faults, joined, vet
+from seldio.check.vetting import Faults, vet
 from seldio.errors import InvalidData, UnknownFormat, UsageError
-from seldio.files import Entry, Source, open_source
+from seldio.files import Entry, Source
+from seldio.files.sources import reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import Format, Reading, TextFile, get
 from seldio.formats.recognise import SUFFIXES, clip_names, is_annotations, read_files
@@ -64,16 +64,6 @@ def read_tables(
         SeldioError: the disk fails.
     """
     return read_input(path, format, sink).tables
-
-
-@contextmanager
-def reopened(place: str | os.PathLike[str] | Source, sink: Sink) -> Iterator[Source]:
-    """The source at *place*, closed in the end; one that is open stays so, as standard input is read only once."""
-    if isinstance(place, Source):
-        yield place
-        return
-    with open_source(place, sink) as source:
-        yield source
 
 
 class Single(NamedTuple):
@@ -127,7 +117,7 @@ def read_input(
         files=len(files),
         skipped=len(source.entries) - len(files),
         local=local or [source.path],
-        faults=joined(vet(item.reading, item.told) for item in recognised),
+        faults=vet(recognised),
     )
 
 

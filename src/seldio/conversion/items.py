@@ -8,18 +8,18 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import BinaryIO
 
+from seldio.check.reference import RUENVAQA
 from seldio.conversion.choices import answered
-from seldio.conversion.inputs import reopened
 from seldio.conversion.outputs import write_single
 from seldio.conversion.sources import Conversion
 from seldio.conversion.tables import ALL, checked_fields
 from seldio.errors import DataError, LossError, UsageError
 from seldio.files import Entry, Source, open_source, read_entries
+from seldio.files.sources import reopened
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats import item_formats, tables
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.mera_submission import SUBMISSION, zipped
-from seldio.reference import RUENVAQA
 from seldio.schema.qa import Item, Prediction
 from seldio.text import plural, printable
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from seldio import tasks
+from seldio.check.vetting import Faults
 from seldio.conversion.shards import Shard
-from seldio.conversion.vetting import Faults
 from seldio.formats import item_formats
 from seldio.formats.json_items import JsonItems
 from seldio.schema.events import origin_of

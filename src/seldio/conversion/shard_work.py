@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from seldio.check.vetting import Faults
 from seldio.conversion.carry import carried, filled
 from seldio.conversion.columns import with_column
 from seldio.conversion.facts import Facts
@@ -19,7 +20,6 @@ from seldio.conversion.inputs import strict
 from seldio.conversion.measuring import complete, measured
 from seldio.conversion.outputs import clip_tables
 from seldio.conversion.shards import Shard
-from seldio.conversion.vetting import Faults
 from seldio.errors import DataError
 from seldio.files import many_files, write_bytes
 from seldio.findings import Finding

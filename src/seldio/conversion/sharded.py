@@ -11,13 +11,13 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
 
+from seldio.check.vetting import Faults
 from seldio.conversion.facts import Facts
 from seldio.conversion.losses import Plan, planned
 from seldio.conversion.outputs import folder_place, several, table_place
 from seldio.conversion.shard_work import CONSTANT, Known, Looking, Packed, Packing, Seen, Writing, still_there
 from seldio.conversion.shards import Shard
 from seldio.conversion.tables import merged, refuse
-from seldio.conversion.vetting import Faults
 from seldio.engines import each
 from seldio.errors import DataError
 from seldio.files import Source, atomic_write

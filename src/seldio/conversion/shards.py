@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from seldio.check.vetting import Faults, vet
 from seldio.conversion.inputs import asking, label_entries, label_files
-from seldio.conversion.vetting import Faults, joined, vet
 from seldio.engines import cut
 from seldio.files import Entry, Source
 from seldio.findings import Finding, Severity, Sink, raise_errors
-from seldio.formats import Format, Reading, TextFile, get
+from seldio.formats import Format, TextFile, get
 from seldio.formats.choice import Wanted
-from seldio.formats.recognise import files_by_layout, read_files, usable
+from seldio.formats.recognise import Recognised, files_by_layout, read_files, usable
 from seldio.progress import over
 
 #: Bytes of labels that are worked on together.
@@ -54,7 +54,7 @@ class Shard(NamedTuple):
 
     def read(self, sink: Sink = raise_errors) -> list[tuple[pa.Table, Format]]:
         """The event tables of its files, each with its layout; raises what :meth:`vetted` raises."""
-        return [(reading.table, reading.format) for reading in self._readings(sink)]
+        return [(one.reading.table, one.reading.format) for one in self._readings(sink)]
 
     def vetted(self, sink: Sink = raise_errors) -> tuple[list[tuple[pa.Table, Format]], Faults]:
         """The event tables of its files, each with its layout, and errors in their rows.
@@ -63,14 +63,13 @@ class Shard(NamedTuple):
             InvalidData: a file is damaged; and what *sink* raises.
             UnknownFormat: the layout has to be named.
         """
-        readings = self._readings(sink)
-        faults = joined(vet(reading, self.told) for reading in readings)
-        return [(reading.table, reading.format) for reading in readings], faults
+        found = self._readings(sink)
+        return [(one.reading.table, one.reading.format) for one in found], vet(found).alone()
 
-    def _readings(self, sink: Sink) -> list[Reading]:
+    def _readings(self, sink: Sink) -> list[Recognised]:
         told = get(self.layout) if self.layout is not None else None
         files = [TextFile(entry.path, name, clip, entry.read()) for entry, name, clip in self.files]
-        return [item.reading for item in read_files(files, asking(sink), told)]
+        return read_files(files, asking(sink), told)
 
 
 def shards(

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, cast
 import pyarrow as pa
 
 from seldio.conversion.carry import filled
-from seldio.conversion.inputs import label_entries, read_input, reopened, strict
+from seldio.conversion.inputs import label_entries, read_input, strict
 from seldio.conversion.losses import NOTHING, Plan, plan
 from seldio.conversion.outputs import write_stream, write_tables
 from seldio.conversion.sharded import convert_shards
@@ -20,6 +20,7 @@ from seldio.conversion.shards import Shard, known, shards
 from seldio.conversion.tables import carry_out, checked_names, merged, refuse
 from seldio.errors import UsageError
 from seldio.files import Source
+from seldio.files.sources import reopened
 from seldio.findings import Finding
 from seldio.formats import Format, get, item_formats
 from seldio.formats.parquet import PARQUET

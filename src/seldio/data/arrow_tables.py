@@ -12,15 +12,15 @@ from typing import Any, NamedTuple, overload
 import pyarrow as pa
 
 from seldio import clock
+from seldio.check.vetting import vet
 from seldio.conversion.inputs import asking
 from seldio.conversion.items import read_items
-from seldio.conversion.vetting import vet
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import raise_errors
 from seldio.formats import FORMATS, Format, TextFile, get
 from seldio.formats.items import ItemFormat
-from seldio.formats.recognise import files_by_layout, usable
+from seldio.formats.recognise import Recognised, files_by_layout, usable
 from seldio.schema.events import COLUMNS
 from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
 from seldio.text import plural, printable
@@ -205,7 +205,7 @@ class Events(ArrowTable):
                 raise
             reading = other.read([text], raise_errors)
         if not self._force and clip not in self._vetted:
-            vet(reading, told=self._format is not None).settle(force=False)
+            vet([Recognised(reading, self._format is not None, "")]).settle(force=False)
             self._vetted.add(clip)
         return reading.table, reading.format
 

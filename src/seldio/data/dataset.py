@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Self
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seldio.check.description import frame_counts
 from seldio.data.arrow_tables import Events, Items
 from seldio.data.clip_media import Media
 from seldio.data.index import Index
-from seldio.description import frame_counts
 from seldio.errors import UsageError
 from seldio.files import Entry, open_source
 from seldio.findings import raise_errors

@@ -16,6 +16,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from itertools import chain
 from operator import attrgetter
@@ -73,6 +74,16 @@ def open_source(
     if mode:
         sink(special(given, mode))
     return Source(given, "file", ())
+
+
+@contextmanager
+def reopened(place: str | os.PathLike[str] | Source, sink: Sink) -> Iterator[Source]:
+    """The source at *place*, closed in the end; one that is open stays so, as standard input is read only once."""
+    if isinstance(place, Source):
+        yield place
+        return
+    with open_source(place, sink) as source:
+        yield source
 
 
 def read_entries(source: Iterable[Entry], sink: Sink) -> Iterator[tuple[Entry, bytes]]:

@@ -20,11 +20,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from seldio.engines import cut
-from seldio.errors import InvalidData, UsageError
+from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import Sink
-from seldio.formats import Format, Reading, TextFile, get, item_formats
+from seldio.formats import Format, TextFile, get, item_formats
 from seldio.formats.choice import Wanted
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.recognise import (
@@ -32,6 +34,7 @@ from seldio.formats.recognise import (
     Recognised,
     clip_names,
     files_by_layout,
+    in_utf8,
     is_annotations,
     read_files,
     usable,
@@ -39,6 +42,7 @@ from seldio.formats.recognise import (
 from seldio.formats.tables import SUFFIX as PARQUET
 from seldio.formats.tables import is_table
 from seldio.progress import over
+from seldio.schema.events import origin_of
 from seldio.text import printable
 
 #: Bytes of a part. One file is never split, unless it has lines of questions.
@@ -74,6 +78,7 @@ class Part:
         named: whether the user named the layout.
         evidence: why the layout was chosen; empty where it was named, or where no file has a row.
         span: the bytes of the only file that are the part, whole lines; all of it if None.
+        undecided: whether the layout of labels could not be told, which is a finding already: there is nothing to read.
     """
 
     files: tuple[NamedEntry, ...]
@@ -82,6 +87,7 @@ class Part:
     named: bool = False
     evidence: str = ""
     span: tuple[int, int] | None = None
+    undecided: bool = False
     _held: tuple[bytes, ...] | None = dataclasses.field(default=None, repr=False, compare=False)
 
     @property
@@ -132,7 +138,7 @@ class Part:
 
         A table of many clips is a reading of its own. Files that turn out to be unreadable are in no reading.
         """
-        if self.questions is not None:
+        if self.questions is not None or self.undecided:
             return []
         files = list(self.texts(sink))
         format = self.format
@@ -155,10 +161,6 @@ class Part:
         """The part with some of its files only, in that order."""
         held = None if self._held is None else tuple(self._held[number] for number in numbers)
         return dataclasses.replace(self, files=tuple(self.files[number] for number in numbers), _held=held)
-
-    def reopened(self, number: int) -> Reading | None:
-        """The labels of file *number* again, alone; None where it has gone or changed its nature meanwhile."""
-        return next((found.reading for found in self.chosen([number]).labels(lambda _: None)), None)
 
 
 def parts(
@@ -195,6 +197,17 @@ def parts(
         alone = Part(tuple(NamedEntry(e, e.name, "") for e in entries), questions=name, named=chosen is not None)
         cuts += _cut_lines(alone, found, size or CUT, whole)
     return cuts
+
+
+def resolved(format: Format, table: pa.Table) -> Format:
+    """The layout of *table*: of a table read from Parquet, the one that its rows came from."""
+    if format.role != "table":
+        return format
+    origin = origin_of(table)
+    try:
+        return dataclasses.replace(get(origin.format), vocabulary=origin.vocabulary)
+    except UnknownFormat:
+        return dataclasses.replace(format, vocabulary=origin.vocabulary)
 
 
 def checked_clips(found: Iterable[Part]) -> None:
@@ -293,8 +306,22 @@ def _evidence(entry: Entry, room: int) -> bytes:
         if head[:1] == b"{":
             return head[: head.rfind(b"\n") + 1] or head
         stream.seek(entry.size - room // 2)
-        tail = stream.read()
-    return head[: head.rfind(b"\n", 0, room // 2) + 1 or room // 2] + tail[tail.find(b"\n") + 1 :]
+        return _ends(head[: room // 2], stream.read())
+
+
+def _ends(head: bytes, tail: bytes) -> bytes:
+    """The whole lines of the head and of the tail of a file."""
+    return (head[: head.rfind(b"\n") + 1] or head) + tail[tail.find(b"\n") + 1 :]
+
+
+def evidence(found: Sequence[Part]) -> Iterator[TextFile]:
+    """What is looked at of the label files of some parts, to say what they are: all of a small data set."""
+    size, files = sum(part.size for part in found), sum(len(part.files) for part in found)
+    room = size if size <= EVIDENCE else max(_ROWS, EVIDENCE // files)
+    for file in (file for part in found for file in part.texts(lambda _: None)):
+        text = in_utf8(file, lambda _: None)
+        data = text.data if len(text.data) <= room else _ends(text.data[: room // 2], text.data[-(room // 2) :])
+        yield dataclasses.replace(text, data=data)
 
 
 def _label_parts(found: _Told, chosen: Format | ItemFormat | None, wanted: Wanted | None, sink: Sink) -> Iterator[Part]:
@@ -316,8 +343,12 @@ def _label_parts(found: _Told, chosen: Format | ItemFormat | None, wanted: Wante
     there = {file.path for file in sound}
     if broken := [file for file in every if file.path not in there]:
         yield Part(run(broken))
-    for layout, files, evidence in files_by_layout(sound, sink, wanted):
+    decided = files_by_layout(sound, sink, wanted)
+    for layout, files, evidence in decided:
         yield Part(run(files), layout.name, evidence=evidence)
+        there -= {file.path for file in files}
+    if there:
+        yield Part(run(file for file in sound if file.path in there), undecided=True)
 
 
 def _cut(part: Part, found: _Told, size: int, by_clip: bool) -> Iterator[Part]:

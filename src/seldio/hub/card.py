@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from huggingface_hub.utils._fixes import yaml_dump
 
-from seldio.description import as_text
+from seldio.check.description import as_text
 from seldio.findings import Sink
 from seldio.formats import yaml_text
 from seldio.hub.layout import ConfigSplit, Upload, features_of, schema_of
@@ -82,7 +82,7 @@ def made_card(
         repo: ``user/name``.
         upload: what goes up.
         parts: its configurations and splits.
-        facts: what :func:`seldio.description.describe` says of the source.
+        facts: what :func:`seldio.check.description.describe` says of the source.
         about: what people say.
         old: a card that is there already: its text and values are kept, what is lacking is added.
     """

@@ -13,12 +13,12 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet as pq
 
+from seldio.check.validation import Examined
 from seldio.files import Entry
 from seldio.formats.label_csv import Dialect
 from seldio.formats.trees import read_tree
 from seldio.rules.hub_folder import ASIDE, kind_of, suffix_of
 from seldio.schema.splits import WORDS, clip_split, place, split_of
-from seldio.validation import Examined
 
 #: The last part of the name of a shard.
 _SHARD = re.compile(r"-\d{5}(?P<of>-of-\d{5})$")

@@ -25,8 +25,9 @@ from typing import Literal
 from huggingface_hub import CommitOperationAdd, CommitOperationDelete
 
 from seldio import progress, rules
+from seldio.check.description import description
+from seldio.check.validation import examine
 from seldio.data.exporting import LIMITS, MANIFEST, ExportFile, Manifest, export
-from seldio.description import description
 from seldio.engines import cut
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, atomic_write, open_source
@@ -39,7 +40,6 @@ from seldio.hub.layout import Upload, UploadKind, config_splits
 from seldio.hub.repository import Head, RemoteFile, checked_name, fetch, is_safe, read_head
 from seldio.rules.hub_folder import ASIDE, HubFolder, suffix_of
 from seldio.text import listed, plural, printable
-from seldio.validation import examine
 
 #: Files and bytes of one commit; after a break, the next run goes on behind the last commit.
 BATCH_FILES, BATCH_BYTES = 500, 5 * 2**30

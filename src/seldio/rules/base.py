@@ -27,19 +27,12 @@ class Labels:
 
     Args:
         reading: the table and the files it came from.
-        told: whether the user named the format; otherwise it was found from the content.
-        lengths: label frames of each clip, where a reference knows them.
     """
 
-    def __init__(self, reading: Reading, told: bool = False, lengths: dict[str, int] | None = None) -> None:
+    def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self.told = told
-        self.lengths = lengths or {}
         self.format = reading.format
         self.dialect = reading.format if isinstance(reading.format, Dialect) else None
-        #: set where the files are of another layout altogether: no other rule has anything to say then
-        self.foreign = False
-        self._explained: dict[str, Bools] = {}
         self._extremes: dict[tuple[str, str], Any] = {}
 
     def __len__(self) -> int:
@@ -148,35 +141,14 @@ class Labels:
             same = np.logical_and.reduce([key[first] == key[second] for key in keys])
             pairs.append((first[same], second[same]))
             second, shift = second[follows[first]], shift + 1
-        if "frame" in self._explained:  # rows whose frames are none do not go together
-            void = self._explained["frame"] if self.order is None else self._explained["frame"][self.order]
-            pairs = [(first[~void[first]], second[~void[first]]) for first, second in pairs]
         return np.concatenate([pair[0] for pair in pairs]), np.concatenate([pair[1] for pair in pairs])
 
     # --- findings ----------------------------------------------------------------------------------
 
-    def explain(self, rows: slice, *fields: str) -> None:
-        """Say that a misreading accounts for the values of *fields* in *rows*: no range findings there."""
-        for field in fields:
-            self._explained.setdefault(field, np.zeros(len(self), dtype=bool))[rows] = True
-
-    def explained(self, field: str, rows: slice = slice(None)) -> bool:
-        """Whether a misreading accounts for *field* somewhere in *rows*."""
-        return field in self._explained and bool(self._explained[field][rows].any())
-
-    def unexplained(self, field: str, rows: Ints) -> Bools:
-        """For each of *rows* whether no misreading accounts for *field*."""
-        return ~self._explained[field][rows] if field in self._explained else np.ones(len(rows), dtype=bool)
-
     def where(self, field: str, wrong: Bools) -> Iterator[int]:
-        """The rows where *wrong* holds, *field* is known and no misreading has explained it.
-
-        They come as :meth:`firsts` gives them.
-        """
+        """The rows where *wrong* holds and *field* is known, as :meth:`firsts` gives them."""
         if self.reading.table[field].null_count:
             wrong = wrong & self.reading.table[field].is_valid().to_numpy()
-        if field in self._explained:
-            wrong = wrong & ~self._explained[field]
         return self.firsts(np.flatnonzero(wrong))
 
     def firsts(self, rows: Ints) -> Iterator[int]:

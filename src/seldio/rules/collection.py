@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from seldio.errors import InvalidData, SeldioError
-from seldio.files import Entry
+from seldio.files import Entry, Source
 from seldio.findings import Finding
 from seldio.formats.base import Reading
 
@@ -49,6 +49,12 @@ class Collection:
     readings: Sequence[Reading]
     reference: Reference | None = None
     stored: Sequence[Entry] = ()
+
+    @staticmethod
+    def of(source: Source, readings: Sequence[Reading], reference: object) -> Collection:
+        """The files of *source*, with the labels among them and the clips that are expected."""
+        clips = reference if isinstance(reference, Reference) else None
+        return Collection(source.path, source.kind, source.entries, readings, clips, source.stored)
 
     @property
     def clips(self) -> dict[str, str]:

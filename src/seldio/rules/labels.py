@@ -21,6 +21,9 @@ MOST_OVERLAPS = 6
 LONGEST_ACTIVITY = 1.65
 #: No room of any data set is larger (metres).
 FARTHEST = 100.0
+#: The column that a rule judges by, where that is not the one it points at: frames that mean something else do not
+#: bring rows together.
+JUDGED_BY = {"LAB202": "frame", "LAB203": "frame"}
 
 
 @rule("LAB101", ERROR)
@@ -384,7 +387,6 @@ def overlaps(labels: Labels, found: Found) -> Iterator[Finding]:
         sizes = np.diff(labels.frame_starts)
         crowded = np.flatnonzero(sizes > MOST_OVERLAPS)
         rows = labels.rows(labels.frame_starts[crowded] + MOST_OVERLAPS)
-        crowded, rows = (part[labels.unexplained("frame", rows)] for part in (crowded, rows))
         order = np.argsort(rows, kind="stable")
         rows, sizes = rows[order], sizes[crowded][order]
         for row in labels.firsts(rows):

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from seldio import clock
+from seldio.check.validation import Examined, examine
 from seldio.conversion.items import read_items
 from seldio.data.clip_media import ClipMedia, Path, named_file, stem_of
 from seldio.errors import DataError, SeldioError, UsageError
@@ -24,7 +25,6 @@ from seldio.media.arrays import Format
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item, Proof
 from seldio.text import clipped, plural, printable
-from seldio.validation import Examined, examine
 from seldio.viewer.tracks import events_of, with_frames
 
 #: Event frames that a page may hold.

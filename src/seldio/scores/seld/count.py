@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-from seldio.conversion.vetting import Faults, joined
+from seldio.check.vetting import Faults, joined
 from seldio.engines import cut, each
 from seldio.errors import UsageError
 from seldio.scores.seld import causes, profiles

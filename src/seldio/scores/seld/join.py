@@ -19,11 +19,11 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import clock
-from seldio import reference as references
+from seldio.check import reference as references
+from seldio.check.vetting import Faults, vet
 from seldio.conversion.carry import resolved
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import asking
-from seldio.conversion.vetting import Faults, joined, vet
 from seldio.errors import DataError, InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import LEVELS, on_disk
@@ -32,6 +32,7 @@ from seldio.formats import Format
 from seldio.formats.choice import CHOSEN, Wanted, years
 from seldio.formats.datasets import AUDIO_TOPS, of_dialect
 from seldio.formats.parts import Part, checked_clips, parts
+from seldio.formats.recognise import Recognised
 from seldio.formats.trees import TYPES
 from seldio.rules.collection import Reference
 from seldio.schema.events import clip_codes, origin_of
@@ -67,9 +68,9 @@ class ClipRows(NamedTuple):
             InvalidData: something in a file cannot be read.
         """
         if isinstance(self.held, Part):
-            readings = [found.reading for found in self.held.labels(asking(raise_errors))]
-            table = next((framed(reading.table, reading.format) for reading in readings), None)
-            return table, joined(vet(reading, self.held.named) for reading in readings)
+            found = self.held.labels(asking(raise_errors))
+            table = next((framed(one.reading.table, one.reading.format) for one in found), None)
+            return table, vet(found).thin()
         table = self.held if isinstance(self.held, pa.Table) else pa.ipc.open_stream(self.held).read_all()
         return table, Faults()  # the table has been looked at as a whole
 
@@ -349,7 +350,9 @@ def _table(source: Source, found: Sequence[Part]) -> LabelTable:
         table, clip = table.take(pa.array(order)), clip[order]
     ends = np.searchsorted(clip, np.arange(len(names) + 1)).tolist()
     first = dict(zip(names, pairwise(ends), strict=True))
-    return LabelTable(layout, table, first, tuple(part.stamp for part in found), vet(reading, found[0].named))
+    return LabelTable(
+        layout, table, first, tuple(part.stamp for part in found), vet([Recognised(reading, found[0].named, "")])
+    )
 
 
 def framed(table: pa.Table, layout: Format) -> pa.Table:

@@ -7,16 +7,16 @@ import math
 import os
 from collections.abc import Iterable
 
-from seldio.conversion.vetting import joined
+from seldio.check.vetting import joined
 from seldio.errors import UsageError
 from seldio.files import open_source
-from seldio.findings import raise_errors
+from seldio.findings import Finding, raise_errors
 from seldio.formats import get
 from seldio.reports.tables import ScoreReport
 from seldio.scores.seld import official, pairing, profiles
 from seldio.scores.seld.count import Counted, Counting, Way, count, parts, probable_cause
 from seldio.scores.seld.counts import Thresholds
-from seldio.scores.seld.join import Compared, join, lengths, reference_labels, usual_profile
+from seldio.scores.seld.join import Compared, LabelFiles, join, lengths, reference_labels, usual_profile
 from seldio.scores.seld.official import Average
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import SeldCase, notices, tables
@@ -193,4 +193,9 @@ def _forced(compared: Compared, counted: Counted, force: bool) -> tuple[str, ...
         InvalidData: something is, and was not.
     """
     sides = zip((compared.reference, compared.prediction), counted.faults, strict=True)
-    return tuple(str(finding) for side, faults in sides for finding in joined([side.faults, faults]).settle(force))
+    found: list[Finding] = []
+    for side, faults in sides:
+        every = joined([side.faults])
+        every.add(faults, side.part if isinstance(side, LabelFiles) else None)
+        found += every.settle(force)
+    return tuple(map(str, found))

@@ -1,4 +1,4 @@
-"""What is held against what: submissions against clips and their lengths, predictions against questions."""
+"""What files are compared with: submissions with clips and their lengths, predictions with their questions."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from seldio.schema.qa import Item
 from seldio.text import printable
 
 _AUDIO = (".wav", ".flac")
-
-
+#: What files are compared with: clips, questions or nothing.
+AnyReference = Reference | ItemReference | None
 #: What MERA calls its only task whose questions seldio reads.
 RUENVAQA = "ruEnvAQA"
 
@@ -49,8 +49,7 @@ def load(text: str) -> Reference | ItemReference:
     if match and match[1] in COUNTED:
         return Reference(text, dict.fromkeys(sorted(expected_clips(*match.groups()))))
     with open_source(text, raise_errors) as source:
-        alone = source.kind in ("file", "gzip", "stdin")
-        if (found := _questions(source) if alone else _tasks(source)) is not None:
+        if (found := _questions(source) if source.single else _tasks(source)) is not None:
             return found
         if source.kind == "file" and not text.lower().endswith((*_AUDIO, ".csv", ".json")):
             names = source.entries[0].read().decode("utf-8", "replace").split()
@@ -119,7 +118,7 @@ def _clips(entries: tuple[Entry, ...], text: str) -> dict[str, int | None]:
 
 def _labelled(source: Source) -> dict[str, int]:
     """Label frames up to the last label of each clip, as far as the labels can be read."""
-    labels = Source(source.path, source.kind, tuple(e for e in source if e.name.lower().endswith((".csv", ".json"))))
+    labels = source.restricted(e for e in source if e.name.lower().endswith((".csv", ".json")))
     files = [
         TextFile(entry.path, entry.name, _clip(entry.name), data)
         for entry, data in read_entries(labels, lambda _: None)

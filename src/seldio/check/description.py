@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
 from seldio.files.entries import plain_file
 from seldio.formats import Format, Reading
@@ -24,7 +25,6 @@ from seldio.schema.events import clip_codes
 from seldio.schema.qa import Item, Prediction
 from seldio.schema.spans import spans
 from seldio.text import clipped, listed, plural, printable
-from seldio.validation import Examined, examine
 from seldio.vocabularies import vocabulary
 
 

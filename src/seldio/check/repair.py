@@ -6,14 +6,14 @@ import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from seldio.check.fixes import Fixed, fix
+from seldio.check.validation import Examined
 from seldio.files import many_files, write_bytes
-from seldio.fixes import Fixed, fix
 from seldio.formats import Format, TextFile
 from seldio.formats.detect import MARGIN, detect, means_the_same
 from seldio.formats.label_csv import Dialect
 from seldio.rules import CATALOGUE
 from seldio.text import plural
-from seldio.validation import Examined
 
 #: One repair can lay bare the next (a delimiter, then radians); more rounds than this never occur.
 ROUNDS = 6

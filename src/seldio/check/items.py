@@ -1,0 +1,192 @@
+"""Questions and predictions checked part by part: their rows, what they answer, and on the sum each file as a whole.
+
+A part of a file gives the findings about its rows, and the columns by which rows are compared with those of other
+parts: ids that stand twice, counts of tasks, the recordings that questions name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+
+from seldio import rules
+from seldio.check.reference import RUENVAQA, AnyReference
+from seldio.errors import UsageError
+from seldio.files.sources import Lookup
+from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
+from seldio.formats.items import ItemFormat, ItemReading
+from seldio.formats.mera_submission import SUBMISSION
+from seldio.formats.parts import Part
+from seldio.rules.collection import Reference
+from seldio.rules.item_audio import AudioPart, check_file
+from seldio.rules.item_table import ItemPart, ItemTable, moved
+from seldio.rules.mera import check_answers
+from seldio.rules.predictions import Answered, ItemReference, check_answered, has_outputs
+from seldio.schema.qa import Item
+from seldio.text import printable
+
+
+class ItemRows(NamedTuple):
+    """What a file of questions or predictions gave, or a part of one.
+
+    Args:
+        file: its number in the part.
+        outputs: whether there is a model's output among its rows.
+        lines: how many it has.
+        part: what rules for the whole file need of it; None where nothing can be read.
+        recordings: what it tells of its recordings.
+        reading: all of it, where whoever asks wants to keep it.
+    """
+
+    file: int
+    outputs: bool
+    findings: tuple[Finding, ...]
+    lines: int
+    part: ItemPart | None
+    recordings: AudioPart | None
+    reading: ItemReading | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class ItemCheck:
+    """Reads a part of questions or predictions and runs the rules for rows.
+
+    Args:
+        look: finds the recordings that questions name.
+        reference: the questions that are answered, where known.
+        inside: whether the files are those of a submission to MERA, one for each task.
+        keep: keep the readings themselves.
+    """
+
+    look: Lookup
+    reference: AnyReference = None
+    inside: bool = False
+    keep: bool = False
+
+    def __call__(self, part: Part) -> tuple[list[Finding], list[ItemRows]]:
+        """What is wrong with files that cannot be opened, and what the others give."""
+        damaged: list[Finding] = []
+        format = part.format
+        assert isinstance(format, ItemFormat)
+        numbers = {file.entry.path: number for number, file in enumerate(part.files)}
+        rows = []
+        for file in part.texts(damaged.append):
+            found: list[Finding] = []
+            reading = format.read(file.data, file.path, self._task_sink(file.name, found.append))
+            one = ItemRows(numbers[file.path], False, (), file.data.count(b"\n"), None, None)
+            if reading is not None:
+                table = ItemTable(reading)
+                found += rules.findings(table)
+                found += check_predictions(reading, file.name, self.reference, self.inside)
+                one = one._replace(
+                    outputs=has_outputs(reading),
+                    part=ItemPart.of(table, one.lines),
+                    recordings=AudioPart.of(table, partial(self.look.find, name=file.name)),
+                    reading=reading if self.keep else None,
+                )
+            rows.append(one._replace(findings=tuple(gathered(dict.fromkeys(found), RECORDS_SINGLY))))
+        return damaged, rows
+
+    def _task_sink(self, file: str, sink: Sink) -> Sink:
+        """*sink* without complaints about outputs that are no text, where the task does not ask for texts."""
+        tasks = self.reference.tasks if isinstance(self.reference, ItemReference) else {}
+        name = task_of(file)
+        gold = tasks.get(name)
+        texts = name.lower() == RUENVAQA.lower() if not gold else all(isinstance(right, str) for right in gold.values())
+        if not self.inside or texts:
+            return sink
+        return lambda finding: None if finding.code == "PRD116" else sink(finding)
+
+
+def task_of(name: str) -> str:
+    """The name that MERA finds a task's file by."""
+    return name.rpartition("/")[2].rpartition(".")[0] or name.rpartition("/")[2]
+
+
+def check_predictions(reading: ItemReading, name: str, reference: AnyReference, inside: bool) -> Iterator[Finding]:
+    """Predictions compared with their questions, and answers to MERA checked against its rules.
+
+    Args:
+        reading: questions or predictions; questions alone are left as they are.
+        name: of the file.
+        reference: the questions, where known.
+        inside: whether the file is one of a submission with a file for each task.
+    """
+    expected = reference if isinstance(reference, ItemReference) else None
+    foreign = inside and task_of(name).lower() != RUENVAQA.lower()  # another task: its answers are no letters
+    if expected is not None and expected.questions is not None and has_outputs(reading) and not foreign:
+        strange = list(check_answered(Answered(reading, expected.questions)))
+        yield from strange
+        if any(finding.code == "PRD210" for finding in strange):
+            return
+    if reading.format is SUBMISSION:
+        yield from check_answers(reading, _gold(expected, name, foreign), letters=not foreign)
+
+
+def _gold(reference: ItemReference | None, name: str, foreign: bool) -> list[Item] | None:
+    """The questions of a task, those of other tasks than ruEnvAQA as mere ids."""
+    if reference is None:
+        return None
+    if not foreign and reference.questions is not None:
+        return [row for row in reference.questions.rows if isinstance(row, Item)]
+    task = reference.tasks.get(task_of(name))
+    return None if not task else [Item.model_validate({"id": str(id)}) for id in task]
+
+
+# --- all parts of a file together -------------------------------------------------------------------------------
+
+
+def item_findings(found: Iterable[tuple[Part, ItemRows]]) -> Iterator[Finding]:
+    """What is wrong with the files of all parts, in the order of the parts."""
+    for _, some in groupby(found, key=lambda one: one[0].files[one[1].file].entry.path):
+        yield from _file_findings(list(some))
+
+
+def _file_findings(pieces: Sequence[tuple[Part, ItemRows]]) -> Iterator[Finding]:
+    before = np.cumsum([0, *(rows.lines for _, rows in pieces)]).tolist()
+    found = (moved(one, first) for (_, rows), first in zip(pieces, before, strict=False) for one in rows.findings)
+    yield from found if len(pieces) == 1 else gathered(found, RECORDS_SINGLY, places=True)
+    there = [(part, rows) for part, rows in pieces if rows.part is not None]
+    again: dict[int, ItemReading] = {}
+
+    def reading(number: int) -> ItemReading:
+        part, rows = there[number]
+        if number not in again:
+            again[number] = rows.reading or next(part.chosen([rows.file]).items(lambda _: None))
+        return again[number]
+
+    parts = [rows.part for _, rows in there if rows.part is not None]
+    recordings = [rows.recordings for _, rows in there if rows.recordings is not None]
+    yield from check_file(parts, recordings, reading) if parts else ()
+
+
+def check_kind(path: str, reference: AnyReference, found: Sequence[ItemRows], labels: bool) -> None:
+    """Stop where the reference is of the wrong kind; where a file cannot be read, its findings say enough.
+
+    Args:
+        path: of what is checked.
+        reference: what it is compared with.
+        found: its questions and predictions.
+        labels: whether it holds labels.
+
+    Raises:
+        UsageError: clips for predictions, or questions for labels.
+    """
+    if reference is None or any(rows.part is None for rows in found):
+        return
+    named, given = printable(reference.path), printable(path)
+    predictions = any(rows.outputs for rows in found)
+    if isinstance(reference, ItemReference) and not predictions:
+        what = "questions without a model's output" if found else "no predictions"
+        raise UsageError(f"{named} holds questions, and {given} {what}: a reference of questions is for predictions")
+    if isinstance(reference, ItemReference) and reference.questions is None and not reference.tasks:
+        raise UsageError(f"{named} holds no questions")
+    if isinstance(reference, Reference) and found and not labels:
+        what = "predictions" if predictions else "questions"
+        hint = "name the file with the questions they answer" if predictions else "a reference is for labels"
+        raise UsageError(f"{named} tells clips, and {given} holds {what}: {hint}")

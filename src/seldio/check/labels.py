@@ -1,0 +1,325 @@
+"""Labels checked part by part: what each part gives, and what all parts together mean.
+
+A part gives findings about single rows, a few numbers of each file (:mod:`seldio.rules.profiles`), and those columns
+that rules for recordings and pictures need. On the sum, misreadings are told, which account for some of the findings;
+where a row has to be found again for that, its file is read again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from seldio import rules
+from seldio.findings import Finding, Rule
+from seldio.formats import FORMATS, Format, Reading, TextFile, get
+from seldio.formats import base as contract
+from seldio.formats.base import Ints, Place
+from seldio.formats.parts import Part, evidence
+from seldio.formats.recognise import Recognised
+from seldio.rules.base import Labels
+from seldio.rules.labels import JUDGED_BY
+from seldio.rules.profiles import FileNumbers, Profile
+from seldio.schema.events import ClipFile
+
+#: So many files of one part are read again one by one; of more, the part is.
+_FEW = 3
+
+
+class LabelFile(NamedTuple):
+    """The rows of a clip: their file, and what a part of a reading is made of again.
+
+    Args:
+        within: the place among the clips of that file.
+        blank: whether the file holds nothing.
+    """
+
+    path: str
+    within: int
+    origin: ClipFile
+    first: int
+    rows: int
+    readable: bool
+    blank: bool
+
+
+class RowFinding(NamedTuple):
+    """A finding about a row: the number of its file among those that have rows, and the column it is judged by."""
+
+    finding: Finding
+    file: int
+    field: str | None
+
+
+class LabelRows(NamedTuple):
+    """The labels of one layout in a part.
+
+    Args:
+        format: the layout, by its name where it has one that is known.
+        table: the file that it is, where that is a table of many clips.
+        kept: some columns of the rows, as a stream of Arrow.
+        reading: all of them, where whoever asks wants to keep them.
+    """
+
+    format: str | Format
+    named: bool
+    evidence: str
+    table: str
+    files: tuple[LabelFile, ...]
+    numbers: FileNumbers
+    findings: tuple[RowFinding, ...]
+    kept: bytes
+    reading: Reading | None = None
+
+    def thin(self) -> LabelRows:
+        """The same without the reading."""
+        return self if self.reading is None else self._replace(kept=_stream(self.reading.table, ()), reading=None)
+
+
+def checked(
+    one: Recognised, columns: Iterable[str] | None, *, keep: bool = False,
+    chosen: Sequence[Rule] = rules.rules_for(Labels), format: Format | None = None,
+) -> LabelRows:  # fmt: skip
+    """Run the rules for rows over labels that were read.
+
+    Args:
+        one: the labels.
+        columns: those to keep; all if None.
+        keep: keep the reading itself, whatever memory it takes.
+        chosen: the rules.
+        format: the layout to judge them by, if not that of the reading.
+    """
+    reading = one.reading if format is None else dataclasses.replace(one.reading, format=format)
+    labels = Labels(reading)
+    found: list[RowFinding] = []
+    for rule in chosen:
+        found += _of_rule(rule, labels)
+    within: dict[str, int] = {}
+    files = []
+    for part in reading.parts:
+        path = part.file.path
+        within[path] = place = within.get(path, -1) + 1
+        blank = not part.file.data.strip()
+        files.append(LabelFile(path, place, part.origin, part.first, part.rows, part.readable, blank))
+    table = files[0].path if one.reading.format.role == "table" and files else ""
+    layout = next((format.name for format in FORMATS if format == reading.format), reading.format)
+    return LabelRows(
+        layout, one.told, one.evidence, table, tuple(files), FileNumbers.of(labels), tuple(found),
+        b"" if keep else _stream(reading.table, columns), reading if keep else None,
+    )  # fmt: skip
+
+
+def label_findings(one: Recognised) -> list[Finding]:
+    """Everything that is wrong with labels that were read, of which there are no others."""
+    rows = checked(one, (), keep=True)
+    return [found.finding for found in LabelSet([None], [rows]).findings({})]
+
+
+def _of_rule(rule: Rule, labels: Labels) -> Iterator[RowFinding]:
+    owners: list[tuple[int, str | None]] = []
+
+    def found(row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
+        owners.append((int(np.searchsorted(labels.starts, row, side="right")) - 1, field))
+        return labels.finding(rule, row, field, message, hint)
+
+    assert rule.check is not None
+    for finding in rule.check(labels, found):
+        file, field = owners[-1]
+        yield RowFinding(finding, file, JUDGED_BY.get(rule.code, field))
+
+
+def _stream(table: pa.Table, columns: Iterable[str] | None) -> bytes:
+    names = table.column_names if columns is None else [name for name in columns if name in table.column_names]
+    some = table.select(names).replace_schema_metadata()
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_stream(stream, some.schema) as writer:
+        writer.write_table(some)
+    return bytes(stream.getvalue().to_pybytes())
+
+
+class _Elsewhere(contract.Part):
+    """The rows of a clip as part of a larger reading; where they stand is asked of the reading that they are in."""
+
+    def __init__(self, file: TextFile, own: LabelFile, first: int, found: Callable[[], Reading]) -> None:
+        super().__init__(file, own.origin)
+        self.first, self.rows, self.readable = first, own.rows, own.readable
+        self._within, self._found = own.within, found
+
+    def found(self) -> tuple[Reading, contract.Part]:
+        """The reading that they are in, and their part of it."""
+        reading = self._found()
+        return reading, [part for part in reading.parts if part.file.path == self.file.path][self._within]
+
+    def place(self, row: int, field: str | None) -> Place:
+        """See :meth:`contract.Part.place`."""
+        return self.found()[1].place(row, field)
+
+    def lines(self, rows: Ints) -> Ints:
+        """See :meth:`contract.Part.lines`."""
+        return self.found()[1].lines(rows)
+
+
+class _Again:
+    """Reads files again, and keeps the last one; the whole part where many of its files are wanted."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Part | None, int | None, Reading | None] = (None, None, None)
+        self._wanted: tuple[Part | None, set[int]] = (None, set())
+
+    def reading(self, part: Part, number: int) -> Reading:
+        """The reading that the rows of a file are in."""
+        last, only, reading = self._last
+        if last is part and only in (None, number) and reading is not None:
+            return reading
+        if self._wanted[0] is not part:
+            self._wanted = (part, set())
+        self._wanted[1].add(number)
+        tables = len({file.entry.path for file in part.files}) < 2
+        only = number if len(self._wanted[1]) <= _FEW or tables else None
+        alone = part.chosen([number]) if only is not None else part
+        path = part.files[number].entry.path
+        readings = (one.reading for one in alone.labels(lambda _: None))
+        reading = next(one for one in readings if any(row.file.path == path for row in one.parts))
+        self._last = (part, only, reading)
+        return reading
+
+
+@dataclasses.dataclass
+class LabelSet:
+    """All labels of one layout in a data set: the parts that they are in, and what these gave.
+
+    A part may be None where its reading was kept.
+    """
+
+    parts: list[Part | None]
+    rows: list[LabelRows]
+    _again: _Again = dataclasses.field(default_factory=_Again)
+
+    @staticmethod
+    def of(found: Iterable[tuple[Part | None, LabelRows]]) -> list[LabelSet]:
+        """The labels of all parts by layout; each table of many clips stands alone."""
+        sets: dict[object, LabelSet] = {}
+        for part, one in found:
+            format = one.format if isinstance(one.format, Format) else get(one.format)
+            into = sets.setdefault((format.name, format.vocabulary, one.table), LabelSet([], []))
+            into.parts.append(part)
+            into.rows.append(one)
+        return list(sets.values())
+
+    @property
+    def format(self) -> Format:
+        """The layout."""
+        format = self.rows[0].format
+        return format if isinstance(format, Format) else get(format)
+
+    @property
+    def named(self) -> bool:
+        """Whether the user named the layout."""
+        return self.rows[0].named
+
+    def recognised(self) -> Recognised:
+        """The labels as one reading, with the columns that were kept."""
+        evidence = next((one.evidence for one in self.rows if one.evidence), "")
+        return Recognised(self.reading, self.named, evidence)
+
+    @property
+    def reading(self) -> Reading:
+        """The labels as one reading, with the columns that were kept; places are looked up in the files."""
+        if len(self.rows) == 1 and self.rows[0].reading is not None:
+            return self.rows[0].reading
+        tables, parts, before = [], [], 0
+        for part, one in zip(self.parts, self.rows, strict=True):
+            tables.append(pa.ipc.open_stream(one.kept).read_all() if one.reading is None else one.reading.table)
+            there = {} if part is None else {file.entry.path: number for number, file in enumerate(part.files)}
+            for number, file in enumerate(one.files):
+                if one.reading is not None:
+                    text, found = one.reading.parts[number].file, partial(_itself, one.reading)
+                else:
+                    assert part is not None
+                    _, name, clip = part.files[there[file.path]]
+                    text = TextFile(file.path, name, clip, b"" if file.blank else b"\0")
+                    found = partial(self._again.reading, part, there[file.path])
+                parts.append(_Elsewhere(text, file, before + file.first, found))
+            before += sum(file.rows for file in one.files)
+        return Reading(self.format, pa.concat_tables(tables, promote_options="default"), parts)
+
+    def findings(self, lengths: Mapping[str, int]) -> list[RowFinding]:
+        """What is wrong with these labels, all of them considered; files are counted through all parts.
+
+        Args:
+            lengths: label frames of clips, where a reference knows them.
+        """
+        reading = self.reading
+        filled = [part for part in reading.parts if part.rows]
+        profile = self._profile(reading, filled, lengths)
+        told: list[RowFinding] = []
+        for rule in rules.rules_for(Profile):
+            told += _of_set(rule, profile, reading, filled)
+            if profile.foreign:
+                return told
+        void = {field: profile.explained(field) for field in profile.numbers.fields}
+        return told + [one for one in self._row_findings() if one.field not in void or not void[one.field][one.file]]
+
+    def _row_findings(self) -> Iterator[RowFinding]:
+        before = 0
+        for one in self.rows:
+            yield from (found._replace(file=found.file + before) for found in one.findings)
+            before += len(one.numbers.columns["rows"])
+
+    def _profile(self, reading: Reading, filled: Sequence[contract.Part], lengths: Mapping[str, int]) -> Profile:
+        def texts() -> list[TextFile]:
+            if len(self.rows) == 1 and self.rows[0].reading is not None:
+                return [part.file for part in filled]
+            there = {part.file.path for part in filled}
+            return [file for file in evidence([p for p in self.parts if p is not None]) if file.path in there]
+
+        def column(file: int, field: str) -> np.ndarray[Any, Any]:
+            part = filled[file]
+            again, own = part.found() if isinstance(part, _Elsewhere) else (reading, part)
+            rows = again.table.slice(own.first, own.rows)
+            return np.asarray(Labels(dataclasses.replace(again, table=rows)).column(field))
+
+        numbers = FileNumbers.joined([one.numbers for one in self.rows])
+        clips = [part.origin.clip for part in filled]
+        return Profile(self.format, self.named, numbers, clips, lengths, texts, column)
+
+
+def _itself(reading: Reading) -> Reading:
+    return reading
+
+
+def _of_set(
+    rule: Rule, profile: Profile, reading: Reading, filled: Sequence[contract.Part]
+) -> Iterator[RowFinding]:  # fmt: skip
+    files: list[int] = []
+
+    def found(file: int, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
+        files.append(file)
+        return reading.finding(rule, message, filled[file].first + row, field, hint)
+
+    assert rule.check is not None
+    for finding in rule.check(profile, found):
+        yield RowFinding(finding, files[-1], None)
+
+
+@dataclasses.dataclass(frozen=True)
+class LabelCheck:
+    """Reads a part of labels and runs the rules for rows.
+
+    Args:
+        columns: those to keep; all if None.
+        keep: keep the readings themselves, whatever memory they take.
+    """
+
+    columns: tuple[str, ...] | None
+    keep: bool = False
+
+    def __call__(self, part: Part) -> tuple[list[Finding], list[LabelRows]]:
+        """What is wrong with the files of *part*, and what they give."""
+        found: list[Finding] = []
+        return found, [checked(one, self.columns, keep=self.keep) for one in part.labels(found.append)]

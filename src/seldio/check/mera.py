@@ -1,0 +1,118 @@
+"""Submissions to MERA: what is one, the rules for its files, and the verdict that MERA's server will give, as json."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from seldio import rules
+from seldio.check.items import task_of
+from seldio.check.reference import RUENVAQA, AnyReference
+from seldio.errors import InvalidData, UsageError
+from seldio.files import Source, open_source, read_entries
+from seldio.findings import Finding, raise_errors
+from seldio.formats.mera_submission import SUBMISSION
+from seldio.formats.parts import NamedEntry, Part
+from seldio.rules.mera import MeraPackage, mera_response, mera_verdict
+from seldio.rules.predictions import ItemReference
+from seldio.text import json_text, printable
+
+#: Suffixes under which the file of a task may have been written, by mistake too; no page and no program.
+_WRITTEN = re.compile(r"(?:^|/)[^./]*(?:\.(?:js\w*|ndjson|txt))?$", re.IGNORECASE)
+#: Files whose content counts.
+_TEXTS = (".json", ".jsonl", ".csv")
+
+
+class Submission(NamedTuple):
+    """A zip or folder that goes to MERA, as MERA's rules see it, and its files with answers."""
+
+    package: MeraPackage
+    answers: tuple[Part, ...]
+
+
+def submission_of(source: Source, found: Sequence[Part], reference: AnyReference, named: bool) -> Submission | None:
+    """The submission to MERA that a source is; None where it is none.
+
+    It holds no questions, and no predictions in another format. Beyond that it is one if the reference or the
+    format says so, if a file is called like the task, or if it is a zip or folder with answers to MERA and without
+    labels.
+
+    Args:
+        source: what is checked.
+        found: its parts.
+        reference: what they are compared with.
+        named: whether the user named the format.
+    """
+    known = tuple(reference.tasks) if isinstance(reference, ItemReference) else ()
+    chosen = {file.entry.name for part in found if part.questions is not None for file in part.files}
+    if source.streamed or (source.kind == "file" and not source.path.lower().endswith(".zip")):
+        return None
+    if not all(part.questions in (None, SUBMISSION.name) for part in found):
+        return None
+    task = any(task_of(entry.name).lower() == RUENVAQA.lower() and _WRITTEN.search(entry.name) for entry in source)
+    others = any(entry.name.lower().endswith(".csv") for entry in source)  # labels, with answers among them
+    looks = task or (source.kind in ("zip", "folder") and bool(chosen) and not others)
+    if not (known or named or (looks and source.kind != "file")):
+        return None
+    tasks = known or (RUENVAQA,)
+    texts = read_entries((entry for entry in source if entry.name.lower().endswith(_TEXTS)), lambda _: None)
+    members = dict.fromkeys((entry.name for entry in source), b"") | {entry.name: data for entry, data in texts}
+    paths = {entry.name: entry.path for entry in source}
+    # what is no zip, or folder to be zipped, cannot be opened
+    package = MeraPackage(source.path, members if source.kind in ("zip", "folder") else None, tasks, paths)
+    files = tuple(
+        NamedEntry(entry, entry.name, "") for entry in source
+        if entry.name.endswith(SUBMISSION.suffix) and (task_of(entry.name) in tasks or entry.name in chosen)
+    )  # fmt: skip
+    return Submission(package, (Part(files, questions=SUBMISSION.name),) if files else ())
+
+
+def submission_findings(submission: Submission, found: Sequence[Finding]) -> list[Finding]:
+    """What the rules for archives of MERA say, beyond *found*, which the reading of their files has reported."""
+    told = {finding.path for finding in found if finding.code.startswith("SYN")}
+    # what is broken is there with line and column
+    return [one for one in rules.findings(submission.package) if not (one.code == "PRD122" and one.path in told)]
+
+
+def response(path: str | os.PathLike[str], reference: AnyReference = None) -> dict[str, Any]:
+    """The response of MERA's server, without its ``id`` and ``results`` (the scores).
+
+    Args:
+        path: the zip; a folder, or a single json file, is taken for what will be zipped.
+        reference: the questions of the tasks that are asked for, as :func:`seldio.check.reference.load` gives them.
+            Without it ruEnvAQA is asked for, and nothing is said about ids and types of outputs.
+
+    Raises:
+        UsageError: nothing has that name, or the reference holds no questions of MERA.
+        SeldioError: the disk fails.
+    """
+    if reference is not None and not (isinstance(reference, ItemReference) and reference.tasks):
+        raise UsageError(f"{printable(reference.path)} holds no questions of MERA, as ruenvaqa files do")
+    tasks = reference.tasks if isinstance(reference, ItemReference) else {RUENVAQA: None}
+    return mera_response(mera_verdict(_members(path), tasks))
+
+
+def as_json(answer: dict[str, Any]) -> str:
+    """A response as the server writes it."""
+    return json_text(answer, indent=4, sort_keys=True)
+
+
+def _members(path: str | os.PathLike[str]) -> dict[str, bytes] | None:
+    """The files of a submission by name; None where it cannot be opened as a zip."""
+    try:
+        with open_source(path, _damage) as source:
+            if source.kind in ("folder", "zip"):
+                return {entry.name: data for entry, data in read_entries(source, raise_errors)}
+            if source.kind == "file" and source.path.lower().endswith(".json"):
+                return {entry.name: entry.read() for entry in source.entries}
+            return None
+    except InvalidData:
+        return None
+
+
+def _damage(finding: Finding) -> None:
+    """Stop at an archive that cannot be read to its end; other oddities are none to the server."""
+    if finding.code == "SAF107":
+        raise InvalidData(finding)

@@ -1,0 +1,249 @@
+"""Check files: from a path to a report that counts everything and stops at nothing.
+
+A source is cut into parts; of each part the rows are checked by themselves (:mod:`seldio.check.labels`,
+:mod:`seldio.check.items`), wherever that happens; on the sum of what the parts give, rules look at the data set as a
+whole: its labels together, its folders, its recordings and videos.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from operator import attrgetter
+from typing import TypeVar
+
+from seldio import rules
+from seldio.check.items import ItemCheck, ItemRows, check_kind, item_findings
+from seldio.check.labels import LabelCheck, LabelRows, LabelSet
+from seldio.check.mera import Submission, submission_findings, submission_of
+from seldio.check.reference import AnyReference, load
+from seldio.check.settings import Settings
+from seldio.engines import each
+from seldio.files import Entry, Source
+from seldio.files.sources import Lookup, reopened
+from seldio.findings import RECORDS_SINGLY, Finding, Report, Sink, gathered
+from seldio.formats import item_formats
+from seldio.formats.items import ItemReading
+from seldio.formats.mera_submission import SUBMISSION
+from seldio.formats.parts import Part, parts
+from seldio.formats.recognise import Recognised
+from seldio.formats.trees import read_tree
+from seldio.rules.audio import check_recordings
+from seldio.rules.collection import Collection, Reference
+from seldio.rules.deep import check_fit
+from seldio.rules.package import Package, is_package, systems
+from seldio.rules.predictions import ItemReference
+from seldio.rules.tree_media import is_sound, is_video
+from seldio.rules.video import check_videos
+
+Path = str | os.PathLike[str]
+Result = TypeVar("Result")
+#: What rules for recordings and pictures need of the rows; the second part where they listen.
+_KEPT, _HEARD = ("frame",), ("azimuth", "elevation", "x", "y", "z", "class_id", "source")
+#: Bytes of a part that is the whole data set.
+_WHOLE = 1 << 62
+#: Findings about a set of files in which each clip has a file of its own; a package names its clips itself: SUB213.
+_OF_CLIPS = ("SUB101", "SUB111")
+
+
+@dataclasses.dataclass(frozen=True)
+class Examined:
+    """What was found, and the tables it was found in.
+
+    Args:
+        report: every finding, sorted by file, line and column, and the number of files read.
+        recognised: the label files by layout, read.
+        items: the files with questions or predictions, read.
+        local: the files on disk behind shown paths; members of archives are not among them.
+    """
+
+    report: Report
+    recognised: tuple[Recognised, ...]
+    items: tuple[ItemReading, ...]
+    local: Mapping[str, str]
+
+
+def validate(
+    path: Path,
+    *,
+    format: str | None = None,
+    reference: AnyReference | Path = None,
+    settings: Settings | None = None,
+    deep: bool = False,
+) -> Report:
+    """Check a file, folder, archive or standard input (``-``).
+
+    Args:
+        path: what to check.
+        format: the layout of all label files; found from their content if not given.
+        reference: the clips to expect, or the questions that are answered: a path, a range such as
+            ``mix001..mix078``, or what :func:`seldio.check.reference.load` makes of one.
+        settings: which rules count, and how much; all of them by default.
+        deep: listen to all recordings, decode all videos, and compare labels with the sound; it takes its time.
+
+    Returns:
+        Every finding, sorted by file, line and column, with the number of files read.
+
+    Raises:
+        UsageError: nothing has that name, no such format exists, or the reference is of the wrong kind.
+        SeldioError: the disk fails.
+    """
+    expected = load(os.fspath(reference)) if isinstance(reference, str | os.PathLike) else reference
+    return examine(path, format=format, reference=expected, settings=settings, deep=deep, rows=False).report
+
+
+def examine(
+    path: Path | Source,
+    *,
+    format: str | None = None,
+    reference: AnyReference = None,
+    settings: Settings | None = None,
+    changed: Mapping[str, bytes] | None = None,
+    deep: bool = False,
+    rows: bool = True,
+) -> Examined:
+    """Like :func:`validate`, and keep the tables that were read.
+
+    Args:
+        path: what to check; a source that is open stays so.
+        changed: contents to take in place of those on disk, by shown path.
+        deep: look at the whole of recordings and videos as well.
+        rows: keep all that was read, however much memory it takes.
+    """
+    found: list[Finding] = []
+    told: list[Finding] = []
+    asked = item_formats.named(format) if format is not None else None
+    with reopened(path, found.append) as source:
+        package = systems(Collection.of(source, (), reference)) if is_package(source.entries) else None
+        cut = [
+            parts(one, format, told.append, contents=changed or {}, size=_WHOLE if rows else None,
+                  whole=rows or isinstance(reference, ItemReference))
+            for one in _by_system(source, package, format is not None)
+        ]  # fmt: skip
+        every = list(chain.from_iterable(cut))
+        goal = submission_of(source, every, reference, asked is SUBMISSION) if asked or format is None else None
+        look = Lookup(source)
+        check = ItemCheck(look, reference, goal is not None, keep=rows)
+        questions = _items(check, source, every if goal is None else goal.answers, found)
+        labels = (
+            [] if goal is not None and source.single else [[p for p in some if p.questions is None] for some in cut]
+        )
+        columns = None if source.stored else _KEPT + _HEARD * deep
+        sets = _labels(LabelCheck(columns, rows), labels, found)
+        if goal is not None:
+            found += submission_findings(goal, found)
+        if goal is None or isinstance(reference, Reference):
+            check_kind(source.path, reference, [one for _, one in questions], any(labels))
+        clips = reference if isinstance(reference, Reference) else None
+        recognised = _check_labels(source, sets, clips, package is not None, found.append)
+        count = sum(len(part.files) for some in labels for part in some) + _files(questions, goal)
+        if package is None:
+            collection = Collection.of(source, [one.reading for one in recognised], clips)
+            count += _check_tree(source, collection, found.append, bool(questions), look if deep else None)
+        else:
+            count += len(package.metas)
+            found += rules.findings(package)
+        local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
+    report = Report(files=count)
+    report.add((settings or Settings()).applied(gathered(dict.fromkeys(found), RECORDS_SINGLY)))
+    items = tuple(one.reading for _, one in questions if one.reading is not None)
+    return Examined(report, tuple(recognised) if rows else (), items, local)
+
+
+def _by_system(source: Source, package: Package | None, named: bool) -> list[Source]:
+    """The files of each system of a package, and those that belong to none; else all of them."""
+    if package is None:
+        media = source.kind == "file" and all(is_sound(entry.name) or is_video(entry.name) for entry in source)
+        return [source.restricted(())] if media and not named else [source]
+    owners = {entry.name: number for number, system in enumerate(package.systems) for entry in system.outputs}
+    groups: dict[int, list[Entry]] = {}
+    for entry in source:
+        groups.setdefault(owners.get(entry.name, -1), []).append(entry)
+    return [source.restricted(group) for group in groups.values()]
+
+
+def _items(
+    check: ItemCheck, source: Source, found: Iterable[Part], findings: list[Finding]
+) -> list[tuple[Part, ItemRows]]:
+    """What the questions and predictions among some parts give."""
+    some = [part for part in found if part.questions is not None]
+    here = check.keep or check.reference is not None or check.inside or source.kind not in ("file", "folder")
+    given: list[tuple[Part, ItemRows]] = []
+    for part, (damaged, rows) in zip(some, _worked(check, some, "checking questions", here), strict=True):
+        findings += damaged
+        given += [(part, one) for one in rows]
+    findings += item_findings(given)
+    return given
+
+
+def _labels(check: LabelCheck, found: Sequence[Sequence[Part]], findings: list[Finding]) -> list[list[LabelSet]]:
+    """What the labels of each of several systems give, by layout."""
+    every = list(chain.from_iterable(found))
+    results = _worked(check, every, "checking labels", check.keep)
+    given: list[list[LabelSet]] = []
+    for some in found:
+        rows: list[tuple[Part, LabelRows]] = []
+        for part, (wrong, one) in zip(some, results, strict=False):
+            findings += wrong
+            rows += [(part, group) for group in one]
+        given.append(LabelSet.of(rows))
+    return given
+
+
+def _worked(work: Callable[[Part], Result], some: Sequence[Part], what: str, here: bool) -> Iterator[Result]:
+    """The results of *work* on some parts, *here* or wherever it runs."""
+    if here:
+        return map(work, some)
+    return each(work, some, what=what, size=attrgetter("size"), key=attrgetter("stamp"))
+
+
+def _files(questions: Sequence[tuple[Part, ItemRows]], goal: Submission | None) -> int:
+    """How many files of questions and predictions there are."""
+    return len({part.files[one.file].entry.path for part, one in questions}) or int(goal is not None)
+
+
+def _check_labels(
+    source: Source, found: Sequence[Sequence[LabelSet]], reference: Reference | None, packed: bool, sink: Sink
+) -> list[Recognised]:
+    """Check the labels of each system as a whole; return all that were recognised.
+
+    A file that holds many clips in one is of none by its name, and each of them lacks a file of its own; its frames
+    do not go together.
+    """
+    lengths = {clip: n for clip, n in reference.clips.items() if n is not None} if reference is not None else {}
+    every: list[Recognised] = []
+    for sets in found:
+        recognised = [one.recognised() for one in sets]
+        collection = Collection.of(source, [one.reading for one in recognised], reference)
+        about = list(rules.findings(collection, skip=_OF_CLIPS if packed else ()))
+        mixed = {finding.path for finding in about if finding.code == "SUB106"}
+        for finding in about:
+            if not (mixed and finding.code in ("SUB101", "SUB102")):
+                sink(finding)
+        for one in sets:
+            for row in one.findings(lengths):
+                if not (row.finding.path in mixed and row.finding.code.startswith("LAB2")):
+                    sink(row.finding)
+        every += recognised
+    return every
+
+
+def _check_tree(source: Source, collection: Collection, sink: Sink, asked: bool, listening: Lookup | None) -> int:
+    """Check a folder's names and recordings, or a single recording; return how many recordings were looked at.
+
+    With *listening*, which finds recordings of labels that came alone, recordings are listened to as well.
+    """
+    if source.streamed:
+        return 0
+    folder = os.path.dirname(source.path) if source.kind == "file" else source.path  # noqa: PTH120
+    tree = read_tree([entry.name for entry in source.entries], folder)
+    if source.kind != "file":
+        rules.run((collection, tree), sink)
+    # recordings that questions name are checked with them
+    deep = listening is not None
+    count = check_recordings(collection, tree, sink, deep=deep) if tree.layout != "loose" or not asked else 0
+    if listening is not None:
+        check_fit(collection, tree, listening, sink)
+    return count + check_videos(collection, tree, sink, deep=deep)

@@ -1,0 +1,124 @@
+"""Labels that are about to be used: what is wrong with them is found before anything is made of them.
+
+The rules are those of validation, and only errors count, and a few doubts as grave: files that mean something else
+than they seem to, and values out of range. Everything that reads labels in order to convert, score or ask goes
+through here: each part is vetted by itself, and all together are settled, as files together tell a misreading.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from seldio import rules
+from seldio.check.labels import LabelRows, LabelSet, checked
+from seldio.errors import InvalidData
+from seldio.findings import Finding, Severity
+from seldio.formats.parquet import reading_of
+from seldio.formats.parts import Part, resolved
+from seldio.formats.recognise import Recognised
+from seldio.rules.base import Labels
+from seldio.text import plural
+
+#: Rules for rows that stop; those for all files together account for values out of range even where they only warn.
+_RULES = tuple(rule for rule in rules.rules_for(Labels) if rule.severity is Severity.ERROR)
+#: Warnings that stop like errors: whoever rounds or writes what may be radians destroys them.
+_DOUBTFUL = frozenset({"LAB313"})
+
+
+@dataclasses.dataclass
+class Faults:
+    """Errors in labels; those of parts of the labels add up.
+
+    Args:
+        files: label files that were looked at.
+        noun: what the files are.
+        rows: what each part gave, with the part unless its reading was kept.
+        first: the first error of each rule, by its code, of labels that were judged by themselves.
+        wrong: files of these labels with such errors, by code.
+    """
+
+    files: int = 0
+    noun: str = "file"
+    rows: list[tuple[Part | None, LabelRows]] = dataclasses.field(default_factory=list)
+    first: dict[str, Finding] = dataclasses.field(default_factory=dict)
+    wrong: Counter[str] = dataclasses.field(default_factory=Counter)
+
+    def add(self, other: Faults, part: Part | None = None) -> None:
+        """Take in the errors of other labels; *part*: those that they are of, if they are :meth:`thin`."""
+        self.rows += [(own or part, one) for own, one in other.rows]
+        self.files += other.files
+        self.noun = other.noun if other.files else self.noun
+        self.first = other.first | self.first
+        self.wrong += other.wrong
+
+    def thin(self) -> Faults:
+        """The same without the readings, to be kept for many parts: files are read again if it comes to that."""
+        return dataclasses.replace(self, rows=[(part, one.thin()) for part, one in self.rows])
+
+    def alone(self) -> Faults:
+        """The same, judged now, as if these labels were all there are."""
+        first, wrong = dict(self.first), Counter(self.wrong)
+        for labels in LabelSet.of(self.rows):
+            stops = [one for one in labels.findings({}) if _stops(one.finding)]
+            first = {one.finding.code: one.finding for one in reversed(stops)} | first
+            wrong.update(code for code, _ in {(one.finding.code, one.file) for one in stops})
+        return Faults(self.files, self.noun, [], first, wrong)
+
+    def settle(self, force: bool) -> list[Finding]:
+        """With *force*, the first error of each rule, saying in how many files it is.
+
+        Raises:
+            InvalidData: there are errors, and they are not forced; it names the cause.
+        """
+        every = self.alone()
+        first, wrong = every.first, every.wrong
+        codes = sorted(first, key=lambda code: (not code.startswith("LAB3"), -wrong[code], code))
+        counted = [self._counted(first[code], wrong[code]) for code in codes]
+        if counted and not force:
+            also = (f"{code} in {plural(wrong[code], self.noun)}" if self.files > 1 else code for code in codes[1:])
+            others = f"; also {', '.join(also)}" if codes[1:] else ""
+            raise InvalidData(
+                counted[0],
+                f"{others}. seldio validate shows everything; to go on with the data as it is: --force "
+                "(in Python force=True)",
+            )
+        return counted
+
+    def _counted(self, finding: Finding, wrong: int) -> Finding:
+        if self.files == 1:
+            return finding
+        many = f"{finding.message} (in {wrong:,} of {plural(self.files, self.noun)})"
+        return dataclasses.replace(finding, message=many)
+
+
+def vet(found: Iterable[Recognised]) -> Faults:
+    """The errors in labels that were read."""
+    faults = Faults()
+    for one in found:
+        layout = resolved(one.reading.format, one.reading.table)
+        rows = checked(one, (), keep=True, chosen=_RULES, format=layout)
+        noun = "file" if layout is one.reading.format else "clip"
+        faults.add(Faults(len(rows.files), noun, [(None, rows)]))
+    return faults
+
+
+def vet_table(table: pa.Table) -> Faults:
+    """The errors in an event table that is about to be written."""
+    return vet([Recognised(reading_of(table, "the table"), False, "")])
+
+
+def joined(some: Iterable[Faults]) -> Faults:
+    """All errors as one."""
+    every = Faults()
+    for faults in some:
+        every.add(faults)
+    return every
+
+
+def _stops(finding: Finding) -> bool:
+    """Whether a finding is an error, or a doubt that is as grave: angles in radians would be rounded away."""
+    return finding.severity is Severity.ERROR or finding.code in _DOUBTFUL

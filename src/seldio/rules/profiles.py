@@ -1,0 +1,269 @@
+"""What label files say as a whole: a few numbers of each file, those of all parts of a data set together.
+
+Rows are right or wrong by themselves (:mod:`seldio.rules.labels`). Whether files mean something else than they seem to
+is told by all of them together (:mod:`seldio.rules.misreadings`), and by no more than these numbers, so that the rows
+of a large data set need not be in memory at once.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from seldio.formats.base import Format, Ints, TextFile
+from seldio.formats.label_csv import Dialect
+from seldio.rules.base import Bools, Labels
+from seldio.vocabularies import vocabulary
+
+Values = np.ndarray[Any, Any]
+#: Columns whose smallest and largest value in a file counts, and what they can hold; infinity where any number will do.
+NUMBERS = {
+    "frame": (-np.inf, np.inf), "class_id": (-np.inf, np.inf), "azimuth": (-np.inf, np.inf), "x": (-3, 3),
+    "source": (-1, 60), "elevation": (-90, 90), "distance": (0, 100),
+}  # fmt: skip
+#: Degrees around the front that are counted one by one.
+NEAR = 4
+#: So many different frames are needed to tell that all are multiples of a number.
+_FRAMES = 20
+
+
+@dataclasses.dataclass(frozen=True)
+class FileNumbers:
+    """The numbers of each file with rows in a part; the record that travels.
+
+    Args:
+        columns: one value for each file, by name: ``rows``, ``azimuth.low``, ….
+        fields: the columns of the rows.
+    """
+
+    columns: Mapping[str, Values]
+    fields: tuple[str, ...]
+
+    @staticmethod
+    def of(labels: Labels) -> FileNumbers:
+        """The numbers of the files of *labels*."""
+        columns: dict[str, Values] = {"rows": np.diff(np.append(labels.starts, len(labels)))}
+        if len(labels):
+            for measure in (_ranges, _zeros, _angles, _vectors, _classes, _steps, _distances, _line_ends):
+                columns.update(measure(labels))
+        return FileNumbers(columns, tuple(labels.reading.table.column_names))
+
+    @staticmethod
+    def joined(some: Sequence[FileNumbers]) -> FileNumbers:
+        """Those of all parts, in their order; what the rows of a part do not tell is unknown, or counts as none."""
+        sizes = [len(one.columns["rows"]) for one in some]
+        columns: dict[str, Values] = {}
+        for name in dict.fromkeys(name for one in some for name in one.columns):
+            like = next(one.columns[name] for one in some if name in one.columns)
+            missing = np.nan if like.dtype.kind == "f" else 0
+            columns[name] = np.concatenate([
+                one.columns[name] if name in one.columns else np.full((size, *like.shape[1:]), missing)
+                for one, size in zip(some, sizes, strict=True)
+            ])  # fmt: skip
+        return FileNumbers(columns, tuple(dict.fromkeys(field for one in some for field in one.fields)))
+
+
+class Profile:
+    """The label files of one layout in a whole data set, as misreadings see them.
+
+    Args:
+        format: the layout.
+        named: whether the user named it.
+        numbers: of the files that have rows.
+        clips: of these files.
+        lengths: label frames of clips, where a reference knows them.
+        texts: gives evidence of the content of all files.
+        column: gives a column of the rows of one file, by its number.
+    """
+
+    def __init__(
+        self, format: Format, named: bool, numbers: FileNumbers, clips: Sequence[str], lengths: Mapping[str, int],
+        texts: Callable[[], list[TextFile]], column: Callable[[int, str], Values],
+    ) -> None:  # fmt: skip
+        self.format = format
+        self.dialect = format if isinstance(format, Dialect) else None
+        self.named, self.numbers, self.clips, self.lengths = named, numbers, clips, lengths
+        self.texts, self.column = texts, column
+        self.rows: Ints = numbers.columns["rows"]
+        #: set where the files are of another layout altogether: no other rule has anything to say then
+        self.foreign = False
+        self._explained: dict[str, Bools] = {}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def total(self) -> int:
+        """The number of all rows."""
+        return int(self.rows.sum())
+
+    def has(self, *fields: str) -> bool:
+        """Whether the rows have all of *fields*, and there is any."""
+        return len(self) > 0 and all(field in self.numbers.fields for field in fields)
+
+    def number(self, name: str) -> Values:
+        """One of the numbers of all files; 0 where no rows tell it."""
+        return self.numbers.columns.get(name, np.zeros(len(self)))
+
+    def low(self, field: str) -> Values:
+        """The smallest value of *field* in each file."""
+        return self.number(f"{field}.low")
+
+    def high(self, field: str) -> Values:
+        """The largest value of *field* in each file."""
+        return self.number(f"{field}.high")
+
+    def reach(self, field: str) -> Values:
+        """The largest absolute value of *field* in each file."""
+        return np.maximum(self.high(field), -self.low(field))
+
+    def explain(self, files: Iterable[int], *fields: str) -> None:
+        """Say that a misreading accounts for the values of *fields* in *files*: no findings on ranges there."""
+        for field in fields:
+            self._explained.setdefault(field, np.zeros(len(self), dtype=bool))[list(files)] = True
+
+    def explained(self, field: str) -> Bools:
+        """For each file whether a misreading accounts for *field*."""
+        return self._explained.get(field, np.zeros(len(self), dtype=bool))
+
+    @property
+    def every(self) -> range:
+        """The numbers of all files."""
+        return range(len(self))
+
+
+# --- the numbers of files ---------------------------------------------------------------------------------------
+
+
+def _sums(labels: Labels, values: Values) -> Values:
+    return np.add.reduceat(values, labels.starts, dtype=np.float64 if values.dtype.kind == "f" else np.int64)
+
+
+def _owners(labels: Labels, rows: Ints) -> Ints:
+    """The file of each of *rows*."""
+    return np.searchsorted(labels.starts, rows, side="right") - 1
+
+
+def _ranges(labels: Labels) -> dict[str, Values]:
+    """The smallest and the largest value, and how many are none that the column can hold."""
+    found = {}
+    for field, (least, most) in NUMBERS.items():
+        if labels.has(field):
+            found[f"{field}.low"], found[f"{field}.high"] = low, high = labels.low(field), labels.high(field)
+            if not ((low >= least) & (high <= most)).all():
+                values = labels.column(field)
+                found[f"{field}.strays"] = _sums(labels, (values < least) | (values > most))
+    return found
+
+
+def _zeros(labels: Labels) -> dict[str, Values]:
+    """Whether every cell is 0."""
+    if labels.dialect is None or not labels.has("frame", "azimuth") or labels.has("class_name"):
+        return {}
+    empty = np.ones(len(labels.filled), dtype=bool)
+    for part in labels.dialect.columns:
+        if labels.has(part.field) and part.kind != "flag" and empty.any():
+            empty &= (labels.low(part.field) == 0) & (labels.high(part.field) == 0)
+    return {"zeros": empty}
+
+
+def _angles(labels: Labels) -> dict[str, Values]:
+    """How azimuths and elevations lie."""
+    if not labels.has("azimuth"):
+        return {}
+    azimuth, files = labels.column("azimuth"), len(labels.filled)
+    low, high = labels.low("azimuth"), labels.high("azimuth")
+    whole = np.ones(len(labels), dtype=bool) if "azimuth" in labels.reading.whole else azimuth == np.rint(azimuth)
+    found = {"azimuth.whole": _sums(labels, whole)}
+    if ((low >= 0) & (high > 180)).any():
+        found["azimuth.beyond"] = _sums(labels, azimuth > 180)
+    if (np.maximum(high, -low) < 180).any():
+        near = np.flatnonzero((np.abs(azimuth) <= NEAR) & whole)
+        bins = _owners(labels, near) * (2 * NEAR + 1) + azimuth[near].astype(np.int64) + NEAR
+        found["azimuth.near"] = np.bincount(bins, minlength=files * (2 * NEAR + 1)).reshape(files, -1)
+    if not labels.has("elevation"):
+        return found
+    elevation = labels.column("elevation")
+    lowest, highest = labels.low("elevation"), labels.high("elevation")
+    close = (np.maximum(high, -low) <= 3.15) & (np.maximum(highest, -lowest) <= 1.58)
+    if close.any():
+        found["angles.decimals"] = _sums(labels, ~whole | (elevation != np.rint(elevation)))
+    for field, values in (("azimuth", azimuth), ("elevation", elevation)):
+        found[f"{field}.sum"] = _sums(labels, values.astype(np.float64))
+        found[f"{field}.squares"] = _sums(labels, values.astype(np.float64) ** 2)
+    medians, beyond = np.zeros(files), np.zeros(files, np.int64)
+    for index in np.flatnonzero((lowest >= 0) & (highest <= 180)).tolist():
+        own = elevation[labels.rows_of(index)]
+        medians[index], beyond[index] = np.median(own), np.count_nonzero(own > 90)
+    return found | {"elevation.median": medians, "elevation.over": beyond}
+
+
+def _vectors(labels: Labels) -> dict[str, Values]:
+    """The lengths of what would be vectors, where angles and distance are close to 0."""
+    if labels.dialect is None or not labels.has("azimuth", "elevation", "distance") or labels.has("x"):
+        return {}
+    found = {"norm.low": np.full(len(labels.filled), np.nan), "norm.high": np.full(len(labels.filled), np.nan)}
+    for index in np.flatnonzero(np.maximum(labels.high("azimuth"), -labels.low("azimuth")) < 1.8).tolist():
+        rows = labels.rows_of(index)
+        axes = np.stack([labels.column(field)[rows] for field in ("azimuth", "elevation", "distance")])
+        axes[2] *= labels.dialect.metre or 1
+        norm, values = np.sqrt((axes**2).sum(axis=0)), axes[0]
+        if len(values) >= 3 and np.mean(values != np.rint(values)) >= 0.8 and norm.max() < 1.8:
+            found["norm.low"][index], found["norm.high"][index] = norm.min(), norm.max()
+    return found
+
+
+def _classes(labels: Labels) -> dict[str, Values]:
+    """How many rows have the number behind the last class."""
+    if not labels.has("class_id"):
+        return {}
+    return {"class_id.behind": _sums(labels, labels.column("class_id") == len(vocabulary(labels.format.vocabulary)))}
+
+
+def _steps(labels: Labels) -> dict[str, Values]:
+    """The number that all of many different frame numbers are a multiple of; 0 where there are few."""
+    if not labels.has("frame"):
+        return {}
+    frames, steps = labels.column("frame"), np.zeros(len(labels.filled), np.int64)
+    for index in range(len(steps)):
+        own = frames[labels.rows_of(index)]
+        if len(own) >= _FRAMES and not (np.diff(own[: 2 * _FRAMES]) == 1).any():
+            distinct = np.unique(own)
+            steps[index] = np.gcd.reduce(distinct) if len(distinct) >= _FRAMES else 0
+    return {"frame.step": steps}
+
+
+def _distances(labels: Labels) -> dict[str, Values]:
+    """How far known distances go, and how many of them are farther than rooms, as metres and as millimetres."""
+    metre = labels.dialect.metre if labels.dialect is not None else None
+    if metre is None or not labels.has("distance"):
+        return {}
+    distance = labels.column("distance")
+    far, farthest = millimetre_bounds(metre)
+    return {
+        "distance.most": np.fmax.reduceat(distance, labels.starts),
+        "distance.known": _sums(labels, distance > 0),
+        "distance.far": _sums(labels, distance > far),
+        "distance.beyond": _sums(labels, distance >= farthest),
+    }
+
+
+def millimetre_bounds(metre: int) -> tuple[float, float]:
+    """Between what distances, in metres, the median of millimetres lies that were taken for the unit of a layout."""
+    return (10 if metre == 100 else 800), 20_000 / metre
+
+
+def _line_ends(labels: Labels) -> dict[str, Values]:
+    """Whether the last row ends like a line, and whether it is the last line of its file but does not."""
+    parts = [labels.parts[number] for number in labels.filled]
+    ends = np.array([part.origin.final_newline for part in parts])
+    torn = [
+        not part.origin.final_newline
+        and int(part.lines(np.array([part.rows - 1]))[0]) == part.file.data.count(b"\n") + 1
+        for part in parts
+    ]
+    return {"ends": ends, "torn": np.array(torn)}
