@@ -2,19 +2,247 @@
 
 from __future__ import annotations
 
+import json
+import math
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from seldio import synth
+from seldio.check.reference import load
+from seldio.check.validation import validate
 from seldio.engines import running
 from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
+from seldio.formats import get
 from seldio.formats import parts as cutting
 from seldio.formats.parts import parts
 from seldio.reports import render
+from seldio.schema.events import ClipFile
 from seldio.scores.seld import count
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
+from seldio.synth.tree import write_tree
+
+ITEM = {"audio": ["x.wav"], "task": "source_existence", "question": "Is there a dog?", "answer": "yes"}
+
+
+class Cut(NamedTuple):
+    """How a data set is cut: bytes of a part, of a run of lines, and of what is held in memory."""
+
+    size: int = 8 << 20
+    chunk: int = 4 << 20
+    hold: int = 64 << 20
+
+
+@contextmanager
+def cut(to: Cut) -> Iterator[None]:
+    """Inside, data sets are cut like this."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cutting, "CUT", to.size)
+        patch.setattr(cutting, "CHUNK", to.chunk)
+        patch.setattr(cutting, "LINES", to.chunk)
+        patch.setattr(cutting, "HOLD", to.hold)
+        yield
+
+
+# --- the verbs, and what they are tried on: a verb is a row ---------------------------------------------------
+
+
+def checked(path: Path) -> object:
+    report = validate(path)
+    return report.files, report.findings
+
+
+def expected(path: Path) -> object:
+    return validate(path, reference=load("mix001..mix044")).findings
+
+
+def checked_as_named(path: Path) -> object:
+    return validate(path, format="starss22").findings
+
+
+#: What a verb gives for a data set, by its name, and the data sets that it is for.
+VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
+    "validate": (checked, ("labels", "radians", "angles", "questions", "mixed")),
+    "validate --reference": (expected, ("labels",)),
+    "validate --format": (checked_as_named, ("labels", "misnamed")),
+}
+CASES = [(verb, name) for verb, (_, names) in VERBS.items() for name in names]
+
+
+def write_labels(folder: Path) -> None:
+    """Forty label files, five of them with something wrong."""
+    for number in range(40):
+        table = synth.labels("m", synth.scene(number, 30.0, 8))
+        (folder / f"mix{number:03}.csv").write_bytes(get("starss23").write(table, ClipFile("m", "m.csv")))
+    wrong = {
+        3: b"nonsense,1,2,3,4,5\n",
+        11: b"5000,1,0,10,10,200\n",
+        19: b"7,99,0,10,10,200\n",
+        27: b"8,1,0,400,10,200\n",
+    }
+    for number, row in wrong.items():
+        with (folder / f"mix{number:03}.csv").open("ab") as file:
+            file.write(row)
+    (folder / "mix035.csv").write_bytes(b"")
+
+
+def write_radians(folder: Path) -> None:
+    """Files of one row: none of them proves that its angles are radians, all together do."""
+    for number in range(30):
+        row = f"{number},1,0,{math.sin(number):.3f},{0.4 * math.cos(number):.3f}\n"
+        (folder / f"mix{number:03}.csv").write_text(row)
+
+
+def write_angles(folder: Path) -> None:
+    """Elevations that count from the zenith in most files, which convicts the others too."""
+    for number in range(12):
+        rows = (f"{frame},1,0,{9 * frame - 150},{(95 if number % 3 else 60) + frame % 9},150\n" for frame in range(20))
+        (folder / f"mix{number:03}.csv").write_text("".join(rows))
+
+
+def write_misnamed(folder: Path) -> None:
+    """Submissions: their third column is no source number."""
+    for number in range(12):
+        rows = (f"{frame},1,{7 * frame - 150},{frame % 50 - 20}\n" for frame in range(40))
+        (folder / f"mix{number:03}.csv").write_text("".join(row.replace("\n", ",150\n") for row in rows))
+
+
+def write_questions(folder: Path) -> None:
+    write_items(folder / "qa.jsonl", [str(number) for number in range(240)] + ["3", "39", "3"])
+    lines = (folder / "qa.jsonl").read_bytes().split(b"\n")
+    lines[20] = b'{"broken": '
+    lines[30] = lines[30].replace(b"x.wav", b"../x.wav")
+    for number in range(60, 220):
+        lines[number] = lines[number].replace(b'"answer": "yes"', b'"answer": ""')
+    (folder / "qa.jsonl").write_bytes(b"\n".join(lines))
+
+
+def write_mixed(folder: Path) -> None:
+    write_labels(folder)
+    write_questions(folder)
+    write_items(folder / "more.jsonl", ["1", "2", "2"])
+    (folder / "odd.csv").write_bytes(b"name,colour\ncar,red\nbus,blue\n")
+    (folder / "broken.csv").write_bytes(b"1,2\xff,3,4,5\n")
+    (folder / "note.json").write_bytes(b'{"x": 1}')
+
+
+def write_items(path: Path, ids: list[str], newline: str = "\n") -> None:
+    lines = [json.dumps({"id": id, **ITEM}, sort_keys=True) for id in ids]
+    path.write_bytes(newline.join(lines).encode() + (newline * (len(ids) % 2)).encode())
+
+
+@pytest.fixture(scope="module")
+def sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The data sets by name."""
+    writers = {"labels": write_labels, "radians": write_radians, "angles": write_angles, "misnamed": write_misnamed,
+               "questions": write_questions, "mixed": write_mixed}  # fmt: skip
+    top = tmp_path_factory.mktemp("parts")
+    for name, write in writers.items():
+        (top / name).mkdir()
+        write(top / name)
+    return {name: top / name for name in writers}
+
+
+@pytest.fixture(scope="module")
+def usual(sets: dict[str, Path]) -> dict[tuple[str, str], object]:
+    """What each verb gives for each data set as it is cut usually."""
+    return {(verb, name): VERBS[verb][0](sets[name]) for verb, name in CASES}
+
+
+@pytest.mark.parametrize(("verb", "name"), CASES)
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(size=st.sampled_from([1, 700, 20_000]), chunk=st.integers(200, 20_000), held=st.booleans())
+def test_any_cut_gives_the_same(
+    sets: dict[str, Path], usual: dict[tuple[str, str], object], verb: str, name: str, size: int, chunk: int, held: bool
+) -> None:
+    with cut(Cut(size, chunk, (1 << 30) * held)):
+        assert usual[verb, name] == VERBS[verb][0](sets[name])
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_workers_and_kept_parts_change_nothing(
+    sets: dict[str, Path], usual: dict[tuple[str, str], object], tmp_path: Path, held: bool
+) -> None:
+    """Two runs: the second one takes what the first one has kept."""
+    with cut(Cut(20_000, 3000, (1 << 30) * held)):
+        for _ in range(2):
+            with running(2, resume=tmp_path / "parts"):
+                for verb, name in CASES:
+                    assert usual[verb, name] == VERBS[verb][0](sets[name]), (verb, name)
+    assert any((tmp_path / "parts").glob("*.part"))
+
+
+def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], object]) -> None:
+    def codes(verb: str, name: str) -> set[str]:
+        found = usual[verb, name]
+        return {one.code for one in (found[1] if isinstance(found, tuple) else found)}  # type: ignore[union-attr]
+
+    assert {"SUB101", "SUB102"} < codes("validate --reference", "labels")
+    assert {"LAB102", "LAB103", "SYN130"} <= codes("validate", "labels")
+    assert "LAB301" in codes("validate", "radians")
+    assert "LAB314" in codes("validate", "angles")
+    assert "LAB312" in codes("validate --format", "misnamed")
+    assert {"QAI101", "QAI108", "QAI309"} <= codes("validate", "questions")
+    assert {"SYN901", "SYN101"} <= codes("validate", "mixed")
+
+
+# --- real data ------------------------------------------------------------------------------------------------
+
+
+def test_bad_inputs_one_file_a_part(shared: Path) -> None:
+    """On all bad inputs there are, whatever rules speak."""
+    folders = sorted({path.parent for path in (shared / "corpora").rglob("*.csv")})
+    for folder in folders[:40]:
+        there = checked(folder)
+        for held in (0, 1 << 40):
+            with cut(Cut(1, hold=held)):
+                assert there == checked(folder), (folder, held)
+
+
+def test_real_questions_and_bad_ones(shared: Path) -> None:
+    files = sorted(path for path in shared.rglob("*.jsonl") if path.stat().st_size)
+    for path in files:
+        there = {(f.code, f.line, f.column) for f in validate(path).findings if f.code != "QAI107"}
+        with cut(Cut(chunk=5000)):
+            found = {(f.code, f.line, f.column) for f in validate(path).findings if f.code != "QAI107"}
+            assert there == found, path
+    assert files
+
+
+def test_recordings_are_compared_with_their_labels(tmp_path: Path) -> None:
+    write_tree(tmp_path, 5, seconds=6.0, clips=synth.CLIPS[:3])
+    for path in tmp_path.rglob("metadata_dev/*/*.csv"):
+        with path.open("ab") as file:
+            file.write(b"90,1,0,10,10,200\n")  # behind the end of sound and pictures
+    foa, mic = tmp_path / "foa_dev", tmp_path / "mic_dev"
+    shutil.move(foa, tmp_path / "was")
+    shutil.move(mic, foa)
+    shutil.move(tmp_path / "was", mic)
+    there = validate(tmp_path, deep=True).findings
+    with cut(Cut(2000, hold=0)):
+        assert there == validate(tmp_path, deep=True).findings
+    assert {"AUD107", "VID106", "AUD307"} <= {finding.code for finding in there}
+    assert all(finding.line for finding in there if finding.code == "AUD107")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_lines_are_counted_from_the_beginning(tmp_path: Path, newline: str) -> None:
+    path = tmp_path / "qa.jsonl"
+    write_items(path, [str(number) for number in range(40)] + ["3", "39", "3"], newline)
+    with cut(Cut(chunk=300)):
+        found = [finding for finding in validate(path).findings if finding.code == "QAI101"]
+    assert [41, 42, 43] == sorted(finding.line or 0 for finding in found)
+    assert ["the id 3 stands in line 4 already"] * 2 == [f.message for f in found if f.line in (41, 43)]
+
+
+# --- parts ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [1, 5000, 1 << 30])

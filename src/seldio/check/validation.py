@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
-from typing import TypeVar
 
 from seldio import rules
 from seldio.check.items import ItemCheck, ItemRows, check_kind, item_findings
@@ -39,7 +38,6 @@ from seldio.rules.tree_media import is_sound, is_video
 from seldio.rules.video import check_videos
 
 Path = str | os.PathLike[str]
-Result = TypeVar("Result")
 #: What rules for recordings and pictures need of the rows; the second part where they listen.
 _KEPT, _HEARD = ("frame",), ("azimuth", "elevation", "x", "y", "z", "class_id", "source")
 #: Bytes of a part that is the whole data set.
@@ -127,9 +125,9 @@ def examine(
         look = Lookup(source)
         check = ItemCheck(look, reference, goal is not None, keep=rows)
         questions = _items(check, source, every if goal is None else goal.answers, found)
-        labels = (
-            [] if goal is not None and source.single else [[p for p in some if p.questions is None] for some in cut]
-        )
+        alone = goal is not None and source.single  # it holds no labels, whatever it looks like
+        found += (finding for finding in told if not alone or finding.code.startswith("SAF"))
+        labels = [[part for part in some if part.questions is None and not alone] for some in cut]
         columns = None if source.stored else _KEPT + _HEARD * deep
         sets = _labels(LabelCheck(columns, rows), labels, found)
         if goal is not None:
@@ -171,7 +169,9 @@ def _items(
     some = [part for part in found if part.questions is not None]
     here = check.keep or check.reference is not None or check.inside or source.kind not in ("file", "folder")
     given: list[tuple[Part, ItemRows]] = []
-    for part, (damaged, rows) in zip(some, _worked(check, some, "checking questions", here), strict=True):
+    # not kept for another run: recordings that questions name may have changed by then
+    results = map(check, some) if here else each(check, some, what="checking questions", size=attrgetter("size"))
+    for part, (damaged, rows) in zip(some, results, strict=True):
         findings += damaged
         given += [(part, one) for one in rows]
     findings += item_findings(given)
@@ -181,7 +181,9 @@ def _items(
 def _labels(check: LabelCheck, found: Sequence[Sequence[Part]], findings: list[Finding]) -> list[list[LabelSet]]:
     """What the labels of each of several systems give, by layout."""
     every = list(chain.from_iterable(found))
-    results = _worked(check, every, "checking labels", check.keep)
+    results = map(check, every) if check.keep else each(
+        check, every, what="checking labels", size=attrgetter("size"), key=attrgetter("stamp")
+    )  # fmt: skip
     given: list[list[LabelSet]] = []
     for some in found:
         rows: list[tuple[Part, LabelRows]] = []
@@ -190,13 +192,6 @@ def _labels(check: LabelCheck, found: Sequence[Sequence[Part]], findings: list[F
             rows += [(part, group) for group in one]
         given.append(LabelSet.of(rows))
     return given
-
-
-def _worked(work: Callable[[Part], Result], some: Sequence[Part], what: str, here: bool) -> Iterator[Result]:
-    """The results of *work* on some parts, *here* or wherever it runs."""
-    if here:
-        return map(work, some)
-    return each(work, some, what=what, size=attrgetter("size"), key=attrgetter("stamp"))
 
 
 def _files(questions: Sequence[tuple[Part, ItemRows]], goal: Submission | None) -> int:
