@@ -93,6 +93,28 @@ def test_a_rule_is_checked_and_can_be_left_out(data: Path) -> None:
     assert "LAB901" not in seldio("validate", data, "--ignore", "LAB901")[1]
 
 
+# --- a score profile and an output -----------------------------------------------------------------
+
+
+def test_a_profile_scores_and_an_output_shows_it(data: Path) -> None:
+    assert "lab2027              our lab: frame by frame" in seldio("score", "--profiles")[1]
+    file = data / "metadata_dev/dev-test/fold2_room91_mix001.csv"
+    file.write_text(file.read_text().replace("2,1,0,0,5,2500", "2,1,0,15,5,2500"))
+    common = "score", data, "-r", EXAMPLES, "--profile", "lab2027"
+    code, shown, _ = seldio(*common, "--average", "micro", "--output", "latex")
+    assert (code, shown.splitlines()[:3]) == (
+        0, ["% overall", r"\begin{tabular}{lrrrrr}", r"system & ER & F (\%) & AngE ($^\circ$) & LR (\%) & SELD \\"]
+    )  # fmt: skip
+    assert r" & 0.077 & 92.3 & 1.1 & 100.0 & 0.040 \\" in shown
+    assert "lab2027: our lab" in seldio(*common)[1]
+
+
+def test_an_output_that_does_not_exist_is_a_usage_error() -> None:
+    expected = "seldio: there is no output 'latex' for findings; there are text, concise, json"
+    code, shown, notes = seldio("validate", EXAMPLES, "--output", "latex")
+    assert (code, shown, notes.startswith(expected)) == (2, "", True)
+
+
 # --- a data set ------------------------------------------------------------------------------------
 
 

@@ -307,7 +307,7 @@ def test_html_is_accessible_and_loads_nothing() -> None:
 
 
 def test_wrong_requests() -> None:
-    with pytest.raises(UsageError, match="no score format 'pdf'"):
+    with pytest.raises(UsageError, match="no output 'pdf' for scores; there are text, json, csv"):
         rendered(made(), "pdf")
     with pytest.raises(UsageError, match="no score"):
         rendered([], "text")

@@ -79,6 +79,13 @@ def complete_targets(incomplete: str) -> Iterator[tuple[str, str]]:
     yield from ((name, "a data set as a whole") for name in STORED if name.startswith(incomplete))
 
 
+def complete_outputs(incomplete: str, kind: str, *more: str) -> list[str]:
+    """The outputs for ``findings`` or ``scores``, and *more*, that begin so."""
+    from seldio.reports import outputs
+
+    return [name for name in (*outputs(kind), *more) if name.startswith(incomplete)]
+
+
 def complete_profiles(incomplete: str) -> Iterator[tuple[str, str]]:
     """The ways of scoring that begin so, with their titles."""
     from seldio.check.description import profile_titles

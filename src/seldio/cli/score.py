@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine, complete_formats, complete_profiles, named_numbers
+from seldio.cli.options import (
+    ENGINE,
+    RESUME,
+    WORKERS,
+    Engine,
+    complete_formats,
+    complete_outputs,
+    complete_profiles,
+    named_numbers,
+)
 from seldio.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -19,18 +27,11 @@ if TYPE_CHECKING:
     from seldio.reports.tables import ScoreReport
 
 
-class Output(enum.StrEnum):
-    """How scores are written."""
-
-    TEXT = "text"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    HTML = "html"
-
-
 _LABELS, _ANSWERS, _JUDGE = "Labels", "Questions", "Judge"
-_OUTPUT: Any = typer.Option(Output.TEXT, "--output", help="How to write the scores; json and csv keep every digit.")
+_OUTPUT: Any = typer.Option(
+    "text", metavar="[text|json|csv|markdown|html]", help="How to write the scores; json and csv keep every digit.",
+    autocompletion=lambda incomplete: complete_outputs(incomplete, "scores"),
+)  # fmt: skip
 
 
 def _list(asked: bool) -> None:
@@ -78,7 +79,7 @@ def command(
     ),
     allow_missing: bool = typer.Option(False, "--allow-missing", help="Score what is there, and say what is not."),
     force: bool = typer.Option(False, "--force", help="Score labels in which seldio validate finds errors too."),
-    output: Output = _OUTPUT,
+    output: str = _OUTPUT,
     json: bool = typer.Option(False, "--json", help="The same as --output json."),
     out: Path | None = typer.Option(None, "-o", help="Write the scores to this file."),
     table: str | None = typer.Option(None, help="csv: only this table, e.g. overall or classes."),
@@ -116,7 +117,9 @@ def command(
 ) -> ExitCode:
     """Score outputs against labels or answers against questions, as official programs do, with their faults named."""
     from seldio import api, engines
+    from seldio.reports import checked
 
+    checked(output, "scores")
     choices: Any = {"average": average, "join": join, "offline": offline}  # what they may be is checked by scorers
     with engines.running(workers, engine, resume):
         reports = [
@@ -136,32 +139,34 @@ def command(
     if dry_run:
         typer.echo("\n".join(notice.text for report in reports for notice in report.notices))
     else:
-        _write(reports, Output.JSON if json else output, out, table)
+        _write(reports, "json" if json else output, out, table)
     return ExitCode.CLEAN
 
 
 @guarded
 def rank(
     paths: list[str] = typer.Argument(help="Score files (json or csv), or folders of them."),
-    output: Output = _OUTPUT,
+    output: str = _OUTPUT,
     json: bool = typer.Option(False, "--json", help="The same as --output json."),
     out: Path | None = typer.Option(None, "-o", help="Write the ranking to this file."),
     metrics: str | None = typer.Option(None, help="Rank by these only, comma separated; NAME:higher for others."),
 ) -> ExitCode:
     """Rank systems by the sum of their places on every metric, as the task page of DCASE Task 3 says."""
     from seldio import api
+    from seldio.reports import checked
 
-    _write([api.rank(paths, metrics=metrics or ())], Output.JSON if json else output, out, None)
+    checked(output, "scores")
+    _write([api.rank(paths, metrics=metrics or ())], "json" if json else output, out, None)
     return ExitCode.CLEAN
 
 
-def _write(reports: Sequence[ScoreReport], output: Output, out: Path | None, table: str | None) -> None:
+def _write(reports: Sequence[ScoreReport], output: str, out: Path | None, table: str | None) -> None:
     from seldio.reports import Options, render, write
 
     options = Options(table=table)
     if out is None:
-        write(reports, sys.stdout, output.value, options)
+        write(reports, sys.stdout, output, options)
         return
     from seldio.files import write_bytes
 
-    write_bytes(out, "".join(render(reports, output.value, options)).encode())
+    write_bytes(out, "".join(render(reports, output, options)).encode())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,27 +9,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine, complete_codes, complete_formats
+from seldio.cli.options import ENGINE, RESUME, WORKERS, Engine, complete_codes, complete_formats, complete_outputs
 from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from seldio.findings import Report
-
-
-class Output(enum.StrEnum):
-    """How the report is written."""
-
-    TEXT = "text"
-    CONCISE = "concise"
-    JSON = "json"
-    JSONL = "jsonl"
-    CSV = "csv"
-    SARIF = "sarif"
-    GITHUB = "github"
-    JUNIT = "junit"
-    MARKDOWN = "markdown"
-    HTML = "html"
-    MERA = "mera"
 
 
 @guarded
@@ -44,8 +27,11 @@ def command(
         help="What to compare with: for labels the clips to expect (a folder of recordings or labels, "
         "mix001..mix079, starss23:dev-test), for predictions the file with their questions.",
     ),
-    output: Output = typer.Option(
-        Output.TEXT, "--output", help="How to write the report; mera: what MERA's server answers to a submission."
+    output: str = typer.Option(
+        "text",
+        metavar="[text|concise|json|jsonl|csv|sarif|github|junit|markdown|html|mera]",
+        help="How to write the report; mera: what MERA's server answers to a submission.",
+        autocompletion=lambda incomplete: complete_outputs(incomplete, "findings", "mera"),
     ),
     json: bool = typer.Option(False, "--json", help="The same as --output json."),
     out: Path | None = typer.Option(None, "-o", help="Write the report to this file."),
@@ -75,10 +61,12 @@ def command(
     from seldio import api
     from seldio.check import settings
     from seldio.engines import running
+    from seldio.reports import checked
 
     chosen = settings.load_file(config) if config is not None else settings.load()
-    if output is Output.MERA and not json:
+    if output == "mera" and not json:
         return _mera(paths, reference, out)
+    checked("json" if json else output, "findings")
     with running(workers, engine, resume):
         report = api.validate(
             paths, format=format, reference=reference, select=select, ignore=ignore, fail_on=fail_on, deep=deep,
@@ -92,7 +80,7 @@ def command(
         typer.echo(report.remark, err=True)
     if write_baseline is not None:
         return ExitCode.CLEAN
-    _print(report, "json" if json else output.value, out, statistics, max_per_rule or None)
+    _print(report, "json" if json else output, out, statistics, max_per_rule or None)
     return ExitCode.FINDINGS if report.failed else ExitCode.CLEAN
 
 

@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any, TextIO
 
+from seldio import plugins
 from seldio.errors import UsageError
 from seldio.findings import Report
 from seldio.reports.tables import Options, Subject
 
-__all__ = ["OUTPUTS", "Options", "Output", "Subject", "outputs", "render", "write"]
+__all__ = ["OUTPUTS", "Options", "Output", "Subject", "checked", "outputs", "render", "write"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +60,7 @@ OUTPUTS: dict[str, Output] = {
         Output("junit", "seldio.reports.ci:junit", scores=False),
         Output("markdown", "seldio.reports.markup:markdown"),
         Output("html", "seldio.reports.markup:page"),
+        *plugins.rows("outputs", Output),
     )
 }
 
@@ -66,6 +68,17 @@ OUTPUTS: dict[str, Output] = {
 def outputs(kind: str) -> list[str]:
     """The names of the outputs for ``findings`` or for ``scores``."""
     return [output.name for output in OUTPUTS.values() if getattr(output, kind)]
+
+
+def checked(output: str, kind: str) -> str:
+    """*output*, if there is an output of that name for ``findings`` or for ``scores``.
+
+    Raises:
+        UsageError: there is none; the message lists what there is.
+    """
+    if output not in outputs(kind):
+        raise UsageError(f"there is no output {output!r} for {kind}; there are {', '.join(outputs(kind))}")
+    return output
 
 
 def render(subject: Subject, output: str = "text", options: Options | None = None) -> Iterator[str]:
@@ -77,12 +90,10 @@ def render(subject: Subject, output: str = "text", options: Options | None = Non
     Raises:
         UsageError: no such output or table, or no score at all.
     """
-    kind, noun = ("findings", "report") if isinstance(subject, Report) else ("scores", "score")
-    if output not in outputs(kind):
-        raise UsageError(f"There is no {noun} format {output!r}. Formats: {', '.join(outputs(kind))}")
     if not isinstance(subject, Report) and not subject:
         raise UsageError("there is no score to report")
-    return OUTPUTS[output].write(subject, options or Options())
+    name = checked(output, "findings" if isinstance(subject, Report) else "scores")
+    return OUTPUTS[name].write(subject, options or Options())
 
 
 def write(subject: Subject, stream: TextIO, output: str = "text", options: Options | None = None) -> None:

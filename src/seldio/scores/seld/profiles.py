@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from seldio import plugins
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
 from seldio.scores.seld import corrected, official, pairing
@@ -219,6 +220,7 @@ PROFILES: tuple[SeldProfile, ...] = (
         horizon="recording",
         missing=True,
     ),
+    *plugins.rows("profiles", SeldProfile),
 )  # fmt: skip
 
 
