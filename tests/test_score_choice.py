@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from seldio.errors import UnknownFormat, UsageError
 from seldio.formats import FORMATS, TextFile, get
 from seldio.formats.base import Role
-from seldio.formats.choice import Wanted, offered, wished, years
-from seldio.formats.detect import detect
+from seldio.formats.detect import Wanted, detect, offered, wished, years
 from seldio.reports.tables import Notice, ScoreReport
 from seldio.scores.seld.accumulator import SeldAccumulator
 from seldio.scores.seld.score_labels import SeldOptions, score_labels

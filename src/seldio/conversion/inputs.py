@@ -16,8 +16,7 @@ from seldio.files import Entry, Source
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import Format, Reading, TextFile, get
-from seldio.formats.recognise import SUFFIXES, clip_names, is_annotations, read_files
-from seldio.formats.tables import is_table
+from seldio.formats.recognise import SUFFIXES, clip_names, is_annotations, is_table, read_files
 from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.text import printable
 

@@ -17,9 +17,10 @@ from seldio.errors import DataError, LossError, UsageError
 from seldio.files import Entry, Source, open_source, read_entries
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Sink, raise_errors
-from seldio.formats import item_formats, tables
+from seldio.formats import item_formats
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.mera_submission import SUBMISSION, zipped
+from seldio.formats.recognise import PARQUET_SUFFIX, is_table
 from seldio.schema.qa import Item, Prediction
 from seldio.text import plural, printable
 
@@ -59,11 +60,11 @@ def questions_in(path: str | os.PathLike[str]) -> str | None:
 
 def _likely(source: Source) -> list[Entry]:
     """The files that may hold questions: of a folder or archive, which may hold recordings, those named so."""
-    suffixes = tuple({format.suffix for format in item_formats.ITEM_FORMATS} - {tables.SUFFIX})
+    suffixes = tuple({format.suffix for format in item_formats.ITEM_FORMATS} - {PARQUET_SUFFIX})
     if source.kind not in ("folder", "zip", "tar"):
         return list(source)
     return [
-        entry for entry in source if entry.name.lower().endswith(suffixes) or tables.is_table(entry, "items")
+        entry for entry in source if entry.name.lower().endswith(suffixes) or is_table(entry, "items")
     ]  # fmt: skip
 
 

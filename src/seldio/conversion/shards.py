@@ -15,7 +15,7 @@ from seldio.engines import cut
 from seldio.files import Entry, Source
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats import Format, TextFile, get
-from seldio.formats.choice import Wanted
+from seldio.formats.detect import Wanted
 from seldio.formats.recognise import Recognised, files_by_layout, read_files, usable
 from seldio.progress import over
 

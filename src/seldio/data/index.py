@@ -26,8 +26,7 @@ from seldio.files.sources import Lookup, is_remote, on_this_machine, remote_list
 from seldio.findings import raise_errors
 from seldio.formats import Format, TextFile, get, item_formats
 from seldio.formats.items import ItemFormat
-from seldio.formats.recognise import is_annotations
-from seldio.formats.tables import Content, is_table
+from seldio.formats.recognise import Content, is_annotations, is_table
 from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.schema.clips import Clip
 from seldio.schema.events import Origin, clip_codes, origin_of, with_origin

@@ -11,35 +11,22 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from seldio import clock
+from seldio.findings import Sink
 from seldio.formats import shapes
-from seldio.formats.base import Format, TextFile
-from seldio.formats.datasets import DATASETS, LabelSign
+from seldio.formats.base import Format, Role, TextFile
 from seldio.formats.dialects import DIALECTS
-from seldio.formats.evidence import SAMPLE, Column, Sample, Taken, summed, taken
+from seldio.formats.evidence import FEW, OUT, SAMPLE, Sample, Taken, marks, summed, taken
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import Shape
+from seldio.reader_rules import READER_RULES
 from seldio.text import plural
-from seldio.vocabularies import vocabulary
 
+#: Points by which a layout has to lead others.
 MARGIN = 2.0
-#: Rows from which on what all of them have in common is no accident.
-ENOUGH = 30
-#: With fewer rows than this, an angle out of range may be a slip as well as another layout.
-FEW = 5
-#: Share of rows that may hold what no row can, before that speaks of another layout.
-_FEW_STRAYS = 0.005
-#: Vectors longer than this are no directions with an activity for their length.
-LONGEST = 3.0
-#: Points at which a candidate is out of the question.
-OUT = -100.0
-
-Mark = tuple[float, str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,11 +166,11 @@ def _like_radians(dialect: Dialect, sample: Sample) -> bool:
 
 def closest(sample: Sample) -> str:
     """What speaks against the layouts with as many columns that come closest, where none fits; or nothing."""
-    near = [(dialect, list(_marks(dialect, sample))) for dialect in DIALECTS if len(dialect.columns) == sample.width]
+    near = [(dialect, list(marks(dialect, sample))) for dialect in DIALECTS if len(dialect.columns) == sample.width]
     near.sort(key=lambda one: -sum(points for points, _ in one[1] if points > OUT))  # one reason says enough
     reasons: dict[str, str] = {}
-    for dialect, marks in near:
-        against = next((text for points, text in marks if points <= OUT), "")
+    for dialect, found in near:
+        against = next((text for points, text in found if points <= OUT), "")
         if against and against not in reasons.values():
             reasons[dialect.name] = against
     return "; ".join(f"it is no {name} ({why})" for name, why in list(reasons.items())[:3])
@@ -204,212 +191,8 @@ def means_the_same(one: Format, other: Format) -> bool:
 
 def judge(dialect: Dialect, sample: Sample) -> Candidate:
     """The points of *dialect* for what was seen."""
-    marks = list(_marks(dialect, sample))
-    return Candidate(dialect, sum(points for points, _ in marks), tuple(text for points, text in marks if text))
-
-
-def _marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
-    if sample.width != len(dialect.columns):
-        yield OUT, f"{plural(sample.width, 'column')}, not {len(dialect.columns)}"
-        return
-    yield from _header_marks(dialect, sample)
-    if dialect.header is not None and sorted(sample.header) == sorted(dialect.header.lower().split(",")):
-        return  # columns that are named are not told by what stands in them
-    for number, (part, seen) in enumerate(zip(dialect.columns, sample.columns, strict=False), 1):
-        if part.kind == "name":
-            yield ((OUT, f"column {number} holds numbers") if len(seen.values) > seen.words else (3, "class names"))
-        elif seen.words > len(seen.values):
-            yield OUT, f"column {number} holds words"
-        elif len(seen.values):
-            yield from _number_marks(part.kind, seen, f"column {number}")
-            yield from _FIELDS[part.field](dialect, seen, f"column {number}")
-    if dialect.columns[-1].field == "z" or "x" in dialect.carries:
-        yield from _norm_marks(dialect, sample)
-    if dialect.hop == clock.HOP_2019:
-        yield from _grid_marks(dialect, sample)
-    if dialect.newline == "\r\n":
-        yield (1, "CR LF line ends") if sample.crlf else (-1, "LF line ends")
-    yield from _name_marks(dialect, sample)
-
-
-def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
-    header = ",".join(sample.header)
-    if dialect.header is not None:
-        if header == dialect.header.lower():
-            yield 8, "its header line"
-        elif sorted(sample.header) == sorted(dialect.header.lower().split(",")):
-            yield 8, "the names of its header line, in another order"
-        else:
-            yield (OUT if header else -4), "another header" if header else "no header line"
-    elif header:
-        words = [_WORDS.get(part.field, part.field) for part in dialect.columns]
-        fits = sum(name.startswith(word) for name, word in zip(sample.header, words, strict=False))
-        yield (2, "the names in its first line") if fits == len(words) else (-2, "a first line with names")
-
-
-_WORDS = {"class_id": "class", "distance": "dist"}
-
-
-def _number_marks(kind: str, seen: Column, where: str) -> Iterator[Mark]:
-    if kind in ("int", "flag"):
-        if not seen.whole:
-            yield _strays(seen.values != np.rint(seen.values)), f"{where} has decimals"
-        elif seen.decimals:
-            yield -1, f"{where} is written with decimal points"
-    elif kind == "whole" and seen.decimals and not seen.whole:
-        yield -3, f"{where} has decimals"
-    elif kind in ("real", "real3", "real3inf") and not seen.decimals:
-        yield -3, f"{where} has no decimals"
-
-
-def _strays(wrong: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
-    """The points where some values cannot be: a few rows among thousands are mistakes, which rules tell."""
-    return -2 if wrong.mean() <= _FEW_STRAYS else OUT
-
-
-def _share(seen: Column) -> float:
-    """How much what the values have in common tells: few rows tell little."""
-    return min(1.0, len(seen.values) / ENOUGH)
-
-
-def _range(seen: Column) -> str:
-    """``only 3``, or ``0 to 3``."""
-    low, high = seen.values.min(), seen.values.max()
-    return f"only {_number(low)}" if low == high else f"{_number(low)} to {_number(high)}"
-
-
-def _number(value: float) -> str:
-    return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")
-
-
-def _frame(dialect: Dialect, seen: Column, _: str) -> Iterator[Mark]:
-    if dialect.clip_frames and seen.values.max() >= dialect.clip_frames:
-        yield -3, f"frames go up to {_number(seen.values.max())}, its clips have {dialect.clip_frames}"
-
-
-def _class(dialect: Dialect, seen: Column, _: str) -> Iterator[Mark]:
-    highest, classes = seen.values.max(), len(vocabulary(dialect.vocabulary))
-    if highest >= classes:
-        yield -3, f"class numbers go up to {_number(highest)}, its classes to {classes - 1}"
-
-
-def _source(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
-    low, high = seen.values.min(), seen.values.max()
-    if low < -1 or high > 60:
-        yield _strays((seen.values < -1) | (seen.values > 60)), f"{where} holds {_range(seen)}: no source numbers"
-    elif low < 0:
-        track = dialect.fills.get("source") == low
-        yield (2, f"tracks are {_number(low)}") if track else (-2, f"{where} holds {_number(low)}")
-    elif high <= 15:
-        # a single azimuth is hardly ever 0, a source number often
-        yield 2 * (_share(seen) if high else 1), f"{where} holds {_range(seen)}: source numbers"
-
-
-def _azimuth(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
-    low, high = seen.values.min(), seen.values.max()
-    if max(-low, high) > 360:
-        yield _strays(np.abs(seen.values) > 360), f"{where} holds {_range(seen)}: no azimuths"
-    elif low >= 0 and high <= 15 and seen.whole and dialect.index("source") is None:
-        yield -2 * (_share(seen) if high else 1), f"{where} holds {_range(seen)}: hardly azimuths"
-    elif max(-low, high) <= 1.75 and seen.decimals:
-        yield -2 * _share(seen), f"{where} stays within ±{_number(max(-low, high))}"
-    elif max(-low, high) > 90 and not dialect.folded:
-        yield 1, f"{where} holds {_range(seen)}: azimuths"
-
-
-def _elevation(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
-    outside = 1 - seen.share(-90, 90)
-    if outside:
-        many = outside > 0.05 and len(seen.values) >= FEW
-        yield (-6 if many else -3 if outside > 0.05 else -1), f"{where} holds {_range(seen)}: no elevations"
-    elif seen.values.min() < 0:
-        yield 1, f"{where} has values below 0 and within ±90: elevations"
-
-
-def _distance(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
-    low, high = seen.values.min(), seen.values.max()
-    if dialect.kind("distance") == "zero":
-        zero = (1, f"{where} is always 0") if seen.decimals else (3, f"{where} is the constant 0")
-        yield zero if not seen.values.any() else (OUT, f"{where} is not constant 0")
-    elif low < 0 and low != dialect.unknown_distance:
-        strays = _strays((seen.values < 0) & (seen.values != (dialect.unknown_distance or 0)))
-        yield strays, f"{where} goes down to {_number(low)}: no distances"
-    elif dialect.metre == 1 and high > 40:
-        yield -6, f"{where} goes up to {_number(high)}: no metres"
-    elif dialect.metre == 100 and low >= 0 and high <= 1:
-        # what a system puts out may be 0 here and there
-        doubt = 1 if dialect.role == "label" else _share(seen)
-        yield -1 - 3 * doubt, f"{where} holds {_range(seen)}: hardly centimetres"
-    elif dialect.metre == 100:
-        yield (1, f"{where} goes up to {_number(high)}: centimetres") if high > 40 else (
-            -1, f"{where} goes up to {_number(high)} only: few centimetres"
-        )  # fmt: skip
-    elif not seen.values.any():
-        yield -2 * _share(seen), f"{where} is always 0"
-
-
-def _axis(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
-    if np.abs(seen.values).max() > LONGEST:
-        yield _strays(np.abs(seen.values) > LONGEST), f"{where} holds {_range(seen)}: no unit vectors"
-
-
-def _onscreen(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
-    if np.isin(seen.values, (0, 1)).all():
-        yield 1 + _share(seen), f"{where} holds {_range(seen)}: in the picture or not"
-    else:
-        yield -6, f"{where} is not 0 or 1"
-
-
-def _time(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
-    if (seen.values < 0).any():
-        yield -3, f"{where} holds times before 0"
-
-
-_FIELDS: dict[str, Callable[[Dialect, Column, str], Iterator[Mark]]] = {
-    "frame": _frame, "class_id": _class, "source": _source, "azimuth": _azimuth, "elevation": _elevation,
-    "distance": _distance, "x": _axis, "y": _axis, "z": _axis, "onscreen": _onscreen, "onset": _time,
-    "offset": _time,
-}  # fmt: skip
-
-
-def _norm_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
-    at = dialect.index("x")
-    if at is None or len(sample.columns) < at + 3:
-        return
-    axes = [column.values for column in sample.columns[at : at + 3]]
-    if len({len(axis) for axis in axes}) == 1 and len(axes[0]):
-        norm = np.sqrt(sum(axis * axis for axis in axes))
-        where = f"columns {at + 1} to {at + 3}"
-        if norm.max() < LONGEST:
-            yield 2, f"{where} are vectors of norm {norm.min():.2f} to {norm.max():.2f}"
-        else:
-            yield _strays(norm >= LONGEST), f"{where} have norms up to {_number(norm.max())}: no unit vectors"
-
-
-def _grid_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
-    """In 2019 all directions were multiples of 10°."""
-    places = (dialect.index("azimuth"), dialect.index("elevation"))
-    angles = [sample.columns[at].values for at in places if at is not None and at < len(sample.columns)]
-    if not all((values % 10 == 0).all() for values in angles):
-        yield -4, "directions are not on the 10° grid of 2019"
-    elif angles and (steps := len(np.unique(angles[0]))):
-        yield min(3.0, steps / 3), "directions are on the 10° grid of 2019"
-
-
-#: What the paths of label files say: of one year or data set in its row, and of all of them.
-_SIGNS: tuple[LabelSign, ...] = (
-    LabelSign(r"fold[1-6]_room\d+_mix\d+\.", r"starss2.|dcase2020", 0.5, "development file names"),
-    LabelSign(r"(^|/)mix\d{3}\.", r".*-submission|.*-output", 0.5, "evaluation file names (mix…)"),
-    *(sign for row in DATASETS for sign in row.label_signs),
-    LabelSign(r"(?i)metadata", r"starss2.|dcase20(19|20|25)|spatialscaper", 0.5, "a metadata folder"),
-    LabelSign(r"(?i)subm|predict|output|result", r".*-(submission|output)", 0.5, "the folder's name"),
-)
-
-
-def _name_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
-    for pattern, dialects, points, sentence in _SIGNS:
-        if re.fullmatch(dialects, dialect.name) and all(re.search(pattern, name) for name in sample.names):
-            yield points, sentence
+    found = list(marks(dialect, sample))
+    return Candidate(dialect, sum(points for points, _ in found), tuple(text for _, text in found if text))
 
 
 # --- a given format that the content contradicts ---------------------------------------------------
@@ -431,3 +214,106 @@ def explain_width(file: TextFile, given: Dialect, width: int) -> tuple[str, str,
     if given.role == "submission":
         return "LAB310", f"{message}: these are {best.title.split(':')[0]}", hint
     return "SYN121", f"{message}; it looks like {best.name}", hint
+
+
+# --- a layout where the content does not tell it: what files are wanted for speaks for one ----------
+
+#: The finding that a layout is likely and not certain.
+CHOSEN = "SYN902"
+#: Years after which a layout is of another time.
+ERA = 3
+_NEVER = 10_000
+
+
+def years(format: Format) -> tuple[int, ...]:
+    """The years of the challenge that a layout is of."""
+    return () if format.years.startswith("since") else tuple(map(int, re.findall(r"\d{4}", format.years)))
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """What files are likely to be.
+
+    Args:
+        roles: labels, or what systems write.
+        years: of the challenge.
+    """
+
+    roles: tuple[Role, ...]
+    years: tuple[int, ...]
+
+    def rank(self, format: Format) -> tuple[bool, int]:
+        """How well a layout fits, the role before the year; more is better."""
+        return format.role in self.roles, -self.apart(format)
+
+    def apart(self, format: Format) -> int:
+        """Years between a layout and those wanted; many for one that is of no year."""
+        return min((abs(one - other) for one in years(format) for other in self.years), default=_NEVER)
+
+
+@dataclasses.dataclass(frozen=True)
+class Wish:
+    """What a group of files is read as, in view of what they are wanted for.
+
+    Args:
+        detection: with the layout, if there is one.
+        others: layouts of another meaning that were left as well, where it was not the content that decided.
+    """
+
+    detection: Detection
+    others: tuple[Dialect, ...] = ()
+
+    def tell(self, path: str, sink: Sink) -> None:
+        """Say that there was a choice."""
+        if self.detection.format is not None and self.others:
+            names = " or ".join(dict.fromkeys(other.name for other in self.others))
+            message = f"read as {self.detection.format.name}; its content could be {names} as well"
+            hint = f"if it is, say --format {self.others[0].name}"
+            sink(READER_RULES[CHOSEN].at(path, message, hint, 1))
+
+
+def wished(found: Detection, wanted: Wanted) -> Wish:
+    """The layout that fits *wanted* best among those that the content does not rule out.
+
+    Where the content decides, that stands, unless it is for a layout of another time, another one is not far behind
+    and nothing speaks against that on the whole: outputs whose directions happen to lie on the grid of 2019. A layout
+    that fits no better than another one of another meaning is not chosen.
+    """
+    left = _left(found, wanted)
+    if not left:
+        return Wish(found)
+    best = max(left, key=lambda one: (wanted.rank(one.format), one.points))
+    others = [one for one in left if not means_the_same(one.format, best.format)]
+    rank = wanted.rank(best.format)
+    equal = (one for one in others if wanted.rank(one.format) == rank and one.points > best.points - MARGIN)
+    if best.format == found.format or next(equal, None) is not None:
+        return Wish(found)
+    candidates = (best, *(one for one in left if one is not best))
+    done = dataclasses.replace(found, format=best.format, candidates=candidates)
+    return Wish(done, tuple(one.format for one in others))
+
+
+def offered(found: Detection, wanted: Wanted | None) -> tuple[Candidate, ...]:
+    """The layouts to name where nothing decides: no outputs for labels, and outputs first for what systems write."""
+    if wanted is None:
+        return found.candidates
+    if "label" in wanted.roles:
+        return tuple(one for one in found.candidates if one.format.role in wanted.roles) or found.candidates
+    return tuple(sorted(found.possible or found.candidates, key=lambda one: one.format.role not in wanted.roles))
+
+
+def _left(found: Detection, wanted: Wanted) -> list[Candidate]:
+    """The layouts that the content does not rule out, the likeliest first."""
+    if not found.possible:
+        return []
+    first, *rest = found.possible
+    reach = (4 if found.format is not None and found.sample.rows < FEW else 2) * MARGIN
+    near = [one for one in rest if one.points > first.points - reach]
+    if found.format is not None:
+        near = [one for one in near if one.points >= 0 and _nearer(wanted, one.format, found.format)]
+    return [first, *near]
+
+
+def _nearer(wanted: Wanted, one: Format, other: Format) -> bool:
+    """Whether *one* is of the same class list or time as what is wanted, and *other* of another."""
+    return means_the_same(one, other) or wanted.apart(one) + ERA <= wanted.apart(other)

@@ -1,25 +1,40 @@
-"""What the content and the names of label files say, before anybody has said what they are."""
+"""What the content and the names of label files say: a bounded sample, and what speaks in it for each layout."""
 
 from __future__ import annotations
 
 import collections
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
+from seldio import clock
 from seldio.formats import cells
 from seldio.formats.base import TextFile
+from seldio.formats.datasets import DATASETS, LabelSign
 from seldio.formats.diagnosis import delimiter_of, plain_lines
+from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import INDEX_NAMES, Row, Rows, Shape, counted
+from seldio.text import plural
+from seldio.vocabularies import vocabulary
 
 #: Lines looked at in all files together, taken from their heads and tails.
 SAMPLE = 4000
 #: Columns looked at; more than any layout has.
 WIDEST = 16
+#: Rows from which on what all of them have in common is no accident.
+ENOUGH = 30
+#: With fewer rows than this, an angle out of range may be a slip as well as another layout.
+FEW = 5
+#: Share of rows that may hold what no row can, before that speaks of another layout.
+_FEW_STRAYS = 0.005
+#: Vectors longer than this are no directions with an activity for their length.
+LONGEST = 3.0
+#: Points at which a layout is out of the question.
+OUT = -100.0
 _HEAD = 1 << 16
 #: Bytes that hardly any row has.
 _ROW = 64
@@ -55,7 +70,6 @@ class Sample:
         rows: how many rows were looked at.
         names: paths of the files, as shown.
         crlf: whether lines end with CR LF.
-        widths: the numbers of cells that rows have.
         shape: what is between the rows as they are and these, if anything.
     """
 
@@ -65,7 +79,6 @@ class Sample:
     rows: int
     names: tuple[str, ...]
     crlf: bool
-    widths: frozenset[int]
     shape: Shape | None = None
 
     @property
@@ -100,11 +113,6 @@ class Taken:
         return dataclasses.replace(self, header=header, rows=rows)
 
 
-def look(files: Sequence[TextFile]) -> Sample:
-    """A bounded sample of *files*: enough to tell formats apart, whatever their size."""
-    return summed(taken(files))
-
-
 def taken(files: Sequence[TextFile]) -> list[Taken]:
     """Lines from the head and the tail of each file, none of those that have none."""
     share = max(6, SAMPLE // max(1, len(files)))
@@ -129,7 +137,7 @@ def summed(files: Sequence[Taken], shape: Shape | None = None) -> Sample:
     kept = [row for row, cells in zip(rows, widths, strict=True) if cells == width]
     columns = tuple(map(_column, islice(_transposed(kept, width), WIDEST)))
     crlf = any(file.crlf for file in files)
-    return Sample(width, header, columns, len(kept), tuple(f.path for f in files), crlf, frozenset(counts), shape)
+    return Sample(width, header, columns, len(kept), tuple(file.path for file in files), crlf, shape)
 
 
 def signature(data: bytes) -> tuple[int, str, bool]:
@@ -216,3 +224,214 @@ def _plain(cells: Sequence[str]) -> Column | None:
         return Column(np.array(cells, dtype=np.float64), "." in joined, 0)
     except ValueError:
         return None
+
+
+# --- what speaks for a layout, and against it -------------------------------------------------------
+
+#: Points for a layout, and the sentence that explains them.
+Mark = tuple[float, str]
+
+
+def marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
+    """What speaks for *dialect* in what was seen, and against it."""
+    if sample.width != len(dialect.columns):
+        yield OUT, f"{plural(sample.width, 'column')}, not {len(dialect.columns)}"
+        return
+    yield from _header_marks(dialect, sample)
+    if dialect.header is not None and sorted(sample.header) == sorted(dialect.header.lower().split(",")):
+        return  # columns that are named are not told by what stands in them
+    for number, (part, seen) in enumerate(zip(dialect.columns, sample.columns, strict=False), 1):
+        if part.kind == "name":
+            yield ((OUT, f"column {number} holds numbers") if len(seen.values) > seen.words else (3, "class names"))
+        elif seen.words > len(seen.values):
+            yield OUT, f"column {number} holds words"
+        elif len(seen.values):
+            yield from _number_marks(part.kind, seen, f"column {number}")
+            yield from _FIELDS[part.field](dialect, seen, f"column {number}")
+    if dialect.columns[-1].field == "z" or "x" in dialect.carries:
+        yield from _norm_marks(dialect, sample)
+    if dialect.hop == clock.HOP_2019:
+        yield from _grid_marks(dialect, sample)
+    if dialect.newline == "\r\n":
+        yield (1, "CR LF line ends") if sample.crlf else (-1, "LF line ends")
+    yield from _name_marks(dialect, sample)
+
+
+def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
+    header = ",".join(sample.header)
+    if dialect.header is not None:
+        if header == dialect.header.lower():
+            yield 8, "its header line"
+        elif sorted(sample.header) == sorted(dialect.header.lower().split(",")):
+            yield 8, "the names of its header line, in another order"
+        else:
+            yield (OUT if header else -4), "another header" if header else "no header line"
+    elif header:
+        words = [_WORDS.get(part.field, part.field) for part in dialect.columns]
+        fits = sum(name.startswith(word) for name, word in zip(sample.header, words, strict=False))
+        yield (2, "the names in its first line") if fits == len(words) else (-2, "a first line with names")
+
+
+_WORDS = {"class_id": "class", "distance": "dist"}
+
+
+def _number_marks(kind: str, seen: Column, where: str) -> Iterator[Mark]:
+    if kind in ("int", "flag"):
+        if not seen.whole:
+            yield _strays(seen.values != np.rint(seen.values)), f"{where} has decimals"
+        elif seen.decimals:
+            yield -1, f"{where} is written with decimal points"
+    elif kind == "whole" and seen.decimals and not seen.whole:
+        yield -3, f"{where} has decimals"
+    elif kind in ("real", "real3", "real3inf") and not seen.decimals:
+        yield -3, f"{where} has no decimals"
+
+
+def _strays(wrong: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
+    """The points where some values cannot be: a few rows among thousands are mistakes, which rules tell."""
+    return -2 if wrong.mean() <= _FEW_STRAYS else OUT
+
+
+def _share(seen: Column) -> float:
+    """How much what the values have in common tells: few rows tell little."""
+    return min(1.0, len(seen.values) / ENOUGH)
+
+
+def _range(seen: Column) -> str:
+    """``only 3``, or ``0 to 3``."""
+    low, high = seen.values.min(), seen.values.max()
+    return f"only {_number(low)}" if low == high else f"{_number(low)} to {_number(high)}"
+
+
+def _number(value: float) -> str:
+    return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")
+
+
+def _frame(dialect: Dialect, seen: Column, _: str) -> Iterator[Mark]:
+    if dialect.clip_frames and seen.values.max() >= dialect.clip_frames:
+        yield -3, f"frames go up to {_number(seen.values.max())}, its clips have {dialect.clip_frames}"
+
+
+def _class(dialect: Dialect, seen: Column, _: str) -> Iterator[Mark]:
+    highest, classes = seen.values.max(), len(vocabulary(dialect.vocabulary))
+    if highest >= classes:
+        yield -3, f"class numbers go up to {_number(highest)}, its classes to {classes - 1}"
+
+
+def _source(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    low, high = seen.values.min(), seen.values.max()
+    if low < -1 or high > 60:
+        yield _strays((seen.values < -1) | (seen.values > 60)), f"{where} holds {_range(seen)}: no source numbers"
+    elif low < 0:
+        track = dialect.fills.get("source") == low
+        yield (2, f"tracks are {_number(low)}") if track else (-2, f"{where} holds {_number(low)}")
+    elif high <= 15:
+        # a single azimuth is hardly ever 0, a source number often
+        yield 2 * (_share(seen) if high else 1), f"{where} holds {_range(seen)}: source numbers"
+
+
+def _azimuth(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    low, high = seen.values.min(), seen.values.max()
+    if max(-low, high) > 360:
+        yield _strays(np.abs(seen.values) > 360), f"{where} holds {_range(seen)}: no azimuths"
+    elif low >= 0 and high <= 15 and seen.whole and dialect.index("source") is None:
+        yield -2 * (_share(seen) if high else 1), f"{where} holds {_range(seen)}: hardly azimuths"
+    elif max(-low, high) <= 1.75 and seen.decimals:
+        yield -2 * _share(seen), f"{where} stays within ±{_number(max(-low, high))}"
+    elif max(-low, high) > 90 and not dialect.folded:
+        yield 1, f"{where} holds {_range(seen)}: azimuths"
+
+
+def _elevation(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    outside = 1 - seen.share(-90, 90)
+    if outside:
+        many = outside > 0.05 and len(seen.values) >= FEW
+        yield (-6 if many else -3 if outside > 0.05 else -1), f"{where} holds {_range(seen)}: no elevations"
+    elif seen.values.min() < 0:
+        yield 1, f"{where} has values below 0 and within ±90: elevations"
+
+
+def _distance(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    low, high = seen.values.min(), seen.values.max()
+    if dialect.kind("distance") == "zero":
+        zero = (1, f"{where} is always 0") if seen.decimals else (3, f"{where} is the constant 0")
+        yield zero if not seen.values.any() else (OUT, f"{where} is not constant 0")
+    elif low < 0 and low != dialect.unknown_distance:
+        strays = _strays((seen.values < 0) & (seen.values != (dialect.unknown_distance or 0)))
+        yield strays, f"{where} goes down to {_number(low)}: no distances"
+    elif dialect.metre == 1 and high > 40:
+        yield -6, f"{where} goes up to {_number(high)}: no metres"
+    elif dialect.metre == 100 and low >= 0 and high <= 1:
+        # what a system puts out may be 0 here and there
+        doubt = 1 if dialect.role == "label" else _share(seen)
+        yield -1 - 3 * doubt, f"{where} holds {_range(seen)}: hardly centimetres"
+    elif dialect.metre == 100:
+        yield (1, f"{where} goes up to {_number(high)}: centimetres") if high > 40 else (
+            -1, f"{where} goes up to {_number(high)} only: few centimetres"
+        )  # fmt: skip
+    elif not seen.values.any():
+        yield -2 * _share(seen), f"{where} is always 0"
+
+
+def _axis(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    if np.abs(seen.values).max() > LONGEST:
+        yield _strays(np.abs(seen.values) > LONGEST), f"{where} holds {_range(seen)}: no unit vectors"
+
+
+def _onscreen(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    if np.isin(seen.values, (0, 1)).all():
+        yield 1 + _share(seen), f"{where} holds {_range(seen)}: in the picture or not"
+    else:
+        yield -6, f"{where} is not 0 or 1"
+
+
+def _time(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+    if (seen.values < 0).any():
+        yield -3, f"{where} holds times before 0"
+
+
+_FIELDS: dict[str, Callable[[Dialect, Column, str], Iterator[Mark]]] = {
+    "frame": _frame, "class_id": _class, "source": _source, "azimuth": _azimuth, "elevation": _elevation,
+    "distance": _distance, "x": _axis, "y": _axis, "z": _axis, "onscreen": _onscreen, "onset": _time,
+    "offset": _time,
+}  # fmt: skip
+
+
+def _norm_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
+    at = dialect.index("x")
+    if at is None or len(sample.columns) < at + 3:
+        return
+    axes = [column.values for column in sample.columns[at : at + 3]]
+    if len({len(axis) for axis in axes}) == 1 and len(axes[0]):
+        norm = np.sqrt(sum(axis * axis for axis in axes))
+        where = f"columns {at + 1} to {at + 3}"
+        if norm.max() < LONGEST:
+            yield 2, f"{where} are vectors of norm {norm.min():.2f} to {norm.max():.2f}"
+        else:
+            yield _strays(norm >= LONGEST), f"{where} have norms up to {_number(norm.max())}: no unit vectors"
+
+
+def _grid_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
+    """In 2019 all directions were multiples of 10°."""
+    places = (dialect.index("azimuth"), dialect.index("elevation"))
+    angles = [sample.columns[at].values for at in places if at is not None and at < len(sample.columns)]
+    if not all((values % 10 == 0).all() for values in angles):
+        yield -4, "directions are not on the 10° grid of 2019"
+    elif angles and (steps := len(np.unique(angles[0]))):
+        yield min(3.0, steps / 3), "directions are on the 10° grid of 2019"
+
+
+#: What the paths of label files say: of one year or data set in its row, and of all of them.
+_SIGNS: tuple[LabelSign, ...] = (
+    LabelSign(r"fold[1-6]_room\d+_mix\d+\.", r"starss2.|dcase2020", 0.5, "development file names"),
+    LabelSign(r"(^|/)mix\d{3}\.", r".*-submission|.*-output", 0.5, "evaluation file names (mix…)"),
+    *(sign for row in DATASETS for sign in row.label_signs),
+    LabelSign(r"(?i)metadata", r"starss2.|dcase20(19|20|25)|spatialscaper", 0.5, "a metadata folder"),
+    LabelSign(r"(?i)subm|predict|output|result", r".*-(submission|output)", 0.5, "the folder's name"),
+)
+
+
+def _name_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
+    for pattern, dialects, points, sentence in _SIGNS:
+        if re.fullmatch(dialects, dialect.name) and all(re.search(pattern, name) for name in sample.names):
+            yield points, sentence

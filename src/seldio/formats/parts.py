@@ -27,20 +27,20 @@ from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import Sink
 from seldio.formats import Format, TextFile, get, item_formats
-from seldio.formats.choice import Wanted
+from seldio.formats.detect import Wanted
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.recognise import (
+    PARQUET_SUFFIX,
     SUFFIXES,
     Recognised,
     clip_names,
     files_by_layout,
     in_utf8,
     is_annotations,
+    is_table,
     read_files,
     usable,
 )
-from seldio.formats.tables import SUFFIX as PARQUET
-from seldio.formats.tables import is_table
 from seldio.progress import over
 from seldio.schema.events import origin_of
 from seldio.text import printable
@@ -265,7 +265,12 @@ class _Told:
             item = item_formats.recognise(data, entry.name)
         if item is not None:
             self.questions.setdefault(item.name, []).append(entry)
-        elif format is not None or source.single or name.lower().endswith((".csv", PARQUET)) or is_annotations(file):
+        elif (
+            format is not None
+            or source.single
+            or name.lower().endswith((".csv", PARQUET_SUFFIX))
+            or is_annotations(file)
+        ):
             known = self.held is None and not name.lower().endswith(".csv")  # by its first bytes
             self.labels.append((entry, dataclasses.replace(file, data=data[:_HEAD]) if known else file))
 

@@ -1,4 +1,8 @@
-"""Files of any layout, grouped, told apart and read: what every verb begins with."""
+"""What the files of a source are: labels of which layout, questions or predictions, or none of these; and reading them.
+
+Every verb begins here: a file that begins or is called like JSON of labels, Parquet, questions or predictions is told
+by that; tables of labels are grouped, and each group is told apart by what is in its rows (``detect``).
+"""
 
 from __future__ import annotations
 
@@ -7,24 +11,29 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import cast
+from typing import BinaryIO, Literal, Protocol, cast
 
-from seldio.findings import Finding, Severity, Sink
-from seldio.formats import FORMATS, Format, Reading, TextFile, cells, choice, tables
-from seldio.formats.choice import Wanted
+import pyarrow.parquet as pq
+
+from seldio.errors import InvalidData
+from seldio.findings import Finding, Sink
+from seldio.formats import FORMATS, Format, Reading, TextFile, cells, item_formats
 from seldio.formats.dcase_json import looks_like
-from seldio.formats.detect import Candidate, Detection, closest, detect, means_the_same
+from seldio.formats.detect import Detection, Wanted, closest, detect, means_the_same, offered, wished
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.evidence import signature
 from seldio.formats.json_records import in_lines
 from seldio.formats.json_text import parse, parse_lines
 from seldio.formats.label_csv import Dialect
-from seldio.formats.parquet import MAGIC
+from seldio.formats.parquet import DAMAGE, MAGIC
+from seldio.reader_rules import READER_RULES, reader_rule
+from seldio.schema.events import COLUMNS
 from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
 
 #: Names of label files end so; everything else in a folder is left alone.
 SUFFIXES = (".csv", ".json")
+PARQUET_SUFFIX = ".parquet"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,7 +98,7 @@ def files_by_layout(
     """
     groups = _groups(files)
     found = {key: _detected(group) for key, group in groups.items()}
-    wishes = {key: choice.wished(own, wanted) for key, own in found.items() if own is not None and wanted is not None}
+    wishes = {key: wished(own, wanted) for key, own in found.items() if own is not None and wanted is not None}
     found |= {key: wish.detection for key, wish in wishes.items() if cast("Detection", found[key]).format is not None}
     chosen: dict[tuple[str, str], tuple[list[TextFile], str]] = {}
     for key, group in groups.items():
@@ -134,7 +143,7 @@ def _by_content(file: TextFile) -> str:
 
 def _is_parquet(file: TextFile) -> bool:
     """Whether a file begins like Parquet, or has the name of one, be it empty or damaged."""
-    return file.data.startswith(MAGIC) or file.name.lower().endswith(tables.SUFFIX)
+    return file.data.startswith(MAGIC) or file.name.lower().endswith(PARQUET_SUFFIX)
 
 
 def is_annotations(file: TextFile) -> bool:
@@ -156,13 +165,13 @@ def _detected(group: Sequence[TextFile]) -> Detection | None:
 
 def _another_table(group: Sequence[TextFile]) -> bool:
     """Whether most cells are words: read as labels, every one of them would be a finding."""
-    return all(map(_wordy, group))
 
+    def wordy(file: TextFile) -> bool:
+        lines = [line for line in plain_lines(file.data[:_HEAD]).split(b"\n") if line.strip()][1:]
+        cells = [cell.strip(b' "') for line in lines for cell in re.split(rb"[,;\t|]", line)]
+        return 2 * sum(_WORD.match(cell) is not None for cell in cells) > len(cells)
 
-def _wordy(file: TextFile) -> bool:
-    lines = [line for line in plain_lines(file.data[:_HEAD]).split(b"\n") if line.strip()][1:]
-    cells = [cell.strip(b' "') for line in lines for cell in re.split(rb"[,;\t|]", line)]
-    return 2 * sum(_WORD.match(cell) is not None for cell in cells) > len(cells)
+    return all(map(wordy, group))
 
 
 _WORD = re.compile(rb"(?i)(?!(nan|inf|infinity)\Z)[a-z]")
@@ -236,7 +245,7 @@ def _foreign_json(file: TextFile, sink: Sink) -> bool:
         return True
     value = documents[0].value if documents and documents[0] is not None else None
     message = f"no known layout: {_content(value, bool(documents), lines)}"
-    sink(Finding("SYN901", Severity.ERROR, message, file.path, 1, hint=_LAYOUTS))
+    sink(READER_RULES["SYN901"].at(file.path, message, _LAYOUTS, 1))
     return True
 
 
@@ -259,37 +268,33 @@ def _report_undecided(
     group: Sequence[TextFile], detection: Detection | None, sink: Sink, wanted: Wanted | None
 ) -> None:
     """SYN901: no layout fits; SYN903: several do."""
-    more = f" ({plural(len(group) - 1, 'more file')} like it)" if len(group) > 1 else ""
+    path, more = group[0].path, f" ({plural(len(group) - 1, 'more file')} like it)" if len(group) > 1 else ""
     if detection is not None and detection.sample.indexed:
         message = f"the first column has no name: it is a row index, and no column of a layout{more}"
-        sink(Finding("SYN114", Severity.ERROR, message, group[0].path, 1, 1, hint="in pandas: "
-                     "to_csv(path, index=False), and header=False where the layout has no header"))  # fmt: skip
+        hint = "in pandas: to_csv(path, index=False), and header=False where the layout has no header"
+        sink(READER_RULES["SYN114"].at(path, message, hint, 1, 1, fixable=False))
         return
     if detection is not None and (shape := detection.sample.shape) is not None:
-        names = " or ".join(dict.fromkeys(c.format.name for c in choice.offered(detection, wanted)[:4]))
+        names = " or ".join(dict.fromkeys(c.format.name for c in offered(detection, wanted)[:4]))
         hint = f"{shape.hint}; say the layout with --format ({names} would fit)"
-        sink(Finding(shape.code, Severity.ERROR, shape.message + more, group[0].path, 1, 1, hint=hint))
+        sink(reader_rule(shape.code).at(path, shape.message + more, hint, 1, 1, fixable=False))
         return
     if detection is not None and detection.sample.blank:
+        hint = "leave rows out in which nothing was detected"
         for file in group:
-            sink(Finding("LAB315", Severity.ERROR, "every cell of all rows is 0", file.path, 1,
-                         hint="leave rows out in which nothing was detected"))  # fmt: skip
+            sink(reader_rule("LAB315").at(file.path, "every cell of all rows is 0", hint, 1))
         return
     if detection is None or not detection.candidates:
         width = detection.sample.width if detection is not None else 0
         message = f"no known layout: rows of {plural(width, 'column')}{more}"
         near = closest(detection.sample) if detection is not None and not _another_table(group) else ""
         hint = f"{near}; {_LAYOUTS}" if near else _LAYOUTS
-        sink(Finding("SYN901", Severity.ERROR, message, group[0].path, 1, hint=hint))
+        sink(READER_RULES["SYN901"].at(path, message, hint, 1))
         return
-    shown = choice.offered(detection, wanted)[:4]
+    shown = offered(detection, wanted)[:4]
     message = f"this may be {' or '.join(c.format.name for c in shown)}{more}"
-    hint = f"say which with --format. {'; '.join(map(_told, shown))}"
-    sink(Finding("SYN903", Severity.ERROR, message, group[0].path, 1, hint=hint))
-
-
-def _told(candidate: Candidate) -> str:
-    return f"{candidate.format.name}: {', '.join(candidate.evidence) or 'the number of columns'}"
+    why = (f"{one.format.name}: {', '.join(one.evidence) or 'the number of columns'}" for one in shown)
+    sink(READER_RULES["SYN903"].at(path, message, f"say which with --format. {'; '.join(why)}", 1))
 
 
 def _report_alike(group: Sequence[TextFile], detection: Detection | None, format: Format, sink: Sink) -> None:
@@ -306,7 +311,7 @@ def _report_alike(group: Sequence[TextFile], detection: Detection | None, format
         hint = (
             f"if it is, say --format {others[0].name}. What speaks for {format.name}: {detection.evidence or 'little'}"
         )
-        sink(Finding("SYN902", Severity.INFO, message, group[0].path, 1, hint=hint))
+        sink(READER_RULES["SYN902"].at(group[0].path, message, hint, 1))
 
 
 def _years_alike(format: Dialect, detection: Detection) -> list[Format]:
@@ -320,3 +325,42 @@ def _years_alike(format: Dialect, detection: Detection) -> list[Format]:
         for alias, classes in format.alias_vocabularies.items()
         if alias.startswith("dcase") and max(seen) < len(vocabulary(classes))
     ]
+
+
+# --- Parquet files, most of which are none of seldio's ----------------------------------------------
+
+#: What a table holds; *damaged*: its footer cannot be read, so that it may hold anything.
+Content = Literal["labels", "items", "other", "damaged"]
+
+
+class ParquetFile(Protocol):
+    """A file of a source."""
+
+    @property
+    def name(self) -> str:
+        """POSIX path below the source's root."""
+
+    def open(self) -> BinaryIO:
+        """A seekable stream of its content."""
+
+
+def content(file: ParquetFile) -> Content:
+    """What a Parquet file holds.
+
+    Labels are a table with a column ``clip`` of which most columns are those of an event table, so that one of a wrong
+    type or a strange name is told of. Items are questions or predictions.
+    """
+    try:
+        with file.open() as stream:
+            schema = pq.ParquetFile(stream, arrow_extensions_enabled=False).schema_arrow
+    except (*DAMAGE, InvalidData):
+        return "damaged"
+    known = sum(name in COLUMNS for name in schema.names)
+    if "clip" in schema.names and 1 < known > len(schema.names) / 2:
+        return "labels"
+    return "items" if item_formats.of_table(schema) is not None else "other"
+
+
+def is_table(file: ParquetFile, *contents: Content) -> bool:
+    """Whether a file is called Parquet and holds one of *contents*."""
+    return file.name.lower().endswith(PARQUET_SUFFIX) and content(file) in contents

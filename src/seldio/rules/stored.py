@@ -13,8 +13,9 @@ from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.files.exports import LABELS, manifest
 from seldio.findings import Finding
-from seldio.formats import Reading, TextFile, tables
+from seldio.formats import Reading, TextFile
 from seldio.formats.parquet import DAMAGE, PARQUET
+from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.formats.trees import Tree
 from seldio.rules.collection import Collection, Found
 from seldio.rules.registry import ERROR, WARNING, rule
@@ -123,10 +124,10 @@ def _told(entry: Entry) -> Iterator[Told]:
     """What a file of an export tells of labels, beside the label files themselves."""
     last = entry.name.rpartition("/")[2]
     try:
-        if entry.name.startswith(LABELS) and last.endswith(tables.SUFFIX):
+        if entry.name.startswith(LABELS) and last.endswith(PARQUET_SUFFIX):
             reading = PARQUET.read([TextFile(entry.path, entry.name, last, entry.read())], lambda _: None)
             yield from (Told(part.file.name, reading.table.slice(part.first, part.rows)) for part in reading.parts)
-        elif last.endswith(tables.SUFFIX):
+        elif last.endswith(PARQUET_SUFFIX):
             with entry.open() as stream:
                 yield from _nested(pq.ParquetFile(stream, arrow_extensions_enabled=False))
         elif last == "metadata.jsonl":

@@ -29,8 +29,8 @@ from seldio.files import Entry, Source
 from seldio.files.sources import LEVELS, on_disk
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import Format
-from seldio.formats.choice import CHOSEN, Wanted, years
 from seldio.formats.datasets import AUDIO_TOPS, of_dialect
+from seldio.formats.detect import CHOSEN, Wanted, years
 from seldio.formats.parts import Part, checked_clips, parts
 from seldio.formats.recognise import Recognised
 from seldio.formats.trees import TYPES
