@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import seldio
 from seldio import synth
 from seldio.data import targets
-from seldio.data.targets import Labels
+from seldio.data.targets import ClipLabels
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 from seldio.schema.clips import CLIP_SCHEMA
 from seldio.schema.events import to_events
@@ -430,10 +430,10 @@ def test_real_questions_and_labels(shared: Path) -> None:
 # --- targets ---------------------------------------------------------------------------------------
 
 
-def _labels(rows: list[tuple[int, int, int, float, float, float]]) -> Labels:
+def _labels(rows: list[tuple[int, int, int, float, float, float]]) -> ClipLabels:
     table = np.full((len(rows), len(targets.ROW_FIELDS)), np.nan)
     table[:, :6] = np.array(rows, float).reshape(len(rows), 6)
-    return Labels("c", table)
+    return ClipLabels("c", table)
 
 
 #: Two sources of class 1 in frame 0, four in frame 1, one of class 0 in both: left, front, up, back.
@@ -472,7 +472,7 @@ def test_targets_are_those_of_the_official_baselines(distance: bool) -> None:
 def test_folders_without_elevation_are_level() -> None:
     table = pa.table({"frame": pa.array([0], pa.int32()), "class_id": pa.array([1], pa.int32()), "azimuth": [90.0]})
 
-    found = targets.accdoa(Labels.of("c", table, Fraction(1, 10)), 1, 2)
+    found = targets.accdoa(ClipLabels.of("c", table, Fraction(1, 10)), 1, 2)
 
     np.testing.assert_allclose([[[0, 0], [0, 1], [0, 0]]], found, atol=1e-7)
 
@@ -483,7 +483,7 @@ def test_whole_events_become_frames() -> None:
         "class_id": pa.array([0, 1], pa.int32()),
     })  # fmt: skip
 
-    found = targets.activity(Labels.of("c", table, Fraction(1, 10)), 5, 2)
+    found = targets.activity(ClipLabels.of("c", table, Fraction(1, 10)), 5, 2)
 
     assert np.array_equal([[0, 1, 1, 0, 0], [0, 0, 1, 1, 0]], found.T)
 

@@ -36,7 +36,7 @@ TRACKS = 6
 
 
 @dataclass(frozen=True)
-class Labels:
+class ClipLabels:
     """The labels of a clip as numbers.
 
     Args:
@@ -50,16 +50,16 @@ class Labels:
     level: bool = False
 
     @staticmethod
-    def of(clip: str, table: pa.Table, hop: Fraction) -> Labels:
+    def of(clip: str, table: pa.Table, hop: Fraction) -> ClipLabels:
         """The labels in an event table; whole events become the frames that they touch."""
         table = frames_of(table, hop) if are_events(table) and table.num_rows else table
         rows = np.full((table.num_rows, len(ROW_FIELDS)), np.nan)
         for number, field in enumerate(ROW_FIELDS):
             if field in table.column_names:
                 rows[:, number] = pc.fill_null(table[field].cast(pa.float64()), np.nan).to_numpy()
-        return Labels(clip, rows, "elevation" not in table.column_names)
+        return ClipLabels(clip, rows, "elevation" not in table.column_names)
 
-    def between(self, first: int, stop: int) -> Labels:
+    def between(self, first: int, stop: int) -> ClipLabels:
         """The rows of the frames *first* … *stop* - 1, counted from *first* on."""
         frame = self.rows[:, _FRAME]
         part = self.rows[(frame >= first) & (frame < stop)]
@@ -67,12 +67,12 @@ class Labels:
         return replace(self, rows=part)
 
 
-def plain(labels: Labels, _frames: int, _classes: int, _distance: bool) -> Doubles:
+def plain(labels: ClipLabels, _frames: int, _classes: int, _distance: bool) -> Doubles:
     """The rows as they are, shape (rows, fields), float64: see ``ROW_FIELDS``."""
     return labels.rows
 
 
-def activity(labels: Labels, frames: int, classes: int, _distance: bool = False) -> Floats:
+def activity(labels: ClipLabels, frames: int, classes: int, _distance: bool = False) -> Floats:
     """1 where a class sounds, else 0; shape (frames, classes)."""
     frame, number = _cells(labels, classes)
     out = np.zeros((frames, classes), np.float32)
@@ -80,7 +80,7 @@ def activity(labels: Labels, frames: int, classes: int, _distance: bool = False)
     return out
 
 
-def accdoa(labels: Labels, frames: int, classes: int, distance: bool = False) -> Floats:
+def accdoa(labels: ClipLabels, frames: int, classes: int, distance: bool = False) -> Floats:
     """Activity-coupled Cartesian directions, shape (frames, 3, classes), or (frames, 4, classes) with the distance.
 
     A vector is the unit vector to the source where the class sounds, else 0 (Shimada et al., "ACCDOA:
@@ -95,7 +95,7 @@ def accdoa(labels: Labels, frames: int, classes: int, distance: bool = False) ->
     return out
 
 
-def multi_accdoa(labels: Labels, frames: int, classes: int, distance: bool = False) -> Floats:
+def multi_accdoa(labels: ClipLabels, frames: int, classes: int, distance: bool = False) -> Floats:
     """Six dummy tracks with activity, x, y, z: shape (frames, 6, 4, classes), or (frames, 6, 5, classes) with distance.
 
     One source of a class in a frame is in track A0, two are in B0 and B1, three in C0, C1 and C2, in the order of
@@ -116,7 +116,7 @@ def multi_accdoa(labels: Labels, frames: int, classes: int, distance: bool = Fal
 
 
 #: Every kind of target by name: from labels, frames, classes and whether the distance is wanted.
-TARGETS: dict[str, Callable[[Labels, int, int, bool], Any]] = {
+TARGETS: dict[str, Callable[[ClipLabels, int, int, bool], Any]] = {
     "rows": plain,
     "activity": activity,
     "accdoa": accdoa,
@@ -132,7 +132,7 @@ def shape(target: str, frames: int | None, classes: int, distance: bool) -> tupl
     return (frames, *inner, classes)
 
 
-def _cells(labels: Labels, classes: int) -> tuple[Ints, Ints]:
+def _cells(labels: ClipLabels, classes: int) -> tuple[Ints, Ints]:
     """Frame and class of each row.
 
     Raises:
@@ -147,7 +147,7 @@ def _cells(labels: Labels, classes: int) -> tuple[Ints, Ints]:
     return labels.rows[:, _FRAME].astype(np.int64), number.astype(np.int64)
 
 
-def _vectors(labels: Labels, distance: bool) -> Doubles:
+def _vectors(labels: ClipLabels, distance: bool) -> Doubles:
     """Unit vector of each row, and the distance if it is wanted; level where the layout has no elevation.
 
     Raises:

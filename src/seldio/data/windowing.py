@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from seldio import clock
 from seldio.data import targets
 from seldio.data.clip_media import ClipMedia, open_video
+from seldio.engines import each
 from seldio.errors import DataError, UsageError
 from seldio.files import Entry
 from seldio.media.audio import NotAudio, probe_entry
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from seldio.data.dataset import Dataset
     from seldio.data.sharding import Even
     from seldio.data.stream import Stream
-    from seldio.media.video import Video
 
 #: An element: arrays, numbers and texts by name.
 Element = dict[str, Any]
@@ -101,15 +102,15 @@ class Windows(Sequence[Element]):
         self.target, self.distance, self.audio, self.video = target, distance, audio, video
         self.classes = len(vocabulary(self._events.vocabulary)) if target is not None else 0
         self._items = list(dataset.items) if items else None
-        self._files = item_files(dataset, audio) if items else clip_files(dataset, audio, video is not None, target)
-        counts = np.ones(len(self._files), np.int64) if items else np.array([self._count(one) for one in self._files])
-        self._ends = np.cumsum(counts, dtype=np.int64)
+        self._sources = _items(dataset, audio) if items else _clips(dataset, audio, video is not None, target, self.hop)
+        self._ends = np.cumsum([1 if items else self._count(source.frames) for source in self._sources], dtype=np.int64)
         self._start()
 
     def _start(self) -> None:
         self._recording = lru_cache(_OPEN)(Recording)
-        self._labels = lru_cache(_OPEN)(self._read_labels)
-        self._video = lru_cache(_VIDEOS)(_opened_video)
+        self._labels = lru_cache(_OPEN)(lambda clip: targets.ClipLabels.of(clip, self._events[clip], self.hop))
+        # each process opens its own: a fork must not share the place in the file
+        self._video = lru_cache(_VIDEOS)(lambda entry, _process: open_video(entry))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in ("_recording", "_labels", "_video")}
@@ -122,7 +123,7 @@ class Windows(Sequence[Element]):
         return int(self._ends[-1]) if len(self._ends) else 0
 
     def __repr__(self) -> str:
-        what = "questions" if self._items is not None else f"windows of {plural(len(self._files), 'clip')}"
+        what = "questions" if self._items is not None else f"windows of {plural(len(self._sources), 'clip')}"
         length = "whole" if self.size is None else f"{float(self.size * self.hop):g} s"
         step = "" if self.step == self.size else f" every {float((self.step or 0) * self.hop):g} s"
         parts = [f"{length}{step}", f"audio={self.audio}", f"target={self.target}"]
@@ -133,10 +134,9 @@ class Windows(Sequence[Element]):
     @cached_property
     def _digest(self) -> int:
         """Of what there is to go through: the same data give the same, wherever they lie."""
-        if self._items is not None:
-            return zlib.crc32("\0".join(item.id for item in self._items).encode("utf-8", "backslashreplace"))
-        listing = "\0".join(f"{one.clip}\0{one.frames}" for one in self._files)
-        return zlib.crc32(listing.encode("utf-8", "backslashreplace"))
+        clips = (f"{source.clip}\0{source.frames}" for source in self._sources)
+        parts = clips if self._items is None else (item.id for item in self._items)
+        return zlib.crc32("\0".join(parts).encode("utf-8", "backslashreplace"))
 
     def __getitem__(self, index: Any) -> Any:
         """Element number *index*; a list of them for a slice.
@@ -150,9 +150,9 @@ class Windows(Sequence[Element]):
             return self.__getitems__(range(len(self))[index])
         number = range(len(self))[int(index)]
         if self._items is not None:
-            return self._question(number)
+            return self._question(self._items[number], self._sources[number].recordings)
         clip = int(np.searchsorted(self._ends, number, "right"))
-        return self._window(self._files[clip], number - (int(self._ends[clip - 1]) if clip else 0))
+        return self._window(self._sources[clip], number - (int(self._ends[clip - 1]) if clip else 0))
 
     def __getitems__(self, indices: Sequence[int]) -> list[Element]:
         """Several elements, as torch asks for a batch."""
@@ -212,57 +212,50 @@ class Windows(Sequence[Element]):
             found["options"] = ((None,), "string")
         return found
 
-    def _count(self, clip: ClipFiles) -> int:
-        """How many windows a clip has: the last one ends where it ends, or behind that."""
-        if self.size is None or self.step is None:
-            return 1
-        return 1 + max(0, -(-(clip.frames - self.size) // self.step))
+    def _count(self, frames: int) -> int:
+        """How many windows a clip of so many label frames has: the last one ends where it ends, or behind that."""
+        return 1 if self.size is None or self.step is None else 1 + max(0, -(-(frames - self.size) // self.step))
 
-    def _window(self, clip: ClipFiles, number: int) -> Element:
+    def _window(self, source: WindowSource, number: int) -> Element:
         first = number * (self.step or 0)
-        stop = first + (clip.frames if self.size is None else self.size)
+        stop = first + (source.frames if self.size is None else self.size)
         element: Element = {
-            "clip": clip.clip,
+            "clip": source.clip,
             "start": np.float64(first * self.hop),
             "frames": np.array([first, stop], np.int64),
         }
-        if self.audio is not None and clip.audio is not None:
-            element |= self._sound(clip.audio, first * self.hop, self.size)
+        for recording in source.recordings:
+            element |= self._sound(recording, first * self.hop)
         if self.target is not None:
-            part = self._labels(clip.clip).between(first, stop)
+            part = self._labels(source.clip).between(first, stop)
             element["target"] = targets.TARGETS[self.target](part, stop - first, self.classes, self.distance)
-        if self.video is not None and clip.video is not None:
-            video = self._video(clip.video, os.getpid())  # a fork must not share the place in the file
+        if source.video is not None:
+            video = self._video(source.video, os.getpid())
             element["video"] = video.pictures(range(first, stop), size=self.video, hop=self.hop, missing="hold")
         return element
 
-    def _question(self, number: int) -> Element:
-        assert self._items is not None
-        item, files = self._items[number], self._files[number]
+    def _question(self, item: Item, recordings: Sequence[Entry]) -> Element:
         start = Fraction(item.start or 0)
         length = None if item.end is None else Fraction(item.end) - start
-        element: Element = {**item_texts(item), "start": np.float64(item.start or 0)}
-        for place, entry in enumerate(files.recordings, 1):
-            sound = self._sound(entry, start, self.size, length)
+        texts = ("id", "task", "question", "instruction", "answer", "language", "split")
+        element: Element = {**{name: getattr(item, name) or "" for name in texts}, "options": list(item.options or [])}
+        element["start"] = np.float64(item.start or 0)
+        for place, entry in enumerate(recordings, 1):
+            sound = self._sound(entry, start, length)
             element |= sound if place == 1 else {f"{name}_{place}": part for name, part in sound.items()}
         return element
 
-    def _sound(
-        self, entry: Entry, start: Fraction, frames: int | None, length: Fraction | None = None
-    ) -> Element:  # fmt: skip
-        """The sound from *start* on: as long as *frames* label frames, or as *length*, or all that there is."""
+    def _sound(self, entry: Entry, start: Fraction, length: Fraction | None = None) -> Element:
+        """The sound from *start* on, as long as a window; of whole clips as long as *length*, or all that there is."""
         recording = self._recording(entry)
         rate, total = recording.rate, len(recording)
         first = round(start * rate)
         there = max(0, total - first) if length is None else min(max(0, total - first), round(length * rate))
-        wanted = there if frames is None else round(frames * self.hop * rate)
+        wanted = there if self.size is None else round(self.size * self.hop * rate)
         sound = recording.read(first, min(wanted, there), pad=True)
         if wanted > there:
             sound = np.pad(sound, ((0, 0), (0, wanted - there)))
         return {"audio": sound, "rate": np.int64(rate), "length": np.int64(min(wanted, there))}
-
-    def _read_labels(self, clip: str) -> targets.Labels:
-        return targets.Labels.of(clip, self._events[clip], self.hop)
 
 
 def _frames(seconds: float | Fraction, hop: Fraction, name: str) -> int:
@@ -277,34 +270,25 @@ def _frames(seconds: float | Fraction, hop: Fraction, name: str) -> int:
     return int(exact)
 
 
-def _opened_video(entry: Entry, process: int) -> Video:  # noqa: ARG001 - each process opens its own
-    return open_video(entry)
+# --- what there is to go through -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ClipFiles:
-    """The files of an element.
+class WindowSource(NamedTuple):
+    """A clip with its label frames, the last one perhaps not full, its chosen recording and its video.
 
-    Args:
-        clip: the name of the clip.
-        frames: label frames of the clip, the last one perhaps not full.
-        recordings: the chosen one; of a question, all that it is about.
-        video: the video.
+    Of a question, all recordings that it is about.
     """
 
-    clip: str
+    clip: str = ""
     frames: int = 0
     recordings: tuple[Entry, ...] = ()
     video: Entry | None = None
 
-    @property
-    def audio(self) -> Entry | None:
-        """The first recording."""
-        return self.recordings[0] if self.recordings else None
 
-
-def clip_files(dataset: Dataset, audio: str | None, video: bool, target: str | None) -> list[ClipFiles]:
-    """The files of each clip.
+def _clips(
+    dataset: Dataset, audio: str | None, video: bool, target: str | None, hop: Fraction
+) -> list[WindowSource]:  # fmt: skip
+    """The clips.
 
     Raises:
         UsageError: there are no clips, or there is no such array.
@@ -315,42 +299,59 @@ def clip_files(dataset: Dataset, audio: str | None, video: bool, target: str | N
         raise UsageError(f"no recordings {audio!r}; there are any, {', '.join(RECORDINGS)}, and None for no sound")
     if not dataset.media:
         raise UsageError("there is no clip to make windows of" + ("; items=True: the questions" * bool(dataset.items)))
-    hop = dataset.events.hop if target is not None else clock.HOP
     arrays = RECORDINGS if audio is None or audio == "any" else (audio,)
-    found = []
+    chosen: list[tuple[str, ClipMedia, Entry | None]] = []
     for name, media in dataset.media.items():
         recording = media.entry(arrays)
-        missing = [
-            what for what, lacks in (
-                (f"recording ({audio})", audio is not None and recording is None),
-                ("video", video and "video" not in media.files),
-                ("labels", target is not None and name not in dataset.events),
-            ) if lacks
-        ]  # fmt: skip
-        if missing:
+        lacks = {
+            f"recording ({audio})": audio is not None and recording is None,
+            "video": video and "video" not in media.files,
+            "labels": target is not None and name not in dataset.events,
+        }
+        if missing := [what for what, lacking in lacks.items() if lacking]:
             raise DataError(
                 f"clip {printable(name)} has no {' and no '.join(missing)}: ask for less, or select() others"
             )
-        known = recording or media.entry()
-        frames = _sound_frames(known, hop) if known is not None else _length(dataset, name, media)
-        sounds = (recording,) if audio is not None and recording is not None else ()
-        found.append(ClipFiles(name, frames, sounds, media.files.get("video") if video else None))
-    return found
+        chosen.append((name, media, recording))
+    sounds = [recording or media.entry() for _, media, recording in chosen]
+    known = [entry for entry in sounds if entry is not None]
+    lengths = each(
+        SoundFrames(hop), known, batch=64, what="reading headers", key=attrgetter("stamp"),
+        here=not all(entry.on_disk for entry in known),
+    )  # fmt: skip
+    return [
+        WindowSource(
+            name, next(lengths) if entry is not None else _length(dataset, name, media),
+            (recording,) if audio is not None and recording is not None else (),
+            media.files.get("video") if video else None,
+        )
+        for (name, media, recording), entry in zip(chosen, sounds, strict=True)
+    ]  # fmt: skip
 
 
-def _sound_frames(entry: Entry, hop: Fraction) -> int:
-    """Label frames of a recording."""
-    try:
-        return probe_entry(entry).label_frames(hop)
-    except NotAudio as error:
-        raise NotAudio(f"{printable(entry.path)} cannot be read as audio: {error}") from error
+@dataclass(frozen=True)
+class SoundFrames:
+    """How many label frames, *hop* seconds apart, recordings have."""
+
+    hop: Fraction
+
+    def __call__(self, entry: Entry) -> int:
+        """Those of a recording.
+
+        Raises:
+            NotAudio: it cannot be read.
+        """
+        try:
+            return probe_entry(entry).label_frames(self.hop)
+        except NotAudio as error:
+            raise NotAudio(f"{printable(entry.path)} cannot be read as audio: {error}") from error
 
 
 def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:
     """Label frames of a clip without a recording: of its video, or up to the last label."""
     hop = dataset.events.hop
     if "video" in media.files:
-        with open_video(media.files["video"]) as video:
+        with media.video as video:
             return -int(-(video.start + video.duration) / hop // 1)
     table = dataset.events[name]
     stated = dataset.events.format(name).clip_frames or next(
@@ -362,8 +363,8 @@ def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:
     return int(max(stated or 0, *ends, 0))
 
 
-def item_files(dataset: Dataset, audio: str | None) -> list[ClipFiles]:
-    """The recordings of each question.
+def _items(dataset: Dataset, audio: str | None) -> list[WindowSource]:
+    """The questions with their recordings.
 
     Raises:
         UsageError: there are no questions, or an array is named.
@@ -374,22 +375,14 @@ def item_files(dataset: Dataset, audio: str | None) -> list[ClipFiles]:
     if not dataset.items:
         raise UsageError("there are no questions")
     if audio is None:
-        return [ClipFiles("") for _ in dataset.items]
-    return [ClipFiles("", 0, tuple(_named(dataset, row.item, row.file))) for row in dataset.items.rows]
-
-
-def _named(dataset: Dataset, item: Item, file: str) -> Iterator[Entry]:
-    for path in item.audio:
-        entry = dataset.find(path, file)
-        if entry is None:
+        return [WindowSource()] * len(dataset.items)
+    found = []
+    for item, file in dataset.items.rows:
+        entries = [dataset.find(path, file) for path in item.audio]
+        if None in entries:
             raise DataError(
-                f"question {printable(item.id)} is about {printable(path)}, which is not there "
-                f"({plural(len(dataset.items), 'question')}): audio=None takes the texts alone"
+                f"question {printable(item.id)} is about {printable(item.audio[entries.index(None)])}, which is not "
+                f"there ({plural(len(dataset.items), 'question')}): audio=None takes the texts alone"
             )
-        yield entry
-
-
-def item_texts(item: Item) -> dict[str, Any]:
-    """The texts of a question; what it has not is empty."""
-    texts = ("id", "task", "question", "instruction", "answer", "language", "split")
-    return {**{name: getattr(item, name) or "" for name in texts}, "options": list(item.options or [])}
+        found.append(WindowSource(recordings=tuple(entry for entry in entries if entry is not None)))
+    return found
