@@ -29,7 +29,7 @@ _MASK = 2**64 - 1
 
 
 def within(outer: Shard, inner: Shard) -> Shard:
-    """The shard *inner* of the shard *outer*: every ``inner``-th of every ``outer``-th element."""
+    """The shard *inner* of the shard *outer*."""
     return outer[0] * inner[0], outer[1] + outer[0] * inner[1]
 
 
@@ -50,13 +50,8 @@ def checked(shard: object, what: str) -> Shard:
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
-    """Who takes what in a pass.
-
-    Args:
-        rank: the shard of this rank.
-        worker: the shard of that of this process.
-    """
+class OwnShard:
+    """What this process takes in a pass: the shard *worker* of the shard *rank* of its rank."""
 
     rank: Shard = WHOLE
     worker: Shard = WHOLE
@@ -72,7 +67,7 @@ class Split:
         return length if not over or even is None else length - over + (self.rank[0] if even == "repeat" else 0)
 
 
-def here(given: Shard | None, split: bool | None, kind: type) -> Split:
+def here(given: Shard | None, split: bool | None, kind: type) -> OwnShard:
     """What this process takes: of its rank, as given, from the environment or from torch, and of its worker.
 
     The environment is RANK and WORLD_SIZE, WORKER and NUM_WORKERS. Torch is asked only where it is already imported.
@@ -86,10 +81,10 @@ def here(given: Shard | None, split: bool | None, kind: type) -> Split:
         UsageError: nobody said who splits.
     """
     if split is False:
-        return Split(given or WHOLE)
+        return OwnShard(given or WHOLE)
     rank = given or _from_environment("WORLD_SIZE", "RANK") or _torch_rank() or WHOLE
-    worker = (None if given else _from_environment("NUM_WORKERS", "WORKER")) or _torch_worker() or WHOLE
-    found = Split(rank, worker)
+    worker, torch = None if given else _from_environment("NUM_WORKERS", "WORKER"), _torch_worker()
+    found = OwnShard(rank, worker or ((torch.num_workers, torch.id) if torch is not None else WHOLE))
     if split is None and (other := _other_splitter(found, given, kind)) is not None:
         raise UsageError(
             f"{other} reads this stream and may split it between ranks or workers; the stream would split it again "
@@ -100,10 +95,9 @@ def here(given: Shard | None, split: bool | None, kind: type) -> Split:
     return found
 
 
-def _other_splitter(found: Split, given: Shard | None, kind: type) -> str | None:
+def _other_splitter(found: OwnShard, given: Shard | None, kind: type) -> str | None:
     """What may split a stream of *kind* once more, in other words than the stream's own loader; None if nothing."""
-    data: Any = sys.modules.get("torch.utils.data")
-    worker = data.get_worker_info() if data is not None and found.worker[0] > 1 else None
+    worker = _torch_worker() if found.worker[0] > 1 else None
     owner = type(getattr(worker, "dataset", None))
     if worker is not None and not issubclass(owner, kind) and not owner.__module__.startswith(("torch.", "builtins")):
         return f"{owner.__module__.partition('.')[0]}.{owner.__name__}"
@@ -140,10 +134,10 @@ def _torch_rank() -> Shard | None:
     return distributed.get_world_size(), distributed.get_rank()
 
 
-def _torch_worker() -> Shard | None:
+def _torch_worker() -> Any:
+    """What torch knows of the worker of a loader that this process is; None if it is none."""
     data: Any = sys.modules.get("torch.utils.data")
-    worker = data.get_worker_info() if data is not None else None
-    return (worker.num_workers, worker.id) if worker is not None else None
+    return data.get_worker_info() if data is not None else None
 
 
 def register(cls: type) -> bool:
@@ -160,13 +154,7 @@ def register(cls: type) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What is left of a pass: a few places before the cursor, and all from there to the end.
-
-    Args:
-        length: of the whole pass.
-        cursor: the first place from which on nothing has been taken.
-        left: places before it that have not been taken, ascending.
-    """
+    """What is left of a pass of *length*: places *left* before the cursor, ascending, and all from there to the end."""
 
     length: int
     cursor: int = 0
@@ -214,13 +202,10 @@ def permutation(length: int, seed: int, epoch: int) -> np.ndarray[Any, np.dtype[
 
     Sorted by the output of SplitMix64 (Steele, Lea and Flood 2014), a bijection, so that no two are equal.
     """
-    start = np.uint64(_mix(_mix(seed & _MASK) ^ (epoch & _MASK)))
+    words = np.array([seed & _MASK, epoch & _MASK], np.uint64)
+    start = _mixed(_mixed(words[:1]) ^ words[1:])
     keys = np.arange(length, dtype=np.uint64) + start  # wraps around, as it should
     return np.argsort(_mixed(keys), kind="stable")
-
-
-def _mix(number: int) -> int:
-    return int(_mixed(np.array([number], np.uint64))[0])
 
 
 def _mixed(keys: np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
@@ -256,7 +241,11 @@ class SharedEpoch:
     """
 
     def __init__(self, epoch: int = 0) -> None:
-        self._times, self._cells = 0, _shared_numbers(0, epoch)
+        self._times = 0
+        try:
+            self._cells: Any = sharedctypes.RawArray("q", [0, epoch])
+        except OSError:  # nowhere to put it; then workers keep their first epoch
+            self._cells = [0, epoch]
 
     def __getstate__(self) -> dict[str, Any]:
         if context.get_spawning_popen() is not None:
@@ -277,10 +266,3 @@ class SharedEpoch:
             return None
         self._times = self._cells[0]
         return int(self._cells[1])
-
-
-def _shared_numbers(*numbers: int) -> Any:
-    try:
-        return sharedctypes.RawArray("q", list(numbers))
-    except OSError:  # nowhere to put it; then workers keep their first epoch
-        return list(numbers)

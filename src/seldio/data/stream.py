@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 
 from seldio.data import sharding
-from seldio.data.sharding import Even, Rest, Shard, SharedEpoch, Split
+from seldio.data.sharding import Even, OwnShard, Rest, Shard, SharedEpoch
 from seldio.errors import UsageError
 
 #: How many elements have been taken when a value is given, and the value.
@@ -47,8 +48,8 @@ class Stream:
         self._source, self._seed, self._epoch = source, seed, 0
         self._shard: Shard | None = None
         self._splits, self._even = split, sharding.checked_even(even)
-        self._stages: tuple[_Stage, ...] = ()
-        self._rest, self._taken, self._split = Rest(len(source)), 0, Split()
+        self._stages: tuple[_MapStage | _BatchStage, ...] = ()
+        self._rest, self._taken, self._split = Rest(len(source)), 0, OwnShard()
         self._resumed, self._shared = False, SharedEpoch()
         sharding.register(type(self))
 
@@ -72,17 +73,17 @@ class Stream:
             self._rest = Rest(len(self._source))
         self._split = sharding.here(self._shard, self._splits, Stream)
         self._resumed, self._taken = False, 0
-        counted = self._elements(self._rest, self._split)
-        for stage in self._stages:
-            counted = stage.over(counted)
-        return self._noting(counted)
+        return self._elements(self._rest, self._split)
 
-    def _elements(self, rest: Rest, split: Split) -> _Counted:
+    def _elements(self, rest: Rest, split: OwnShard) -> Iterator[Any]:
         order = None if self._seed is None else sharding.permutation(rest.length, self._seed, self._epoch)
-        for taken, place in enumerate(rest.places(split.shard, split.count(len(rest), self._even)), 1):
-            yield taken, self._source[place if order is None else int(order[place])]
-
-    def _noting(self, counted: _Counted) -> Iterator[Any]:
+        places = rest.places(split.shard, split.count(len(rest), self._even))
+        counted: _Counted = (
+            (taken, self._source[place if order is None else int(order[place])])
+            for taken, place in enumerate(places, 1)
+        )
+        for stage in self._stages:
+            counted = stage(counted)
         for taken, value in counted:
             self._taken = taken  # before the value is out, so that a state taken then counts it
             yield value
@@ -107,7 +108,7 @@ class Stream:
 
     def map(self, function: Callable[[Any], Any]) -> Self:
         """With *function* applied to each element, or batch behind :meth:`batch`; workers may have to pickle it."""
-        return self._with(_stages=(*self._stages, _Map(function)))
+        return self._with(_stages=(*self._stages, _MapStage(function)))
 
     def batch(self, size: int, *, pad: Pad = None, drop_last: bool = False) -> Self:
         """Batches of *size* elements: see :func:`seldio.data.stream.collate`.
@@ -123,7 +124,7 @@ class Stream:
         if size < 1:
             raise UsageError(f"batches of {size}: choose 1 or more")
         axes = ragged_axes(self._source) if pad is not None and not self._stages else {}
-        return self._with(_stages=(*self._stages, _Batch(size, pad, drop_last, axes)))
+        return self._with(_stages=(*self._stages, _BatchStage(size, pad, drop_last, axes)))
 
     def _with(self, **changes: Any) -> Self:
         other = copy.copy(self)
@@ -168,7 +169,7 @@ class Stream:
                 )
         if not sharding.is_count(epoch := state.get("epoch")):
             raise UsageError(f"the state has epoch {epoch!r}")
-        self._rest, self._taken, self._split = sharding.rest_of(state, len(self._source)), 0, Split()
+        self._rest, self._taken, self._split = sharding.rest_of(state, len(self._source)), 0, OwnShard()
         self._epoch, self._resumed = epoch, True
 
     @staticmethod
@@ -199,12 +200,7 @@ class Stream:
 
 
 class Subset(Sequence[Any]):
-    """Some elements of a source.
-
-    Args:
-        source: what they are of.
-        numbers: which, in their order.
-    """
+    """Some elements of a source, by their numbers and in that order."""
 
     def __init__(self, source: Sequence[Any], numbers: Sequence[int]) -> None:
         self._source, self._numbers = source, numbers
@@ -224,31 +220,35 @@ class Subset(Sequence[Any]):
         return f"{len(self)} of {self._source!r}"
 
 
-class _Stage(Protocol):
-    """What is done with the elements on their way."""
-
-    def over(self, counted: _Counted) -> _Counted: ...
+# --- what is done with the elements on their way ---------------------------------------------------------
 
 
-class _Map:
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.function = function
+@dataclasses.dataclass(frozen=True, repr=False)
+class _MapStage:
+    """A function of each element."""
+
+    function: Callable[[Any], Any]
 
     def __repr__(self) -> str:
         return f"map({getattr(self.function, '__qualname__', type(self.function).__qualname__)})"
 
-    def over(self, counted: _Counted) -> _Counted:
+    def __call__(self, counted: _Counted) -> _Counted:
         return ((taken, self.function(value)) for taken, value in counted)
 
 
-class _Batch:
-    def __init__(self, size: int, pad: Pad, drop_last: bool, axes: Mapping[str, int]) -> None:
-        self.size, self.pad, self.drop_last, self.axes = size, pad, drop_last, axes
+@dataclasses.dataclass(frozen=True, repr=False)
+class _BatchStage:
+    """Batches of elements; *axes* are those along which parts always differ."""
+
+    size: int
+    pad: Pad
+    drop_last: bool
+    axes: Axes
 
     def __repr__(self) -> str:
         return f"batch({self.size}, pad={self.pad}, drop_last={self.drop_last})"
 
-    def over(self, counted: _Counted) -> _Counted:
+    def __call__(self, counted: _Counted) -> _Counted:
         taken, values = 0, []
         for taken, value in counted:
             values.append(value)

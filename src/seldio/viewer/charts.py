@@ -67,7 +67,9 @@ class Statistics:
 def statistics(labels: LabelSet) -> Statistics:
     """Count what a set of labels holds."""
     table, hop = labels.table, float(labels.hop)
-    rooms, splits = _places(labels)
+    clips = read_tree([file.name for file in origin_of(table).files], os.fspath(labels.path)).clips
+    rooms = Counter(clip.room for clip in clips if clip.room is not None)  # as the names of files tell
+    splits = Counter(clip.split for clip in clips if clip.split is not None)
     keys, rows = class_keys(table)
     words = vocabulary(labels.vocabulary)
     order = sorted(range(len(keys)), key=lambda n: (keys[n][0] is None, keys[n][0] or 0, keys[n][1] or ""))
@@ -84,10 +86,11 @@ def statistics(labels: LabelSet) -> Statistics:
     lengths = np.diff(events.starts) * hop if events is not None else np.zeros(0)
     sounding = len(np.unique(clip_codes(table)[0])) if table.num_rows else 0
     azimuth, elevation, distance = (_values(table, field) for field in ("azimuth", "elevation", "distance"))
-    clips = len(origin_of(table).files)
+    count = len(origin_of(table).files)
     return Statistics(
-        clips, clips - sounding, dict(seconds), numbers, _polyphony(table, hop), azimuth, elevation, distance,
-        np.asarray(lengths, np.float64), rooms, splits,
+        count, count - sounding, dict(seconds), numbers, _polyphony(table, hop), azimuth, elevation, distance,
+        np.asarray(lengths, np.float64), {f"{room}": rooms[room] for room in sorted(rooms)},
+        {split: splits[split] for split in sorted(splits)},
     )  # fmt: skip
 
 
@@ -110,14 +113,6 @@ def _polyphony(table: Any, hop: float) -> dict[int, float]:
     return {0: silent * hop} | {int(n): int(m) * hop for n, m in zip(levels, many, strict=True)}
 
 
-def _places(labels: LabelSet) -> tuple[dict[str, int], dict[str, int]]:
-    """Clips by room and by split, as the names of their files tell."""
-    tree = read_tree([file.name for file in origin_of(labels.table).files], os.fspath(labels.path))
-    rooms = Counter(clip.room for clip in tree.clips if clip.room is not None)
-    splits = Counter(clip.split for clip in tree.clips if clip.split is not None)
-    return {f"{room}": rooms[room] for room in sorted(rooms)}, {split: splits[split] for split in sorted(splits)}
-
-
 # --- drawing -----------------------------------------------------------------------------------------------
 
 
@@ -128,8 +123,10 @@ def draw_statistics(found: Statistics, title: str = "") -> Any:
         panels = figure.subplot_mosaic([["classes", "polyphony", "lengths"], ["classes", "azimuth", "elevation"],
                                         ["distance", "rooms", "splits"]], width_ratios=(1.5, 1, 1))  # fmt: skip
         _classes(panels["classes"], found)
-        _polyphony_panel(panels["polyphony"], found)
-        _spread(panels["lengths"], found.lengths, _length_bins(found.lengths), "events by length", "seconds")
+        _polyphony_panel(panels["polyphony"], found.polyphony)
+        low, high = (found.lengths.min(), found.lengths.max()) if found.lengths.size else (0.1, 1.0)
+        bins = np.geomspace(low / 1.05, max(high, low * 2) * 1.05, 25)
+        _spread(panels["lengths"], found.lengths, bins, "events by length", "seconds")
         _spread(panels["azimuth"], found.azimuth, np.arange(-180, 181, 10), "azimuth", "degrees, +90 is left")
         panels["azimuth"].set(xlim=(180, -180), xticks=np.arange(-180, 181, 90))
         _spread(panels["elevation"], found.elevation, np.arange(-90, 91, 5), "elevation", "degrees")
@@ -140,12 +137,32 @@ def draw_statistics(found: Statistics, title: str = "") -> Any:
         _clips(panels["splits"], found.splits, "clips by split")
         if found.lengths.size:
             panels["lengths"].set_xscale("log")
-            panels["lengths"].set_xticks(_steps(found.lengths.min(), found.lengths.max()))
+            panels["lengths"].set_xticks(_steps(low, high))
             panels["lengths"].xaxis.set_major_formatter("{x:g}")
             panels["lengths"].minorticks_off()
-        counts = f"{plural(found.clips, 'clip')} ({found.silent:,} silent), {plural(len(found.lengths), 'event')}"
-        figure.suptitle(f"{drawable(title)}: {counts}" if title else counts, fontsize=11)
+        told = f"{plural(found.clips, 'clip')} ({found.silent:,} silent), {plural(len(found.lengths), 'event')}"
+        figure.suptitle(f"{drawable(title)}: {told}" if title else told, fontsize=11)
     return figure
+
+
+def _classes(axes: Any, found: Statistics) -> None:
+    names, values = list(found.seconds), list(found.seconds.values())
+    bars = axes.barh(names, values, color=[colour(found.numbers[name]) for name in names])
+    axes.bar_label(bars, [f"{value:,.1f}" for value in values], padding=3, fontsize=8)
+    axes.invert_yaxis()
+    axes.margins(x=0.16)
+    axes.grid(visible=False, axis="y")
+    axes.set_title("seconds by class")
+    _empty(axes, names)
+
+
+def _polyphony_panel(axes: Any, seconds: dict[int, float]) -> None:
+    whole, values = sum(seconds.values()) or 1.0, list(seconds.values())
+    bars = axes.bar([str(n) for n in seconds], values, color=_BLUE)
+    axes.bar_label(bars, [f"{100 * value / whole:.1f} %" for value in values], fontsize=6.5)
+    axes.margins(y=0.12)
+    axes.set(title="seconds by events at a time", ylabel="seconds")
+    _empty(axes, values)
 
 
 def _steps(low: float, high: float) -> list[float]:
@@ -159,31 +176,6 @@ def _steps(low: float, high: float) -> list[float]:
     first = max((number for number, step in enumerate(steps) if step <= low), default=0)
     last = next((number for number, step in enumerate(steps) if step >= high), len(steps) - 1)
     return steps[first : last + 1]
-
-
-def _classes(axes: Any, found: Statistics) -> None:
-    names = list(found.seconds)
-    bars = axes.barh(names, list(found.seconds.values()), color=[colour(found.numbers[name]) for name in names])
-    axes.bar_label(bars, [f"{value:,.1f}" for value in found.seconds.values()], padding=3, fontsize=8)
-    axes.invert_yaxis()
-    axes.margins(x=0.16)
-    axes.grid(visible=False, axis="y")
-    axes.set_title("seconds by class")
-    _empty(axes, names)
-
-
-def _polyphony_panel(axes: Any, found: Statistics) -> None:
-    whole = sum(found.polyphony.values()) or 1.0
-    bars = axes.bar([str(n) for n in found.polyphony], list(found.polyphony.values()), color=_BLUE)
-    axes.bar_label(bars, [f"{100 * value / whole:.1f} %" for value in found.polyphony.values()], fontsize=6.5)
-    axes.margins(y=0.12)
-    axes.set(title="seconds by events at a time", ylabel="seconds")
-    _empty(axes, found.polyphony)
-
-
-def _length_bins(lengths: Floats) -> Floats:
-    low, high = (float(lengths.min()), float(lengths.max())) if lengths.size else (0.1, 1.0)
-    return np.geomspace(low / 1.05, max(high, low * 2) * 1.05, 25)
 
 
 def _spread(axes: Any, values: Floats, bins: Any, title: str, unit: str) -> None:
@@ -247,7 +239,9 @@ def draw_scores(reports: Sequence[ScoreReport], table: str | None = None) -> Any
         UsageError: a report has no such table, or the tables do not fit.
     """
     chosen = [_table(report, table) for report in reports]
-    columns = _drawn(chosen[0])
+    columns = [column for column in chosen[0].columns[1:] if column.better is not None]
+    if not columns:
+        raise UsageError(f"the table {chosen[0].name} holds no scores to draw")
     rows = [str(row[0]) for row in chosen[0].rows]
     whole = chosen[0].name == reports[0].tables[0].name
     for report, other in zip(reports, chosen, strict=True):
@@ -257,16 +251,11 @@ def draw_scores(reports: Sequence[ScoreReport], table: str | None = None) -> Any
                 f"{printable(report.system)} has other rows or scores than {printable(reports[0].system)}: draw them "
                 "one by one"
             )
-    if whole:
-        return _figure(reports, _stacked(reports, chosen), columns, overall=False)
-    return _figure(reports, chosen, columns, overall=True)
-
-
-def _stacked(reports: Sequence[ScoreReport], tables: Sequence[Table]) -> list[Table]:
-    """The overall scores of several systems as one table with a row for each."""
-    rows = [(report.system, *row[1:]) if len(table.rows) == 1 else row
-            for report, table in zip(reports, tables, strict=True) for row in table.rows]  # fmt: skip
-    return [Table("overall", tables[0].title, tables[0].columns, tuple(rows))]
+    if whole:  # the overall scores of several systems are one table with a row for each
+        all_rows = [(report.system, *row[1:]) if len(table.rows) == 1 else row
+                    for report, table in zip(reports, chosen, strict=True) for row in table.rows]  # fmt: skip
+        chosen = [Table("overall", chosen[0].title, chosen[0].columns, tuple(all_rows))]
+    return _figure(reports, chosen, columns, overall=not whole)
 
 
 def _table(report: ScoreReport, name: str | None) -> Table:
@@ -275,18 +264,6 @@ def _table(report: ScoreReport, name: str | None) -> Table:
         raise UsageError(f"no table {clipped(name)} of {printable(report.system)}; there are {', '.join(by_name)}")
     found = name if name is not None else next((each for each in TABLES if each in by_name), report.tables[0].name)
     return by_name[found]
-
-
-def _drawn(table: Table) -> list[Column]:
-    """The columns that hold scores.
-
-    Raises:
-        UsageError: there are none.
-    """
-    columns = [column for column in table.columns[1:] if column.better is not None]
-    if not columns:
-        raise UsageError(f"the table {table.name} holds no scores to draw")
-    return columns
 
 
 def _figure(reports: Sequence[ScoreReport], tables: Sequence[Table], columns: Sequence[Column], overall: bool) -> Any:
@@ -300,7 +277,9 @@ def _figure(reports: Sequence[ScoreReport], tables: Sequence[Table], columns: Se
             for number, table in enumerate(tables):
                 _bars(axes, table, column, number, len(tables), reports[number].system)
                 if overall and column.name in reports[number].overall:
-                    _overall(axes, reports[number].overall[column.name], column, _shade(number, len(tables)))
+                    value, _, _ = _scaled(reports[number].overall[column.name], column)
+                    if math.isfinite(value):
+                        axes.axvline(value, color=_shade(number, len(tables)), linestyle="--", linewidth=1)
             better = f"{column.better} is better"
             axes.set_title(f"{column.title}{f' ({column.unit})' if column.unit else ''}\n{better}", fontsize=9)
             axes.grid(visible=False, axis="y")
@@ -324,7 +303,7 @@ def _row_name(row: Sequence[Cell], table: Table) -> str:
 
 
 def _shade(number: int, many: int) -> str:
-    return "#33608c" if many == 1 else colour(number)
+    return _BLUE if many == 1 else colour(number)
 
 
 def _scaled(cell: Cell, column: Column) -> tuple[float, float, float]:
@@ -386,9 +365,3 @@ def _number(value: float, low: float, high: float, digits: int) -> str:
         return "not defined"
     text, *ends = (f"{round(part, digits) + 0.0:.{digits}f}" for part in (value, low, high))  # + 0.0: no -0.0
     return f"{text} [{', '.join(ends)}]" if math.isfinite(low) and math.isfinite(high) else text
-
-
-def _overall(axes: Any, cell: Cell, column: Column, shade: str) -> None:
-    value, _, _ = _scaled(cell, column)
-    if math.isfinite(value):
-        axes.axvline(value, color=shade, linestyle="--", linewidth=1)

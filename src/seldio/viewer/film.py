@@ -74,19 +74,9 @@ def paste(picture: Picture, sprite: Sprite, x: int, y: int) -> None:
         done += some
 
 
-@functools.lru_cache(maxsize=256)
-def disc(radius: int, colour: str) -> Sprite:
-    """A filled circle with a white and a dark rim, centre in the middle; for references."""
-    return _round(radius, colour, hollow=False)
-
-
-@functools.lru_cache(maxsize=256)
-def ring(radius: int, colour: str) -> Sprite:
-    """A hollow circle with a dark rim inside and outside; for predictions."""
-    return _round(radius, colour, hollow=True)
-
-
-def _round(radius: int, colour: str, hollow: bool) -> Sprite:
+@functools.lru_cache(maxsize=512)
+def disc(radius: int, colour: str, hollow: bool = False) -> Sprite:
+    """A filled circle with a white and a dark rim for references, or a ring with a dark rim for predictions."""
     reach = radius + 3
     y, x = np.mgrid[-reach : reach + 1, -reach : reach + 1]
     away = np.hypot(x, y)
@@ -188,13 +178,7 @@ class FilmMark:
 
 
 class FilmMarks:
-    """The marks of each label frame.
-
-    Args:
-        reference: events of the clip.
-        predictions: what a system heard.
-        size: of the pictures.
-    """
+    """The marks of each label frame, for pictures of *size*."""
 
     def __init__(
         self, reference: Sequence[EventTrack], predictions: Sequence[EventTrack], size: tuple[int, int]
@@ -202,20 +186,16 @@ class FilmMarks:
         rows = classes(reference, predictions)
         self._by_frame: dict[tuple[Fraction, int], list[FilmMark]] = {}
         self._hops: list[Fraction] = []
-        for predicted, side in ((False, reference), (True, predictions)):
-            for track in side:
-                name = row_name(track, rows)
-                self._add(track, name, rows[name], predicted, size)
-
-    def _add(self, track: EventTrack, name: str, colour: str, predicted: bool, size: tuple[int, int]) -> None:
-        if track.hop not in self._hops:
-            self._hops.append(track.hop)
-        known = ~np.isnan(track.azimuth + track.elevation)
-        x, y = geometry.to_pixels(track.azimuth[known], track.elevation[known], *size)
-        places = np.rint(np.stack((x, y), axis=1)).astype(np.int64).tolist()
-        for frame, (column, row) in zip(track.frames[known].tolist(), places, strict=True):
-            mark = FilmMark(column % size[0], row, name, colour, predicted)
-            self._by_frame.setdefault((track.hop, frame), []).append(mark)
+        for predicted, track in [(False, track) for track in reference] + [(True, track) for track in predictions]:
+            name = row_name(track, rows)
+            if track.hop not in self._hops:
+                self._hops.append(track.hop)
+            known = ~np.isnan(track.azimuth + track.elevation)
+            x, y = geometry.to_pixels(track.azimuth[known], track.elevation[known], *size)
+            places = np.rint(np.stack((x, y), axis=1)).astype(np.int64).tolist()
+            for frame, (column, row) in zip(track.frames[known].tolist(), places, strict=True):
+                mark = FilmMark(column % size[0], row, name, rows[name], predicted)
+                self._by_frame.setdefault((track.hop, frame), []).append(mark)
 
     def at(self, time: Fraction) -> list[FilmMark]:
         """What sounds at *time* (seconds): predictions last, so that they are drawn on top."""
@@ -356,7 +336,7 @@ def _layout(marks: Sequence[FilmMark], size: tuple[int, int], body: float) -> li
     placed, taken = [], [(0, 0, round(body * 5), round(body * 2))]  # the time stands there
     for mark in marks:
         # a ring around a disc of the same place leaves both seen
-        sprite = ring(radius * 2, mark.colour) if mark.predicted else disc(radius, mark.colour)
+        sprite = disc(radius * 2, mark.colour, hollow=True) if mark.predicted else disc(radius, mark.colour)
         x, y = mark.x - sprite.width // 2, mark.y - sprite.height // 2
         placed.append((sprite, x, y))
         taken.append((x, y, x + sprite.width, y + sprite.height))
@@ -374,9 +354,7 @@ def _free(sprite: Sprite, mark: FilmMark, away: int, size: tuple[int, int], take
     above, below = mark.y - away - sprite.height, mark.y + away
     tries = [y for step in range(8) for y in (above - step * sprite.height, below + step * sprite.height)]
     inside = [y for y in tries if 0 <= y <= size[1] - sprite.height] or [0]
-    free = (y for y in inside if all(_apart((x, y, x + sprite.width, y + sprite.height), box) for box in taken))
+    right = x + sprite.width
+    above_or_below = [box for box in taken if not (right <= box[0] or box[2] <= x)]
+    free = (y for y in inside if all(y + sprite.height <= box[1] or box[3] <= y for box in above_or_below))
     return x, next(free, inside[0])
-
-
-def _apart(one: Sequence[int], other: Sequence[int]) -> bool:
-    return one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]

@@ -23,7 +23,7 @@ from seldio.findings import Finding, all_ranges
 from seldio.formats import Reading
 from seldio.media.arrays import Format
 from seldio.schema.events import origin_of
-from seldio.schema.qa import Item, Proof
+from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
 from seldio.viewer.tracks import events_of, with_frames
 
@@ -249,7 +249,7 @@ def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str
     rows = [row for reading in readings for row in reading.rows if isinstance(row, Item)]
     if not rows:
         raise UsageError(f"no questions in {printable(os.fspath(path))}; seldio info says what it holds")
-    about = [row for row in rows if stem in map(_stem, _recordings(row))]
+    about = [row for row in rows if stem in _stems(row)]
     notes = []
     if not about:
         notes.append(f"None of the {plural(len(rows), 'question')} in the file is about {printable(stem)}.")
@@ -260,8 +260,11 @@ def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str
     return [_record(row) for row in about[:MOST_QUESTIONS]], " ".join(notes)
 
 
-def _stem(path: str) -> str:
-    return posixpath.splitext(posixpath.basename(path.replace("\\", "/")))[0]
+def _stems(item: Item) -> set[str]:
+    """The names of the recordings that an item is about, and of what they were cut from."""
+    origin = _extra(item, "cut_from", "audio")
+    paths = [*item.audio, *([origin] if isinstance(origin, str) else [])]
+    return {posixpath.splitext(posixpath.basename(path.replace("\\", "/")))[0] for path in paths}
 
 
 def _extra(item: Item, *keys: str) -> Any:
@@ -269,13 +272,6 @@ def _extra(item: Item, *keys: str) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
-
-
-def _recordings(item: Item) -> Iterator[str]:
-    yield from item.audio
-    origin = _extra(item, "cut_from", "audio")
-    if isinstance(origin, str):
-        yield origin
 
 
 def _bound(item: Item, name: str) -> float | None:
@@ -306,21 +302,16 @@ def _record(item: Item) -> dict[str, Any]:
 def _moments(item: Item, start: float) -> Iterator[dict[str, Any]]:
     """What can be jumped to: events that prove the answer, or else the times of the answer; seconds of the clip."""
     proofs = [proof for proof in item.events or () if proof.onset is not None]
-    yield from (_moment(_proof(proof), proof.onset, proof.offset, start) for proof in proofs)
+    for proof in proofs:
+        where = f" at {proof.azimuth:g}°" if proof.azimuth is not None else ""
+        yield _moment(f"{printable(proof.class_name)}{where}", start, proof.onset, proof.offset)
     meta = item.answer_meta
-    if proofs or meta is None:
-        return
-    if meta.time_span is not None:
-        yield _moment("the answer", meta.time_span[0], meta.time_span[1], start)
-    if meta.onset_time is not None:
-        yield _moment("the answer", meta.onset_time, None, start)
+    if not proofs and meta is not None and meta.time_span is not None:
+        yield _moment("the answer", start, *meta.time_span)
+    if not proofs and meta is not None and meta.onset_time is not None:
+        yield _moment("the answer", start, meta.onset_time)
 
 
-def _moment(text: str, onset: float | None, offset: float | None, start: float) -> dict[str, Any]:
+def _moment(text: str, start: float, onset: float | None, offset: float | None = None) -> dict[str, Any]:
     end = None if offset is None else round(start + offset, 3)
     return {"text": text, "t": round(start + (onset or 0.0), 3), "end": end}
-
-
-def _proof(proof: Proof) -> str:
-    where = f" at {proof.azimuth:g}°" if proof.azimuth is not None else ""
-    return f"{printable(proof.class_name)}{where}"
