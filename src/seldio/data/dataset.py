@@ -136,7 +136,8 @@ class Dataset:
         if class_ is not None:
             part = part._with_class(class_)
         if task is not None:
-            part = part._with_condition(_Condition("task", _several(task)))
+            conditions = (*part._conditions, _Condition("task", _several(task)))
+            part = Dataset(part._index, part._chosen, conditions)
         return part
 
     def windows(self, **options: Any) -> Windows:
@@ -183,30 +184,28 @@ class Dataset:
     def _where(self, field: str, wanted: Wanted) -> Dataset:
         if wanted is None:
             return self
-        values = _several(wanted)
-        self._check(field, values)
-        kept = {name: row for name, row in self._rows.items() if _meets(getattr(row, field), values)}
+        values, rows = _several(wanted), self._rows
+        texts = [value for value in values if isinstance(value, str) and not value.isdecimal()]
+        if texts and any(isinstance(getattr(row, field), int) for row in rows.values()):
+            raise UsageError(f"{field} {listed(texts)}: the column {field} of the clip table has numbers, such as 22")
+        kept = {name: row for name, row in rows.items() if _meets(getattr(row, field), values)}
         if field == "split" and not kept:  # then it is one of questions, or none at all
             clips = self._chosen if any(_meets(item.split, values) for item in self.items) else kept
             return Dataset(self._index, clips, (*self._conditions, _Condition("split", values)))
         return Dataset(self._index, kept, self._conditions)
 
-    def _check(self, field: str, values: Collection[str | int]) -> None:
-        """Refuse texts for a column of numbers: nothing could ever fit."""
-        numbers = any(isinstance(getattr(row, field), int) for row in self._rows.values())
-        texts = [value for value in values if isinstance(value, str) and not value.isdecimal()]
-        if numbers and texts:
-            raise UsageError(f"{field} {listed(texts)}: the column {field} of the clip table has numbers, such as 22")
-
-    def _with_condition(self, condition: _Condition) -> Dataset:
-        return Dataset(self._index, self._chosen, (*self._conditions, condition))
-
     def _with_class(self, wanted: Wanted) -> Dataset:
-        names = vocabulary(self.events.vocabulary)
-        numbers = pa.array([_class(value, names.indices) for value in _several(wanted)], pa.int32())
+        indices = vocabulary(self.events.vocabulary).indices
+        numbers = []
+        for value in _several(wanted):
+            if not isinstance(value, int) and spelling(value) not in indices:
+                known = ", ".join(indices)
+                raise UsageError(f"no class {value!r} in the class list of these labels; there are {known}")
+            numbers.append(value if isinstance(value, int) else indices[spelling(value)])
+        classes = pa.array(numbers, pa.int32())
         kept = {
             name: self._rows[name] for name, table in self.events.items()
-            if "class_id" in table.column_names and pc.any(pc.is_in(table["class_id"], numbers)).as_py()
+            if "class_id" in table.column_names and pc.any(pc.is_in(table["class_id"], classes)).as_py()
         }  # fmt: skip
         return Dataset(self._index, kept, self._conditions)
 
@@ -223,35 +222,15 @@ class _Condition:
 
 
 def _several(wanted: Wanted) -> tuple[str | int, ...]:
-    if wanted is None:
-        return ()
-    return (wanted,) if isinstance(wanted, str | int) else tuple(wanted)
+    return () if wanted is None else (wanted,) if isinstance(wanted, str | int) else tuple(wanted)
 
 
 def _meets(value: object, wanted: Collection[str | int]) -> bool:
     """Whether *value* is one of those wanted; a name also if it goes on behind a hyphen, or fits a pattern."""
+    texts = [str(text) for text in wanted]
     if isinstance(value, str):
-        texts = [str(text) for text in wanted]
         return any(value == text or value.startswith(f"{text}-") or fnmatchcase(value, text) for text in texts)
-    return value in wanted or (isinstance(value, int) and any(_number(text) == value for text in wanted))
-
-
-def _number(value: str | int) -> int | None:
-    """A whole number, though it is given as text."""
-    return int(value) if isinstance(value, str) and value.isdecimal() else None
-
-
-def _class(value: str | int, indices: Mapping[str, int]) -> int:
-    """The number of a class.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
-    if isinstance(value, int):
-        return value
-    if spelling(value) not in indices:
-        raise UsageError(f"no class {value!r} in the class list of these labels; there are {', '.join(indices)}")
-    return indices[spelling(value)]
+    return value in wanted or (isinstance(value, int) and any(t.isdecimal() and int(t) == value for t in texts))
 
 
 def _counts(values: Iterable[Any]) -> dict[str, int]:

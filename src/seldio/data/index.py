@@ -131,11 +131,10 @@ class Index:
         ]  # fmt: skip
         if self.item_format is not None:
             return frozenset(alone)
-        return frozenset(name for name in alone if self._holds_questions(self.entries[name]))
-
-    def _holds_questions(self, entry: Entry) -> bool:
-        head = entry.head(1)
-        return bool(head) and not head.isdigit() and item_formats.recognise(entry.read(), entry.name) is not None
+        # no digit is what questions begin with
+        heads = ((self.entries[name], self.entries[name].head(1)) for name in alone)
+        others = (entry for entry, head in heads if head and not head.isdigit())
+        return frozenset(e.name for e in others if item_formats.recognise(e.read(), e.name) is not None)
 
     @cached_property
     def _other_labels(self) -> Mapping[str, str]:

@@ -85,19 +85,10 @@ def scene(seed: int, seconds: float = 60.0, tracks: int = 14) -> list[Track]:
         first = int(rng.integers(0, frames - length + 1))
         still = class_id in _STILL
         source = 0 if still else int(rng.integers(1, 5))
-        if not _busy(found, class_id, source, first, length):
+        same = (track for track in found if (track.class_id, track.source) == (class_id, source))
+        if not any(first <= track.end and track.first <= first + length for track in same):
             found.append(Track(class_id, source, first, _path(rng, length, still)))
     return sorted(found, key=lambda track: track.first)
-
-
-def _busy(tracks: list[Track], class_id: int, source: int, first: int, length: int) -> bool:
-    """Whether that source already makes that sound at the time."""
-    return any(
-        (track.class_id, track.source) == (class_id, source)
-        and first <= track.first + len(track.positions)
-        and track.first <= first + length
-        for track in tracks
-    )
 
 
 def _path(rng: np.random.Generator, length: int, still: bool) -> np.ndarray:

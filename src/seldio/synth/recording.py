@@ -229,12 +229,15 @@ def mix(tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOp
     dry = np.zeros(frames, np.float32)
     for number, track in enumerate(tracks):
         start = round(clock.sample(track.first, options.rate))
-        frames_sounding = round(clock.sample(track.end, options.rate)) - start
-        wave = sound(track.class_id, frames_sounding, options.rate, _random(seed, 1, number))
+        length = round(clock.sample(track.end, options.rate)) - start
+        wave = sound(track.class_id, length, options.rate, _random(seed, 1, number))
         _add(dry, wave, start)
-        for heard, way, late in _ways(wave, track, options):
+        times, positions = _knots(track)
+        for heard, places, late in _ways(wave, times, positions, options):
+            azimuth, elevation = geometry.to_polar(*places.T)
             for name in FORMATS:
-                _add(waves[name], _rendered(heard, way, options.rate, name), start + late)
+                moving = times if len(times) > 1 else None
+                _add(waves[name], render(heard, azimuth, elevation, options.rate, name, moving), start + late)
     around = np.zeros((4, frames), np.float32)
     if options.room.reverberation and tracks:
         around = reverberated(dry, options.room.tail(options.rate, _random(seed, 2)))
@@ -261,26 +264,17 @@ def _add(out: Sound, wave: Sound, start: int) -> None:
 # --- ways from a source to the array ------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Way:
-    """Directions (degrees) at times (s) from the start of a sound."""
-
-    times: Floats
-    azimuth: Floats
-    elevation: Floats
-
-
-def _ways(wave: Sound, track: Track, options: RecordingOptions) -> Iterator[tuple[Sound, _Way, int]]:
-    """The sound as it comes straight and from each wall, with its directions, and how many frames later."""
-    times, positions = _knots(track)
+def _ways(
+    wave: Sound, times: Floats, positions: Floats, options: RecordingOptions
+) -> Iterator[tuple[Sound, Floats, int]]:
+    """The sound as it comes straight and from each wall, where it then seems to be, and how many frames later."""
     straight = np.linalg.norm(positions, axis=1)
-    yield _at_distance(wave, times, straight, options.rate), _way(times, positions), 0
+    yield _at_distance(wave, times, straight, options.rate), positions, 0
     for image in options.room.images(positions):
         distance = np.linalg.norm(image, axis=1)
-        gain = options.room.reflection
-        quiet = _at_distance(wave, times, distance / gain, options.rate)
+        quiet = _at_distance(wave, times, distance / options.room.reflection, options.rate)
         delayed, late = _delayed(quiet, times, (distance - straight) / SPEED, options.rate)
-        yield delayed, _way(times, image), late
+        yield delayed, image, late
 
 
 def _knots(track: Track) -> tuple[Floats, Floats]:
@@ -290,10 +284,6 @@ def _knots(track: Track) -> tuple[Floats, Floats]:
     if not np.ptp(track.positions, axis=0).any():
         times, positions = times[:1], positions[:1]
     return times - clock.onset(track.first), positions
-
-
-def _way(times: Floats, positions: Floats) -> _Way:
-    return _Way(times, *geometry.to_polar(*positions.T))
 
 
 def _at_distance(wave: Sound, times: Floats, distance: Floats, rate: int) -> Sound:
@@ -317,11 +307,6 @@ def _delayed(wave: Sound, times: Floats, delay: Floats, rate: int) -> tuple[Soun
 
 def _on_samples(values: Floats, times: Floats, frames: int, rate: int) -> Floats:
     return np.interp(np.arange(frames) / rate, times, values) if len(values) > 1 else np.full(frames, values[0])
-
-
-def _rendered(wave: Sound, way: _Way, rate: int, name: Format) -> Sound:
-    times = way.times if len(way.times) > 1 else None
-    return render(wave, way.azimuth, way.elevation, rate, name, times)
 
 
 # --- noise --------------------------------------------------------------------------------------------------

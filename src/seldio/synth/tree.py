@@ -18,7 +18,7 @@ from seldio.formats import get
 from seldio.schema.events import origin_of
 from seldio.synth import CLIPS, Track, labels, scene
 from seldio.synth.painter import SMALL, Painter
-from seldio.synth.recording import FORMATS, RecordingOptions, record
+from seldio.synth.recording import FORMATS, RecordingOptions, Samples, record
 
 #: Seconds of a scene, and the events that it is made of (a few more than are heard: some would fall on another).
 SECONDS, TRACKS = 60.0, 14
@@ -51,12 +51,20 @@ def write_clip(
         SeldioError: the disk fails.
     """
     options, wanted = options or RecordingOptions(), frozenset(media)
-    _check(tracks, seconds, wanted)
+    if not 0 < seconds <= _LONGEST:
+        raise UsageError(f"a scene of {seconds} s: choose a length above 0, {_LONGEST:g} at most")
+    if strange := wanted - {"audio", "video"}:
+        raise UsageError(f"there is no {', '.join(sorted(strange))}; choose audio, video, both or none")
+    for track in tracks:
+        if track.first < 0 or track.end > round(seconds * 10):
+            raise UsageError(f"a track of the frames {track.first} to {track.end - 1} is not inside of {seconds:g} s")
     table = labels(clip, list(tracks))
     file = origin_of(table).files[0]
     write_bytes(_place(folder, "metadata_dev", split, file.name), get("starss23").write(table, file))
     if "audio" in wanted:
-        _write_audio(folder, clip, split, tracks, seconds, seed, options)
+        sounds = record(tracks, seconds, seed, options)
+        for name in FORMATS:
+            _write_sound(_place(folder, f"{name}_dev", split, f"{clip}.wav"), sounds[name], options.rate)
     if "video" in wanted:
         painter = Painter(tracks, size, options.room)
         write_video(_place(folder, "video_dev", split, f"{clip}.mp4"), painter, seconds)
@@ -112,25 +120,11 @@ def write_video(path: Path, painter: Painter, seconds: float) -> None:
             video.picture(picture)
 
 
-def _write_audio(
-    folder: Path, clip: str, split: str, tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOptions
-) -> None:  # fmt: skip
+def _write_sound(path: Path, sound: Samples, rate: int) -> None:
     from seldio.media.audio import write_wav
 
-    sounds = record(tracks, seconds, seed, options)
-    for name in FORMATS:
-        with atomic_write(_place(folder, f"{name}_dev", split, f"{clip}.wav")) as stream:
-            write_wav(stream, sounds[name], options.rate)
-
-
-def _check(tracks: Sequence[Track], seconds: float, media: frozenset[str]) -> None:
-    if not 0 < seconds <= _LONGEST:
-        raise UsageError(f"a scene of {seconds} s: choose a length above 0, {_LONGEST:g} at most")
-    if strange := media - {"audio", "video"}:
-        raise UsageError(f"there is no {', '.join(sorted(strange))}; choose audio, video, both or none")
-    for track in tracks:
-        if track.first < 0 or track.end > round(seconds * 10):
-            raise UsageError(f"a track of the frames {track.first} to {track.end - 1} is not inside of {seconds:g} s")
+    with atomic_write(path) as stream:
+        write_wav(stream, sound, rate)
 
 
 def _place(folder: Path, *names: str) -> Path:
@@ -143,17 +137,10 @@ def _place(folder: Path, *names: str) -> Path:
 # --- planted faults ----------------------------------------------------------------------------------------
 
 Rows = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-Samples = np.ndarray[tuple[int, ...], np.dtype[np.int16]]
 
 
 class PlantedFault(NamedTuple):
-    """A fault.
-
-    Args:
-        name: of its folder.
-        rows: what it does to labels, whole numbers of shape (rows, 6).
-        sound: what it does to W, Y, Z, X, shape (4, frames).
-    """
+    """What a fault does to labels, whole numbers of shape (rows, 6), or to W, Y, Z, X, shape (4, frames)."""
 
     name: str
     rows: Callable[[Rows], Rows] = lambda rows: rows
@@ -209,12 +196,9 @@ def _read(tree: Path, clip: str) -> tuple[Rows, Samples, int]:
 
 
 def _write(folder: Path, clip: str, rows: Rows, sound: Samples, rate: int) -> None:
-    from seldio.media.audio import write_wav
-
     text = "".join(",".join(map(str, row)) + "\n" for row in rows.tolist())
     write_bytes(_place(folder, "metadata_dev", f"{clip}.csv"), text.encode())
-    with atomic_write(_place(folder, "foa_dev", f"{clip}.wav")) as stream:
-        write_wav(stream, sound, rate)
+    _write_sound(_place(folder, "foa_dev", f"{clip}.wav"), sound, rate)
 
 
 # --- the demo's files --------------------------------------------------------------------------------------
