@@ -229,7 +229,7 @@ def tries(one: Scene, scenes: list[Scene], every: dict[str, Any]) -> Iterator[Tr
                 said = run(*change(one.rows, heard), every)[1]
                 yield Try(format, error, one, enough, _outcome(wanted, said))
         labelled = dataclasses.replace(swapped.rows, path=name)
-        known = {**every, str(swapped.seed): plain.said}
+        known = {**every, str(swapped.seed): plain.label_frames}
         said = run(labelled, heard, known)[1]
         yield Try(format, "labels of another clip", one, enough, _outcome(f"clip {swapped.seed}", said))
         absent = {clip: those for clip, those in every.items() if clip != name}
@@ -277,7 +277,7 @@ def main() -> None:
     count, first = ([int(word) for word in sys.argv[1:]] + [100, 0][len(sys.argv) - 1 :])[:2]
     with ProcessPoolExecutor(2) as pool:
         scenes = list(islice(pool.map(made, range(first, first + count)), count))
-    every = {one.rows.path: one.rows.said(len(one.fields["foa"])) for one in scenes}
+    every = {one.rows.path: one.rows.label_frames(len(one.fields["foa"])) for one in scenes}
     results = [result for one in scenes for result in tries(one, scenes, every)]
     print(f"{count} scenes; verdicts need {EVENTS} events at {PLACES} places", *table(results), sep="\n")
     print(*files(scenes), sep="\n")

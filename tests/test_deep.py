@@ -30,9 +30,9 @@ from seldio.media.arrays import CHANNELS, SIDES, Format
 from seldio.media.encoding import render
 from seldio.media.intensity import SoundField, array_of, inverted, listen, others
 from seldio.media.recording import Recording
-from seldio.rules.deep_causes import causes, joined, judge, pieces, rotation, said
+from seldio.rules.deep_causes import causes, joined, judge, label_frames, pieces, rotation
 from seldio.rules.deep_fit import Rows, judged, timing
-from seldio.rules.deep_timing import heard, other, shift
+from seldio.rules.deep_timing import other, shift, sound_frames
 from seldio.synth import labels, scene
 from seldio.synth.recording import RecordingOptions, Room, record
 
@@ -86,7 +86,7 @@ def field(folder: Path, sound: Any, format: Format, rate: int = RATE) -> SoundFi
 
 def said_of(rows: tuple[Row, ...], count: int = 2000) -> Any:
     frame, label, source, azimuth, elevation, _ = np.array(rows).T
-    return said(frame, azimuth.astype(float), elevation.astype(float), label * 100 + source, count)
+    return label_frames(frame, azimuth.astype(float), elevation.astype(float), label * 100 + source, count)
 
 
 # --- what is heard -----------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def test_formats_and_capsules_are_told_without_labels(tmp_path: Path) -> None:
 def test_only_label_frames_with_one_direction_count() -> None:
     rows = [(0, 0.0), (1, 0.0), (1, 90.0), (2, 10.0), (2, 14.0), (3, np.nan), (10**9, 0.0), (-1, 0.0)]
     frame, azimuth = np.array(rows).T
-    found = said(frame.astype(np.int64), azimuth, 0 * azimuth, np.arange(len(rows)), 5)
+    found = label_frames(frame.astype(np.int64), azimuth, 0 * azimuth, np.arange(len(rows)), 5)
 
     assert found.active.tolist() == [True, True, True, True, False]
     assert found.alone.tolist() == [True, False, True, False, False]
@@ -274,7 +274,7 @@ def test_a_few_events_or_one_place_tell_nothing(tmp_path: Path) -> None:
 def test_shifts_are_measured_in_label_frames(tmp_path: Path, format: Format) -> None:
     one = clip(8, events=30)
     made = field(tmp_path, one.sound[format], format)
-    sound = heard(made.directions(), made.activity())
+    sound = sound_frames(made.directions(), made.activity())
 
     def found(late: int) -> Any:
         return shift(said_of(tuple((row[0] + late, *row[1:]) for row in one.rows), len(made) + 100), sound)
@@ -291,7 +291,7 @@ def test_a_shift_of_a_few_events_may_be_chance(tmp_path: Path, events: int, told
     labels = said_of(tuple((row[0] + 9, *row[1:]) for row in one.rows), len(made) + 100)
 
     assert len(made) > 84, "long enough for any shift"
-    assert (shift(labels, heard(made.directions(), made.activity())) is not None) is told
+    assert (shift(labels, sound_frames(made.directions(), made.activity())) is not None) is told
 
 
 @pytest.mark.parametrize("step", [1, 5, 20])
@@ -319,7 +319,7 @@ def test_finer_label_frames_ask_for_as_much(tmp_path: Path, step: int) -> None:
 def test_labels_of_another_clip_are_found_where_they_are(tmp_path: Path) -> None:
     every = {str(seed): said_of(clip(seed, events=20).rows) for seed in range(8, 13)}
     made = field(tmp_path, clip(8, events=20).sound["foa"], "foa")
-    sound = heard(made.directions(), made.activity())
+    sound = sound_frames(made.directions(), made.activity())
     wrong = every | {"8": every["9"]}
 
     assert other("8", every, sound) is None

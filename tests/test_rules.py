@@ -460,7 +460,7 @@ def test_rules_with_a_check_say_what_they_look_at() -> None:
     assert subjects == {
         ("Labels",), ("Profile",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Collection",),
         ("Collection", "Tree"), ("Package",), ("HubFolder",), ("TreeAudio",), ("Listened",), ("ListenedSet",),
-        ("TreeVideo",), ("Seen",), ("Fits",),
+        ("TreeVideo",), ("WatchedVideo",), ("Fits",),
     }  # fmt: skip
     assert all(rule.subject == () for rule in READER_RULES.values())
 

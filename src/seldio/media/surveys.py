@@ -176,6 +176,7 @@ class PictureSurvey:
     there: int  # how many come out of the decoder
     black: tuple[Span, ...] = ()  # spans in which pictures are black
     frozen: tuple[Span, ...] = ()  # spans in which pictures are all the same, black ones left out
+    fault: str = ""  # why there are no more pictures, if decoding says so
 
 
 def survey(pictures: Iterable[tuple[int, VideoFrame]], scan: Scan) -> PictureSurvey:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -21,10 +21,10 @@ from seldio.media.headers import RATES
 from seldio.rules.audio_samples import check_sounds
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found
-from seldio.rules.layout import MANY, folders, wrong_alike
+from seldio.rules.layout import MANY, folders
 from seldio.rules.registry import ERROR, WARNING, rule, run
-from seldio.rules.tree_media import CHANNELS, CONTAINERS, Heard, TreeAudio
-from seldio.text import listed, plural, printable
+from seldio.rules.tree_media import CHANNELS, CONTAINERS, Prescription, RecordingFile, TreeAudio
+from seldio.text import plural, printable
 
 
 @rule("AUD101", ERROR)
@@ -54,7 +54,7 @@ def recording_unreadable(audio: TreeAudio, found: Found) -> Iterator[Finding]:
             yield found(one.path, f"{one.file} holds no samples{more}", "fetch or unpack it again")
 
 
-def _beginning(one: Heard) -> str:
+def _beginning(one: RecordingFile) -> str:
     """The first bytes of what is no audio at all: often they say what it is."""
     with contextlib.suppress(SeldioError):
         head = one.entry.head(12)
@@ -79,9 +79,9 @@ def recording_cut_off(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
     Reference: RIFF, the size of the data chunk; EBU Tech 3306 for RF64; RFC 3533, "end of stream" of Ogg.
     """
-    for one, probe in audio.heard:
-        if probe.cut_off:
-            message = f"{one.file} ends at {probe.seconds:.3f} s: {probe.cut_off}"
+    for one in audio.readable:
+        if one.header.cut_off:
+            message = f"{one.file} ends at {one.header.seconds:.3f} s: {one.header.cut_off}"
             yield found(one.path, message, "fetch or unpack it again")
 
 
@@ -100,88 +100,40 @@ def recording_type(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
     Reference: seld-dcase2023, cls_feature_class.py, ``wav.read``.
     """
-    for one, probe in audio.heard:
-        wanted = CONTAINERS.get(one.place.suffix.lower())
-        if wanted is not None and probe.container not in wanted:
-            message = f"{one.file}: the content is {probe.container}, the name says .{printable(one.place.suffix)}"
+    for one in audio.readable:
+        wanted, there = CONTAINERS.get(one.place.suffix.lower()), one.header.container
+        if wanted is not None and there not in wanted:
+            message = f"{one.file}: the content is {there}, the name says .{printable(one.place.suffix)}"
             yield found(one.path, message, "convert it, or rename it")
 
 
-@rule("AUD104", ERROR)
-def recording_rate(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """A recording with another sampling rate than its data set, or with one that cannot be.
-
-    The baselines throw the rate of the header away and take the samples for those of 24,000 Hz (48,000 Hz in
-    2019): everything sounds too low or too high, and the labels no longer fit.
-
-    Example:
-        a recording of 48,000 Hz in foa_dev of STARSS23
-
-    Fix:
-        Resample the recording, or take the original.
-
-    Reference: DCASE 2023 Task 3, "Sampling rate: 24kHz"; seld-dcase2023, cls_feature_class.py.
-    """
-    wanted = audio.tree.row.rate
-
-    def wrong(one: Heard) -> str | None:
-        rate = one.header.rate
-        if one.expected and wanted is not None:
-            return f"{rate:,} Hz, and {audio.tree.row.title} has {wanted:,} Hz" if rate != wanted else None
-        return f"{rate:,} Hz, which cannot be" if rate not in RATES else None
-
-    yield from _by_folder(audio, wrong, "resample it, or take the original", found)
+def _rate(audio: TreeAudio, one: RecordingFile) -> str | None:
+    rate, wanted = one.header.rate, audio.tree.row.rate
+    if one.expected and wanted is not None:
+        return f"{rate:,} Hz, and {audio.tree.row.title} has {wanted:,} Hz" if rate != wanted else None
+    return f"{rate:,} Hz, which cannot be" if rate not in RATES else None
 
 
-@rule("AUD105", ERROR)
-def recording_channels(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """A recording with another number of channels than its folder is for.
-
-    First-order ambisonics and the tetrahedral array have four channels, stereo has two. With fewer the
-    direction is gone; with more, nobody knows which are meant.
-
-    Example:
-        a mono file in foa_dev
-
-    Fix:
-        Take the original, not a mix of it.
-
-    Reference: DCASE 2023 Task 3, "Two 4-channel 3-dimensional recording formats".
-    """
-
-    def wrong(one: Heard) -> str | None:
-        field = one.place.field if one.expected else None
-        wanted, there = CHANNELS.get(field or ""), one.header.channels
-        if wanted is None or field is None or there == wanted:
-            return None
-        return f"{plural(there, 'channel')}, and {field if field == 'stereo' else field.upper()} has {wanted}"
-
-    yield from _by_folder(audio, wrong, "take the original", found)
+def _channels(_: TreeAudio, one: RecordingFile) -> str | None:
+    field = one.place.field if one.expected else None
+    wanted, there = CHANNELS.get(field or ""), one.header.channels
+    if wanted is None or field is None or there == wanted:
+        return None
+    return f"{plural(there, 'channel')}, and {field if field == 'stereo' else field.upper()} has {wanted}"
 
 
-@rule("AUD106", WARNING)
-def recording_depth(audio: TreeAudio, found: Found) -> Iterator[Finding]:
-    """A recording with another sample format than its data set.
+def _depth(audio: TreeAudio, one: RecordingFile) -> str | None:
+    wanted, there = audio.tree.row.subtype, one.header.subtype
+    if wanted is None or not one.expected or there == wanted:
+        return None
+    return f"samples of type {there}, and {audio.tree.row.title} has {wanted}"
 
-    STARSS comes as 16-bit whole numbers. The baselines divide what scipy reads by 32768, whatever it is:
-    floats become silence, 32-bit numbers a scream.
 
-    Example:
-        a recording of 32-bit floats in foa_dev of STARSS23
-
-    Fix:
-        Write it as 16-bit PCM, or take the original.
-
-    Reference: DCASE 2023 Task 3, "Bit depth: 16 bits"; seld-dcase2023, cls_feature_class.py, ``/ 32768.0``.
-    """
-    wanted = audio.tree.row.subtype
-
-    def wrong(one: Heard) -> str | None:
-        if wanted is None or not one.expected or one.header.subtype == wanted:
-            return None
-        return f"samples of type {one.header.subtype}, and {audio.tree.row.title} has {wanted}"
-
-    yield from _by_folder(audio, wrong, "write it as 16-bit PCM, or take the original", found)
+Prescription(TreeAudio, "AUD104", "recording-rate", ERROR, _rate, "resample it, or take the original")
+Prescription(TreeAudio, "AUD105", "recording-channels", ERROR, _channels, "take the original")
+Prescription(
+    TreeAudio, "AUD106", "recording-depth", WARNING, _depth, "write it as 16-bit PCM, or take the original"
+)  # fmt: skip
 
 
 @rule("AUD107", ERROR)
@@ -209,7 +161,7 @@ def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
                 yield from _behind(labels, index, one, found)
 
 
-def _behind(labels: Labels, index: int, one: Heard, found: Found) -> Iterator[Finding]:
+def _behind(labels: Labels, index: int, one: RecordingFile, found: Found) -> Iterator[Finding]:
     hop = labels.format.hop
     last = one.header.label_frames(hop)
     rows = labels.rows_of(index)
@@ -272,14 +224,14 @@ def header_length(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
     Reference: RIFF, the size of the data chunk; FFmpeg writes 0xFFFFFFFF to a pipe, sox 0x7FFFF000.
     """
-    for one, probe in audio.heard:
-        header = probe.header
+    for one in audio.readable:
+        header = one.header.header
         if header is None:
             continue
         spare = header.there % header.block if header.block else 0
         if header.promised is None:
             yield found(one.path, f"{one.file}: its header does not say how long it is", "write it again")
-        elif spare and not probe.missing:
+        elif spare and not one.header.missing:
             message = f"{one.file}: the last frame has {spare} of {header.block} bytes"
             yield found(one.path, message, "compare its length with the original")
 
@@ -300,7 +252,7 @@ def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]
 
     Reference: none; what nearly all share is most often meant.
     """
-    for inside in folders(one for one in audio.whole if not one.expected):
+    for inside in folders(one for one in audio.all if one.whole and not one.expected):
         kinds = Counter((one.header.rate, one.header.channels) for one in inside)
         (rate, channels), most = kinds.most_common(1)[0]
         if len(inside) < MANY or most == len(inside) or most < 0.75 * len(inside):
@@ -310,20 +262,6 @@ def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]
                 mine = f"{one.header.rate:,} Hz and {plural(one.header.channels, 'channel')}"
                 message = f"{one.file} has {mine}, {most:,} others here have {rate:,} Hz and {channels}"
                 yield found(one.path, message, "resample it, or take the original")
-
-
-def _by_folder(
-    audio: TreeAudio, wrong: Callable[[Heard], str | None], hint: str, found: Found
-) -> Iterator[Finding]:  # fmt: skip
-    """A finding for each recording; a single one for a folder that is wrong as a whole and in one way."""
-    for inside in folders(one for one, _ in audio.heard):
-        for value, those, all_of_many in wrong_alike(inside, wrong):
-            if all_of_many:
-                names = listed([one.file for one in those], 3)
-                message = f"all {len(those):,} recordings of the folder have {value}: {names}"
-                yield found(audio.folder(those), message, hint)
-            else:
-                yield from (found(one.path, f"{one.file} has {value}", hint) for one in those)
 
 
 def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bool = False) -> int:
@@ -342,5 +280,5 @@ def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bo
     if audio.all:
         run(audio, sink)
     if deep:
-        check_sounds([one for one, _ in audio.heard], sink)
+        check_sounds(audio.readable, sink)
     return len(audio.all)

@@ -17,7 +17,7 @@ from seldio.files import Entry
 from seldio.findings import Finding, Sink
 from seldio.rules.collection import Found
 from seldio.rules.registry import ERROR, WARNING, rule, run
-from seldio.rules.tree_media import Film, Heard
+from seldio.rules.tree_media import TreeFile
 from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def check_samples(entry: Entry, sink: Sink, name: str | None = None) -> Listened
     return _told(entry, name or printable(entry.path), _levels(entry), sink)
 
 
-def check_sounds(those: Sequence[Heard | Film], sink: Sink) -> None:
+def check_sounds(those: Sequence[TreeFile], sink: Sink) -> None:
     """Listen to recordings, and hold them against each other."""
     entries = [one.entry for one in those]
     levels = each(_levels, entries, what="listening to recordings", size=attrgetter("size"), key=attrgetter("stamp"))

@@ -6,6 +6,7 @@ How it is found out is in ``docs/deep.md``, with rates of detection and false al
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TypeVar
@@ -17,71 +18,51 @@ from seldio.formats import Reading
 from seldio.formats.trees import Tree
 from seldio.media.arrays import Format
 from seldio.rules.collection import Collection, Found
-from seldio.rules.deep_causes import Cause, Verdict, in_labels
-from seldio.rules.deep_fit import Fit, Fits, clip_listened, listened
+from seldio.rules.deep_causes import Verdict
+from seldio.rules.deep_fit import IN_LABELS, Fault, Fit, Fits, fits_of_clip, fits_of_tree
 from seldio.rules.deep_timing import Other, Shift
 from seldio.rules.registry import ERROR, register, rule, run
 from seldio.rules.tree_gaps import spot
 from seldio.text import listed, plural, printable
 
-Turn = tuple[tuple[float, ...], ...]
-_Told = TypeVar("_Told", Shift, Other)
-#: Causes that are most often in the labels; the others are in the recording.
-_IN_LABELS = frozenset({"mirrored", "flipped", "reversed", "rotated"})
+_Timing = TypeVar("_Timing", Shift, Other)
 
 
 def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
-    """A finding for each clip with this cause, and one for all clips together where they share it."""
-    groups: dict[tuple[str, bool | None], list[Fit]] = {}
-    for fit in fits.all:
-        if fit.verdict is not None:
-            agree = fits.agree([fit], fit.verdict.cause)
-            if _named(fit.verdict.cause, agree).kind == kind:
-                path = fit.labels if _is_in_labels(kind, agree) else fit.recording
-                groups.setdefault((path, agree), []).append(fit)
-    for (path, agree), group in groups.items():
-        verdict = group[0].verdict
-        assert verdict is not None
-        what, hint = _explained(verdict.cause, agree, group, "recording of the clip")
-        yield found(path, f"{what} ({_evidence(verdict)}; {_names(group)})", hint)
-    yield from _together(fits, kind, found)
+    """A finding for each file with a cause of this kind, and one for all clips together where they share it."""
+    for fault in fits.faults:
+        if fault.cause.kind == kind:
+            what, hint = _explained(fault, "recording of the clip")
+            path = fault.fits[0].labels if fault.in_labels else fault.fits[0].recording
+            yield found(path, f"{what} ({_evidence(fault.verdict)}; {_names(fault.fits)})", hint)
+    for fault in fits.shared:
+        if fault.cause.kind == kind:
+            what, hint = _explained(fault, "recordings")
+            formats = Counter(fit.format for fit in fault.fits)
+            counts = " and ".join(f"{count:,} {format.upper()}" for format, count in formats.items())
+            places = [fit.labels_place if fault.agree is False else fit.place for fit in fault.fits]
+            inside = [place for place in places if place is not None]
+            path = spot(fits.collection, inside) if inside else fits.collection.path
+            yield found(path, f"all {counts} recordings together: {what} ({_evidence(fault.verdict)})", hint)
 
 
-def _named(cause: Cause, agree: bool | None) -> Cause:
-    """The cause in words about the file that is at fault."""
-    return in_labels(cause) if agree is False else cause
-
-
-def _is_in_labels(kind: str, agree: bool | None) -> bool:
-    """Whether the labels are at fault: two recordings say so, or one does and most often it is so."""
-    return agree is False or (agree is None and kind in _IN_LABELS)
-
-
-def _explained(cause: Cause, agree: bool | None, those: list[Fit], many: str) -> tuple[str, str]:
-    """What is wrong and what to do.
+def _explained(fault: Fault, siblings: str) -> tuple[str, str]:
+    """What is wrong and what to do; *siblings* is what the other recordings of the clips are called here.
 
     An inverted channel of FOA sounds like mirrored labels: only the other array tells.
-
-    Args:
-        cause: that of all of *those*.
-        agree: whether the labels fit their siblings (so that the recordings are wrong), see :meth:`Fits.agree`.
-        those: the recordings.
-        many: what their siblings are called here.
     """
+    cause, agree, formats = fault.verdict.cause, fault.agree, [fit.format for fit in fault.fits]
     turned = f"channel {cause.channel} has the wrong sign"
     undo = f"change the sign of channel {cause.channel}"
     if agree and cause.channel:
-        return f"{turned}, as the labels fit the other {many}", f"take the original, or {undo}"
-    if agree and cause.kind in _IN_LABELS:
-        these = f"{those[0].format.upper()} recording{'s' if len(those) > 1 else ''}"
-        return f"{cause.what}, but only in the {these}: the labels fit the other {many}", "take the original"
-    named = _named(cause, agree)
-    if agree is None and cause.channel and not any(one.format == "mic" for one in those):
-        return (
-            f"{cause.what}, or {turned}: FOA alone sounds the same",
-            f"{cause.hint}; or {undo}, if that is what went wrong",
-        )
-    return named.what, named.hint
+        return f"{turned}, as the labels fit the other {siblings}", f"take the original, or {undo}"
+    if agree and cause.kind in IN_LABELS:
+        these = f"{formats[0].upper()} recording{'s' if len(formats) > 1 else ''}"
+        return f"{cause.what}, but only in the {these}: the labels fit the other {siblings}", "take the original"
+    if agree is None and cause.channel and "mic" not in formats:
+        hint = f"{cause.hint}; or {undo}, if that is what went wrong"
+        return f"{cause.what}, or {turned}: FOA alone sounds the same", hint
+    return fault.cause.what, fault.cause.hint
 
 
 def _evidence(verdict: Verdict) -> str:
@@ -92,33 +73,14 @@ def _evidence(verdict: Verdict) -> str:
     )
 
 
-def _together(fits: Fits, kind: str, found: Found) -> Iterator[Finding]:
-    """What all recordings of one format share, from the places of all of them; of both formats, if they agree."""
-    told: dict[tuple[Turn | None, bool | None], list[tuple[list[Fit], Verdict]]] = {}
-    for those, verdict in fits.together.values():
-        agree = fits.agree(those, verdict.cause)
-        if _named(verdict.cause, agree).kind == kind:
-            turn = verdict.cause.turn if agree is not False else None  # that of the labels, however it is measured
-            told.setdefault((turn, agree), []).append((those, verdict))
-    for (_, agree), groups in told.items():
-        those = [fit for group, _ in groups for fit in group]
-        verdict = groups[0][1]
-        what, hint = _explained(verdict.cause, agree, those, "recordings")
-        counts = " and ".join(f"{len(group):,} {group[0].format.upper()}" for group, _ in groups)
-        places = [fit.labelled if agree is False else fit.place for fit in those]
-        inside = [place for place in places if place is not None]
-        path = spot(fits.collection, inside) if inside else fits.collection.path
-        yield found(path, f"all {counts} recordings together: {what} ({_evidence(verdict)})", hint)
-
-
-def once(fits: Fits, kind: type[_Told]) -> Iterator[tuple[Fit, _Told, bool | None, str]]:
+def by_file(fits: Fits, kind: type[_Timing]) -> Iterator[tuple[Fit, _Timing, bool | None, str]]:
     """Each file that another time or clip is the fault of, once, whatever recordings speak for it.
 
     Yields:
         The clearest recording, what it says, whether its siblings agree with the labels (see
         :meth:`Fits.agree_in_time`; then it is at fault, else the labels), and the names of all.
     """
-    groups: dict[tuple[str, bool], list[tuple[Fit, _Told, bool | None]]] = {}
+    groups: dict[tuple[str, bool], list[tuple[Fit, _Timing, bool | None]]] = {}
     for fit, one in fits.timings:
         if isinstance(one, kind):
             agree = fits.agree_in_time(fit, one)
@@ -203,7 +165,7 @@ def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
     """Labels that are early or late by the same time throughout.
 
     Events begin, end and move in the sound before or after they do in the labels: a recording that was cut at
-    its beginning, silence put before it, a clock that was read wrongly. Said from 0.4 s up to 10 s. Where the
+    its beginning, silence put before it, a clock that was read wrongly. LabelFrames from 0.4 s up to 10 s. Where the
     other recording of the clip (MIC, FOA) fits the labels as they are, the one that does not is reported.
 
     Example:
@@ -214,7 +176,7 @@ def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, frame 0 begins with the recording.
     """
-    for fit, one, agree, names in once(fits, Shift):
+    for fit, one, agree, names in by_file(fits, Shift):
         time = f"{float(abs(one.frames) * fit.hop):.1f} s"
         count, moved = plural(abs(one.frames) * fit.step, "label frame"), f"{-one.frames * fit.step:+d}"
         fits_now = f"{percent(one.before)} of what is heard alone fits as labelled, {percent(one.after)} once they are"
@@ -248,7 +210,7 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, labels have the name of their recording.
     """
-    for fit, one, agree, names in once(fits, Other):
+    for fit, one, agree, names in by_file(fits, Other):
         share = f"{printable(one.clip)} fits {percent(one.after)} of what is heard alone"
         if agree:
             message = (
@@ -270,7 +232,7 @@ def check_fit(collection: Collection, tree: Tree, look: Lookup, sink: Sink) -> N
         look: finds the recordings of labels that came without.
         sink: takes the findings.
     """
-    run(listened(collection, tree, look), sink)
+    run(fits_of_tree(collection, tree, look), sink)
 
 
 def check_clip(reading: Reading, recordings: Sequence[tuple[Entry, Format | None]], sink: Sink) -> bool:
@@ -284,6 +246,6 @@ def check_clip(reading: Reading, recordings: Sequence[tuple[Entry, Format | None
     Returns:
         Whether there was something to hold against each other: directions, and four channels.
     """
-    fits = clip_listened(reading, recordings)
+    fits = fits_of_clip(reading, recordings)
     run(fits, sink)
     return bool(fits.all)

@@ -39,7 +39,7 @@ _ASTRAY, _SHARPNESS = 0.15, 10.0
 
 
 @dataclasses.dataclass(frozen=True)
-class Said:
+class LabelFrames:
     """What labels say of each label frame of a clip."""
 
     active: Bools  # whether anything sounds, shape (label frames,)
@@ -51,7 +51,7 @@ class Said:
         return len(self.active)
 
 
-def said(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, count: int) -> Said:
+def label_frames(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, count: int) -> LabelFrames:
     """What the rows of one clip say of its first label frames.
 
     Args:
@@ -74,7 +74,7 @@ def said(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, count: in
     direction = np.where(alone[:, np.newaxis], total / np.maximum(length, 1e-9)[:, np.newaxis], 0.0)
     of = np.full(count, -1, np.int64)
     of[frame] = event
-    return Said(rows > 0, alone, direction, np.where(alone, of, -1))
+    return LabelFrames(rows > 0, alone, direction, np.where(alone, of, -1))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,7 +123,7 @@ def likelihood(cosine: Floats) -> Floats:
     return np.asarray(np.log((1 - _ASTRAY) * peak * np.exp(_SHARPNESS * (cosine - 1)) + _ASTRAY))
 
 
-def pieces(labels: Said, heard: Mapping[int, Floats]) -> dict[int, Pieces]:
+def pieces(labels: LabelFrames, heard: Mapping[int, Floats]) -> dict[int, Pieces]:
     """Pieces of the events that sound alone.
 
     Args:

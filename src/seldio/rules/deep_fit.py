@@ -22,8 +22,8 @@ from seldio.formats.trees import TYPES, Place, Tree
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection
-from seldio.rules.deep_causes import Cause, Pieces, Said, Verdict, joined, judge, pieces, said
-from seldio.rules.deep_timing import FURTHEST, Heard, Other, Shift, evidence, heard, other, shift
+from seldio.rules.deep_causes import Cause, LabelFrames, Pieces, Verdict, in_labels, joined, judge, label_frames, pieces
+from seldio.rules.deep_timing import FURTHEST, Other, Shift, SoundFrames, evidence, other, shift, sound_frames
 from seldio.schema.clips import Clip
 from seldio.text import printable
 
@@ -65,9 +65,9 @@ class Rows:
         data = b"".join(np.ascontiguousarray(column).tobytes() for column in columns)
         return self.path, hashlib.sha256(data).hexdigest(), self.hop, self.step
 
-    def said(self, count: int) -> Said:
+    def label_frames(self, count: int) -> LabelFrames:
         """What they say of the first *count* label frames."""
-        return said(self.frame, self.azimuth, self.elevation, self.event, count)
+        return label_frames(self.frame, self.azimuth, self.elevation, self.event, count)
 
 
 class Recordings:
@@ -147,6 +147,11 @@ class Pair(NamedTuple):
     place: Place | None
     format: Format | None
 
+    @property
+    def size(self) -> int:
+        """Bytes of the recording."""
+        return max(0, self.entry.size)
+
     def portable(self) -> Pair:
         """The same as it can go to another process."""
         return self._replace(entry=self.entry.portable())
@@ -159,6 +164,8 @@ class Pair(NamedTuple):
 
 #: Lowest and highest rate that is listened to: the bands end at 3.3 kHz.
 _RATES = (8_000, 192_000)
+#: Causes that are most often in the labels; the others are in the recording.
+IN_LABELS = frozenset({"mirrored", "flipped", "reversed", "rotated"})
 #: From so many clips on, what they share is a finding of its own.
 MANY = 4
 #: Log-likelihood by which the other recording of a clip speaks for its labels, or against them, at least.
@@ -173,14 +180,14 @@ class Fit:
     labels: str  # the path of its labels
     recording: str  # the path of the recording
     place: Place | None  # where that stands in the tree
-    labelled: Place | None  # where the labels stand in it
+    labels_place: Place | None  # where the labels stand in it
     hop: Fraction  # seconds of a frame
     step: int  # label frames of the file in one of these
     format: Format  # of the recording, as its folder says
     taken: Format | None  # the other format, where the channels look like that; None where they look as they should
     turned: tuple[int, ...]  # channels whose sign is the wrong one (from 0), where that can be told without labels
-    said: Said  # what the labels say
-    heard: Heard  # what is heard
+    label_frames: LabelFrames  # what the labels say
+    sound_frames: SoundFrames  # what is heard
     pieces: Mapping[int, Pieces]  # both together, by the channel that is taken for W
     verdict: Verdict | None  # why directions differ
 
@@ -195,17 +202,37 @@ class Fit:
         return printable(self.recording.replace("\\", "/").rpartition("/")[2])
 
     @property
-    def sound(self) -> bool:
+    def intact(self) -> bool:
         """Whether the four channels are what they should be, as far as that is heard without labels."""
         return self.taken is None and not self.turned
 
 
-def timing(fit: Fit, every: Mapping[str, Said]) -> Shift | Other | None:
+def timing(fit: Fit, every: Mapping[str, LabelFrames]) -> Shift | Other | None:
     """The shift, or the clip of *every* (by the path of its labels), that explains a recording best."""
-    if not fit.sound or fit.verdict is not None:
+    if not fit.intact or fit.verdict is not None:
         return None
-    explained = (shift(fit.said, fit.heard), other(fit.labels, {**every, fit.labels: fit.said}, fit.heard))
+    clips = {**every, fit.labels: fit.label_frames}
+    explained = (shift(fit.label_frames, fit.sound_frames), other(fit.labels, clips, fit.sound_frames))
     return max((one for one in explained if one is not None), key=lambda one: one.likelihood, default=None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Fault:
+    """A cause that recordings show, and whose fault it is."""
+
+    fits: list[Fit]  # the recordings
+    verdict: Verdict  # that of the first, or of all together
+    agree: bool | None  # whether the labels fit the other recordings of the clips, see :meth:`Fits.agree`
+
+    @property
+    def cause(self) -> Cause:
+        """The cause in words about the file that is at fault."""
+        return in_labels(self.verdict.cause) if self.agree is False else self.verdict.cause
+
+    @property
+    def in_labels(self) -> bool:
+        """Whether the labels are at fault: two recordings say so, or one does and most often it is so."""
+        return self.agree is False or (self.agree is None and self.cause.kind in IN_LABELS)
 
 
 class Fits:
@@ -221,7 +248,7 @@ class Fits:
 
     def siblings(self, fit: Fit) -> list[Fit]:
         """The other recordings of the same clip, as far as they are what their folders say."""
-        return [one for one in self.all if one.labels == fit.labels and one is not fit and one.sound]
+        return [one for one in self.all if one.labels == fit.labels and one is not fit and one.intact]
 
     def agree(self, those: Iterable[Fit], cause: Cause) -> bool | None:
         """Whether the siblings of *those* agree with the labels where those show *cause*.
@@ -239,35 +266,49 @@ class Fits:
         Returns:
             False where the siblings show the same, so that the labels are wrong; None where nothing tells.
         """
-        labels, late = (fit.said, told.frames) if isinstance(told, Shift) else (self.said[told.clip], 0)
+        labels, late = (fit.label_frames, told.frames) if isinstance(told, Shift) else (self.label_frames[told.clip], 0)
         heard = [
-            (np.sum(evidence(fit.said, one.heard)), np.sum(evidence(labels, one.heard, late)))
+            (np.sum(evidence(fit.label_frames, one.sound_frames)), np.sum(evidence(labels, one.sound_frames, late)))
             for one in self.siblings(fit)
         ]
         return _better(*np.sum(heard, axis=0)) if heard else None
 
     @cached_property
-    def said(self) -> dict[str, Said]:
+    def label_frames(self) -> dict[str, LabelFrames]:
         """What the labels of each clip say, by their path."""
-        return {fit.labels: fit.said for fit in self.all}
+        return {fit.labels: fit.label_frames for fit in self.all}
 
     @cached_property
-    def together(self) -> dict[Format, tuple[list[Fit], Verdict]]:
-        """What all recordings of a format share, by the format, where the places of all of them speak for it."""
-        found: dict[Format, tuple[list[Fit], Verdict]] = {}
+    def faults(self) -> list[Fault]:
+        """The causes that single recordings show; those that tell the same of one file are together."""
+        groups: dict[object, Fault] = {}
+        for fit in self.all:
+            if fit.verdict is not None:
+                fault = Fault([fit], fit.verdict, self.agree([fit], fit.verdict.cause))
+                key = fault.cause.kind, fit.labels if fault.in_labels else fit.recording, fault.agree
+                groups.setdefault(key, dataclasses.replace(fault, fits=[])).fits.append(fit)
+        return list(groups.values())
+
+    @cached_property
+    def shared(self) -> list[Fault]:
+        """What all recordings of a format share, from the places of all of them; of both formats, if they agree."""
+        groups: dict[object, Fault] = {}
         for format in FORMATS:
-            those = [fit for fit in self.all if fit.format == format and fit.sound and len(fit.pieces[0])]
-            if len(those) >= MANY:
-                pooled = {reference: joined([fit.pieces[reference] for fit in those]) for reference in those[0].pieces}
-                verdict = judge(pooled, format)
-                if verdict is not None:
-                    found[format] = those, verdict
-        return found
+            those = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces[0])]
+            if len(those) < MANY:
+                continue
+            verdict = judge({of: joined([fit.pieces[of] for fit in those]) for of in those[0].pieces}, format)
+            if verdict is not None:
+                fault = Fault(those, verdict, self.agree(those, verdict.cause))
+                # where labels are at fault the turn is that of the labels, however it is measured
+                key = fault.cause.kind, None if fault.agree is False else verdict.cause.turn, fault.agree
+                groups.setdefault(key, dataclasses.replace(fault, fits=[])).fits.extend(those)
+        return list(groups.values())
 
     @cached_property
     def timings(self) -> list[tuple[Fit, Shift | Other]]:
         """The recordings whose labels fit at another time, or are those of another clip."""
-        found = ((fit, timing(fit, self.said)) for fit in self.all)
+        found = ((fit, timing(fit, self.label_frames)) for fit in self.all)
         return [(fit, one) for fit, one in found if one is not None]
 
 
@@ -277,15 +318,15 @@ def _better(labelled: float, changed: float) -> bool | None:
     return bool(labelled > changed) if clear else None
 
 
-def listened(collection: Collection, tree: Tree, look: Lookup) -> Fits:
+def fits_of_tree(collection: Collection, tree: Tree, look: Lookup) -> Fits:
     """The clips of a tree that have both labels and a recording with four channels, which is listened to as a whole."""
     found = Recordings(collection, tree, look)
     pairs = [pair for clip in tree.clips if clip.metadata in found.rows for pair in found.pairs(clip)]
-    fits = each(_fit, pairs, what="holding labels against the sound", size=_size, key=attrgetter("stamp"))
+    fits = each(_fit, pairs, what="holding labels against the sound", size=attrgetter("size"), key=attrgetter("stamp"))
     return Fits(collection, (fit for fit in fits if fit is not None))
 
 
-def clip_listened(reading: Reading, recordings: Iterable[tuple[Entry, Format | None]]) -> Fits:
+def fits_of_clip(reading: Reading, recordings: Iterable[tuple[Entry, Format | None]]) -> Fits:
     """The labels of one clip and recordings of it; the format is None where nothing tells it.
 
     Nothing is in it where there are no directions in the labels, or not four channels to listen to.
@@ -295,10 +336,6 @@ def clip_listened(reading: Reading, recordings: Iterable[tuple[Entry, Format | N
     clip, found = reading.parts[0].origin.clip, [rows for rows in rows_of(collection).values() if len(rows.frame)]
     pairs = (Pair(clip, rows, entry, None, format) for rows in found for entry, format in those)
     return Fits(collection, (fit for fit in map(_fit, pairs) if fit is not None))
-
-
-def _size(pair: Pair) -> int:
-    return max(0, pair.entry.size)
 
 
 def _fit(pair: Pair) -> Fit | None:
@@ -329,10 +366,10 @@ def judged(
     turned: tuple[int, ...], field: SoundField,
 ) -> Fit:  # fmt: skip
     """What :class:`Fit` tells, from the sound field of a recording."""
-    labels = rows.said(len(field) + FURTHEST)
+    labels = rows.label_frames(len(field) + FURTHEST)
     directions = {reference: field.directions(reference) for reference in (range(4) if format == "foa" else (0,))}
     those = pieces(labels, directions)
     verdict = judge(those, format) if taken is None and not turned else None
-    sound = heard(directions[0], field.activity())
+    sound = sound_frames(directions[0], field.activity())
     return Fit(clip, rows.path, recording, place, rows.place, rows.hop, rows.step, format, taken, turned, labels, sound,
                those, verdict)  # fmt: skip

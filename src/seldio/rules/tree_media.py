@@ -1,9 +1,9 @@
-"""The recordings and videos of a tree, each read once, and what data sets prescribe for recordings."""
+"""The recordings and videos of a tree, each read once, and what a data set prescribes for all of them."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from operator import attrgetter
@@ -15,15 +15,21 @@ from seldio.clock import HOP
 from seldio.engines import each
 from seldio.errors import SeldioError
 from seldio.files import Entry
+from seldio.findings import Finding, Rule, Severity
 from seldio.formats.trees import AUDIO, TYPES, Place, Tree
 from seldio.rules.base import Labels
-from seldio.rules.collection import Collection, probed
-from seldio.rules.layout import last_part
+from seldio.rules.collection import Collection, Found, probed
+from seldio.rules.layout import folders, last_part, wrong_alike
+from seldio.rules.registry import register
 from seldio.rules.tree_gaps import spot
-from seldio.text import printable
+from seldio.schema.clips import Clip
+from seldio.text import listed, printable
 
 if TYPE_CHECKING:
     from seldio.media.audio import Probe
+    from seldio.media.surveys import PictureSurvey
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 #: Channels by what a folder holds.
 CHANNELS = {"foa": 4, "mic": 4, "stereo": 2}
@@ -32,17 +38,25 @@ CONTAINERS = {
     "wav": ("WAV", "WAVEX", "RF64"), "flac": ("FLAC",), "ogg": ("OGG",), "opus": ("OGG",),
     "mp3": ("MP3", "MPEG"), "aif": ("AIFF",), "aiff": ("AIFF",), "w64": ("W64",),
 }  # fmt: skip
+assert set(CONTAINERS) < set(TYPES)
+
+
+def is_sound(name: str) -> bool:
+    """Whether a file is a recording that libsndfile may read, by its suffix."""
+    return name.rpartition(".")[2].lower() in CONTAINERS
+
+
+def is_video(name: str) -> bool:
+    """Whether a file is a video by its suffix, or a recording in a container of videos, such as ``.m4a``."""
+    return TYPES.get(name.rpartition(".")[2].lower(), "metadata") != "metadata" and not is_sound(name)
 
 
 @dataclasses.dataclass(frozen=True)
-class Heard:
-    """A recording of a tree."""
+class TreeFile:
+    """A recording or video of a tree."""
 
-    entry: Entry  # the file
-    place: Place  # where it stands
-    expected: bool  # whether its folder is one of a data set, which prescribes what is in it
-    probe: Probe | None  # its header; None where it cannot be read
-    fault: str | None  # why it cannot
+    entry: Entry
+    place: Place
 
     @property
     def path(self) -> str:
@@ -53,6 +67,36 @@ class Heard:
     def file(self) -> str:
         """Its file name, printable."""
         return printable(last_part(self.place))
+
+
+class TreeMedia:
+    """All recordings or videos of a tree; empty files in folders are left out, as that is LAY113."""
+
+    def __init__(self, collection: Collection, tree: Tree, wanted: Callable[[str], bool]) -> None:
+        self.collection, self.tree = collection, tree
+        self.entries = {entry.name: entry for entry in collection.entries}
+        whole = collection.kind == "file"
+        self.places = [
+            place for place in tree.places
+            if wanted(place.name) and place.name in self.entries and (whole or self.entries[place.name].size != 0)
+        ]  # fmt: skip
+
+
+def _recordings(clip: Clip) -> list[str]:
+    """The names of the recordings of a clip."""
+    return [name for name in (clip.foa, clip.mic, clip.stereo, clip.audio) if name is not None]
+
+
+# --- recordings ---------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class RecordingFile(TreeFile):
+    """A recording of a tree."""
+
+    expected: bool  # whether its folder is one of a data set, which prescribes what is in it
+    probe: Probe | None  # its header; None where it cannot be read
+    fault: str | None  # why it cannot
 
     @property
     def header(self) -> Probe:
@@ -66,64 +110,34 @@ class Heard:
         return self.probe is not None and self.probe.frames > 0 and not self.probe.cut_off
 
 
-class TreeAudio:
+class TreeAudio(TreeMedia):
     """What the rules for recordings look at: those that libsndfile can read, by their suffix."""
 
+    noun = "recording"
+
     def __init__(self, collection: Collection, tree: Tree) -> None:
-        self.collection, self.tree = collection, tree
-        entries = {entry.name: entry for entry in collection.entries if is_sound(entry.name)}
-        if collection.kind != "file":  # in folders, empty ones are LAY113
-            entries = {name: entry for name, entry in entries.items() if entry.size != 0}
-        places = [place for place in tree.places if place.name in entries]
-        those = [entries[place.name] for place in places]
-        headers = each(probed, those, batch=64, what="reading headers", key=attrgetter("stamp"))
+        super().__init__(collection, tree, is_sound)
+        entries = [self.entries[place.name] for place in self.places]
+        headers = each(probed, entries, batch=64, what="reading headers", key=attrgetter("stamp"))
         self.all = [
-            Heard(entry, place, place.inside and place.top is not None and place.field in AUDIO, *header)
-            for entry, place, header in zip(those, places, headers, strict=True)
+            RecordingFile(entry, place, place.inside and place.top is not None and place.field in AUDIO, *header)
+            for entry, place, header in zip(entries, self.places, headers, strict=True)
         ]
-
-    @property
-    def heard(self) -> Iterator[tuple[Heard, Probe]]:
-        """Those with sound, with their headers."""
-        for one in self.all:
-            if one.probe is not None and one.probe.frames:
-                yield one, one.probe
-
-    @property
-    def whole(self) -> Iterator[Heard]:
-        """Those with all the sound that their headers promise."""
-        return (one for one in self.all if one.whole)
+        self.readable = [one for one in self.all if one.probe is not None and one.probe.frames]
+        self.by_name = {one.place.name: one for one in self.all}
 
     @cached_property
-    def by_name(self) -> dict[str, Heard]:
-        """All of them by their names in the source."""
-        return {one.place.name: one for one in self.all}
-
-    @cached_property
-    def ends(self) -> dict[str, Heard]:
+    def ends(self) -> dict[str, RecordingFile]:
         """The longest recording of each label file, by the name of that; none where one is not whole."""
-        found: dict[str, Heard] = {}
+        found: dict[str, RecordingFile] = {}
         for clip in self.tree.clips:
-            names = (clip.foa, clip.mic, clip.stereo, clip.audio)
-            those = [self.by_name[name] for name in names if name in self.by_name]
+            those = [self.by_name[name] for name in _recordings(clip) if name in self.by_name]
             if clip.metadata is not None and those and all(one.whole for one in those):
                 found[clip.metadata] = max(those, key=lambda one: one.header.seconds)
         return found
 
-    def folder(self, those: Iterable[Heard]) -> str:
-        """The path of the folder that they have in common."""
-        return spot(self.collection, [one.place for one in those])
 
-
-def is_sound(name: str) -> bool:
-    """Whether a file is a recording that libsndfile may read, by its suffix."""
-    return name.rpartition(".")[2].lower() in CONTAINERS
-
-
-assert set(CONTAINERS) < set(TYPES)
-
-
-Ints = np.ndarray[Any, np.dtype[np.int64]]
+# --- videos -------------------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True)
@@ -141,8 +155,7 @@ class Facts:
     worst: int  # the number of that picture
     fault: str  # why reading stopped, if it did
     hidden: int  # how many pictures an edit list hides
-    #: seconds from which to which the sound inside of it lasts; None where there is none
-    heard: tuple[float, float] | None
+    sound: tuple[float, float] | None  # seconds from and to which the sound inside of it lasts, if there is any
     bare: tuple[int, ...]  # label frames with labels and without a picture, ascending
     hop: Fraction  # seconds between label frames
 
@@ -153,72 +166,54 @@ class Facts:
 
 
 @dataclasses.dataclass(frozen=True)
-class Film:
+class VideoFile(TreeFile):
     """A video of a tree."""
 
-    entry: Entry  # the file
-    place: Place  # where it stands
-    facts: Facts | None  # what it is; None where it cannot be read
+    facts: Facts | None  # None where it cannot be read
     fault: str  # why it cannot
     only_sound: bool  # whether that is because it has sound and no pictures
-    sound: float | None  # seconds of the longest whole recording of the same clip; None if there is none
+    sound: float | None  # seconds of the longest whole recording of the same clip, if there is any
 
     @property
-    def path(self) -> str:
-        """As shown to people."""
-        return self.entry.path
-
-    @property
-    def file(self) -> str:
-        """Its file name, printable."""
-        return printable(last_part(self.place))
+    def is_recording(self) -> bool:
+        """Whether it is a recording in a container that may hold videos, and not in a folder for these."""
+        return self.only_sound and (self.place.top is None or self.place.top.field != "video")
 
 
-class TreeVideo:
+class TreeVideo(TreeMedia):
     """What the rules for videos look at: all files that are videos, or in containers of videos, by their suffix."""
 
+    noun = "video"
+
     def __init__(self, collection: Collection, tree: Tree) -> None:
-        self.collection, self.tree = collection, tree
-        self._entries = {entry.name: entry for entry in collection.entries}
-        labelled = dict(_labelled(collection))
+        super().__init__(collection, tree, is_video)
+        labelled = dict(_labelled(collection)) if self.places else {}
         clips = {clip.video: clip for clip in tree.clips if clip.video is not None}
         looks: list[_Look] = []
-        others: list[tuple[Place, float | None]] = []
-        for place in tree.places:
-            entry = self._entries.get(place.name)
-            if entry is None or not is_video(place.name) or (entry.size == 0 and collection.kind != "file"):
-                continue  # an empty one in a folder is LAY113
+        lengths: list[float | None] = []
+        for place in self.places:
             clip = clips.get(place.name)
-            of_labels = clip is not None and clip.metadata is not None and self._entries[clip.metadata].path
-            sound = self._sound((clip.foa, clip.mic, clip.stereo, clip.audio)) if clip is not None else None
-            looks.append(_Look(entry, *labelled.get(of_labels or "", (np.zeros(0, np.int64), HOP))))
-            others.append((place, sound))
-        seen = each(_looked_at, looks, batch=8, what="reading the packets of videos", key=attrgetter("stamp"))
-        self.all = [
-            Film(look.entry, place, facts, fault, only_sound, sound)
-            for look, (place, sound), (facts, fault, only_sound) in zip(looks, others, seen, strict=True)
-        ]
+            labels = self.entries[clip.metadata].path if clip is not None and clip.metadata is not None else ""
+            looks.append(_Look(self.entries[place.name], *labelled.get(labels, (np.zeros(0, np.int64), HOP))))
+            lengths.append(self._seconds(clip) if clip is not None else None)
+        seen = each(_facts, looks, batch=8, what="reading the packets of videos", key=attrgetter("stamp"))
+        rows = zip(looks, self.places, seen, lengths, strict=True)
+        self.all = [VideoFile(look.entry, place, *facts, length) for look, place, facts, length in rows]
+        self.readable = [one for one in self.all if one.facts is not None]
 
     @property
-    def seen(self) -> Iterator[tuple[Film, Facts]]:
+    def seen(self) -> Iterator[tuple[VideoFile, Facts]]:
         """Those that can be read."""
-        for one in self.all:
-            if one.facts is not None:
-                yield one, one.facts
+        return ((one, one.facts) for one in self.all if one.facts is not None)
 
     @property
-    def whole(self) -> Iterator[tuple[Film, Facts]]:
+    def whole(self) -> Iterator[tuple[VideoFile, Facts]]:
         """Those with all pictures that their headers promise."""
         return ((one, facts) for one, facts in self.seen if facts.whole)
 
-    def _sound(self, names: Iterable[str | None]) -> float | None:
-        probes = [probed(self._entries[name])[0] for name in names if name is not None and name in self._entries]
+    def _seconds(self, clip: Clip) -> float | None:
+        probes = [probed(self.entries[name])[0] for name in _recordings(clip) if name in self.entries]
         return max((probe.seconds for probe in probes if probe is not None and not probe.cut_off), default=None)
-
-
-def is_video(name: str) -> bool:
-    """Whether a file is a video by its suffix, or a recording in a container of videos, such as ``.m4a``."""
-    return TYPES.get(name.rpartition(".")[2].lower(), "metadata") != "metadata" and not is_sound(name)
 
 
 def _labelled(collection: Collection) -> Iterator[tuple[str, tuple[Ints, Fraction]]]:
@@ -249,7 +244,7 @@ class _Look(NamedTuple):
         return self.entry.stamp, self.frames.tobytes(), self.hop
 
 
-def _looked_at(look: _Look) -> tuple[Facts | None, str, bool]:
+def _facts(look: _Look) -> tuple[Facts | None, str, bool]:
     from seldio.media.video import SoundOnly, Video
 
     entry, frames, hop = look
@@ -267,22 +262,51 @@ def _looked_at(look: _Look) -> tuple[Facts | None, str, bool]:
         return None, str(error), isinstance(error, SoundOnly)
 
 
-class Decoded(NamedTuple):
-    """What came out of the decoder."""
+class WatchedVideo(NamedTuple):
+    """A video with its packets and its pictures, all of which were decoded."""
 
-    pictures: int  # how many
-    fault: str = ""  # why there are no more, if it says so
-    black: tuple[tuple[float, float], ...] = ()  # seconds from which to which pictures are black
-    frozen: tuple[tuple[float, float], ...] = ()  # the same of pictures that do not change
+    video: VideoFile
+    facts: Facts
+    pictures: PictureSurvey
 
 
-def decoded(entry: Entry) -> Decoded:
+def decoded(entry: Entry) -> PictureSurvey:
     """What the pictures of a video look like; decodes all of it."""
+    from seldio.media.surveys import PictureSurvey
     from seldio.media.video import Video
 
     try:
         with entry.open() as stream, Video(stream) as video:
-            found = video.survey()
-            return Decoded(found.there, "", found.black, found.frozen)
+            return video.survey()
     except SeldioError as error:
-        return Decoded(0, str(error))
+        return PictureSurvey(0, fault=str(error))
+
+
+# --- what is prescribed -------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Prescription:
+    """A rule about what a data set prescribes for all its recordings or videos."""
+
+    media: type[TreeAudio | TreeVideo]
+    code: str
+    name: str
+    severity: Severity
+    #: what is wrong with a file, in words behind "has"; None where nothing is, or nothing is prescribed
+    wrong: Callable[[Any, Any], str | None]
+    hint: str
+
+    def __post_init__(self) -> None:
+        register(Rule(self.code, self.name, self.severity, "none", self.findings, (self.media.__name__,)))
+
+    def findings(self, media: TreeAudio | TreeVideo, found: Found) -> Iterator[Finding]:
+        """A finding for each file; a single one for a folder that is wrong as a whole and in one way."""
+        for inside in folders(media.readable):
+            for value, some, all_of_many in wrong_alike(inside, lambda one: self.wrong(media, one)):
+                if all_of_many:
+                    names = listed([one.file for one in some], 3)
+                    message = f"all {len(some):,} {media.noun}s of the folder have {value}: {names}"
+                    yield found(spot(media.collection, [one.place for one in some]), message, self.hint)
+                else:
+                    yield from (found(one.path, f"{one.file} has {value}", self.hint) for one in some)

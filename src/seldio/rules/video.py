@@ -6,9 +6,8 @@ wait for it. A recording without any video is LAY105, and LAY115 for the twelve 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import NamedTuple
 
 from seldio.clock import centre
 from seldio.engines import each
@@ -16,10 +15,10 @@ from seldio.findings import Finding, Sink
 from seldio.formats.trees import Tree
 from seldio.rules.audio_samples import check_sounds
 from seldio.rules.collection import Collection, Found
-from seldio.rules.layout import MANY, folders, wrong_alike
+from seldio.rules.layout import MANY, folders
 from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
 from seldio.rules.tree_gaps import spot
-from seldio.rules.tree_media import Decoded, Facts, Film, TreeVideo, decoded
+from seldio.rules.tree_media import Facts, Prescription, TreeVideo, VideoFile, WatchedVideo, decoded
 from seldio.text import listed, plural, printable
 
 #: Seconds by which sound and pictures of STARSS23 differ in length, at most.
@@ -45,13 +44,8 @@ def video_unreadable(video: TreeVideo, found: Found) -> Iterator[Finding]:
     Reference: FFmpeg follows lists of files (ffconcat, HLS) of any name; seldio does not let it.
     """
     for one in video.all:
-        if one.facts is None and not _is_sound(one):
+        if one.facts is None and not one.is_recording:
             yield found(one.path, f"{one.file} cannot be read as video: {printable(one.fault)}", "fetch it again")
-
-
-def _is_sound(one: Film) -> bool:
-    """Whether it is a recording in a container that may hold videos, and not in a folder for these."""
-    return one.only_sound and (one.place.top is None or one.place.top.field != "video")
 
 
 @rule("VID102", ERROR)
@@ -77,58 +71,25 @@ def video_cut_off(video: TreeVideo, found: Found) -> Iterator[Finding]:
             yield found(one.path, message, "fetch it again")
 
 
-@rule("VID103", WARNING)
-def video_size(video: TreeVideo, found: Found) -> Iterator[Finding]:
-    """Pictures of another shape than the data set's, or larger ones.
-
-    A panorama is twice as wide as high: a column is an azimuth, a row an elevation. Pictures that were cropped
-    or squeezed put every source at a wrong angle; those that were only made smaller are fine.
-
-    Example:
-        1280×720 in STARSS23, where all videos have 1920×960
-
-    Fix:
-        Take the videos as published. Systems may scale them when loading (360×180 in the baselines).
-
-    Reference: DCASE 2023 Task 3, "Video resolution: 1920x960".
-    """
-    wanted = video.tree.row.picture
-
-    def wrong(facts: Facts) -> str | None:
-        assert wanted is not None
-        if facts.size[0] * wanted[1] == facts.size[1] * wanted[0] and facts.size <= wanted:
-            return None
-        return f"pictures of {facts.size[0]}×{facts.size[1]}, not {wanted[0]}×{wanted[1]} or the same made smaller"
-
-    if wanted is not None:
-        yield from _by_folder(video, wrong, "take it as published", found)
+def _size(video: TreeVideo, one: VideoFile) -> str | None:
+    wanted = video.tree.row.picture if one.place.inside else None
+    if wanted is None or one.facts is None:
+        return None
+    width, height = one.facts.size
+    if width * wanted[1] == height * wanted[0] and one.facts.size <= wanted:
+        return None
+    return f"pictures of {width}×{height}, not {wanted[0]}×{wanted[1]} or the same made smaller"
 
 
-@rule("VID104", WARNING)
-def video_rate(video: TreeVideo, found: Found) -> Iterator[Finding]:
-    """Another rate of pictures than the data set's.
+def _rate(video: TreeVideo, one: VideoFile) -> str | None:
+    wanted = video.tree.row.pictures if one.place.inside else None
+    if wanted is None or one.facts is None or abs(float(one.facts.rate / wanted) - 1) < _SAME_RATE:
+        return None
+    return f"{float(one.facts.rate):.6g} pictures a second, not {float(wanted):.6g}"
 
-    Label frame k belongs to the picture at its time. Programs that count (every third picture) take those of
-    29.97 a second for 30 already, and are three label frames late after five minutes; at 25 they are far off.
 
-    Example:
-        25 pictures a second in STARSS23, where all videos have 30000/1001 (29.97)
-
-    Fix:
-        Take the videos as published, or choose pictures by time: Video(...).frames_at(label_frames).
-
-    Reference: DCASE 2023 Task 3, "Video frames per second (fps): 29.97".
-    """
-    wanted = video.tree.row.pictures
-
-    def wrong(facts: Facts) -> str | None:
-        assert wanted is not None
-        if abs(float(facts.rate / wanted) - 1) < _SAME_RATE:
-            return None
-        return f"{float(facts.rate):.6g} pictures a second, not {float(wanted):.6g}"
-
-    if wanted is not None:
-        yield from _by_folder(video, wrong, "take it as published, or choose pictures by time", found)
+Prescription(TreeVideo, "VID103", "video-size", WARNING, _size, "take it as published")
+Prescription(TreeVideo, "VID104", "video-rate", WARNING, _rate, "take it as published, or choose pictures by time")
 
 
 @rule("VID105", WARNING)
@@ -267,8 +228,8 @@ def sound_inside_length(video: TreeVideo, found: Found) -> Iterator[Finding]:
     Reference: others have measured up to 0.30 s on the 156 videos of STARSS23.
     """
     for one, facts in video.whole:
-        if facts.heard is not None:
-            start, end = facts.heard
+        if facts.sound is not None:
+            start, end = facts.sound
             if max(abs(start - facts.start), abs(end - facts.end)) > USUAL + 1e-6:
                 message = (
                     f"{one.file} has pictures from {facts.start:.3f} to {facts.end:.3f} s, and the sound inside of it "
@@ -294,7 +255,7 @@ def sound_without_pictures(video: TreeVideo, found: Found) -> Iterator[Finding]:
     Reference: libsndfile, which soundfile, torchaudio and librosa read audio with.
     """
     for one in video.all:
-        if _is_sound(one):
+        if one.is_recording:
             message = f"{one.file} is a recording that libsndfile does not read: {printable(one.fault)}"
             yield found(one.path, message, "write it as WAV or FLAC: programs read it, and its header is checked")
 
@@ -325,7 +286,7 @@ def pictures_hidden(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
 
 @rule("VID201", ERROR)
-def picture_damaged(seen: Seen, found: Found) -> Iterator[Finding]:
+def picture_damaged(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
     """Pictures that cannot be decoded.
 
     Bytes were damaged on the way. Decoders leave such pictures out, and whoever counts pictures is off by so
@@ -339,15 +300,15 @@ def picture_damaged(seen: Seen, found: Found) -> Iterator[Finding]:
 
     Reference: loaders through OpenCV end such a video there, or show the picture before.
     """
-    one, facts, pictures = seen
-    if (gone := facts.frames - pictures.pictures) > 0:
+    one, facts, pictures = watched
+    if (gone := facts.frames - pictures.there) > 0:
         why = f" ({printable(pictures.fault)})" if pictures.fault else ""
         message = f"{gone:,} of {plural(facts.frames, 'picture')} of {one.file} cannot be decoded{why}"
         yield found(one.path, message, "fetch it again")
 
 
 @rule("VID202", WARNING)
-def pictures_black(seen: Seen, found: Found) -> Iterator[Finding]:
+def pictures_black(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
     """Pictures that are black for two seconds or more.
 
     The camera was off or covered, or an edit has filled a gap. Labels and sound go on, and a model that looks
@@ -362,12 +323,12 @@ def pictures_black(seen: Seen, found: Found) -> Iterator[Finding]:
 
     Reference: FFmpeg's blackdetect has the same measure and the same two seconds.
     """
-    if black := seen.pictures.black:
-        yield found(seen.film.path, f"{seen.film.file} is black {_spans(black)}", "take it as published")
+    if black := watched.pictures.black:
+        yield found(watched.video.path, f"{watched.video.file} is black {_spans(black)}", "take it as published")
 
 
 @rule("VID203", WARNING)
-def pictures_frozen(seen: Seen, found: Found) -> Iterator[Finding]:
+def pictures_frozen(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
     """Pictures that do not change for ten seconds or more.
 
     The camera or an encoder hung, and the last picture was written again and again. In a real recording there is
@@ -383,8 +344,8 @@ def pictures_frozen(seen: Seen, found: Found) -> Iterator[Finding]:
 
     Reference: FFmpeg's freezedetect looks for the same.
     """
-    if frozen := seen.pictures.frozen:
-        yield found(seen.film.path, f"{seen.film.file} stands still {_spans(frozen)}", "take it as published")
+    if frozen := watched.pictures.frozen:
+        yield found(watched.video.path, f"{watched.video.file} stands still {_spans(frozen)}", "take it as published")
 
 
 # --- what rules share --------------------------------------------------------------------------------------
@@ -404,7 +365,7 @@ def _far(facts: Facts) -> bool:
     return any(time < facts.start - USUAL or time >= facts.end + USUAL for time in times)
 
 
-def _bare(one: Film, facts: Facts) -> str:
+def _bare(one: VideoFile, facts: Facts) -> str:
     frames = f"{facts.bare[0]:,}" if len(facts.bare) == 1 else f"{facts.bare[0]:,} … {facts.bare[-1]:,}"
     return (
         f"{plural(len(facts.bare), 'label frame')} without a picture ({frames}): "
@@ -417,22 +378,6 @@ def _cause(facts: Facts) -> str:
     if facts.start > half and abs(facts.off - facts.start) <= half:
         return f"it starts at {facts.start:.3f} s"
     return "pictures are missing, or the rate is not constant"
-
-
-def _by_folder(
-    video: TreeVideo, wrong: Callable[[Facts], str | None], hint: str, found: Found
-) -> Iterator[Finding]:  # fmt: skip
-    """A finding for each video; a single one for a folder that is wrong as a whole and in one way."""
-    facts_of = {one.place: facts for one, facts in video.seen}
-    for inside in folders(one for one, _ in video.seen):
-        for value, those, all_of_many in wrong_alike(
-            inside, lambda one: wrong(facts_of[one.place]) if one.place.inside else None
-        ):
-            if all_of_many:
-                message = f"all {len(those):,} videos of the folder have {value}: {listed([o.file for o in those], 3)}"
-                yield found(spot(video.collection, [one.place for one in those]), message, hint)
-            else:
-                yield from (found(one.path, f"{one.file} has {value}", hint) for one in those)
 
 
 def check_videos(collection: Collection, tree: Tree, sink: Sink, *, deep: bool = False) -> int:
@@ -451,18 +396,10 @@ def check_videos(collection: Collection, tree: Tree, sink: Sink, *, deep: bool =
     if video.all:
         run(video, sink)
     if deep:
-        check_sounds([one for one in video.all if _is_sound(one)], sink)
+        check_sounds([one for one in video.all if one.is_recording], sink)
         seen = list(video.seen)
         entries = [one.entry for one, _ in seen]
         looks = each(decoded, entries, what="decoding videos", size=attrgetter("size"), key=attrgetter("stamp"))
         for (one, facts), look in zip(seen, looks, strict=True):
-            run(Seen(one, facts, look), sink)
+            run(WatchedVideo(one, facts, look), sink)
     return len(video.all)
-
-
-class Seen(NamedTuple):
-    """A video with its packets and its pictures."""
-
-    film: Film
-    facts: Facts
-    pictures: Decoded
