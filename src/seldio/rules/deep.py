@@ -165,7 +165,7 @@ def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
     """Labels that are early or late by the same time throughout.
 
     Events begin, end and move in the sound before or after they do in the labels: a recording that was cut at
-    its beginning, silence put before it, a clock that was read wrongly. LabelFrames from 0.4 s up to 10 s. Where the
+    its beginning, silence put before it, a clock that was read wrongly. Said from 0.4 s up to 10 s. Where the
     other recording of the clip (MIC, FOA) fits the labels as they are, the one that does not is reported.
 
     Example:

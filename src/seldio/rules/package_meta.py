@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from seldio.findings import Finding
 from seldio.formats.yaml_text import Pointer
@@ -13,81 +13,86 @@ from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import clipped, printable
 
 Path = tuple[str, ...]
-_AUTHORS = ("submission", "authors")
-_OVERALL = ("results", "development_dataset", "overall")
 #: Characters of an abbreviation.
 _LONGEST = 10
 _UNMARKED = "no author is marked as the corresponding one"
-_PLACE = ("abbreviation", "institute", "department", "location")
-_DESCRIPTION = (
-    "input_format",
-    "input_sampling_rate",
-    "acoustic_features",
-    "data_augmentation",
-    "machine_learning_method",
-)
-_METRICS = ("ER_20", "F_20", "LE_CD", "LR_CD")
-
-# In paths, "*" is each item of a list.
-#: Fields on which all sources agree.
-REQUIRED: tuple[Path, ...] = (
-    ("submission", "label"), ("submission", "name"), ("submission", "abbreviation"), _AUTHORS,
-    (*_AUTHORS, "*", "affiliation"),
-)  # fmt: skip
-#: Fields of Task 3 in 2022; other years may have others.
-EXPECTED: tuple[Path, ...] = (
-    *((*_AUTHORS, "*", name) for name in ("lastname", "firstname", "email")),
-    *((*_AUTHORS, "*", "affiliation", name) for name in _PLACE),
-    *(("system", "description", name) for name in _DESCRIPTION),
-    ("system", "complexity", "total_parameters"),
-    *((*_OVERALL, name) for name in _METRICS),
-)  # fmt: skip
+_INF = float("inf")
 
 
-def _is_map(value: Any) -> bool:
-    return isinstance(value, dict)
+class Kind(NamedTuple):
+    """What the value of a field must be, in words too, and what to do about another."""
 
-
-def _is_maps(value: Any) -> bool:
-    return _is_map(value) or (isinstance(value, list) and all(map(_is_map, value)))
-
-
-def _is_text(value: Any) -> bool:
-    return not isinstance(value, list | dict)
-
-
-def _is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
+    fits: Callable[[Any], bool]
+    words: str
+    hint: str
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-_BLOCK = ("a block of fields", "write each field on a line of its own, indented")
-_TEXT = ("text", "put it in quotes if it looks like a number or a list")
-_COUNT = ("a whole number", "write digits alone, like 713511")
-_NUMBER = ("a number", "write it like 49.3, without a unit")
-#: Fields, what they must be, and in words, with what to do.
-TYPES: tuple[tuple[Path, Callable[[Any], bool], tuple[str, str]], ...] = (
-    *((path, _is_map, _BLOCK) for path in (
-        ("submission",), ("system",), ("system", "description"), ("system", "complexity"), ("results",),
-        ("results", "development_dataset"), _OVERALL, (*_AUTHORS, "*"),
-    )),
-    (("submission", "label"), lambda value: isinstance(value, str), _TEXT),
-    (("submission", "name"), _is_text, _TEXT),
-    (("submission", "abbreviation"), _is_text, _TEXT),
-    (_AUTHORS, lambda value: isinstance(value, list), ("a list", "begin each author with '- '")),
-    ((*_AUTHORS, "*", "corresponding"), _is_flag, ("true or false", "write it without quotes")),
-    ((*_AUTHORS, "*", "affiliation"), _is_maps, _BLOCK),
-    (("system", "complexity", "total_parameters"), _is_count, _COUNT),
-    *(((*_OVERALL, name), _is_number, _NUMBER) for name in _METRICS),
+_BLOCK = Kind(
+    lambda value: isinstance(value, dict), "a block of fields", "write each field on a line of its own, indented"
 )  # fmt: skip
-_RANGES = {"ER_20": (0.0, float("inf")), "F_20": (0.0, 100.0), "LE_CD": (0.0, 180.0), "LR_CD": (0.0, 100.0)}
+_BLOCKS = _BLOCK._replace(
+    fits=lambda value: all(isinstance(one, dict) for one in (value if isinstance(value, list) else [value]))
+)
+_TEXT = Kind(
+    lambda value: not isinstance(value, list | dict), "text", "put it in quotes if it looks like a number or a list"
+)  # fmt: skip
+_STRING = _TEXT._replace(fits=lambda value: isinstance(value, str))
+_LIST = Kind(lambda value: isinstance(value, list), "a list", "begin each author with '- '")
+_FLAG = Kind(lambda value: isinstance(value, bool), "true or false", "write it without quotes")
+_COUNT = Kind(
+    lambda value: isinstance(value, int) and _is_number(value) and value >= 0, "a whole number",
+    "write digits alone, like 713511",
+)  # fmt: skip
+_NUMBER = Kind(_is_number, "a number", "write it like 49.3, without a unit")
+
+
+class Field(NamedTuple):
+    """A field of a meta file, and what is known of it."""
+
+    name: str  # the way to it; ``*`` is each item of a list
+    need: str = ""  # "required" by all sources, or "expected": in Task 3 of 2022; other years may differ
+    kind: Kind | None = None
+    range: tuple[float, float] | None = None  # of a result
+
+    @property
+    def path(self) -> Path:
+        """The steps of the way."""
+        return tuple(self.name.split("."))
+
+
+_RESULTS = "results.development_dataset.overall"
+FIELDS = (
+    Field("submission", kind=_BLOCK),
+    Field("submission.label", "required", _STRING),
+    Field("submission.name", "required", _TEXT),
+    Field("submission.abbreviation", "required", _TEXT),
+    Field("submission.authors", "required", _LIST),
+    Field("submission.authors.*", kind=_BLOCK),
+    *(Field(f"submission.authors.*.{name}", "expected") for name in ("lastname", "firstname", "email")),
+    Field("submission.authors.*.corresponding", kind=_FLAG),
+    Field("submission.authors.*.affiliation", "required", _BLOCKS),
+    *(Field(f"submission.authors.*.affiliation.{name}", "expected")
+      for name in ("abbreviation", "institute", "department", "location")),
+    Field("system", kind=_BLOCK),
+    Field("system.description", kind=_BLOCK),
+    *(Field(f"system.description.{name}", "expected") for name in (
+        "input_format", "input_sampling_rate", "acoustic_features", "data_augmentation", "machine_learning_method",
+    )),
+    Field("system.complexity", kind=_BLOCK),
+    Field("system.complexity.total_parameters", "expected", _COUNT),
+    Field("results", kind=_BLOCK),
+    Field("results.development_dataset", kind=_BLOCK),
+    Field(_RESULTS, kind=_BLOCK),
+    Field(f"{_RESULTS}.ER_20", "expected", _NUMBER, (0.0, _INF)),
+    Field(f"{_RESULTS}.F_20", "expected", _NUMBER, (0.0, 100.0)),
+    Field(f"{_RESULTS}.LE_CD", "expected", _NUMBER, (0.0, 180.0)),
+    Field(f"{_RESULTS}.LR_CD", "expected", _NUMBER, (0.0, 100.0)),
+)  # fmt: skip
+_AUTHORS = ("submission", "authors")
 
 
 @rule("SUB217", ERROR)
@@ -110,7 +115,7 @@ def meta_field_missing(package: Package, found: Found) -> Iterator[Finding]:
     for meta in package.metas:
         if meta.empty:
             yield found(meta.path, "the meta file is empty", "fill in the organisers' template")
-        for pointer in _gaps(meta, REQUIRED, strict=True):
+        for pointer in _gaps(meta, "required"):
             yield _missing(meta, pointer, found, "fill it in: it is required")
         authors = [author for _, author in _values(meta.fields, (*_AUTHORS, "*")) if isinstance(author, dict)]
         if authors and not any("corresponding" in author for author in authors):
@@ -134,8 +139,8 @@ def meta_field_expected(package: Package, found: Found) -> Iterator[Finding]:
     Reference: real meta files of Task 3, 2022.
     """
     for meta in package.metas:
-        required = set(_gaps(meta, REQUIRED, strict=True))
-        for pointer in _gaps(meta, EXPECTED, strict=False):
+        required = set(_gaps(meta, "required"))
+        for pointer in _gaps(meta, "expected"):
             if pointer not in required:
                 yield _missing(meta, pointer, found, "write !!null if it does not apply")
 
@@ -160,12 +165,13 @@ def meta_field_type(package: Package, found: Found) -> Iterator[Finding]:
         if meta.document is not None and not meta.empty and not meta.readable:
             yield found(message="a meta file is a block of fields: submission, system, results",
                         hint="fill in the organisers' template", **meta.place(()))  # fmt: skip
-        for path, fits, (kind, hint) in TYPES:
-            for pointer, value in _values(meta.fields, path):
-                if value is not None and not fits(value):
+        for field in FIELDS:
+            for pointer, value in _values(meta.fields, field.path):
+                if field.kind is not None and value is not None and not field.kind.fits(value):
                     place = meta.place(pointer)
                     shown = clipped(place["value"], 40) or "empty"
-                    yield found(message=f"{_named(pointer)} is {shown}, not {kind}", hint=hint, **place)
+                    message = f"{_named(pointer)} is {shown}, not {field.kind.words}"
+                    yield found(message=message, hint=field.kind.hint, **place)
 
 
 @rule("SUB220", ERROR)
@@ -186,7 +192,7 @@ def abbreviation_long(package: Package, found: Found) -> Iterator[Finding]:
         for pointer, value in _values(meta.fields, ("submission", "abbreviation")):
             place = meta.place(pointer)
             text = value if isinstance(value, str) else place["value"]
-            if _is_text(value) and len(text) > _LONGEST:
+            if _TEXT.fits(value) and len(text) > _LONGEST:
                 message = f"the abbreviation has {len(text):,} characters"
                 yield found(message=message, hint=f"shorten it to {_LONGEST}", **place)
 
@@ -235,7 +241,7 @@ def result_unit(package: Package, found: Found) -> Iterator[Finding]:
     Reference: real meta files of Task 3, 2022: ER_20: 0.75, F_20: 19.0, LE_CD: 49.3, LR_CD: 38.0.
     """
     for meta in package.metas:
-        for pointer, value in _results(meta):
+        for pointer, value, _ in _results(meta):
             place, name = meta.place(pointer), pointer[-1]
             if name in ("F_20", "LR_CD") and 0 < value <= 1:
                 message = f"{name} is {clipped(place['value'], 20)}, and is meant in percent"
@@ -261,11 +267,10 @@ def result_range(package: Package, found: Found) -> Iterator[Finding]:
     Reference: the definitions of the metrics, DCASE 2023 Task 3, Evaluation.
     """
     for meta in package.metas:
-        for pointer, value in _results(meta):
-            low, high = _RANGES[str(pointer[-1])]
-            if not low <= value <= high or value == float("inf"):
+        for pointer, value, (low, high) in _results(meta):
+            if not low <= value <= high or value == _INF:
                 place = meta.place(pointer)
-                limits = "0 or more" if high == float("inf") else f"between {low:g} and {high:g}"
+                limits = "0 or more" if high == _INF else f"between {low:g} and {high:g}"
                 message = f"{pointer[-1]} is {clipped(place['value'], 20)}, and can only be {limits}"
                 hint = "correct it, or write !!null if there is no such result"
                 yield found(message=message, hint=hint, **place)
@@ -284,14 +289,14 @@ def _values(value: Any, path: Path, at: Pointer = ()) -> Iterator[tuple[Pointer,
         yield from _values(value[path[0]], path[1:], (*at, path[0]))
 
 
-def _gaps(meta: Meta, paths: tuple[Path, ...], *, strict: bool) -> list[Pointer]:
-    """Where paths end too early, each place once; *strict*: a field that is there but empty counts too."""
+def _gaps(meta: Meta, need: str) -> list[Pointer]:
+    """Where fields are missing, each place once; of required ones, those that are empty as well."""
     gaps: dict[Pointer, None] = {}
-    for path in paths if meta.readable else ():
+    for path in [field.path for field in FIELDS if field.need == need] if meta.readable else ():
         for length, step in enumerate(path):
             for at, holder in _values(meta.fields, path[:length]):
                 for pointer, fields in _blocks(at, holder) if step != "*" else ():
-                    if step not in fields or (strict and _is_blank(fields[step])):
+                    if step not in fields or (need == "required" and _is_blank(fields[step])):
                         gaps.setdefault((*pointer, step))
     return list(gaps)
 
@@ -320,10 +325,12 @@ def _missing(meta: Meta, pointer: Pointer, found: Found, hint: str) -> Finding:
         return found(message=f"{block} has no {name}", hint=hint, **meta.place(tuple(above), key=True))
 
 
-def _results(meta: Meta) -> Iterator[tuple[Pointer, Any]]:
-    """The results that are numbers."""
-    for name in _RANGES:
-        yield from (pair for pair in _values(meta.fields, (*_OVERALL, name)) if _is_number(pair[1]))
+def _results(meta: Meta) -> Iterator[tuple[Pointer, Any, tuple[float, float]]]:
+    """The results that are numbers, with their ranges."""
+    for field in FIELDS:
+        for pointer, value in _values(meta.fields, field.path) if field.range is not None else ():
+            if field.range is not None and _is_number(value):
+                yield pointer, value, field.range
 
 
 def _named(pointer: Pointer) -> str:
