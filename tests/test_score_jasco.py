@@ -18,21 +18,19 @@ from seldio.findings import raise_errors
 from seldio.formats.qa_csv import INSTRUCTIONS, JASCO, JASCO_PREDICTIONS
 from seldio.reports.tables import ScoreReport
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.jasco import (
+from seldio.scores.jasco.count import NAN_TEXTS, JudgedRow, grouped, official
+from seldio.scores.jasco.judging import (
     COLUMN,
     Judged,
-    JudgedRow,
     as_text,
     judged,
     key,
-    official,
     parse,
     request,
-    score,
+    schema,
     with_judgements,
 )
-from seldio.scores.jasco.judging import schema
-from seldio.scores.jasco.scoring import NAN_TEXTS, grouped
+from seldio.scores.jasco.report import score
 from seldio.scores.judge import JudgeRequest, Reply
 from seldio.scores.judge.messages import read
 

@@ -7,7 +7,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path as LocalPath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from seldio.conversion.items import read_items
 from seldio.errors import UsageError
@@ -23,7 +23,7 @@ from seldio.text import listed, meant, plural, printable
 
 if TYPE_CHECKING:
     from seldio.answers.judgements import Judge as SoBenchJudge
-    from seldio.scores.judge import Judge, Judgement, JudgeRequest, Reply
+    from seldio.scores.judge import Judge, Judgement, JudgeRequest, JudgeTally, Reply
 
 Path = str | os.PathLike[str]
 
@@ -88,17 +88,6 @@ class AnswerOptions:
     judgements: str | None = None
 
 
-@dataclasses.dataclass(frozen=True)
-class _ScoringJob:
-    """What a way of scoring gets."""
-
-    items: Sequence[Item] | None
-    predictions: Sequence[Prediction]
-    profile: str
-    system: str
-    options: AnswerOptions
-
-
 def score_answers(
     predictions: Path,
     reference: Path | None,
@@ -134,9 +123,10 @@ def score_answers(
         close = meant(profile, PROFILES) or f"; there are {', '.join(PROFILES)}"
         raise UsageError(f"no profile {profile!r} for questions{close}")
     items = [row for row in asked.rows if isinstance(row, Item)] if asked is not None else None
-    if items is None and PROFILES[profile] is not _jasco:
+    scorer = PROFILES[profile]
+    if items is None and scorer is not _jasco:
         raise UsageError(f"{profile} needs the questions with their answers: --reference FILE")
-    report = PROFILES[profile](_ScoringJob(items, _outputs(given), profile, os.fspath(predictions), options))
+    report = scorer(items, _outputs(given), profile, os.fspath(predictions), options)
     copies = _copies(given, asked) if asked is not None else ()
     return dataclasses.replace(report, notices=(*copies, *report.notices)) if copies else report
 
@@ -237,48 +227,54 @@ _USUAL = {
 }  # fmt: skip
 
 
-def _so_bench(case: _ScoringJob) -> ScoreReport:
+Items = Sequence[Item] | None
+
+
+def _so_bench(items: Items, rows: list[Prediction], profile: str, system: str, options: AnswerOptions) -> ScoreReport:
     from seldio.scores.so_bench import judging, profiles
     from seldio.scores.so_bench.report import judged_without_reference, score
 
-    options = case.options
-    profile = profiles.get(case.profile).changed(**_thresholds(options))
+    for name in options.thresholds:
+        if name not in profiles.THRESHOLDS:
+            raise UsageError(f"no threshold {printable(name)}; there are {', '.join(profiles.THRESHOLDS)}")
+    chosen = profiles.get(profile).changed(**options.thresholds)
     with _judge(options) as server:
-        judge = _imported(options) if options.judgements else judging.through(server) if server is not None else None
-        found, rows = score(case.items or [], case.predictions, profile, judge=judge, join=options.join,
-                            offline=options.offline, system=case.system)  # fmt: skip
-    told = () if options.judgements else judged_without_reference(rows)
-    return _with_tally(dataclasses.replace(found, notices=(*found.notices, *told)), server)
+        judge = judging.through(server) if server is not None else None
+        if options.judgements:
+            judge = _imported(options.judgements)
+        found, scored = score(items or [], rows, chosen, judge=judge, join=options.join, offline=options.offline,
+                              system=system)  # fmt: skip
+    told = () if options.judgements else judged_without_reference(scored)
+    tallied = (server.tally.table(),) if server is not None else ()
+    return dataclasses.replace(found, notices=(*found.notices, *told), tables=(*found.tables, *tallied))
 
 
-def _jasco(case: _ScoringJob) -> ScoreReport:
-    from seldio.scores import jasco
+def _jasco(items: Items, rows: list[Prediction], profile: str, system: str, options: AnswerOptions) -> ScoreReport:
+    from seldio.scores.jasco.report import score
 
-    options = case.options
-    judgements = _judgements(options) if options.judgements else None
+    judgements = _judgements(options.judgements) if options.judgements else None
     with _judge(options) as server:
-        return jasco.score(
-            case.predictions, case.items, mode="eval.py" if case.profile == "jasco-eval.py" else "corrected",
-            system=case.system, judge=server.ask if server is not None else None, judgements=judgements,
+        return score(
+            rows, items, mode="eval.py" if profile == "jasco-eval.py" else "corrected", system=system,
+            judge=server.ask if server is not None else None, judgements=judgements,
             allow_missing=options.allow_missing, published=True, tally=server.tally if server is not None else None,
         )  # fmt: skip
 
 
-def _ruenvaqa(case: _ScoringJob) -> ScoreReport:
+def _ruenvaqa(items: Items, rows: list[Prediction], _profile: str, system: str, options: AnswerOptions) -> ScoreReport:
     from seldio.scores.ruenvaqa import score
 
-    return score(case.items or [], case.predictions, system=case.system, allow_missing=case.options.allow_missing)
+    return score(items or [], rows, system=system, allow_missing=options.allow_missing)
 
 
-def _choice(case: _ScoringJob) -> ScoreReport:
+def _choice(items: Items, rows: list[Prediction], profile: str, system: str, options: AnswerOptions) -> ScoreReport:
     from seldio.scores.multiple_choice import score
 
-    return score(case.items or [], case.predictions, system=case.system, profile=case.profile,
-                 allow_missing=case.options.allow_missing)  # fmt: skip
+    return score(items or [], rows, system=system, profile=profile, allow_missing=options.allow_missing)
 
 
 #: The ways of scoring answers.
-PROFILES: dict[str, Callable[[_ScoringJob], ScoreReport]] = {
+PROFILES: dict[str, Callable[[Items, list[Prediction], str, str, AnswerOptions], ScoreReport]] = {
     "so-bench": _so_bench,
     "so-bench-paper": _so_bench,
     "so-bench-legacy": _so_bench,
@@ -291,15 +287,6 @@ PROFILES: dict[str, Callable[[_ScoringJob], ScoreReport]] = {
 }
 
 
-def _thresholds(options: AnswerOptions) -> dict[str, Any]:
-    from seldio.scores.so_bench.profiles import THRESHOLDS
-
-    for name in options.thresholds:
-        if name not in THRESHOLDS:
-            raise UsageError(f"no threshold {printable(name)}; there are {', '.join(THRESHOLDS)}")
-    return dict(options.thresholds)
-
-
 # --- the judge -------------------------------------------------------------------------------------
 
 
@@ -307,15 +294,17 @@ class _Planned(Exception):
     """Nothing was asked; the message says what asking would take."""
 
 
-class _Planner:
+class _Planner(NamedTuple):
     """A judge that stops at the first question it is asked."""
 
-    def __init__(self, judge: Judge) -> None:
-        self._judge = judge
-        self.tally = judge.tally
+    judge: Judge
+
+    @property
+    def tally(self) -> JudgeTally:
+        return self.judge.tally
 
     def ask(self, requests: Sequence[JudgeRequest]) -> list[Reply]:
-        raise _Planned(str(self._judge.plan(requests)))
+        raise _Planned(str(self.judge.plan(requests)))
 
 
 def plan_answers(predictions: Path, reference: Path | None, options: AnswerOptions, **formats: str | None) -> str:
@@ -349,21 +338,13 @@ def _judge(options: AnswerOptions) -> Iterator[Judge | _Planner | None]:
         yield _Planner(judge) if wanted.dry_run else judge
 
 
-def _with_tally(found: ScoreReport, judge: Judge | _Planner | None) -> ScoreReport:
-    """*found* with what judging took."""
-    if judge is None:
-        return found
-    return dataclasses.replace(found, tables=(*found.tables, judge.tally.table()))
+def _judgements(path: str) -> dict[str, Judgement]:
+    from seldio.scores.judge.messages import read_judgements
+
+    return read_judgements(_bytes(path), path)
 
 
-def _judgements(options: AnswerOptions) -> dict[str, Judgement]:
-    from seldio.scores.judge import read_judgements
-
-    assert options.judgements is not None
-    return read_judgements(_bytes(options.judgements), options.judgements)
-
-
-def _imported(options: AnswerOptions) -> SoBenchJudge:
+def _imported(path: str) -> SoBenchJudge:
     """Judgements of SO-Bench made elsewhere: by id, or the rows of the official program's cache.
 
     Raises:
@@ -374,11 +355,10 @@ def _imported(options: AnswerOptions) -> SoBenchJudge:
     from seldio.formats.json_text import parse_lines
     from seldio.scores.so_bench.judging import from_cache
 
-    assert options.judgements is not None
-    rows = [document.value for document in parse_lines(_bytes(options.judgements), options.judgements, raise_errors)]
+    rows = [document.value for document in parse_lines(_bytes(path), path, raise_errors)]
     if rows and all(isinstance(row, dict) and "cache_key" in row for row in rows):
         return from_cache(rows)
-    kept = {key: value for key, value in _judgements(options).items() if isinstance(value, dict) and not faults(value)}
+    kept = {key: value for key, value in _judgements(path).items() if isinstance(value, dict) and not faults(value)}
     return lambda requests: [kept.get(request.id) for request in requests]
 
 

@@ -4,23 +4,44 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
+from seldio.scores.jasco.count import NAN_TEXTS, AnswerMarks, JascoCase, count
+from seldio.scores.jasco.join import join
 from seldio.scores.jasco.judging import Mode, Vocabulary, parse
-from seldio.scores.jasco.scoring import NAN_TEXTS, AnswerMarks, JascoCase, prepare
 from seldio.scores.judge import Judgement, JudgeRequest, JudgeTally, Reply
 from seldio.text import clipped, listed, plural
-
-if TYPE_CHECKING:
-    from seldio.scores.jasco.scoring import JascoCase
 
 
 def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]:
     """All that apply, the grave ones first; *own_wording*: whether the judge was asked in seldio's words."""
-    found = [notice for check in _CHECKS for notice in check(case)]
+    found: list[Notice] = []
+    if case.official.crash:
+        found.append(Notice("crash", f"eval.py ends with {case.official.crash}; {_both_means(case)}", grave=True))
+    found += [*_missing(case), *_no_verdict(case)]
+    for name, (rows, what) in _faults(case).items():
+        if rows:
+            found.append(_fault(case, name, rows, what))
+    nan = sum(text in NAN_TEXTS for text in case.texts)
+    if nan:
+        text = f"{plural(nan, 'judge text')} empty or, like None and NA, NaN to pandas: eval.py ends "
+        found.append(Notice("nan-text", text + "with TypeError there", grave=True))
+    outputs = [row for row in case.rows if (row.prediction or "") in NAN_TEXTS]
+    if outputs:
+        text = (
+            f"{plural(len(outputs), 'output')} empty or, like None and NA, NaN to pandas: eval.py shows its judge nan "
+            f"in its place (first: item {clipped(outputs[0].id or '', 20)})"
+        )
+        found.append(Notice("nan-output", text))
+    scales = [one.scale for one in case.read if one.scale is not None]
+    if scales:
+        text = (
+            f"{plural(len(scales), 'judge text')} with a scale that was not asked for, out of "
+            f"{listed([str(scale) for scale in sorted(set(scales))])}; the number before it is taken as it stands"
+        )
+        found.append(Notice("other-scale", text, grave=True))
     if own_wording:
         text = (
             "the judge was asked in seldio's words and replied in JSON, by fewer rules than JASCO's own judge: compare "
@@ -30,91 +51,54 @@ def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]
     return in_order(found)
 
 
-def _numbers(case: JascoCase) -> str:
-    """best-mean in both readings."""
+def _both_means(case: JascoCase) -> str:
     there = "a crash" if case.official.best_mean is None else f"{case.official.best_mean:.3f}"
     return f"best-mean by eval.py {there}, corrected {case.best_mean():.3f}"
 
 
-def _differing(case: JascoCase, rows: Sequence[int]) -> int:
-    """How many of *rows* eval.py gives other points."""
-    points = case.official.points
-    return sum(row in points and points[row] != case.read[row].points for row in rows)
+def _faults(case: JascoCase) -> dict[str, tuple[Sequence[int], str]]:
+    """By notice: the rows on which eval.py shows a fault, and which."""
+    official = [parse(text, "eval.py") for text in case.texts]
+    pairs = list(enumerate(zip(official, case.read, strict=True)))
+    digits = [n for n, (one, other) in pairs if one.rating is not None and one.rating != other.rating]
+    quoted = [n for n, (one, other) in pairs if one.orientation is not None and one.orientation != other.orientation]
+    least = case.official_least.best_mean
+    return {
+        "stale-rating": (
+            case.official.stale,
+            'without "Rating: ", which eval.py scores with the rating of the row before, even of another item',
+        ),
+        "misread-rating": (
+            digits,
+            (
+                'whose "Rating: " line eval.py misreads: it looks for any 0, then 1, then 2 in the line, so that '
+                '"2 (out of 10)" and "1.0" are 0'
+            ),
+        ),
+        "quoted-orientation": (
+            quoted,
+            'with several "Orientation: ": eval.py takes Neither before Audio, Speech and Good, wherever it stands',
+        ),
+        "second-call": (
+            case.official.reasked,
+            (
+                "whose orientation eval.py does not find and asks its judge for again; taken here as the corrected reading "
+                f"finds it (if no second reply could be read: {'a crash' if least is None else f'{least:.3f}'})"
+            ),
+        ),
+    }
 
 
-def _fault(case: JascoCase, name: str, rows: Sequence[int], what: str) -> Iterator[Notice]:
+def _fault(case: JascoCase, name: str, rows: Sequence[int], what: str) -> Notice:
     """A fault of eval.py on *rows*: grave if it gives any of them other points or an orientation."""
-    if not rows:
-        return
-    wrong = _differing(case, rows)
-    turned = sum(
-        row in case.official.orientations and case.official.orientations[row] != case.read[row].orientation
-        for row in rows
-    )
-    example = case.rows[rows[0]]
+    points, orientations = case.official.points, case.official.orientations
+    wrong = sum(row in points and points[row] != case.read[row].points for row in rows)
+    turned = any(row in orientations and orientations[row] != case.read[row].orientation for row in rows)
     text = (
-        f"{plural(len(rows), 'judge text')} {what} (first: item {clipped(example.id or '', 20)}); "
-        f"{plural(wrong, 'row')} with other points; {_numbers(case)}"
+        f"{plural(len(rows), 'judge text')} {what} (first: item {clipped(case.rows[rows[0]].id or '', 20)}); "
+        f"{plural(wrong, 'row')} with other points; {_both_means(case)}"
     )
-    yield Notice(name, text, grave=bool(wrong or turned))
-
-
-def _crash(case: JascoCase) -> Iterator[Notice]:
-    if case.official.crash:
-        yield Notice("crash", f"eval.py ends with {case.official.crash}; {_numbers(case)}", grave=True)
-
-
-def _nan(case: JascoCase) -> Iterator[Notice]:
-    rows = [number for number, text in enumerate(case.texts) if text in NAN_TEXTS]
-    if rows:
-        text = f"{plural(len(rows), 'judge text')} empty or, like None and NA, NaN to pandas: eval.py ends "
-        text += "with TypeError there"
-        yield Notice("nan-text", text, grave=True)
-    outputs = [row for row in case.rows if (row.prediction or "") in NAN_TEXTS]
-    if outputs:
-        text = (
-            f"{plural(len(outputs), 'output')} empty or, like None and NA, NaN to pandas: eval.py shows its judge nan "
-            f"in its place (first: item {clipped(outputs[0].id or '', 20)})"
-        )
-        yield Notice("nan-output", text)
-
-
-def _stale(case: JascoCase) -> Iterator[Notice]:
-    what = 'without "Rating: ", which eval.py scores with the rating of the row before, even of another item'
-    yield from _fault(case, "stale-rating", case.official.stale, what)
-
-
-def _digits(case: JascoCase) -> Iterator[Notice]:
-    rows = []
-    for number, text in enumerate(case.texts):
-        official, corrected = parse(text, "eval.py").rating, case.read[number].rating
-        if official is not None and official != corrected:
-            rows.append(number)
-    what = 'whose "Rating: " line eval.py misreads: it looks for any 0, then 1, then 2 in the line'
-    yield from _fault(case, "misread-rating", rows, what + ', so that "2 (out of 10)" and "1.0" are 0')
-
-
-def _quoted(case: JascoCase) -> Iterator[Notice]:
-    rows = []
-    for number, text in enumerate(case.texts):
-        official = parse(text, "eval.py").orientation
-        if official is not None and official != case.read[number].orientation:
-            rows.append(number)
-    what = 'with several "Orientation: ": eval.py takes Neither before Audio, Speech and Good, wherever it stands'
-    yield from _fault(case, "quoted-orientation", rows, what)
-
-
-def _second_call(case: JascoCase) -> Iterator[Notice]:
-    rows = case.official.reasked
-    if not rows:
-        return
-    least = case.official_least
-    low = "a crash" if least.best_mean is None else f"{least.best_mean:.3f}"
-    what = (
-        "whose orientation eval.py does not find and asks its judge for again; taken here as the corrected reading "
-        f"finds it (if no second reply could be read: {low})"
-    )
-    yield from _fault(case, "second-call", rows, what)
+    return Notice(name, text, grave=bool(wrong) or turned)
 
 
 def _no_verdict(case: JascoCase) -> Iterator[Notice]:
@@ -130,17 +114,6 @@ def _no_verdict(case: JascoCase) -> Iterator[Notice]:
     yield Notice("no-verdict", text, grave=True)
 
 
-def _scale(case: JascoCase) -> Iterator[Notice]:
-    rows = [number for number, one in enumerate(case.read) if one.scale is not None]
-    if rows:
-        scales = sorted({case.read[row].scale or 0 for row in rows})
-        text = (
-            f"{plural(len(rows), 'judge text')} with a scale that was not asked for, out of "
-            f"{listed([str(scale) for scale in scales])}; the number before it is taken as it stands"
-        )
-        yield Notice("other-scale", text, grave=True)
-
-
 def _missing(case: JascoCase) -> Iterator[Notice]:
     covered = case.covered
     if covered.lacking:
@@ -153,11 +126,6 @@ def _missing(case: JascoCase) -> Iterator[Notice]:
     if covered.other_answers:
         rows = plural(covered.other_answers, "row")
         yield Notice("other-answers", f"{rows} with another right answer (tgt_text) than the questions", grave=True)
-
-
-_CHECKS: tuple[Callable[[JascoCase], Iterator[Notice]], ...] = (
-    _crash, _missing, _no_verdict, _stale, _digits, _quoted, _second_call, _nan, _scale,
-)  # fmt: skip
 
 
 # --- tables ----------------------------------------------------------------------------------------
@@ -223,39 +191,30 @@ def score(
         UsageError: there are no judgements, and no judge to ask.
         DataError: predictions or judgements are missing, repeated or of no item.
     """
-    case = prepare(
-        predictions, items, judge=judge, judgements=judgements, vocabulary=vocabulary, allow_missing=allow_missing
+    covered = join(predictions, items, allow_missing=allow_missing)
+    case = count(
+        predictions, covered, judge=judge, judgements=judgements, vocabulary=vocabulary, allow_missing=allow_missing
     )
-    shown = {**({"vocabulary": vocabulary} if judge is not None else {}), **(settings or {})}
-    return report(
-        case, mode=mode, system=system, by_item=by_item, published=published, tally=tally,
-        own_wording=judge is not None, settings=shown,
-    )  # fmt: skip
-
-
-def report(
-    case: JascoCase,
-    *,
-    mode: Mode = "corrected",
-    system: str = "predictions",
-    by_item: bool = False,
-    published: bool = False,
-    tally: JudgeTally | None = None,
-    own_wording: bool = False,
-    settings: Mapping[str, str | float | int | bool | None] | None = None,
-) -> ScoreReport:
-    """The report of a case; *own_wording*: whether the judge was asked in seldio's words."""
-    marks = case.marks(mode)
-    tables = [_overall(case, mode), _prompts(case, marks)]
-    if by_item:
-        tables.append(_items(case, marks))
-    if published:
-        tables.append(_published())
-    if tally is not None:
-        tables.append(tally.table())
+    shown = {"mode": mode} | ({"vocabulary": vocabulary} if judge is not None else {}) | dict(settings or {})
+    found = tables(case, mode=mode, by_item=by_item, published=published, tally=tally)
     over = f"{plural(len(case.items), 'item')}, {plural(len(case.rows), 'answer')}"
-    found = notices(case, own_wording=own_wording)
-    return ScoreReport(system, *_PROFILES[mode], over, tuple(tables), found, {"mode": mode, **(settings or {})})
+    told = notices(case, own_wording=judge is not None)
+    return ScoreReport(system, *_PROFILES[mode], over, found, told, shown)
+
+
+def tables(
+    case: JascoCase, *, mode: Mode = "corrected", by_item: bool = False, published: bool = False,
+    tally: JudgeTally | None = None,
+) -> tuple[Table, ...]:  # fmt: skip
+    """The tables of a case; *tally* is what its judge has counted."""
+    marks = case.marks(mode)
+    found = [_overall(case, mode), _prompts(case, marks)]
+    if by_item:
+        found.append(_items(case, marks))
+    if published:
+        title = "published by JASCO, judge Llama-3.1-70B-Instruct; another judge or wording is not comparable"
+        found.append(Table("published", title, (Column("system", "system"), _BEST, *_SHARES), PUBLISHED))
+    return (*found, *([tally.table()] if tally is not None else ()))
 
 
 def _overall(case: JascoCase, mode: Mode) -> Table:
@@ -310,8 +269,3 @@ def _items(case: JascoCase, marks: AnswerMarks) -> Table:
     )
     best = Column("best", "best", "", 0, "higher", "points of the best answer")
     return Table("items", "by item", (Column("item", "item"), _ROWS, best, _MEAN, *counted), rows)
-
-
-def _published() -> Table:
-    title = "published by JASCO, judge Llama-3.1-70B-Instruct; another judge or wording is not comparable"
-    return Table("published", title, (Column("system", "system"), _BEST, *_SHARES), PUBLISHED)

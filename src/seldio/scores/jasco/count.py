@@ -1,4 +1,4 @@
-"""``eval.py`` of JASCO, number for number: what it prints, and how it ends where it crashes.
+"""Judgements counted as they are meant, and as ``eval.py`` of JASCO does: what it prints, and how it crashes.
 
 Its faults, all shown by the real program: the rating of the row before is used for a row without one, also
 across items; ids and texts go through pandas, so that ``None`` and ``NA`` become NaN, rows without an id
@@ -10,13 +10,13 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.formats.qa_csv import INSTRUCTIONS
-from seldio.schema.qa import Item, Prediction
+from seldio.schema.qa import Prediction
+from seldio.scores.jasco.join import Coverage
 from seldio.scores.jasco.judging import (
     COLUMN,
     Judged,
@@ -24,14 +24,13 @@ from seldio.scores.jasco.judging import (
     Orientation,
     Vocabulary,
     judged,
-    key,
     parse,
     second_reply,
     text_of,
     with_judgements,
 )
 from seldio.scores.judge import Judgement, JudgeRequest, Reply
-from seldio.text import clipped, listed, plural
+from seldio.text import plural
 
 #: What pandas reads as NaN.
 NAN_TEXTS = frozenset(
@@ -173,91 +172,6 @@ def _all_numbers(texts: Sequence[str | None]) -> bool:
     return bool(there) and len(there) == len(texts) and all(_NUMBER.fullmatch(text) for text in there)
 
 
-# --- coverage --------------------------------------------------------------------------------------
-
-#: Items of JASCO; their ids are 1 to 80.
-ITEMS = 80
-
-
-@dataclasses.dataclass(frozen=True)
-class Coverage:
-    """What a file lacks.
-
-    Args:
-        items: ids that are to be answered.
-        missing: those without any row.
-        incomplete: those with some of the eight instructions, and how many they lack.
-        other_prompts: rows with an instruction that is not JASCO's.
-        other_answers: rows whose right answer is not that of the questions.
-    """
-
-    items: tuple[str, ...]
-    missing: tuple[str, ...]
-    incomplete: dict[str, int]
-    other_prompts: int
-    other_answers: int
-
-    @property
-    def lacking(self) -> list[str]:
-        """What is wrong, in words; empty where all is there."""
-        texts = []
-        if self.missing:
-            texts.append(f"{len(self.missing)} of {plural(len(self.items), 'item')} missing ({listed(self.missing)})")
-        if self.incomplete:
-            names = tuple(self.incomplete)
-            rows = plural(sum(self.incomplete.values()), "row")
-            texts.append(
-                f"{plural(len(names), 'item')} not asked all eight instructions, {rows} short ({listed(names)})"
-            )
-        if self.other_prompts:
-            texts.append(f"{plural(self.other_prompts, 'row')} with an instruction that is not JASCO's")
-        return texts
-
-
-def coverage(rows: Sequence[Prediction], items: Sequence[Item] | None = None) -> Coverage:
-    """What *rows* cover.
-
-    Args:
-        rows: a model's outputs.
-        items: the questions; None for JASCO's 80.
-
-    Raises:
-        DataError: a row has no id, answers no item, or repeats another one: the best of several tries counts, so
-            more tries would be a better score.
-    """
-    answers = {item.id: item.answer for item in items} if items is not None else None
-    expected = tuple(answers) if answers is not None else tuple(str(number + 1) for number in range(ITEMS))
-    _refuse(rows, set(expected), items is not None)
-    asked: dict[str, int] = dict.fromkeys(expected, 0)
-    for row in rows:
-        asked[row.id or ""] += (row.prompt or "").strip() in INSTRUCTIONS
-    present = {row.id for row in rows}
-    missing = tuple(id for id in expected if id not in present)
-    incomplete = {id: len(INSTRUCTIONS) - n for id, n in asked.items() if id in present and n < len(INSTRUCTIONS)}
-    other = sum((row.prompt or "").strip() not in INSTRUCTIONS for row in rows)
-    differing = 0
-    if answers is not None:
-        differing = sum((row.extra or {}).get("tgt_text") != answers[row.id or ""] for row in rows)
-    return Coverage(expected, missing, incomplete, other, differing)
-
-
-def _refuse(rows: Sequence[Prediction], expected: set[str], named: bool) -> None:
-    if not rows:
-        raise DataError("there is no prediction to score")
-    if nameless := [number for number, row in enumerate(rows, 1) if not row.id]:
-        raise DataError(f"{plural(len(nameless), 'row')} without an id, the first is row {nameless[0]:,}")
-    if strange := sorted({row.id or "" for row in rows} - expected):
-        hint = "" if named else f"; JASCO's are 1 to {ITEMS}; for other questions name their file"
-        raise DataError(f"{plural(len(strange), 'id')} of no item: {listed(strange)}{hint}")
-    twice = [name for name, number in Counter(key(row) for row in rows).items() if number > 1]
-    if twice:
-        id, _, prompt = twice[0].partition("/")
-        raise DataError(
-            f"{plural(len(twice), 'row')} more than once, e.g. item {clipped(id, 30)}, instruction "
-            f"{clipped(prompt, 30)}: the best answer to an item counts, so repeated rows would be further tries"
-        )
-
-
 # --- both readings ---------------------------------------------------------------------------------
 
 #: The words with which eval.py's second call answers, for what the corrected reading finds.
@@ -342,9 +256,9 @@ class JascoCase:
         return sum(best) / len(best)
 
 
-def prepare(
+def count(
     rows: Sequence[Prediction],
-    items: Sequence[Item] | None = None,
+    covered: Coverage,
     *,
     judge: Callable[[Sequence[JudgeRequest]], Sequence[Reply]] | None = None,
     judgements: Mapping[str, Judgement] | None = None,
@@ -355,38 +269,27 @@ def prepare(
 
     Raises:
         UsageError: there are no judgements, and no judge to ask.
-        DataError: predictions or judgements are missing, repeated or of no item.
+        DataError: judgements are missing, repeated or of no item.
     """
-    covered = coverage(rows, items)
-    if covered.lacking and not allow_missing:
-        raise DataError(
-            f"{'; '.join(covered.lacking)}. eval.py would score it as if it were whole. Answer all "
-            f"{plural(len(covered.items), 'item')} with all {len(INSTRUCTIONS)} instructions, or give --allow-missing"
-        )
     if judge is not None:
         rows = judged(rows, judge, vocabulary)
     if judgements is not None:
         rows = with_judgements(rows, judgements)
     texts = [text_of(row) for row in rows]
-    if judge is not None and not any(text.strip() for text in texts):
-        raise SeldioError("the judge replied to no request: run the same command again to ask for all of them")
-    _demand(texts, allow_missing or judge is not None)
-    read = [parse(text) for text in texts]
-    pairs = [JudgedRow(row.id, text) for row, text in zip(rows, texts, strict=True)]
-    with_second = official(pairs, lambda number: _NAMES[read[number].orientation])
-    return JascoCase(rows, texts, read, with_second, official(pairs), covered)
-
-
-def _demand(texts: Sequence[str], partly: bool) -> None:
-    """Judgements are there."""
     without = sum(not text.strip() for text in texts)
+    if judge is not None and without == len(texts):
+        raise SeldioError("the judge replied to no request: run the same command again to ask for all of them")
     if without == len(texts):
         raise UsageError(
             f"the predictions are not judged: there is no text in the column {COLUMN}. "
             "Name a judge, or a file with judgements"
         )
-    if without and not partly:
+    if without and not allow_missing and judge is None:
         raise DataError(
             f"{without:,} of {plural(len(texts), 'prediction')} not judged: the column {COLUMN} is empty there. "
             "Judge them, or give --allow-missing to count them as no verdict"
         )
+    read = [parse(text) for text in texts]
+    pairs = [JudgedRow(row.id, text) for row, text in zip(rows, texts, strict=True)]
+    with_second = official(pairs, lambda number: _NAMES[read[number].orientation])
+    return JascoCase(rows, texts, read, with_second, official(pairs), covered)
