@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from seldio.errors import DataError
-from seldio.reports.tables import Cell, Column, Table
+from seldio.reports.tables import Cell, Column, Notice, Table
 from seldio.schema.qa import Item, Prediction
 from seldio.text import listed, plural
 
@@ -117,6 +117,20 @@ def _whole(joined: Joined) -> None:
         parts.append(f"{plural(len(joined.surplus), 'prediction')} without question ({listed(joined.surplus)})")
     if parts:
         raise DataError(f"{', and '.join(parts)}. Correct the ids, or allow it with --allow-missing")
+
+
+def join_notices(joined: Joined, texts: Mapping[str, str]) -> Iterator[Notice]:
+    """What there is to know of a join, in the words of *texts* (``{count}``, ``{ids}``, ``{differ}``)."""
+    differ = len(joined.conflicting)
+    for name, noun, ids, grave in (
+        ("missing", "question", joined.missing, True),
+        ("surplus", "prediction", joined.surplus, False),
+        ("repeated", "question", joined.repeated, differ > 0),
+        ("by-order", "", ("",) * joined.by_order, True),
+    ):
+        if ids:
+            text = texts[name].format(count=plural(len(ids), noun), ids=listed(ids, 3), differ=f"{differ:,}")
+            yield Notice(name, text, grave)
 
 
 # --- shares ----------------------------------------------------------------------------------------

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from seldio.answers.letters import letter_of
 from seldio.answers.matching import chosen, passing, same_text, string_match
 from seldio.reports.tables import Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.accuracy import Joined, Measured, join
+from seldio.scores.accuracy import Joined, Measured, join, join_notices
 from seldio.text import listed, plural
 
 OFFICIAL = Column(
@@ -46,17 +45,6 @@ _PROGRAMS = {
 }
 
 
-@dataclasses.dataclass(frozen=True)
-class _ChoiceCase:
-    joined: Joined
-    texts: Sequence[str]
-    measured: Measured
-
-    @property
-    def items(self) -> list[Item]:
-        return [item for item, _ in self.joined.pairs]
-
-
 def score(
     items: Sequence[Item],
     predictions: Sequence[Prediction],
@@ -78,20 +66,14 @@ def score(
         DataError: predictions and questions do not fit, or answers are secret.
     """
     joined = join(items, predictions, allow_missing=allow_missing)
-    case = _ChoiceCase(joined, joined.texts, _measure(joined))
-    overall = Table("overall", "overall", (Column("system", "system"), *case.measured.columns),
-                    ((system, *case.measured.row()),))  # fmt: skip
-    groups = [case.measured.table(name, title, [_label(item, name) for item in case.items]) for name, title in _GROUPS]
-    groups.append(case.measured.table("options", "by number of options", case.measured.options))
-    given = sum(row is not None for _, row in joined.pairs)
-    over = f"{plural(len(joined.pairs), 'question')}, {given:,} with a prediction"
-    tables = (overall, *(table for table in groups if table is not None))
-    settings = {"allow_missing": allow_missing}
-    found = in_order(notice for check in _CHECKS for notice in check(case))
-    return ScoreReport(system, profile, _PROGRAMS.get(profile, profile), over, tables, found, settings)
+    answered = sum(row is not None for _, row in joined.pairs)
+    over = f"{plural(len(joined.pairs), 'question')}, {answered:,} with a prediction"
+    found = tables(system, joined, count(joined)), notices(joined)
+    return ScoreReport(system, profile, _PROGRAMS.get(profile, profile), over, *found, {"allow_missing": allow_missing})
 
 
-def _measure(joined: Joined) -> Measured:
+def count(joined: Joined) -> Measured:
+    """Which answers are right, by measure."""
     triples = [
         (text, item.answer or "", item.options or [])
         for (item, _), text in zip(joined.pairs, joined.texts, strict=True)
@@ -112,6 +94,16 @@ def _measure(joined: Joined) -> Measured:
     return Measured(measures, [len(options) for *_, options in triples], {OFFICIAL: there})
 
 
+def tables(system: str, joined: Joined, measured: Measured) -> tuple[Table, ...]:
+    """The overall score, and that of each group of questions."""
+    overall = Table("overall", "overall", (Column("system", "system"), *measured.columns),
+                    ((system, *measured.row()),))  # fmt: skip
+    items = [item for item, _ in joined.pairs]
+    groups = [measured.table(name, title, [_label(item, name) for item in items]) for name, title in _GROUPS]
+    groups.append(measured.table("options", "by number of options", measured.options))
+    return (overall, *(table for table in groups if table is not None))
+
+
 def _by_letter(text: str, answer: str, options: Sequence[str]) -> bool:
     return chosen(text, options)[1] == answer if answer in options else False
 
@@ -121,37 +113,25 @@ def _label(item: Item, name: str) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _missing(case: _ChoiceCase) -> Iterator[Notice]:
-    if case.joined.missing:
-        text = (
-            f"{plural(len(case.joined.missing), 'question')} without prediction: the official script skips them "
-            "without a word, and its “No prediction count” is always 0; “over all” counts them as wrong"
-        )
-        yield Notice("missing", text, grave=True)
+#: What is told of the join.
+_JOINED = {
+    "missing": "{count} without prediction: the official script skips them without a word, and its “No prediction "
+    "count” is always 0; “over all” counts them as wrong",
+    "surplus": "{count} without question not counted: {ids}",
+    "repeated": "{count} with several predictions, {differ} of which differ: the last one counts",
+    "by-order": "the predictions have no ids and were joined to the questions line by line",
+}
 
 
-def _surplus(case: _ChoiceCase) -> Iterator[Notice]:
-    if case.joined.surplus:
-        text = f"{plural(len(case.joined.surplus), 'prediction')} without question not counted"
-        yield Notice("surplus", f"{text}: {listed(case.joined.surplus, 3)}")
+def notices(joined: Joined) -> tuple[Notice, ...]:
+    """All that apply, the grave ones first."""
+    return in_order((*join_notices(joined, _JOINED), *_odd_options(joined), *_letters(joined)))
 
 
-def _repeated(case: _ChoiceCase) -> Iterator[Notice]:
-    if case.joined.repeated:
-        count, differ = len(case.joined.repeated), len(case.joined.conflicting)
-        text = f"{plural(count, 'question')} with several predictions, {differ:,} of which differ: the last one counts"
-        yield Notice("repeated", text, grave=differ > 0)
-
-
-def _order(case: _ChoiceCase) -> Iterator[Notice]:
-    if case.joined.by_order:
-        yield Notice(
-            "by-order", "the predictions have no ids and were joined to the questions line by line", grave=True
-        )
-
-
-def _repeated_options(case: _ChoiceCase) -> Iterator[Notice]:
-    many = [item for item in case.items if item.options and len(set(item.options)) < len(item.options)]
+def _odd_options(joined: Joined) -> Iterator[Notice]:
+    """Questions whose options do not tell the right one from the others."""
+    items = [item for item, _ in joined.pairs]
+    many = [item for item in items if item.options and len(set(item.options)) < len(item.options)]
     if many:
         gold = sum((item.options or []).count(item.answer or "") > 1 for item in many)
         text = (
@@ -159,47 +139,34 @@ def _repeated_options(case: _ChoiceCase) -> Iterator[Notice]:
             "each of its letters counts as right here; a scorer that looks for one letter counts one of them as wrong"
         )
         yield Notice("repeated-options", text)
-
-
-def _absent(case: _ChoiceCase) -> Iterator[Notice]:
-    absent = [item.id for item in case.items if item.options and item.answer not in item.options]
+    absent = [item.id for item in items if item.options and item.answer not in item.options]
     if absent:
         text = f"{plural(len(absent), 'question')} whose answer is none of the options ({listed(absent, 3)}): "
         yield Notice("answer-not-an-option", text + "no letter is right, and the text only by what it says", grave=True)
+    alike = [passing(item.answer or "", item.options or []) for item in items]
+    if any(alike):
+        scored = sum(
+            any(same_text(text, option) for option in options)
+            for options, text in zip(alike, joined.texts, strict=True)
+        )
+        text = (
+            f"{plural(sum(map(bool, alike)), 'question')} where string match takes a wrong option for the right one, "
+            "since it has the same words in another order or number: "
+            f"{plural(scored, 'prediction')} got that for nothing"
+        )
+        yield Notice("same-words", text, grave=scored > 0)
 
 
-def _permuted(case: _ChoiceCase) -> Iterator[Notice]:
-    alike = [item for item in case.items if passing(item.answer or "", item.options or [])]
-    if not alike:
-        return
-    scored = sum(
-        any(same_text(text, option) for option in passing(item.answer or "", item.options or []))
-        for (item, _), text in zip(case.joined.pairs, case.texts, strict=True)
-    )
-    text = (
-        f"{plural(len(alike), 'question')} where string match takes a wrong option for the right one, since it has the "
-        f"same words in another order or number: {plural(scored, 'prediction')} got that for nothing"
-    )
-    yield Notice("same-words", text, grave=scored > 0)
-
-
-def _letters_only(case: _ChoiceCase) -> Iterator[Notice]:
+def _letters(joined: Joined) -> Iterator[Notice]:
     """Answers that are a letter, which the official script does not read."""
-    letters = [letter_of(text) for text in case.texts]
-    texts = zip(letters, case.texts, case.items, strict=True)
-    alone = [
-        found
-        for found, text, item in texts
-        if found is not None and found.rule == "alone" and not any(same_text(text, each) for each in item.options or ())
-    ]
+    letters = [letter_of(text) for text in joined.texts]
+    alone = sum(
+        found is not None and found.rule == "alone" and not any(same_text(text, each) for each in item.options or ())
+        for found, (item, _), text in zip(letters, joined.pairs, joined.texts, strict=True)
+    )
     if alone:
-        text = f"{plural(len(alone), 'prediction')} of one letter: string match looks for the text of an option"
+        text = f"{plural(alone, 'prediction')} of one letter: string match looks for the text of an option"
         yield Notice("letter-alone", f"{text} and counts nearly all as wrong", grave=True)
     cyrillic = sum(found is not None and found.cyrillic for found in letters)
     if cyrillic:
         yield Notice("cyrillic-letters", f"{plural(cyrillic, 'prediction')} with a Cyrillic letter, read by its look")
-
-
-_CHECKS: tuple[Callable[[_ChoiceCase], Iterator[Notice]], ...] = (
-    _missing, _surplus, _repeated, _order, _repeated_options, _absent, _permuted, _letters_only,
-)  # fmt: skip

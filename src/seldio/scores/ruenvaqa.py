@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from seldio.answers.letters import CYRILLIC, Letter, letter_of
 from seldio.answers.matching import after_answer_word, exact_match
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.accuracy import Flags, Joined, Measured, join
+from seldio.scores.accuracy import Flags, Joined, Measured, join, join_notices
 from seldio.text import clipped, listed, plural
 
 #: Where lm-eval ends an answer: generate_until of a task without generation_kwargs.
@@ -42,108 +42,24 @@ class RuenvaqaCase:
                 yield text, right, found
 
 
+#: What is told of the join.
+_JOINED = {
+    "missing": "{count} without prediction, counted as wrong here; for MERA's server the whole task then scores 0",
+    "surplus": "{count} without question ({ids}) not counted; MERA's server ignores them too",
+    "repeated": "{count} with several predictions ({ids}), {differ} of which differ: the last one counts, as on MERA's "
+    "server, which does not say so",
+    "by-order": "the predictions have no ids and were joined line by line; MERA's server needs the id of each question",
+}
+
+
 def notices(case: RuenvaqaCase) -> tuple[Notice, ...]:
     """All that apply, the grave ones first."""
-    return in_order(notice for check in _CHECKS for notice in check(case))
-
-
-def _missing(case: RuenvaqaCase) -> Iterator[Notice]:
-    if case.joined.missing:
-        count = plural(len(case.joined.missing), "question")
-        text = f"{count} without prediction, counted as wrong here; for MERA's server the whole task then scores 0"
-        yield Notice("missing", text, grave=True)
-    if case.joined.surplus:
-        count = plural(len(case.joined.surplus), "prediction")
-        text = (
-            f"{count} without question ({listed(case.joined.surplus, 3)}) not counted; MERA's server ignores them too"
-        )
-        yield Notice("surplus", text)
-
-
-def _repeated(case: RuenvaqaCase) -> Iterator[Notice]:
-    if case.joined.repeated:
-        count, differ = plural(len(case.joined.repeated), "question"), len(case.joined.conflicting)
-        text = (
-            f"{count} with several predictions ({listed(case.joined.repeated, 3)}), {differ:,} of which differ: the "
-            "last one counts, as on MERA's server, which does not say so"
-        )
-        yield Notice("repeated", text, grave=differ > 0)
-
-
-def _order(case: RuenvaqaCase) -> Iterator[Notice]:
-    if case.joined.by_order:
-        text = "the predictions have no ids and were joined line by line; MERA's server needs the id of each question"
-        yield Notice("by-order", text, grave=True)
-
-
-def _white_space(case: RuenvaqaCase) -> Iterator[Notice]:
-    spaced = [text for text, right, _ in case.lost() if exact_match(text.strip(), right)]
-    if spaced:
-        text = (
-            f"{plural(len(spaced), 'right answer')} counted as wrong for the white space around the letter, like "
-            f"{_quoted(spaced[0])}: strip what the model writes"
-        )
-        yield Notice("white-space", text, grave=True)
-
-
-def _text_around(case: RuenvaqaCase) -> Iterator[Notice]:
-    around = [
-        text
-        for text, right, found in case.lost()
-        if not found.cyrillic and not exact_match(text.strip(), right) and after_answer_word(text) is None
-    ]
-    if around:
-        text = (
-            f"{plural(len(around), 'right answer')} counted as wrong for what stands beside the letter, like "
-            f"{_quoted(around[0])}: hand in the letter alone"
-        )
-        yield Notice("text-around", text, grave=True)
-
-
-def _answer_word(case: RuenvaqaCase) -> Iterator[Notice]:
-    worded = [text for text, _, found in case.lost() if not found.cyrillic and after_answer_word(text) is not None]
-    if worded:
-        text = (
-            f"{plural(len(worded), 'right answer')} counted as wrong for the word ОТВЕТ before the letter, like "
-            f"{_quoted(worded[0])}, although most instructions ask for it: the published harness applies no filter, "
-            "MERA's site does"
-        )
-        yield Notice("answer-word", text, grave=True)
-
-
-def _cyrillic(case: RuenvaqaCase) -> Iterator[Notice]:
-    found = [letter for letter in case.letters if letter is not None and letter.cyrillic]
-    if found:
-        right = sum(letter.cyrillic for *_, letter in case.lost())
-        told = sum(bool(_CYRILLIC_OPTION.search(item.instruction or "")) for item, _ in case.joined.pairs)
-        text = (
-            f"{plural(len(found), 'answer')} with a Cyrillic letter, {right:,} of which look right: exact match counts "
-            f"all as wrong. Here the instructions of {plural(told, 'question')} call an option by a Cyrillic letter"
-        )
-        yield Notice("cyrillic-letters", text, grave=True)
-
-
-def _cut(case: RuenvaqaCase) -> Iterator[Notice]:
-    long = [text for text in case.joined.texts if UNTIL in text]
-    if long:
-        kept = sum(
-            exact_match(text.split(UNTIL)[0], item.answer or "")
-            for (item, _), text in zip(case.joined.pairs, case.joined.texts, strict=True)
-            if UNTIL in text
-        )
-        text = (
-            f"{plural(len(long), 'answer')} with a blank line: the published harness stops a model there, before any "
-            f"answer that follows its reasoning; of what it would have kept, {kept:,} match"
-        )
-        yield Notice("blank-line", text, grave=True)
-
-
-def _empty(case: RuenvaqaCase) -> Iterator[Notice]:
+    found = [*join_notices(case.joined, _JOINED), *_gold(case), *_lost(case), *_cyrillic(case), *_cut(case)]
     empty = sum(row is not None and not (row.prediction or "").strip() for _, row in case.joined.pairs)
     if empty:
-        yield Notice(
-            "empty", f"{plural(empty, 'answer')} empty: counted as wrong, for MERA's server an answer all the same"
-        )
+        text = f"{plural(empty, 'answer')} empty: counted as wrong, for MERA's server an answer all the same"
+        found.append(Notice("empty", text))
+    return in_order(found)
 
 
 def _gold(case: RuenvaqaCase) -> Iterator[Notice]:
@@ -158,13 +74,53 @@ def _is_option(answer: str, options: int) -> bool:
     return len(answer) == 1 and answer.isascii() and 0 <= ord(answer.upper()) - ord("A") < (options or 26)
 
 
-def _quoted(text: str) -> str:
-    return f"“{clipped(text, 30)}”"
+#: Why a right answer is counted as wrong, by notice: behind its number, with an example.
+_LOST = {
+    "white-space": "for the white space around the letter, like {}: strip what the model writes",
+    "text-around": "for what stands beside the letter, like {}: hand in the letter alone",
+    "answer-word": "for the word ОТВЕТ before the letter, like {}, although most instructions ask for it: the "
+    "published harness applies no filter, MERA's site does",
+}
 
 
-_CHECKS: tuple[Callable[[RuenvaqaCase], Iterator[Notice]], ...] = (
-    _missing, _repeated, _order, _gold, _white_space, _text_around, _answer_word, _cyrillic, _cut, _empty,
-)  # fmt: skip
+def _lost(case: RuenvaqaCase) -> Iterator[Notice]:
+    """Answers that give the right letter and that exact match counts as wrong."""
+    found: dict[str, list[str]] = {name: [] for name in _LOST}
+    for text, right, letter in case.lost():
+        if exact_match(text.strip(), right):
+            found["white-space"].append(text)
+        if not letter.cyrillic and after_answer_word(text) is not None:
+            found["answer-word"].append(text)
+        elif not letter.cyrillic and not exact_match(text.strip(), right):
+            found["text-around"].append(text)
+    for name, texts in found.items():
+        if texts:
+            why = _LOST[name].format(f"“{clipped(texts[0], 30)}”")
+            yield Notice(name, f"{plural(len(texts), 'right answer')} counted as wrong {why}", grave=True)
+
+
+def _cyrillic(case: RuenvaqaCase) -> Iterator[Notice]:
+    found = sum(letter is not None and letter.cyrillic for letter in case.letters)
+    if found:
+        right = sum(letter.cyrillic for *_, letter in case.lost())
+        told = sum(bool(_CYRILLIC_OPTION.search(item.instruction or "")) for item, _ in case.joined.pairs)
+        text = (
+            f"{plural(found, 'answer')} with a Cyrillic letter, {right:,} of which look right: exact match counts "
+            f"all as wrong. Here the instructions of {plural(told, 'question')} call an option by a Cyrillic letter"
+        )
+        yield Notice("cyrillic-letters", text, grave=True)
+
+
+def _cut(case: RuenvaqaCase) -> Iterator[Notice]:
+    pairs = zip(case.joined.pairs, case.joined.texts, strict=True)
+    long = [(item.answer or "", text) for (item, _), text in pairs if UNTIL in text]
+    if long:
+        kept = sum(exact_match(text.split(UNTIL)[0], right) for right, text in long)
+        text = (
+            f"{plural(len(long), 'answer')} with a blank line: the published harness stops a model there, before any "
+            f"answer that follows its reasoning; of what it would have kept, {kept:,} match"
+        )
+        yield Notice("blank-line", text, grave=True)
 
 
 #: Exact match of people, ``human_benchmark`` of the benchmark's ``dataset_meta.json``.
@@ -232,21 +188,21 @@ def score(
         DataError: predictions and questions do not fit, or answers are secret.
     """
     joined = join(items, predictions, allow_missing=allow_missing)
-    letters = tuple(letter_of(text) for text in joined.texts)
-    case = RuenvaqaCase(joined, letters, _measure(joined, letters))
-    tables = [
-        _overall(system, case.measured, human),
-        *_groups(case),
-        _forms(case),
-        *_homoglyphs(case),
-    ]
+    case = count(joined)
     over = f"{plural(len(joined.pairs), 'question')}, {sum(row is not None for _, row in joined.pairs):,} answered"
     title = "ruEnvAQA (MERA Multi): exact match, case and ASCII punctuation ignored"
     settings = {"ignore_case": True, "ignore_punctuation": True, "allow_missing": allow_missing}
-    return ScoreReport(system, "ruenvaqa", title, over, tuple(tables), notices(case), settings)
+    return ScoreReport(system, "ruenvaqa", title, over, tables(system, case, human), notices(case), settings)
 
 
-def _measure(joined: Joined, letters: Sequence[Letter | None]) -> Measured:
+def tables(system: str, case: RuenvaqaCase, human: float | None = HUMAN) -> tuple[Table, ...]:
+    """The overall score, that of groups of questions, and what the answers look like."""
+    return (_overall(system, case.measured, human), *_groups(case), _forms(case), *_homoglyphs(case))
+
+
+def count(joined: Joined) -> RuenvaqaCase:
+    """The letters of answers, and which of them are right."""
+    letters = tuple(letter_of(text) for text in joined.texts)
     gold = [item.answer or "" for item, _ in joined.pairs]
     there = np.array([row is not None for _, row in joined.pairs], dtype=bool)
     texts = joined.texts
@@ -259,7 +215,7 @@ def _measure(joined: Joined, letters: Sequence[Letter | None]) -> Measured:
     )
     latin = _flags(found is not None and not found.cyrillic for found in letters)
     measures = {EXACT: exact, STRIPPED: stripped, ANSWER_WORD: exact | worded, LETTER: look & latin, LOOK: look}
-    return Measured(measures, [len(item.options or ()) for item, _ in joined.pairs])
+    return RuenvaqaCase(joined, letters, Measured(measures, [len(item.options or ()) for item, _ in joined.pairs]))
 
 
 def _flags(values: object) -> Flags:

@@ -82,8 +82,8 @@ def _faults(case: JascoCase) -> dict[str, tuple[Sequence[int], str]]:
         "second-call": (
             case.official.reasked,
             (
-                "whose orientation eval.py does not find and asks its judge for again; taken here as the corrected reading "
-                f"finds it (if no second reply could be read: {'a crash' if least is None else f'{least:.3f}'})"
+                "whose orientation eval.py does not find and asks its judge for again; taken here as the corrected "
+                f"reading finds it (if no second reply could be read: {'a crash' if least is None else f'{least:.3f}'})"
             ),
         ),
     }
