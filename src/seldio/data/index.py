@@ -71,7 +71,7 @@ class Index:
     def likely(self) -> bool:
         """Whether anything is called like a recording, a video, labels or questions."""
         suffixes = (*TYPES, *(format.suffix.lstrip(".") for format in item_formats.ITEM_FORMATS), "parquet")
-        alone = self.source.kind in ("file", "gzip", "stdin") and bool(self.source.entries)
+        alone = self.source.single and bool(self.source.entries)
         return alone or any(name.rpartition(".")[2].lower() in suffixes for name in self.entries)
 
     @cached_property
@@ -223,7 +223,7 @@ def open_clip(
         yield place, media_beside(place, audio, video)
         return
     with open_source(place, lambda _: None) as source:
-        if clip is None and source.kind not in ("folder", "zip", "tar"):
+        if clip is None and source.single:
             yield place, media_beside(place, audio, video)
             return
         index = Index(source)

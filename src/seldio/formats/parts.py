@@ -89,6 +89,7 @@ class Part:
     span: tuple[int, int] | None = None
     undecided: bool = False
     _held: tuple[bytes, ...] | None = dataclasses.field(default=None, repr=False, compare=False)
+    _sound: bool = dataclasses.field(default=False, repr=False, compare=False)  # what is held was found usable as it is
 
     @property
     def format(self) -> Format | ItemFormat | None:
@@ -146,7 +147,7 @@ class Part:
             assert format is None or isinstance(format, Format)
             return read_files(files, sink, format)
         assert isinstance(format, Format)
-        files = usable(files, sink)
+        files = files if self._sound else usable(files, sink)
         groups = [[file] for file in files] if format.role == "table" else [files] * bool(files)
         return [Recognised(format.read(group, sink), False, self.evidence) for group in groups]
 
@@ -348,9 +349,10 @@ def _label_parts(found: _Told, chosen: Format | ItemFormat | None, wanted: Wante
     there = {file.path for file in sound}
     if broken := [file for file in every if file.path not in there]:
         yield Part(run(broken))
-    decided = files_by_layout(sound, sink, wanted)
-    for layout, files, evidence in decided:
-        yield Part(run(files), layout.name, evidence=evidence)
+    as_they_are = {id(file) for file in every} if found.held is not None else set()
+    for layout, files, evidence in files_by_layout(sound, sink, wanted):
+        whole = all(id(file) in as_they_are for file in files)
+        yield Part(run(files), layout.name, evidence=evidence, _sound=whole)
         there -= {file.path for file in files}
     if there:
         yield Part(run(file for file in sound if file.path in there), undecided=True)

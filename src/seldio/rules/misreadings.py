@@ -256,9 +256,13 @@ def azimuth_0_to_360(files: Profile, found: Found) -> Iterator[Finding]:
 
 
 def _deviation(files: Profile, field: str) -> float:
-    """The standard deviation of the values of all files."""
-    mean = files.number(f"{field}.sum").sum() / files.total
-    return float(np.sqrt(max(0.0, files.number(f"{field}.squares").sum() / files.total - mean**2)))
+    """The standard deviation of the values of all files, which are read again for it."""
+    sums = np.zeros(2)
+    for index in files.every:
+        values = files.column(index, field).astype(np.float64)
+        sums += values.sum(), (values**2).sum()
+    mean, squares = sums / files.total
+    return float(np.sqrt(max(0.0, squares - mean**2)))
 
 
 @rule("LAB304", ERROR, fix="unsafe")

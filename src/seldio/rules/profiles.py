@@ -143,11 +143,6 @@ def _sums(labels: Labels, values: Values) -> Values:
     return np.add.reduceat(values, labels.starts, dtype=np.float64 if values.dtype.kind == "f" else np.int64)
 
 
-def _owners(labels: Labels, rows: Ints) -> Ints:
-    """The file of each of *rows*."""
-    return np.searchsorted(labels.starts, rows, side="right") - 1
-
-
 def _ranges(labels: Labels) -> dict[str, Values]:
     """The smallest and the largest value, and how many are none that the column can hold."""
     found = {}
@@ -183,7 +178,8 @@ def _angles(labels: Labels) -> dict[str, Values]:
         found["azimuth.beyond"] = _sums(labels, azimuth > 180)
     if (np.maximum(high, -low) < 180).any():
         near = np.flatnonzero((np.abs(azimuth) <= NEAR) & whole)
-        bins = _owners(labels, near) * (2 * NEAR + 1) + azimuth[near].astype(np.int64) + NEAR
+        owners = np.searchsorted(labels.starts, near, side="right") - 1
+        bins = owners * (2 * NEAR + 1) + azimuth[near].astype(np.int64) + NEAR
         found["azimuth.near"] = np.bincount(bins, minlength=files * (2 * NEAR + 1)).reshape(files, -1)
     if not labels.has("elevation"):
         return found
@@ -192,9 +188,6 @@ def _angles(labels: Labels) -> dict[str, Values]:
     close = (np.maximum(high, -low) <= 3.15) & (np.maximum(highest, -lowest) <= 1.58)
     if close.any():
         found["angles.decimals"] = _sums(labels, ~whole | (elevation != np.rint(elevation)))
-    for field, values in (("azimuth", azimuth), ("elevation", elevation)):
-        found[f"{field}.sum"] = _sums(labels, values.astype(np.float64))
-        found[f"{field}.squares"] = _sums(labels, values.astype(np.float64) ** 2)
     medians, beyond = np.zeros(files), np.zeros(files, np.int64)
     for index in np.flatnonzero((lowest >= 0) & (highest <= 180)).tolist():
         own = elevation[labels.rows_of(index)]

@@ -139,7 +139,7 @@ def read_scores(path: str | os.PathLike[str]) -> Scores:
         DataError: a file holds no scores, or they cannot be compared.
     """
     with open_source(path, raise_errors) as source:
-        alone = source.kind not in ("folder", "zip", "tar")
+        alone = source.single
         wanted = [entry for entry in source.entries if alone or entry.name.lower().endswith((".json", ".csv"))]
         parts = [read_bytes(data, entry.path) for entry, data in read_entries(wanted, raise_errors)]
     if not parts:
