@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from seldio.check.fixes import Fixed
+    from seldio.check.reference import AnyReference
     from seldio.check.settings import Settings
     from seldio.conversion.sources import Conversion
     from seldio.files import Source
     from seldio.formats import Format
-    from seldio.item_validation import AnyReference
     from seldio.reports.tables import ScoreReport
     from seldio.viewer.page import Page
 
