@@ -167,7 +167,7 @@ def convert_items(
         raise UsageError(f"{target.name} cannot be made of {reading.format.name}: {fields}") from error
     lost = reading.lost
     if not same and item_formats.recognise(data, f"out{target.suffix}") is None:
-        data = target.write(target.marked(reading.rows), origin)
+        data = target.write(target.marked(reading.table), origin)
     if not same:
         lost = lost | losses(reading.rows, target) | altered(reading.rows, data, target)
     allowed(lost, target, allow_loss)

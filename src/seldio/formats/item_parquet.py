@@ -15,7 +15,7 @@ import dataclasses
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from seldio.errors import DataError, SeldioError
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats.base import Place
-from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import is_sound
 from seldio.formats.parquet import MAGIC, Wrong, guarded
 from seldio.formats.parquet_records import json_lines, recordings, skeleton
@@ -36,8 +36,9 @@ from seldio.text import clipped, listed, plural
 
 _KEY = b"seldio.items"
 _BATCH = 1 << 13
-#: Most bytes that a footer holds of how the source is written. Whoever opens the file reads them, and pyarrow writes
-#: them twice, the second time in base 64.
+#: Rows of a group in a file.
+GROUP = 1 << 16
+#: Most bytes that a footer holds of how the source is written: whoever opens the file reads them.
 FOOTER_BYTES = 4 << 20
 #: What a writer may raise that is given an origin of other types than its own.
 _UNSOUND = (TypeError, ValueError, LookupError, AttributeError)
@@ -248,10 +249,15 @@ class ItemParquet(ItemFormat):
             table = table_of(rows, self.model)
         except (UnicodeError, pa.ArrowException, OverflowError) as error:
             raise DataError(f"Parquet cannot hold a value: {clipped(str(error), 160)}") from error
-        kept = json.dumps({"holds": self.holds, **(origin or {})})
         stream = io.BytesIO()
-        pq.write_table(table.replace_schema_metadata({_KEY: kept}), stream, write_page_checksum=True)
+        writer = self.writer(stream)
+        writer.add(table, origin)
+        writer.close(origin)
         return stream.getvalue()
+
+    def writer(self, stream: BinaryIO) -> Writer:
+        """See :meth:`ItemFormat.writer`."""
+        return _Writer(self, stream)
 
     def origin_of(self, reading: ItemReading, tell: Callable[[str], None]) -> dict[str, object] | None:
         """See :meth:`ItemFormat.origin_of`; that of any text is kept, as far as a footer has room for it."""
@@ -270,6 +276,41 @@ class ItemParquet(ItemFormat):
                  f"of a Parquet file should hold, and is left out: no value is lost, but --to {reading.format.name} "
                  "will not give the same bytes")  # fmt: skip
         return {"format": reading.format.name, "origin": kept}
+
+
+class _Writer(Writer):
+    """A table written in groups of rows that are always the same, however the rows come."""
+
+    format: ItemParquet
+
+    def __init__(self, format: ItemParquet, stream: BinaryIO) -> None:
+        super().__init__(format, stream)
+        self._file = pq.ParquetWriter(stream, format.schema, write_page_checksum=True, store_schema=False)
+        self._rows = 0
+
+    def add(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:  # noqa: ARG002 - it is known at the end
+        """See :meth:`Writer.add`."""
+        self._tables.append(table)
+        self._rows += len(table)
+        if self._rows >= GROUP:
+            self._flush(GROUP)
+        return b""
+
+    def close(self, origin: dict[str, object] | None) -> None:
+        """See :meth:`Writer.close`."""
+        self._flush(1)
+        self._file.add_key_value_metadata({_KEY: json.dumps({"holds": self.format.holds, **(origin or {})})})
+        self._file.close()
+
+    def _flush(self, least: int) -> None:
+        """Write groups of rows, while there are *least* rows."""
+        table = pa.concat_tables([self.format.schema.empty_table(), *self._tables])
+        start = 0
+        while len(table) - start >= least:
+            self._file.write_table(table.slice(start, GROUP), row_group_size=GROUP)
+            start += GROUP
+        self._tables = [table.slice(start)]
+        self._rows = max(len(table) - start, 0)
 
 
 def _size(origin: Mapping[str, object]) -> int:

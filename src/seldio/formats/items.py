@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Literal
+from typing import BinaryIO, Literal
 
 import pyarrow as pa
 
 from seldio.findings import Finding, Rule, Sink
 from seldio.formats.base import Place
-from seldio.schema.qa import Item, Prediction, table_of
+from seldio.schema.qa import Item, Prediction, Rows, table_of
 
 Row = Item | Prediction
 #: How the right one of several options is written.
@@ -71,6 +71,34 @@ class ItemReading:
         )
 
 
+class Writer:
+    """A file being written a table at a time; this one, of formats that want all rows at once, when it is closed.
+
+    Args:
+        format: of the file.
+        stream: takes its bytes.
+    """
+
+    def __init__(self, format: ItemFormat, stream: BinaryIO) -> None:
+        self.format, self.stream = format, stream
+        self._tables: list[pa.Table] = []
+        self._alone = b""
+
+    def add(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:
+        """Take the rows of *table*; return the file that they alone make."""
+        self._tables.append(table)
+        self._alone = self._written(table, origin)
+        return self._alone
+
+    def close(self, origin: dict[str, object] | None) -> None:
+        """Write what is left; *origin*: of all rows."""
+        several = len(self._tables) != 1
+        self.stream.write(self._written(pa.concat_tables(self._tables), origin) if several else self._alone)
+
+    def _written(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:
+        return self.format.write(Rows(table, Item if self.format.holds == "items" else Prediction), origin)
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ItemFormat(ABC):
     """One concrete layout of questions or predictions.
@@ -113,6 +141,16 @@ class ItemFormat(ABC):
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """The bytes of a file with *rows*; with the *origin* of a reading of this format, byte for byte its like."""
 
+    def writer(self, stream: BinaryIO) -> Writer:
+        """What writes a file of this format into *stream*, a table at a time."""
+        return Writer(self, stream)
+
+    def readings(self, data: bytes, path: str, sink: Sink) -> Iterator[ItemReading]:
+        """What :meth:`read` gives; of files that can be read so, in parts that follow each other."""
+        reading = self.read(data, path, sink)
+        if reading is not None:
+            yield reading
+
     def origin_of(
         self,
         reading: ItemReading,
@@ -129,9 +167,9 @@ class ItemFormat(ABC):
         kept = reading.origin.get("origin")
         return kept if reading.home == self.name and isinstance(kept, dict) else None
 
-    def marked(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """*rows* with what tells files of this format from others, empty as it is, where they lack it."""
-        return rows
+    def marked(self, table: pa.Table) -> pa.Table:
+        """*table* with what tells files of this format from others, empty as it is, where rows lack it."""
+        return table
 
     def choices(self, row: Row) -> list[str] | None:  # noqa: ARG002 - few formats hold any
         """What to choose from, made of the answers that a row holds beside the right one; None where there are none."""

@@ -8,20 +8,23 @@ finding with its line and column, and the record is left out, unless it can be u
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from seldio.findings import Finding, Severity, Sink
 from seldio.formats.base import Place
-from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_columns import ColumnReader, ColumnWriter, quotes_in, texts_in
-from seldio.formats.json_layout import Layout, as_written, layout_of, written
+from seldio.formats.json_layout import AsWritten, Layout, layout_of, written
 from seldio.formats.json_records import Pointer, Record, Records, Run, peek, place_of
 from seldio.schema.flaws import Flaw, flaws, row_of
 from seldio.schema.qa import (
@@ -111,20 +114,24 @@ class JsonItems(ItemFormat):
         table = reader.table()
         if not reader.records.readable:
             return None
-        return ItemReading(self, path, Rows(table, self.model), reader.locate, lambda: reader.origin(table))
+        return ItemReading(self, path, Rows(table, self.model), reader.locate, partial(reader.origin, table))
 
     def write(self, rows: Sequence[Row] | pa.Table, origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`."""
-        origin = origin or {}
-        layout = layout_of(origin.get("layout"), self.layout)
-        if layout.single and len(rows) != 1:
-            layout = self.layout
         try:
             table = table_of(rows, self.model)
-        except (ValueError, OverflowError):
+        except (ValueError, OverflowError):  # the text of the record says what it is that nothing can hold
+            layout = layout_of((origin or {}).get("layout"), self.layout)
             return layout.file([layout.record(self.record(row)) for row in rows]).encode()
-        texts = written(layout, self.texts(table, layout), origin, partial(self._rewritten, table))
-        return layout.file(texts).encode()
+        stream = io.BytesIO()
+        writer = self.writer(stream)
+        writer.add(table, origin)
+        writer.close(origin)
+        return stream.getvalue()
+
+    def writer(self, stream: BinaryIO) -> Writer:
+        """See :meth:`ItemFormat.writer`."""
+        return _Writer(self, stream)
 
     def texts(self, table: pa.Table, layout: Layout) -> list[str]:
         """The text of each row's record in a layout, with its lead."""
@@ -136,7 +143,8 @@ class JsonItems(ItemFormat):
         )
         return [layout.lead + text for text in texts] if layout.lead else list(texts)
 
-    def _rewritten(self, table: pa.Table, layout: Layout, numbers: list[int]) -> list[str]:
+    def rewritten(self, table: pa.Table, layout: Layout, numbers: list[int]) -> list[str]:
+        """The texts of some of the rows, as another layout has them."""
         return self.texts(table.take(numbers), layout)
 
     def record(self, row: Row) -> dict[str, Any]:
@@ -161,12 +169,14 @@ class JsonItems(ItemFormat):
                 record[field] = value
         return record | extra if extra else record
 
-    def marked(self, rows: Sequence[Row]) -> list[Row]:
+    def marked(self, table: pa.Table) -> pa.Table:
         """See :meth:`ItemFormat.marked`."""
-        return [
-            row.model_copy(update={field: value for field, value in self.empty.items() if getattr(row, field) is None})
-            for row in rows
-        ]
+        for field, value in self.empty.items():
+            (number,) = (number for number, name in enumerate(table.schema.names) if name == field)
+            empty = pa.scalar(value, table.schema.field(field).type)
+            full = pc.coalesce(table.column(field), empty)
+            table = table.set_column(number, table.schema.field(field), full)
+        return table
 
     def fields(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The inverse of :meth:`record`, unchecked."""
@@ -251,7 +261,38 @@ def _without_none(value: Any) -> Any:
     return value
 
 
-# --- reading ---------------------------------------------------------------------------------------
+# --- writing and reading ---------------------------------------------------------------------------
+
+
+class _Writer(Writer):
+    """A file of records: texts between head and tail, with the joint of its layout."""
+
+    format: JsonItems
+
+    def __init__(self, format: JsonItems, stream: BinaryIO) -> None:
+        super().__init__(format, stream)
+        self._layout: Layout | None = None  # of the rows written last
+        self._used: Counter[str] = Counter()
+
+    def add(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:
+        """See :meth:`Writer.add`; of lines that were read in parts, each part keeps its layout."""
+        layout = layout_of((origin or {}).get("layout"), self.format.layout)
+        if layout.single and (len(table) != 1 or self._layout is not None):
+            layout = self.format.layout
+        ours = self.format.texts(table, layout)
+        texts = written(layout, ours, origin or {}, partial(self.format.rewritten, table), self._used)
+        if texts:
+            before = layout.head if self._layout is None else self._layout.joint
+            self.stream.write((before + layout.joint.join(texts)).encode())
+            self._layout = layout
+        return layout.file(texts).encode()
+
+    def close(self, origin: dict[str, object] | None) -> None:
+        """See :meth:`Writer.close`."""
+        layout = layout_of((origin or {}).get("layout"), self.format.layout)
+        if layout.single:
+            layout = self.format.layout
+        self.stream.write((self._layout.tail if self._layout is not None else layout.file([])).encode())
 
 
 class _Reader:
@@ -328,15 +369,14 @@ class _Reader:
                 self.report_flaw(flaw, record)
         return row
 
-    def origin(self, table: pa.Table) -> dict[str, object]:
-        """What the writer wants back."""
-        frame, texts = self.records.texts(self.numbers.tolist())
-        if not texts:
-            return {"layout": dataclasses.asdict(frame), "as_written": {}, "orders": []}
-        layout = frame.styled(texts[0].removeprefix(frame.lead).strip(" \t\r\n"), self.records.data)
-        rewrite = partial(self.format._rewritten, table)
-        kept, orders = as_written(layout, self.format.texts(table, layout), texts, rewrite)
-        return {"layout": dataclasses.asdict(layout), "as_written": kept, "orders": orders}
+    def origin(self, table: pa.Table, before: AsWritten | None = None) -> dict[str, object]:
+        """What the writer wants back; *before*: of the parts of the file that stand before these lines."""
+        frame, theirs = self.records.texts(self.numbers.tolist())
+        memory = before if before is not None else AsWritten()
+        first = theirs[0].removeprefix(frame.lead).strip(" \t\r\n") if theirs else ""
+        layout = memory.laid_out(frame, first, self.records.data)
+        memory.add(self.format.texts(table, layout), theirs, partial(self.format.rewritten, table))
+        return memory.origin()
 
     def locate(self, row: int, field: str | None, number: int | None) -> Place:
         """See :class:`ItemReading`."""

@@ -1,7 +1,7 @@
 """How the text of a file of JSON records is laid out, so that writing it back gives the same bytes.
 
 A file is a head, records with a joint between them, and a tail. What a layout cannot say of a record is kept, see
-:func:`as_written`: an order of keys of its own, or else (``18`` for ``18.0``, odd spaces) its text.
+:class:`AsWritten`: an order of keys of its own, or else (``18`` for ``18.0``, odd spaces) its text.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from seldio.formats.json_text import dumps
 
@@ -113,48 +115,67 @@ How = str | int | None
 Rewrite = Callable[[Layout, list[int]], list[str]]
 
 
-def as_written(
-    layout: Layout, ours: Sequence[str], theirs: Sequence[str], rewrite: Rewrite
-) -> tuple[dict[str, list[How]], list[tuple[str, ...]]]:
-    """How records are written that a layout writes in another way, and the orders of keys that some of them have.
+class AsWritten:
+    """How records are written that a layout writes in another way, part of a file by part.
 
     The records go by a hash of what the layout would write; equal ones are told apart by their order.
-
-    Args:
-        layout: of the file.
-        ours: the texts of all records as the layout writes them.
-        theirs: as the file has them.
-        rewrite: writes some of them in another layout.
     """
-    odd = [number for number, (our, their) in enumerate(zip(ours, theirs, strict=True)) if our != their]
-    if not odd:
-        return {}, []
-    hows = _hows(layout, odd, theirs, rewrite)
-    among = {ours[number] for number in odd}
-    kept: dict[str, list[How]] = {}
-    orders: dict[tuple[str, ...], int] = {}
-    for number, our in enumerate(ours):
-        if our in among:
-            how = hows.get(number)
-            kept.setdefault(_digest(our), []).append(
-                orders.setdefault(how, len(orders)) if isinstance(how, tuple) else how
-            )
-    return kept, list(orders)
 
+    def __init__(self) -> None:
+        self.layout: Layout | None = None
+        self._frame = Layout()
+        self._hashes: list[np.ndarray[Any, Any]] = []  # of what the layout would write
+        self._rows = 0
+        self._odd: dict[int, tuple[str, str | tuple[str, ...]]] = {}  # numbers of records: their hashes, how they are
 
-def _hows(
-    layout: Layout, odd: Sequence[int], theirs: Sequence[str], rewrite: Rewrite
-) -> dict[int, str | tuple[str, ...]]:
-    """The order of keys of each *odd* record, where the layout writes it with that; else its text."""
-    alike: dict[tuple[str, ...], list[int]] = {}
-    for number in odd:
-        alike.setdefault(tuple(json.loads(theirs[number])), []).append(number)
-    hows: dict[int, str | tuple[str, ...]] = {number: theirs[number] for number in odd}
-    for keys, numbers in alike.items():
-        if keys != layout.order:
-            texts = rewrite(dataclasses.replace(layout, order=keys), numbers)
-            hows |= {number: keys for number, text in zip(numbers, texts, strict=True) if text == theirs[number]}
-    return hows
+    def laid_out(self, frame: Layout, first: str, data: bytes) -> Layout:
+        """The layout of the file: the *frame* with the style of its *first* record."""
+        self._frame = frame
+        if self.layout is None and first:
+            self.layout = frame.styled(first, data)
+        return self.layout or frame
+
+    def add(self, ours: Sequence[str], theirs: Sequence[str], rewrite: Rewrite) -> None:
+        """Take note of records.
+
+        Args:
+            ours: their texts as the layout writes them.
+            theirs: as the file has them.
+            rewrite: writes some of them in another layout.
+        """
+        odd = [number for number, (our, their) in enumerate(zip(ours, theirs, strict=True)) if our != their]
+        if odd:
+            hows = self._hows(odd, theirs, rewrite)
+            self._odd |= {self._rows + number: (_digest(ours[number]), hows[number]) for number in odd}
+        self._hashes.append(np.fromiter(map(hash, ours), np.int64, len(ours)))
+        self._rows += len(ours)
+
+    def _hows(self, odd: Sequence[int], theirs: Sequence[str], rewrite: Rewrite) -> dict[int, str | tuple[str, ...]]:
+        """The order of keys of each *odd* record, where the layout writes it with that; else its text."""
+        assert self.layout is not None
+        alike: dict[tuple[str, ...], list[int]] = {}
+        for number in odd:
+            alike.setdefault(tuple(json.loads(theirs[number])), []).append(number)
+        hows: dict[int, str | tuple[str, ...]] = {number: theirs[number] for number in odd}
+        for keys, numbers in alike.items():
+            if keys != self.layout.order:
+                texts = rewrite(dataclasses.replace(self.layout, order=keys), numbers)
+                hows |= {number: keys for number, text in zip(numbers, texts, strict=True) if text == theirs[number]}
+        return hows
+
+    def origin(self) -> dict[str, object]:
+        """What a writer wants back of all records: their layout, and how odd ones are written."""
+        kept: dict[str, list[How]] = {}
+        orders: dict[tuple[str, ...], int] = {}
+        if self._odd:
+            hashes = np.concatenate(self._hashes)
+            digests = {int(hashes[number]): digest for number, (digest, _) in self._odd.items()}
+            for number in np.flatnonzero(np.isin(hashes, list(digests))).tolist():
+                _, how = self._odd.get(number, ("", None))
+                told = orders.setdefault(how, len(orders)) if isinstance(how, tuple) else how
+                kept.setdefault(digests[int(hashes[number])], []).append(told)
+        layout = dataclasses.replace(self.layout or self._frame, tail=self._frame.tail)
+        return {"layout": dataclasses.asdict(layout), "as_written": kept, "orders": list(orders)}
 
 
 def _digest(text: str) -> str:
@@ -178,7 +199,9 @@ def _is_kept(value: object, orders: int) -> bool:
     return all(how is None or isinstance(how, str) or (type(how) is int and 0 <= how < orders) for how in value)
 
 
-def written(layout: Layout, ours: list[str], origin: Mapping[str, Any], rewrite: Rewrite) -> list[str]:
+def written(
+    layout: Layout, ours: list[str], origin: Mapping[str, Any], rewrite: Rewrite, used: Counter[str]
+) -> list[str]:
     """The texts of records, as the file had them that *origin* came from.
 
     Args:
@@ -186,6 +209,7 @@ def written(layout: Layout, ours: list[str], origin: Mapping[str, Any], rewrite:
         ours: the texts of all records as the layout writes them.
         origin: with ``as_written`` and ``orders``; files of earlier versions name records by their texts.
         rewrite: writes some of them in another layout.
+        used: how often each was written before; counted on.
     """
     given = origin.get("as_written")
     kept: Mapping[str, list[How]] = given if isinstance(given, Mapping) else {}
@@ -193,7 +217,6 @@ def written(layout: Layout, ours: list[str], origin: Mapping[str, Any], rewrite:
         return ours
     orders = [dataclasses.replace(layout, order=tuple(order)) for order in origin.get("orders", ())]
     reordered: dict[int, list[int]] = {}
-    used: Counter[str] = Counter()
     found = list(ours)
     for number, text in enumerate(ours):
         key = text if text in kept else _digest(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import Layout
-from seldio.schema.qa import AnswerMeta, Item, Prediction
+from seldio.schema.qa import Item, Prediction
 
 _OUTPUTS = ("prediction", "prediction_cleaned", "prediction_raw")
 _CARD = "https://huggingface.co/datasets/Spatial-Omni/SO-Bench"
@@ -36,7 +36,7 @@ SO_BENCH = JsonItems(
     marks=("qa_id", "audio_path", "question|task_name"),
     never=(*_OUTPUTS, "source_refs", "task_type"),
     sure=("question_class", "answer_format", "answer_meta"),
-    empty={"answer_meta": AnswerMeta.model_validate({})},
+    empty={"answer_meta": {}},
 )
 SO_PREDICTIONS = JsonItems(
     name="so-bench-predictions",
