@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
 import string
 from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from seldio.errors import UsageError
 from seldio.formats import item_formats
@@ -13,62 +16,98 @@ from seldio.schema.qa import Item
 from seldio.text import clipped, listed, plural
 
 _LETTERS = string.ascii_uppercase
+#: So many questions are named in an error.
+_FEW = 3
 
 
-def answered(reading: ItemReading, target: ItemFormat) -> tuple[ItemReading, list[str]]:
-    """*reading* with answers as *target* writes them, and a note where they changed.
+class RightAnswers:
+    """The right answers of a file, written as *target* writes them, a part of the file after the other.
 
-    Raises:
-        UsageError: the target takes another number of options, or some answer is not exactly one of the options.
+    Args:
+        reading: the first part.
+        target: the format to write.
     """
-    home = item_formats.named(reading.home) or reading.format
-    if target.holds != "items" or target.name in (reading.format.name, home.name):
-        return reading, []
-    _count(reading, target)
-    if target.answers is None:
-        return reading, []
-    rows, wrong = list(reading.rows), dict[str, list[str]]()
-    for number, row in enumerate(rows):
-        if not isinstance(row, Item) or not row.options or row.answer is None:
-            continue
-        found = _meant(row.answer, row.options, home.answers)
-        if len(found) == 1:
-            rows[number] = row.model_copy(update={"answer": _written(found.pop(), row.options, target)})
-        elif home.answers != target.answers:  # else it is written as it was
-            wrong.setdefault(_why(found), []).append(row.id)
-    if wrong:
-        parts = "; ".join(
-            f"{plural(len(ids), 'answer')} {'is' if len(ids) == 1 else 'are'} {why} ({listed(ids, 3)})"
-            for why, ids in wrong.items()
+
+    def __init__(self, reading: ItemReading, target: ItemFormat) -> None:
+        home = item_formats.named(reading.home) or reading.format
+        self.source, self.kind, self.target = reading.format.name, home.answers, target
+        self.other = target.holds == "items" and target.name not in (reading.format.name, home.name)
+        self.rows = self.changed = 0
+        self.sizes: Counter[int] = Counter()  # of questions with a number of options that the target does not take
+        self.few: list[str] = []  # some of those
+        self.wrong: dict[str, list[str]] = {}  # ids, by what is wrong with the answer
+
+    def add(self, table: pa.Table) -> pa.Table:
+        """*table* with answers as the target writes them, as far as they are clear."""
+        if not self.other:
+            return table
+        self.rows += len(table)
+        if self.target.counts:
+            self._count(table)
+        options = table.column("options")
+        if self.target.answers is None or options.null_count == len(options):
+            return table
+        answers = table.column("answer").to_pylist()
+        for number, (id, texts) in enumerate(zip(table.column("id").to_pylist(), options.to_pylist(), strict=True)):
+            answer = answers[number]
+            if not texts or answer is None:
+                continue
+            found = _meant(answer, texts, self.kind)
+            if len(found) == 1:
+                (index,) = found
+                answers[number] = _LETTERS[index] if self.target.answers == "letter" else texts[index]
+                self.changed += answers[number] != answer
+            elif self.kind != self.target.answers:  # else it is written as it was
+                self.wrong.setdefault(_why(found), []).append(id)
+        place = table.schema.names.index("answer")
+        return table.set_column(place, table.schema.field(place), pa.array(answers, pa.string()))
+
+    def finish(self) -> list[str]:
+        """A note where answers changed.
+
+        Raises:
+            UsageError: the target takes another number of options, or some answer is not exactly one of the options.
+        """
+        if self.sizes:
+            count, wanted = self.sizes.total(), " or ".join(map(str, self.target.counts))
+            shown = ", ".join(f"{number:,} with {size}" for size, number in sorted(self.sizes.items()))
+            names = listed([*self.few, *[""] * (count - len(self.few))], _FEW)
+            raise UsageError(
+                f"{self.target.name} takes questions with {wanted} options; {count:,} of {self.rows:,} have another "
+                f"number ({shown}): {names}. Remove these questions, or give them {wanted} options"
+            )
+        if self.wrong:
+            parts = "; ".join(
+                f"{plural(len(ids), 'answer')} {'is' if len(ids) == 1 else 'are'} {why} ({listed(ids, _FEW)})"
+                for why, ids in self.wrong.items()
+            )
+            kind = "a letter" if self.target.answers == "letter" else "the text of an option"
+            raise UsageError(
+                f"{self.target.name} cannot be made of {self.source}: it writes the right answer as {kind}, but "
+                f"{parts}. Correct or remove these questions"
+            )
+        return (
+            [f"{plural(self.changed, 'answer')} written as {self.target.answers}s of options"] if self.changed else []
         )
-        kind = "a letter" if target.answers == "letter" else "the text of an option"
-        raise UsageError(
-            f"{target.name} cannot be made of {reading.format.name}: it writes the right answer as {kind}, but "
-            f"{parts}. Correct or remove these questions"
-        )
-    changed = sum(row != old for row, old in zip(rows, reading.rows, strict=True))
-    note = f"{plural(changed, 'answer')} written as {target.answers}s of options"
-    return dataclasses.replace(reading, rows=rows), [note] if changed else []
+
+    def _count(self, table: pa.Table) -> None:
+        sizes = pc.fill_null(pc.list_value_length(table.column("options")), 0).to_numpy()
+        wrong = np.flatnonzero(~np.isin(sizes, self.target.counts))
+        self.sizes.update(sizes[wrong].tolist())
+        for row in wrong[: max(_FEW - len(self.few), 0)].tolist():
+            self.few.append(f"{clipped(table.column('id')[row].as_py(), 40)} with {sizes[row]}")
 
 
-def _written(index: int, options: list[str], target: ItemFormat) -> str:
-    return _LETTERS[index] if target.answers == "letter" else options[index]
-
-
-def _count(reading: ItemReading, target: ItemFormat) -> None:
-    """See that every question has a number of options that *target* takes."""
-    sizes = [(len(row.options or ()), row.id) for row in reading.rows if isinstance(row, Item)]
-    wrong = [(size, id) for size, id in sizes if target.counts and size not in target.counts]
-    if not wrong:
-        return
-    many = Counter(size for size, _ in wrong)
-    shown = ", ".join(f"{number:,} with {size}" for size, number in sorted(many.items()))
-    names = listed([f"{clipped(str(id), 40)} with {size}" for size, id in wrong], 3)
-    wanted = " or ".join(map(str, target.counts))
-    raise UsageError(
-        f"{target.name} takes questions with {wanted} options; {len(wrong):,} of {len(sizes):,} have another number "
-        f"({shown}): {names}. Remove these questions, or give them {wanted} options"
-    )
+def with_choices(reading: ItemReading) -> tuple[pa.Table, int]:
+    """A part with options made of the wrong answers that its format holds, and for how many questions without any."""
+    table = reading.table
+    if type(reading.format).choices is ItemFormat.choices:
+        return table, 0
+    options = [row.options if isinstance(row, Item) else None for row in reading.rows]
+    chosen = [None if given else reading.format.choices(row) for given, row in zip(options, reading.rows, strict=True)]
+    place = table.schema.names.index("options")
+    column = pa.array([made or given for made, given in zip(chosen, options, strict=True)], table.schema.types[place])
+    return table.set_column(place, table.schema.field(place), column), sum(made is not None for made in chosen)
 
 
 def _meant(answer: str, options: list[str], kind: Answers | None) -> set[int]:

@@ -1,30 +1,47 @@
-"""Convert questions and predictions: read, name the loss, write."""
+"""Convert questions and predictions, a part of their file after the other: read, name the loss, write."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
+import shutil
+import tempfile
 from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import BinaryIO
+from collections.abc import Collection, Iterator, Sequence
+from itertools import zip_longest
+from typing import IO, Any, BinaryIO, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from seldio.check.reference import RUENVAQA
-from seldio.conversion.choices import answered
-from seldio.conversion.outputs import write_single
+from seldio.conversion.choices import RightAnswers, with_choices
+from seldio.conversion.outputs import single_file
 from seldio.conversion.sources import Conversion
 from seldio.conversion.tables import ALL, checked_fields
-from seldio.errors import DataError, LossError, UsageError
+from seldio.errors import DataError, InvalidData, LossError, UsageError
 from seldio.files import Entry, Source, open_source, read_entries
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats import item_formats
-from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.item_parquet import ItemParquet
+from seldio.formats.items import ItemFormat, ItemReading, Writer
+from seldio.formats.json_items import JsonItems
+from seldio.formats.json_layout import AsWritten
 from seldio.formats.mera_submission import SUBMISSION, zipped
+from seldio.formats.parquet import too_large
+from seldio.formats.parts import Part, parts
 from seldio.formats.recognise import PARQUET_SUFFIX, is_table
-from seldio.schema.qa import Item, Prediction
+from seldio.rules.item_table import moved
+from seldio.schema.qa import Item, Prediction, table_of
 from seldio.text import plural, printable
 
 Place = str | os.PathLike[str]
+#: Bytes of a file that tell its format; of a smaller file, all of them.
+_HEAD = 1 << 16
 
 
 def read_items(place: Place | Source, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
@@ -47,8 +64,15 @@ def read_items(place: Place | Source, format: ItemFormat | None, sink: Sink) -> 
 
 def held_items(source: Source) -> ItemFormat | None:
     """The format of a source's questions or predictions, by a look that stops at the first such file."""
-    found = (item_formats.recognise(data, entry.name) for entry, data in read_entries(_likely(source), _nothing))
-    return next((format for format in found if format is not None), None)
+    for entry in _likely(source):
+        try:
+            table = entry.name.lower().endswith(PARQUET_SUFFIX)
+            format = item_formats.recognise(entry.read() if table else entry.head(_HEAD), entry.name)
+        except InvalidData:
+            continue  # what is wrong is told when the file is read in earnest
+        if format is not None:
+            return format
+    return None
 
 
 def questions_in(path: str | os.PathLike[str]) -> str | None:
@@ -68,53 +92,95 @@ def _likely(source: Source) -> list[Entry]:
     ]  # fmt: skip
 
 
-def losses(rows: Sequence[Row], target: ItemFormat) -> dict[str, str]:
-    """Fields that some of *rows* fill and *target* cannot carry, with how many rows do."""
-    counts: dict[str, int] = {}
-    for row in rows:
-        for field in type(row).model_fields:
-            if field not in target.carries and getattr(row, field) not in (None, "", [], {}):
-                counts[field] = counts.get(field, 0) + 1
-    return {field: plural(count, "row") for field, count in counts.items()}
+@dataclasses.dataclass
+class Loss:
+    """What a target cannot hold of questions or predictions, counted a part of them after the other.
 
-
-def altered(rows: Sequence[Row], data: bytes, target: ItemFormat) -> dict[str, str]:
-    """Fields that do not come back from *data* as they are in *rows*, though *target* carries them.
-
-    A key of ``extra`` that is also a key of the target, for example, has no place of its own there.
-
-    Raises:
-        DataError: *data* cannot be read at all.
+    Args:
+        target: the format to write.
+        lost: rows that fill a field which the target cannot carry, by field.
+        altered: rows of which a field that it carries does not come back as it is.
+        missing: rows that lack what it needs.
     """
-    found: list[Finding] = []
-    again = target.read(data, "the output", found.append)
-    if again is None and found:
-        raise DataError(f"{target.name} cannot hold these {plural(len(rows), 'row')}: what was made of them cannot be "
-                        f"read again ({found[0].message}). Nothing was written")  # fmt: skip
-    back: Sequence[Row] = again.rows if again is not None else []
-    counts: Counter[str] = Counter()
-    for number, row in enumerate(rows):
-        other = back[number] if number < len(back) else None
-        for field in target.carries:
-            before, after = getattr(row, field, None), getattr(other, field, None)
-            if field == "language" and before == getattr(target, "language", None):
-                continue  # what all of its questions are in, and none says
-            if before not in (None, "", [], {}) and not _kept(before, after):
-                counts[field] += 1
-    return {field: f"not the same in {plural(count, 'row')}" for field, count in counts.items()}
+
+    target: ItemFormat
+    lost: Counter[str] = dataclasses.field(default_factory=Counter)
+    altered: Counter[str] = dataclasses.field(default_factory=Counter)
+    missing: Counter[str] = dataclasses.field(default_factory=Counter)
+
+    def need(self, table: pa.Table) -> None:
+        """Count what is missing in *table*."""
+        for field in self.target.needs:
+            there = int(_filled(table, field).sum()) if field in table.schema.names else 0
+            self.missing[field] += len(table) - there
+
+    def add(self, table: pa.Table, data: bytes) -> None:
+        """Count what is lost or altered of *table* in *data*, which was made of it; a table holds any.
+
+        A key of ``extra`` that is also a key of the target, for example, has no place of its own there.
+
+        Raises:
+            DataError: *data* cannot be read at all.
+        """
+        for field in table.schema.names:
+            if field not in self.target.carries:
+                self.lost[field] += int(_filled(table, field).sum())
+        if self.target.suffix == PARQUET_SUFFIX:
+            return
+        found: list[Finding] = []
+        again = self.target.read(data, "the output", found.append)
+        if again is None and found:
+            raise _unreadable(self.target, len(table), found[0].message)
+        back = again.table if again is not None else table.schema.empty_table()
+        for field in self.target.carries:
+            if field in table.schema.names:
+                self.altered[field] += self._altered(table.column(field), back.column(field), field)
+
+    def _altered(self, before: pa.ChunkedArray, after: pa.ChunkedArray, field: str) -> int:
+        """How many filled values of a column are others *after*; of further keys, whether all are there."""
+        if before.equals(after):
+            return 0
+        nothing: tuple[object, ...] = (None, "", [], "{}" if field == "extra" else "")
+        common = getattr(self.target, "language", None) if field == "language" else None  # which no record says
+        both = zip_longest(before.to_pylist(), after.to_pylist()[: len(before)])
+        return sum(
+            one not in nothing and one != other and (common is None or one != common)
+            and not (field == "extra" and _holds(other, one))
+            for one, other in both
+        )  # fmt: skip
+
+    def lacking(self) -> str:
+        """What is missing, in words; empty where nothing is."""
+        return "; ".join(f"{field} is missing in {plural(n, 'row')}" for field, n in self.missing.items() if n)
+
+    def told(self) -> dict[str, str]:
+        """The fields that rows lose or have changed, with how many do."""
+        lost = {field: plural(count, "row") for field, count in self.lost.items() if count}
+        return lost | {
+            field: f"not the same in {plural(count, 'row')}" for field, count in self.altered.items() if count
+        }
 
 
-def _kept(before: object, after: object) -> bool:
-    """Whether a value came back; of open-ended keys, whether all are there."""
-    if isinstance(before, dict):
-        return isinstance(after, dict) and all(key in after and after[key] == before[key] for key in before)
-    return before == after
+def _unreadable(target: ItemFormat, rows: int, why: str) -> DataError:
+    return DataError(f"{target.name} cannot hold these {plural(rows, 'row')}: what was made of them cannot be read "
+                     f"again ({why}). Nothing was written")  # fmt: skip
 
 
-def missing(rows: Sequence[Row], target: ItemFormat) -> dict[str, str]:
-    """Fields that *target* needs and some of *rows* lack, with how many rows do."""
-    counts = {field: sum(getattr(row, field, None) in (None, "", []) for row in rows) for field in target.needs}
-    return {field: plural(count, "row") for field, count in counts.items() if count}
+def _filled(table: pa.Table, field: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which rows have something in a field."""
+    column = table.column(field)
+    there = column.is_valid()
+    if pa.types.is_list(column.type):
+        there = pc.greater(pc.fill_null(pc.list_value_length(column), 0), 0)
+    elif pa.types.is_string(column.type):
+        there = pc.fill_null(pc.not_equal(column, "{}" if field == "extra" else ""), False)
+    return np.asarray(there.to_numpy(), bool)
+
+
+def _holds(text: str | None, part: str) -> bool:
+    """Whether an object of JSON text has all the keys of another, with the same values."""
+    whole = {} if text is None else json.loads(text)
+    return all(key in whole and whole[key] == value for key, value in json.loads(part).items())
 
 
 def convert_items(
@@ -142,80 +208,169 @@ def convert_items(
         UsageError: there is nothing to convert, or the target needs a field that the source lacks.
     """
     allow_loss = checked_fields(allow_loss, {**Item.model_fields, **Prediction.model_fields})
-    readings = read_items(path, format, sink)
-    path = path.path if isinstance(path, Source) else path
-    if len(readings) != 1:
-        raise UsageError(f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of questions: name one")
-    reading = readings[0]
-    if reading.format.holds != target.holds:
-        return _template(reading, out, target, path)
-    notes: list[str] = []
-    if "options" in target.needs:
-        reading, notes = _with_choices(reading)
-    same = reading.format.name == target.name
-    reading, changed = answered(reading, target)
-    notes += changed
-    lacking = missing(reading.rows, target) if target.name not in (reading.format.name, reading.home) else {}
-    if lacking:
-        fields = "; ".join(f"{field} is missing in {count}" for field, count in lacking.items())
-        raise UsageError(f"{target.name} cannot be made of {reading.format.name}: {fields}")
-    try:
-        origin = target.origin_of(reading, notes.append)
-        data = target.write(reading.rows, origin)
-    except LossError as error:  # of the format itself: no permission helps
-        fields = "; ".join(f"{field}: {what}" for field, what in error.losses.items())
-        raise UsageError(f"{target.name} cannot be made of {reading.format.name}: {fields}") from error
-    lost = reading.lost
-    if not same and item_formats.recognise(data, f"out{target.suffix}") is None:
-        data = target.write(target.marked(reading.table), origin)
-    if not same:
-        lost = lost | losses(reading.rows, target) | altered(reading.rows, data, target)
-    allowed(lost, target, allow_loss)
-    written = write_single(_packed(data, out, target), out, path)
-    return done(reading.format.name, target.name, len(reading.rows), written, lost, notes)
+    place = path.path if isinstance(path, Source) else path
+    with (
+        reopened(path, sink) as source,
+        tempfile.TemporaryFile() as spool,
+        target.writer(cast("BinaryIO", spool)) as writer,
+    ):
+        work = _Work(target, writer)
+        for reading in _one_file(source, place, format, sink):
+            work.add(reading)
+        converted = work.finish(allow_loss)
+        with single_file(out, [place]) as (stream, written):
+            _put(spool, stream, out, target)
+    return dataclasses.replace(converted, written=written)
 
 
-def _with_choices(reading: ItemReading) -> tuple[ItemReading, list[str]]:
-    """*reading* with options for questions without any, where its format holds wrong answers beside the right one."""
-    rows: list[Row] = []
-    made = 0
-    for row in reading.rows:
-        choices = reading.format.choices(row) if isinstance(row, Item) and not row.options else None
-        rows.append(row if choices is None else row.model_copy(update={"options": choices}))
-        made += choices is not None
-    if not made:
-        return reading, []
-    note = f"options of {plural(made, 'question')} made of the answers that {reading.format.name} holds"
-    return dataclasses.replace(reading, rows=rows), [note]
-
-
-def _packed(data: bytes, out: Place | BinaryIO, target: ItemFormat) -> bytes:
-    """*data*; in a zip, as MERA takes it, where the output of a submission is called one.
+def _one_file(source: Source, place: Place, format: ItemFormat | None, sink: Sink) -> Iterator[ItemReading]:
+    """The only file of questions or predictions in a source, in parts that follow each other.
 
     Raises:
-        UsageError: the output is called an archive, and the target is none.
+        UsageError: there is none, or several.
     """
-    name = os.fspath(out) if isinstance(out, str | os.PathLike) else ""
-    if not str(name).lower().endswith(".zip"):
-        return data
-    if target is not SUBMISSION:
-        raise UsageError(f"{target.name} is written as one file, not as an archive: -o with another name than .zip")
-    return zipped({f"{RUENVAQA}.json": data})
+    found = [part for part in parts(source, format, sink) if part.questions is not None]
+    files = {file.entry.path for part in found for file in part.files}
+    if len(files) > 1:  # all but one may hold nothing that can be read
+        files = {path for path, _ in _readings(found, sink)}
+    readings = (reading for path, reading in _readings(found, sink) if path in files)
+    first = next(readings, None) if len(files) == 1 else None
+    if first is None:
+        count = plural(0 if len(files) == 1 else len(files), "file")
+        raise UsageError(f"{printable(os.fspath(place))} holds {count} of questions: name one")
+    yield first
+    yield from readings
 
 
-def _template(reading: ItemReading, out: Place | BinaryIO, target: ItemFormat, path: Place) -> Conversion:
-    """Write what a model has to fill in to answer the questions of *reading*.
+def _readings(found: Sequence[Part], sink: Sink) -> Iterator[tuple[str, ItemReading]]:
+    """What the parts of files hold, with the path of each; what is wrong goes to *sink*, with its line in the file."""
+    lines: Counter[str] = Counter()  # in front of the next part of a file
+    for part in found:
+        for file in part.texts(sink):
+            said = cast("Sink", lambda finding, before=lines[file.path]: sink(moved(finding, before)))
+            for reading in cast("ItemFormat", part.format).readings(file.data, file.path, said):
+                yield file.path, reading
+            lines[file.path] += file.data.count(b"\n") if part.span is not None else 0
+
+
+class _Work:
+    """One file being converted, a part of it after the other.
+
+    Args:
+        target: the format to write.
+        writer: of the target.
+    """
+
+    def __init__(self, target: ItemFormat, writer: Writer) -> None:
+        self.target, self.writer, self.loss = target, writer, Loss(target)
+        self.reading: ItemReading | None = None  # the last one
+        self.rows = self.made = self.chosen = 0
+        self.memory = AsWritten()
+        self.answers: RightAnswers | None = None
+        self.marks = False
+        self.wrong: LossError | None = None
+
+    def add(self, reading: ItemReading) -> None:
+        """Convert a part of the file.
+
+        Raises:
+            UsageError: the target holds questions, and the file predictions; or it cannot answer these questions.
+            DataError: what was written cannot be read again.
+        """
+        first, self.reading = self.reading is None, reading
+        table = reading.table
+        self.rows += len(table)
+        if reading.format.holds != self.target.holds:
+            rows = _template(reading, self.target)
+            self.made += len(rows)
+            self.writer.add(table_of(rows, Prediction), None)
+            return
+        if "options" in self.target.needs:
+            table, chosen = with_choices(reading)
+            self.chosen += chosen
+        self.answers = self.answers or RightAnswers(reading, self.target)
+        table = self.answers.add(table)
+        self.made += len(table)
+        self.loss.need(table)
+        same = reading.format.name == self.target.name
+        if reading.note is not None and isinstance(self.target, ItemParquet):
+            reading.note(self.memory)
+        try:
+            origin = None if isinstance(self.target, ItemParquet) else self.target.origin_of(reading, _silent)
+            if first and not same and isinstance(self.target, JsonItems):
+                head = self.target.write(table.slice(0, 1), origin)
+                self.marks = item_formats.recognise(head, f"out{self.target.suffix}") is None
+            data = self.writer.add(self.target.marked(table) if self.marks else table, origin)
+            if not same:
+                self.loss.add(table, data)
+        except LossError as error:  # of the format itself: no permission helps
+            self.wrong = error
+
+    def finish(self, allow_loss: Collection[str]) -> Conversion:
+        """What was converted, once nothing is missing or lost.
+
+        Raises:
+            LossError: the target cannot carry a field, and its loss is not allowed.
+            UsageError: the target needs a field that the source lacks, or cannot hold these rows.
+        """
+        reading = self.reading
+        assert reading is not None
+        source, target, notes = reading.format.name, self.target.name, list[str]()
+        if reading.format.holds != self.target.holds:
+            self.writer.close(None)
+            notes.append("a template: the predictions are empty, for a model to fill in")
+            return self._done(source, {}, notes)
+        if self.chosen:
+            notes.append(f"options of {plural(self.chosen, 'question')} made of the answers that {source} holds")
+        if self.answers is not None:
+            notes += self.answers.finish()
+        if target not in (source, reading.home) and (lacking := self.loss.lacking()):
+            raise UsageError(f"{target} cannot be made of {source}: {lacking}")
+        if self.wrong is not None:
+            fields = "; ".join(f"{field}: {what}" for field, what in self.wrong.losses.items())
+            raise UsageError(f"{target} cannot be made of {source}: {fields}") from self.wrong
+        if reading.note is not None and isinstance(self.target, ItemParquet):
+            reading = dataclasses.replace(reading, source=self.memory.origin())
+        self.writer.close(self.target.origin_of(reading, notes.append))
+        large = too_large(pq.read_metadata(self.writer.stream)) if isinstance(self.target, ItemParquet) else None
+        if large is not None and target != source:
+            raise _unreadable(self.target, self.made, large.message)
+        lost = reading.lost | (self.loss.told() if target != source else {})
+        return self._done(source, allowed(lost, self.target, allow_loss), notes)
+
+    def _done(self, source: str, lost: dict[str, str], notes: Sequence[str]) -> Conversion:
+        return Conversion((source,), self.target.name, 1, (), self.rows, (self.rows, self.made), lost, tuple(notes), ())
+
+
+def _silent(note: str) -> None:
+    """What cannot be kept of an origin is told once, of the whole file."""
+
+
+def _template(reading: ItemReading, target: ItemFormat) -> list[Prediction]:
+    """What a model has to fill in to answer the questions of *reading*.
 
     Raises:
         UsageError: it holds predictions, or the target cannot answer these questions.
     """
     if target.holds == "items":
         raise UsageError(f"{reading.format.name} holds predictions, {target.name} questions: convert the questions")
-    rows = target.template([row for row in reading.rows if isinstance(row, Item)])
-    note = "a template: the predictions are empty, for a model to fill in"
-    written = write_single(_packed(target.write(rows), out, target), out, path)
-    return dataclasses.replace(done(reading.format.name, target.name, len(reading.rows), written, {}, [note]),
-                               rows=(len(reading.rows), len(rows)))  # fmt: skip
+    return target.template([row for row in reading.rows if isinstance(row, Item)])
+
+
+def _put(spool: IO[bytes], stream: BinaryIO, out: Place | BinaryIO, target: ItemFormat) -> None:
+    """Write what was spooled; in a zip, as MERA takes it, where the output of a submission is called one.
+
+    Raises:
+        UsageError: the output is called an archive, and the target is none.
+    """
+    spool.seek(0)
+    name = os.fspath(out) if isinstance(out, str | os.PathLike) else ""
+    if not str(name).lower().endswith(".zip"):
+        shutil.copyfileobj(spool, stream)
+    elif target is SUBMISSION:
+        stream.write(zipped({f"{RUENVAQA}.json": spool.read()}))
+    else:
+        raise UsageError(f"{target.name} is written as one file, not as an archive: -o with another name than .zip")
 
 
 def allowed(lost: dict[str, str], target: ItemFormat, allow_loss: Collection[str]) -> dict[str, str]:
@@ -228,14 +383,6 @@ def allowed(lost: dict[str, str], target: ItemFormat, allow_loss: Collection[str
     if refused:
         raise LossError(target.name, refused)
     return lost
-
-
-def done(
-    source: str, target: str, rows: int, written: tuple[str, ...], lost: dict[str, str], notes: Sequence[str] = (),
-    findings: Sequence[Finding] = (),
-) -> Conversion:  # fmt: skip
-    """What a conversion of *rows* questions did."""
-    return Conversion((source,), target, 1, written, rows, (rows, rows), lost, tuple(notes), tuple(findings))
 
 
 def _nothing(finding: Finding) -> None:

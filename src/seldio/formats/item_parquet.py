@@ -285,8 +285,13 @@ class _Writer(Writer):
 
     def __init__(self, format: ItemParquet, stream: BinaryIO) -> None:
         super().__init__(format, stream)
-        self._file = pq.ParquetWriter(stream, format.schema, write_page_checksum=True, store_schema=False)
+        self._file: pq.ParquetWriter | None = None  # once there is something to write
         self._rows = 0
+
+    def __exit__(self, *error: object) -> None:
+        """See :meth:`Writer.__exit__`."""
+        if self._file is not None and self._file.is_open:
+            self._file.close()
 
     def add(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:  # noqa: ARG002 - it is known at the end
         """See :meth:`Writer.add`."""
@@ -298,19 +303,23 @@ class _Writer(Writer):
 
     def close(self, origin: dict[str, object] | None) -> None:
         """See :meth:`Writer.close`."""
-        self._flush(1)
-        self._file.add_key_value_metadata({_KEY: json.dumps({"holds": self.format.holds, **(origin or {})})})
-        self._file.close()
+        file = self._flush(1)
+        file.add_key_value_metadata({_KEY: json.dumps({"holds": self.format.holds, **(origin or {})})})
+        file.close()
 
-    def _flush(self, least: int) -> None:
+    def _flush(self, least: int) -> pq.ParquetWriter:
         """Write groups of rows, while there are *least* rows."""
+        schema = self.format.schema
+        file = self._file or pq.ParquetWriter(self.stream, schema, write_page_checksum=True, store_schema=False)
+        self._file = file
         table = pa.concat_tables([self.format.schema.empty_table(), *self._tables])
         start = 0
         while len(table) - start >= least:
-            self._file.write_table(table.slice(start, GROUP), row_group_size=GROUP)
+            file.write_table(table.slice(start, GROUP), row_group_size=GROUP)
             start += GROUP
         self._tables = [table.slice(start)]
         self._rows = max(len(table) - start, 0)
+        return file
 
 
 def _size(origin: Mapping[str, object]) -> int:

@@ -6,12 +6,13 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import BinaryIO, Literal
+from typing import BinaryIO, Literal, Self
 
 import pyarrow as pa
 
 from seldio.findings import Finding, Rule, Sink
 from seldio.formats.base import Place
+from seldio.formats.json_layout import AsWritten
 from seldio.schema.qa import Item, Prediction, Rows, table_of
 
 Row = Item | Prediction
@@ -34,6 +35,7 @@ class ItemReading:
         source: what the file holds beside its rows (a container's keys, the layout of its text), or what finds it
             out where a writer asks, see :attr:`origin`.
         lost: what of the file is in no row, by the field that it belongs to.
+        note: takes note of how the rows are written, of a file that is read in parts.
     """
 
     format: ItemFormat
@@ -42,6 +44,7 @@ class ItemReading:
     locate: Locate
     source: dict[str, object] | Callable[[], dict[str, object]] = dataclasses.field(default_factory=dict)
     lost: dict[str, str] = dataclasses.field(default_factory=dict)
+    note: Callable[[AsWritten], None] | None = None
 
     @cached_property
     def table(self) -> pa.Table:
@@ -83,6 +86,12 @@ class Writer:
         self.format, self.stream = format, stream
         self._tables: list[pa.Table] = []
         self._alone = b""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Let go of what an error has left unfinished."""
 
     def add(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:
         """Take the rows of *table*; return the file that they alone make."""

@@ -114,7 +114,8 @@ class JsonItems(ItemFormat):
         table = reader.table()
         if not reader.records.readable:
             return None
-        return ItemReading(self, path, Rows(table, self.model), reader.locate, partial(reader.origin, table))
+        rows, note = Rows(table, self.model), partial(reader.note, table)
+        return ItemReading(self, path, rows, reader.locate, partial(reader.origin, table), note=note)
 
     def write(self, rows: Sequence[Row] | pa.Table, origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`."""
@@ -369,14 +370,18 @@ class _Reader:
                 self.report_flaw(flaw, record)
         return row
 
-    def origin(self, table: pa.Table, before: AsWritten | None = None) -> dict[str, object]:
-        """What the writer wants back; *before*: of the parts of the file that stand before these lines."""
+    def origin(self, table: pa.Table) -> dict[str, object]:
+        """What the writer wants back."""
+        memory = AsWritten()
+        self.note(table, memory)
+        return memory.origin()
+
+    def note(self, table: pa.Table, memory: AsWritten) -> None:
+        """Take note of how the rows are written."""
         frame, theirs = self.records.texts(self.numbers.tolist())
-        memory = before if before is not None else AsWritten()
         first = theirs[0].removeprefix(frame.lead).strip(" \t\r\n") if theirs else ""
         layout = memory.laid_out(frame, first, self.records.data)
         memory.add(self.format.texts(table, layout), theirs, partial(self.format.rewritten, table))
-        return memory.origin()
 
     def locate(self, row: int, field: str | None, number: int | None) -> Place:
         """See :class:`ItemReading`."""

@@ -161,7 +161,7 @@ def guarded(data: bytes, path: str, sink: Sink, read: Callable[[pq.ParquetFile],
     """What *read* makes of the file in *data*; None after a finding, where it is damaged, too large or wrong."""
     try:
         file = opened(data)
-        found = _too_large(file.metadata) or read(file)
+        found = too_large(file.metadata) or read(file)
     except DAMAGE as error:
         reason = clipped(" ".join(str(error).split()) or type(error).__name__, 160)
         found = Wrong("SYN301", f"the Parquet file is damaged: {reason}", "write or fetch the file again")
@@ -198,7 +198,8 @@ def _metadata(data: bytes) -> Any:
     return pq.ParquetFile(pa.BufferReader(MAGIC + footer + data[-8:]), arrow_extensions_enabled=False).metadata
 
 
-def _too_large(metadata: Any) -> Wrong | None:
+def too_large(metadata: Any) -> Wrong | None:
+    """Why a file is refused before its rows are read; None where it is not."""
     groups = (metadata.row_group(number) for number in range(metadata.num_row_groups))
     size = sum(group.total_byte_size for group in groups)
     hint = "split it into files of fewer clips"
