@@ -14,9 +14,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import seldio
 from seldio import synth
 from seldio.check.reference import load
 from seldio.check.validation import validate
+from seldio.data import export, export_shards, exporting
+from seldio.data.exporting import LEDGER
 from seldio.engines import running
 from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
@@ -302,3 +305,43 @@ def test_scores_are_the_same_in_any_cut(shared: Path, tmp_path: Path, monkeypatc
         monkeypatch.setattr(cutting, "HOLD", hold)
         with running(workers, resume=tmp_path / f"{size}-{hold}"):
             assert scored() == whole
+
+
+# --- exports and the index of windows ------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four short clips with recordings and labels."""
+    folder = tmp_path_factory.mktemp("clips") / "starss23"
+    write_tree(folder, 11, seconds=1.0, media=("audio",))
+    return folder
+
+
+def exported(source: Path, out: Path, kind: str) -> dict[str, bytes]:
+    export(source, out, kind, shard_bytes=150_000)
+    files = (path for path in out.rglob("*") if path.is_file() and LEDGER not in path.parts)
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "webdataset", "audiofolder"])
+def test_an_export_has_the_same_bytes_for_any_cut(
+    clips: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = exported(clips, tmp_path / "whole", kind)
+    for number, (lot, listed, workers) in enumerate([(1, 1, 1), (3, 2, 2), (64, 16, 2)]):
+        monkeypatch.setattr(exporting, "_LOT_FILES", lot)
+        monkeypatch.setattr(export_shards, "LISTED_CLIPS", listed)
+        with running(workers):
+            assert whole == exported(clips, tmp_path / str(number), kind)
+
+
+def test_the_index_of_windows_is_the_same_anywhere(clips: Path, tmp_path: Path) -> None:
+    def index() -> tuple[str, int, list[tuple[str, list[int]]]]:
+        windows = seldio.windows(clips, seconds=0.3, hop=0.2, target="activity")
+        return repr(windows), len(windows), [(window["clip"], window["frames"].tolist()) for window in windows]
+
+    expected = index()
+    for workers, resume in ((1, tmp_path / "parts"), (2, tmp_path / "parts"), (2, None)):
+        with running(workers, resume=resume):
+            assert expected == index()
