@@ -142,7 +142,7 @@ def _stream(table: pa.Table, columns: Iterable[str] | None) -> bytes:
     return bytes(stream.getvalue().to_pybytes())
 
 
-class _Elsewhere(contract.Part):
+class _Elsewhere(contract.FileRows):
     """The rows of a clip as part of a larger reading; where they stand is asked of the reading that they are in."""
 
     def __init__(self, file: TextFile, own: LabelFile, first: int, found: Callable[[], Reading]) -> None:
@@ -150,17 +150,17 @@ class _Elsewhere(contract.Part):
         self.first, self.rows, self.readable = first, own.rows, own.readable
         self._within, self._found = own.within, found
 
-    def found(self) -> tuple[Reading, contract.Part]:
+    def found(self) -> tuple[Reading, contract.FileRows]:
         """The reading that they are in, and their part of it."""
         reading = self._found()
         return reading, [part for part in reading.parts if part.file.path == self.file.path][self._within]
 
     def place(self, row: int, field: str | None) -> Place:
-        """See :meth:`contract.Part.place`."""
+        """See :meth:`contract.FileRows.place`."""
         return self.found()[1].place(row, field)
 
     def lines(self, rows: Ints) -> Ints:
-        """See :meth:`contract.Part.lines`."""
+        """See :meth:`contract.FileRows.lines`."""
         return self.found()[1].lines(rows)
 
 
@@ -271,7 +271,7 @@ class LabelSet:
             yield from (found._replace(file=found.file + before) for found in one.findings)
             before += len(one.numbers.columns["rows"])
 
-    def _profile(self, reading: Reading, filled: Sequence[contract.Part], lengths: Mapping[str, int]) -> Profile:
+    def _profile(self, reading: Reading, filled: Sequence[contract.FileRows], lengths: Mapping[str, int]) -> Profile:
         def texts() -> list[TextFile]:
             if len(self.rows) == 1 and self.rows[0].reading is not None:
                 return [part.file for part in filled]
@@ -294,7 +294,7 @@ def _itself(reading: Reading) -> Reading:
 
 
 def _of_set(
-    rule: Rule, profile: Profile, reading: Reading, filled: Sequence[contract.Part]
+    rule: Rule, profile: Profile, reading: Reading, filled: Sequence[contract.FileRows]
 ) -> Iterator[RowFinding]:  # fmt: skip
     files: list[int] = []
 

@@ -6,7 +6,7 @@ import dataclasses
 from functools import cache
 
 from seldio.errors import UnknownFormat
-from seldio.formats.base import Format, Part, Place, Reading, TextFile
+from seldio.formats.base import FileRows, Format, Place, Reading, TextFile
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.parquet import PARQUET
@@ -40,4 +40,4 @@ def format_names() -> list[str]:
     return [name for format in FORMATS for name in (format.name, *format.aliases)]
 
 
-__all__ = ["FORMATS", "Format", "Part", "Place", "Reading", "TextFile", "format_names", "get"]
+__all__ = ["FORMATS", "FileRows", "Format", "Place", "Reading", "TextFile", "format_names", "get"]

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 
-from seldio.formats.cells import KINDS, Problem
+from seldio.formats.cells import KINDS, CellProblem
 
 #: So many shapes are learned of the files that are read together; rows of further shapes are looked at one by one.
 MOST_SHAPES = 64
@@ -86,7 +86,7 @@ class BadRows:
         shapes = rb"|".join(rb"((?:" + shape.pattern + rb")++)" for shape in self.known)
         return re.compile(rb"(?:" + self._good + rb")++|" + shapes + rb"|([^\n]*+\n)")
 
-    def learn(self, row: str, parts: Sequence[str], problems: Sequence[Problem | None]) -> None:
+    def learn(self, row: str, parts: Sequence[str], problems: Sequence[CellProblem | None]) -> None:
         """Remember the shape of *row*, with *parts* between its commas and what is wrong with each, if it can be."""
         bad = [(number, problem) for number, problem in enumerate(problems) if problem is not None]
         if not bad:
@@ -128,7 +128,7 @@ def _number(kind: str) -> bytes:
     )
 
 
-def _alike(cell: str, kind: str, problem: Problem) -> bytes | None:
+def _alike(cell: str, kind: str, problem: CellProblem) -> bytes | None:
     """What matches cells with the same problem as *cell*, in a column of *kind*; None where that is hard to say."""
     if len(cell) > _LONGEST or problem.code == "SAF201":
         return None
@@ -163,7 +163,7 @@ def _alike(cell: str, kind: str, problem: Problem) -> bytes | None:
 
 
 def _kept(
-    shape: BadRow, row: str, parts: Sequence[str], problems: Sequence[Problem | None], kinds: Sequence[str]
+    shape: BadRow, row: str, parts: Sequence[str], problems: Sequence[CellProblem | None], kinds: Sequence[str]
 ) -> BadRow | None:
     """*shape* with the way to make its rows readable; None where no replacement of characters does it."""
     if "name" in kinds:  # what is odd in a number may be a letter of a name

@@ -66,7 +66,7 @@ class FirstRow(int):
         return row
 
 
-class Part(ABC):
+class FileRows(ABC):
     """The rows that one file gave to a table."""
 
     def __init__(self, file: TextFile, origin: ClipFile) -> None:
@@ -98,14 +98,14 @@ class Reading:
 
     format: Format
     table: pa.Table
-    parts: Sequence[Part]
+    parts: Sequence[FileRows]
     whole: frozenset[str] = frozenset()
 
     @cached_property
     def _firsts(self) -> list[int]:
         return [part.first for part in self.parts]
 
-    def part_of(self, row: int) -> Part:
+    def part_of(self, row: int) -> FileRows:
         """The file that row number *row* of the table came from."""
         return self.parts[bisect.bisect_right(self._firsts, row) - 1]
 
@@ -171,13 +171,13 @@ class Format(ABC):
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
         """The rows of one clip in this format; line ends as *file* says."""
 
-    def origin(self, parts: Sequence[Part]) -> Origin:
+    def origin(self, parts: Sequence[FileRows]) -> Origin:
         """The metadata of a table read from *parts*."""
         return Origin(self.name, self.vocabulary, tuple(part.origin for part in parts))
 
 
 def assembled(
-    format: Format, columns: dict[str, Any], parts: Sequence[Part], whole: frozenset[str] = frozenset()
+    format: Format, columns: dict[str, Any], parts: Sequence[FileRows], whole: frozenset[str] = frozenset()
 ) -> Reading:
     """A reading of *columns* (without ``clip``) whose parts know their number of rows."""
     first = 0

@@ -22,7 +22,7 @@ from seldio.text import clipped, plural, printable
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Kind:
+class CellKind:
     """A kind of cell: what it matches, what is expected for messages, and numpy values as an Arrow array of strings."""
 
     pattern: bytes
@@ -58,15 +58,15 @@ _HIDDEN = (
 )
 _NAME = rb"(?![ =+@-])(?:(?!" + _HIDDEN + rb')[^,"\x00-\x1f\x7f])++(?<! )'
 
-KINDS: dict[str, Kind] = {
-    "int": Kind(_INT, "a whole number", _whole),
-    "whole": Kind(_DECIMAL, "a whole number", _whole),
-    "real": Kind(_REAL, "a decimal number", _real),
-    "real3": Kind(_REAL, "a decimal number", _real3),
-    "real3inf": Kind(rb"(?:" + _REAL + rb"|-?+inf)", "a decimal number, inf or -inf", _real3),
-    "flag": Kind(rb"[01]", "0 or 1", _whole),
-    "name": Kind(_NAME, "a class name", lambda values: pa.array(values, pa.string())),
-    "zero": Kind(_REAL, "0", _real),
+KINDS: dict[str, CellKind] = {
+    "int": CellKind(_INT, "a whole number", _whole),
+    "whole": CellKind(_DECIMAL, "a whole number", _whole),
+    "real": CellKind(_REAL, "a decimal number", _real),
+    "real3": CellKind(_REAL, "a decimal number", _real3),
+    "real3inf": CellKind(rb"(?:" + _REAL + rb"|-?+inf)", "a decimal number, inf or -inf", _real3),
+    "flag": CellKind(rb"[01]", "0 or 1", _whole),
+    "name": CellKind(_NAME, "a class name", lambda values: pa.array(values, pa.string())),
+    "zero": CellKind(_REAL, "0", _real),
 }
 #: The value that numbers stay below.
 LIMIT = 1e9
@@ -113,7 +113,7 @@ _TYPESET = str.maketrans(dict.fromkeys(_DASHES, "-") | dict.fromkeys("°º˚"))
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Problem:
+class CellProblem:
     """What is wrong with a cell: a *value*, *shift* characters from its start, and the cell as it can only be meant.
 
     A cell that can mean several things, or nothing, is not *repaired*.
@@ -198,17 +198,17 @@ def _at(rule: Rule, path: str, data: bytes, position: int, message: str, value: 
     return rule.at(path, message, hint, before.count(b"\n") + 1, column, value, excerpt)
 
 
-def control_character(cell: str) -> Problem | None:
+def control_character(cell: str) -> CellProblem | None:
     """A terminal escape, bidirectional control or other invisible character in *cell*."""
     match = _CONTROL.search(cell)
     if match is None:
         return None
     message = f"an invisible control character ({printable(match.group())}) in a cell"
     hint = "remove it: it can rewrite a terminal or hide text"
-    return Problem("SAF201", message, match.group(), hint, shift=match.start())
+    return CellProblem("SAF201", message, match.group(), hint, shift=match.start())
 
 
-def problem(cell: str, kind: str, field: str, first: bool) -> Problem | None:
+def problem(cell: str, kind: str, field: str, first: bool) -> CellProblem | None:
     """What is wrong with *cell* in a column of *kind*; None where nothing is.
 
     Spaces before a number are legal behind a comma, not at the start of a row (*first*).
@@ -220,12 +220,12 @@ def problem(cell: str, kind: str, field: str, first: bool) -> Problem | None:
     if _fits(kind, text):
         if cell.endswith(text) and not leading.strip(" ") and not (first and leading):
             return None
-        return Problem("SYN123", "white space around a number, other than spaces after a comma", cell, "remove it",
+        return CellProblem("SYN123", "white space around a number, other than spaces after a comma", cell, "remove it",
                        repaired=text)  # fmt: skip
     if (found := control_character(cell)) is not None:
         return found
     code, message, hint, repaired = _misfit(text, kind, field)
-    return Problem(code, f"{field} {message}", text, hint, len(leading), repaired)
+    return CellProblem(code, f"{field} {message}", text, hint, len(leading), repaired)
 
 
 def _fits(kind: str, text: str) -> bool:

@@ -32,7 +32,7 @@ _ENDS = {"\n": "LF", "\r\n": "CR LF", "\r": "CR"}
 _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
-class Cell(NamedTuple):
+class QuotedCell(NamedTuple):
     """One cell.
 
     Args:
@@ -53,7 +53,7 @@ class Cell(NamedTuple):
 class QuotedRow(NamedTuple):
     """The cells of one row, where it begins and ends in the text, and its line end (none: the end of the file)."""
 
-    cells: list[Cell]
+    cells: list[QuotedCell]
     start: int
     end: int
     newline: str
@@ -79,18 +79,20 @@ def rows(text: str, start: int = 0) -> Iterator[QuotedRow]:
 
 def row_at(text: str, start: int) -> QuotedRow:
     """The row that begins at *start*."""
-    cells: list[Cell] = []
+    cells: list[QuotedCell] = []
     position = start
     while True:
         match = _CELL.match(text, position)
         if match is None or (match[3] or "").startswith('"'):
             rest = text[position + 1 :].replace('""', '"')
-            return QuotedRow([*cells, Cell(rest, position + 1, len(text), True, "unclosed")], start, len(text), "")
+            return QuotedRow(
+                [*cells, QuotedCell(rest, position + 1, len(text), True, "unclosed")], start, len(text), ""
+            )
         if match[1] is None:
-            cells.append(Cell(match[3], match.start(3), match.end(3)))
+            cells.append(QuotedCell(match[3], match.start(3), match.end(3)))
         else:
             value = match[1].replace('""', '"') + match[2]
-            cells.append(Cell(value, match.start(1), match.end(1), True, "tail" if match[2] else ""))
+            cells.append(QuotedCell(value, match.start(1), match.end(1), True, "tail" if match[2] else ""))
         if match[4] != ",":
             return QuotedRow(cells, start, match.start(4), match[4])
         position = match.end()
@@ -231,7 +233,7 @@ class CsvTable:
     starts: Sequence[int]
     layout: CsvLayout
 
-    def cell(self, row: int, column: int) -> Cell:
+    def cell(self, row: int, column: int) -> QuotedCell:
         """A cell with where it stands."""
         return row_at(self.source.text, self.starts[row]).cells[column]
 

@@ -66,7 +66,7 @@ class Named(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Split:
+class SplitSpec:
     """A split: its name, which is its folder's, its folds and the recordings of its rooms."""
 
     name: str
@@ -129,7 +129,7 @@ class DatasetSpec:
     mix: re.Pattern[str] | None = None
     example: str = ""
     tops: Mapping[str, Top] = field(default_factory=dict)
-    splits: tuple[Split, ...] = ()
+    splits: tuple[SplitSpec, ...] = ()
     depth: int = 0
     below_eval: Literal["none", "any", "eval"] = "none"
     kinds: Mapping[int, str] = field(default_factory=dict)
@@ -234,7 +234,7 @@ PLAIN: Mapping[str, Top] = MappingProxyType({
 })  # fmt: skip
 
 
-def _starss(newer: bool) -> tuple[Split, ...]:
+def _starss(newer: bool) -> tuple[SplitSpec, ...]:
     """The splits of STARSS23, or without its new rooms those of STARSS22."""
     train, test = frozenset({3}), frozenset({4})
     train_tau = {4: (1, *range(4, 9)), 6: range(1, 8), 7: range(1, 7), 9: range(1, 9)}  # no mix002, mix003
@@ -243,10 +243,10 @@ def _starss(newer: bool) -> tuple[Split, ...]:
         train_tau |= {12: range(1, 11), 13: range(1, 10), 14: range(1, 5)}
         test_tau |= {15: range(1, 11), 16: range(1, 15)}
     return (
-        Split("dev-train-sony", train, {21: range(1, 30), 22: range(1, 12)}),
-        Split("dev-train-tau", train, train_tau),
-        Split("dev-test-sony", test, {23: range(1, 15), 24: range(1, 17)}),
-        Split("dev-test-tau", test, test_tau),
+        SplitSpec("dev-train-sony", train, {21: range(1, 30), 22: range(1, 12)}),
+        SplitSpec("dev-train-tau", train, train_tau),
+        SplitSpec("dev-test-sony", test, {23: range(1, 15), 24: range(1, 17)}),
+        SplitSpec("dev-test-tau", test, test_tau),
     )
 
 
@@ -255,8 +255,8 @@ _SYNTHETIC = frozenset({1, 2})
 _KINDS = {1: _TRAIN, 2: _TRAIN, 3: _TRAIN, 4: _TEST}
 _WITHOUT_VIDEO = frozenset(f"fold3_room21_mix{mix:03d}" for mix in range(1, 13))
 _UNFILMED = "STARSS23 has no video of fold3_room21_mix001 to mix012"
-_IN_2020 = tuple(Split(name, frozenset(f)) for name, f in ((_TRAIN, (3, 4, 5, 6)), (_VAL, (2,)), (_TEST, (1,))))
-_IN_2021 = tuple(Split(name, frozenset(f)) for name, f in ((_TRAIN, (1, 2, 3, 4)), (_VAL, (5,)), (_TEST, (6,))))
+_IN_2020 = tuple(SplitSpec(name, frozenset(f)) for name, f in ((_TRAIN, (3, 4, 5, 6)), (_VAL, (2,)), (_TEST, (1,))))
+_IN_2021 = tuple(SplitSpec(name, frozenset(f)) for name, f in ((_TRAIN, (1, 2, 3, 4)), (_VAL, (5,)), (_TEST, (6,))))
 _ROOMS = "|".join(f"fold{min(split.folds)}_room(?:{'|'.join(map(str, split.rooms))})" for split in _starss(True))
 _VALID = "|".join(word for word, split in WORDS.items() if split == VALIDATION)
 

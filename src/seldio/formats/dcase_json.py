@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 from seldio import geometry
 from seldio.findings import Sink
 from seldio.formats import json_text
-from seldio.formats.base import Format, Part, Place, Reading, TextFile, assembled
+from seldio.formats.base import FileRows, Format, Place, Reading, TextFile, assembled
 from seldio.reader_rules import READER_RULES
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import clipped
@@ -113,7 +113,7 @@ class JsonFormat(Format):
         return ((text + "\n" if file.final_newline else text).replace("\n", file.newline)).encode()
 
 
-class JsonPart(Part):
+class JsonPart(FileRows):
     """The annotations of one file."""
 
     def __init__(self, file: TextFile) -> None:
@@ -145,7 +145,7 @@ class JsonPart(Part):
         return document
 
     def place(self, row: int, field: str | None) -> Place:
-        """See :meth:`Part.place`; a direction points at the segmentation that it comes from."""
+        """See :meth:`FileRows.place`; a direction points at the segmentation that it comes from."""
         key = _KEY_OF.get(field or "")
         pointer: Pointer = ("annotations", self.numbers[row])
         try:

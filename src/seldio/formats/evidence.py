@@ -41,7 +41,7 @@ _ROW = 64
 
 
 @dataclasses.dataclass(frozen=True)
-class Column:
+class SampleColumn:
     """One file column of the sample: its numbers, whether any has a decimal point, and how many words."""
 
     values: np.ndarray[Any, np.dtype[np.float64]]
@@ -75,7 +75,7 @@ class Sample:
 
     width: int
     header: tuple[str, ...]
-    columns: tuple[Column, ...]
+    columns: tuple[SampleColumn, ...]
     rows: int
     names: tuple[str, ...]
     crlf: bool
@@ -203,7 +203,7 @@ _PLAIN = re.compile(r"[0-9+.\0-]*")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?")
 
 
-def _column(texts: Sequence[str]) -> Column:
+def _column(texts: Sequence[str]) -> SampleColumn:
     if (plain := _plain(texts)) is not None:
         return plain
     found = [cells.plainly(cell.strip().strip('"')) for cell in texts]
@@ -212,16 +212,16 @@ def _column(texts: Sequence[str]) -> Column:
     numbers = [text for text in found if _NUMBER.fullmatch(text) and len(text) < 60]
     words = sum(cells.wordy(text) and text.lower() not in ("nan", "inf", "na", "none", "null") for text in found)
     decimals = any("." in text or "e" in text.lower() for text in numbers)
-    return Column(np.array([float(text) for text in numbers]), decimals, words)
+    return SampleColumn(np.array([float(text) for text in numbers]), decimals, words)
 
 
-def _plain(cells: Sequence[str]) -> Column | None:
+def _plain(cells: Sequence[str]) -> SampleColumn | None:
     """A column of nothing but short plain numbers, at once; None for any other."""
     joined = "\0".join(cells)
     if not _PLAIN.fullmatch(joined) or max(map(len, cells), default=0) >= 60:
         return None
     try:
-        return Column(np.array(cells, dtype=np.float64), "." in joined, 0)
+        return SampleColumn(np.array(cells, dtype=np.float64), "." in joined, 0)
     except ValueError:
         return None
 
@@ -275,7 +275,7 @@ def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
 _WORDS = {"class_id": "class", "distance": "dist"}
 
 
-def _number_marks(kind: str, seen: Column, where: str) -> Iterator[Mark]:
+def _number_marks(kind: str, seen: SampleColumn, where: str) -> Iterator[Mark]:
     if kind in ("int", "flag"):
         if not seen.whole:
             yield _strays(seen.values != np.rint(seen.values)), f"{where} has decimals"
@@ -292,12 +292,12 @@ def _strays(wrong: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
     return -2 if wrong.mean() <= _FEW_STRAYS else OUT
 
 
-def _share(seen: Column) -> float:
+def _share(seen: SampleColumn) -> float:
     """How much what the values have in common tells: few rows tell little."""
     return min(1.0, len(seen.values) / ENOUGH)
 
 
-def _range(seen: Column) -> str:
+def _range(seen: SampleColumn) -> str:
     """``only 3``, or ``0 to 3``."""
     low, high = seen.values.min(), seen.values.max()
     return f"only {_number(low)}" if low == high else f"{_number(low)} to {_number(high)}"
@@ -307,18 +307,18 @@ def _number(value: float) -> str:
     return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")
 
 
-def _frame(dialect: Dialect, seen: Column, _: str) -> Iterator[Mark]:
+def _frame(dialect: Dialect, seen: SampleColumn, _: str) -> Iterator[Mark]:
     if dialect.clip_frames and seen.values.max() >= dialect.clip_frames:
         yield -3, f"frames go up to {_number(seen.values.max())}, its clips have {dialect.clip_frames}"
 
 
-def _class(dialect: Dialect, seen: Column, _: str) -> Iterator[Mark]:
+def _class(dialect: Dialect, seen: SampleColumn, _: str) -> Iterator[Mark]:
     highest, classes = seen.values.max(), len(vocabulary(dialect.vocabulary))
     if highest >= classes:
         yield -3, f"class numbers go up to {_number(highest)}, its classes to {classes - 1}"
 
 
-def _source(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+def _source(dialect: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
     low, high = seen.values.min(), seen.values.max()
     if low < -1 or high > 60:
         yield _strays((seen.values < -1) | (seen.values > 60)), f"{where} holds {_range(seen)}: no source numbers"
@@ -330,7 +330,7 @@ def _source(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
         yield 2 * (_share(seen) if high else 1), f"{where} holds {_range(seen)}: source numbers"
 
 
-def _azimuth(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+def _azimuth(dialect: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
     low, high = seen.values.min(), seen.values.max()
     if max(-low, high) > 360:
         yield _strays(np.abs(seen.values) > 360), f"{where} holds {_range(seen)}: no azimuths"
@@ -342,7 +342,7 @@ def _azimuth(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
         yield 1, f"{where} holds {_range(seen)}: azimuths"
 
 
-def _elevation(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+def _elevation(_: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
     outside = 1 - seen.share(-90, 90)
     if outside:
         many = outside > 0.05 and len(seen.values) >= FEW
@@ -351,7 +351,7 @@ def _elevation(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
         yield 1, f"{where} has values below 0 and within ±90: elevations"
 
 
-def _distance(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+def _distance(dialect: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
     low, high = seen.values.min(), seen.values.max()
     if dialect.kind("distance") == "zero":
         zero = (1, f"{where} is always 0") if seen.decimals else (3, f"{where} is the constant 0")
@@ -373,24 +373,24 @@ def _distance(dialect: Dialect, seen: Column, where: str) -> Iterator[Mark]:
         yield -2 * _share(seen), f"{where} is always 0"
 
 
-def _axis(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+def _axis(_: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
     if np.abs(seen.values).max() > LONGEST:
         yield _strays(np.abs(seen.values) > LONGEST), f"{where} holds {_range(seen)}: no unit vectors"
 
 
-def _onscreen(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+def _onscreen(_: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
     if np.isin(seen.values, (0, 1)).all():
         yield 1 + _share(seen), f"{where} holds {_range(seen)}: in the picture or not"
     else:
         yield -6, f"{where} is not 0 or 1"
 
 
-def _time(_: Dialect, seen: Column, where: str) -> Iterator[Mark]:
+def _time(_: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
     if (seen.values < 0).any():
         yield -3, f"{where} holds times before 0"
 
 
-_FIELDS: dict[str, Callable[[Dialect, Column, str], Iterator[Mark]]] = {
+_FIELDS: dict[str, Callable[[Dialect, SampleColumn, str], Iterator[Mark]]] = {
     "frame": _frame, "class_id": _class, "source": _source, "azimuth": _azimuth, "elevation": _elevation,
     "distance": _distance, "x": _axis, "y": _axis, "z": _axis, "onscreen": _onscreen, "onset": _time,
     "offset": _time,

@@ -24,7 +24,7 @@ from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats import diagnosis
 from seldio.formats.bad_rows import BadRows
-from seldio.formats.base import Format, Ints, Part, Place, Reading, TextFile, assembled
+from seldio.formats.base import FileRows, Format, Ints, Place, Reading, TextFile, assembled
 from seldio.formats.cells import KINDS, LIMIT, plain_exponents
 from seldio.schema.events import ClipFile
 from seldio.vocabularies import spelling, vocabulary
@@ -110,7 +110,7 @@ class Dialect(Format):
         return (text + file.newline if lines and (file.final_newline or not rows) else text).encode()
 
 
-class CsvPart(Part):
+class CsvPart(FileRows):
     """The rows of one csv file."""
 
     def __init__(self, dialect: Dialect, file: TextFile) -> None:
@@ -153,11 +153,11 @@ class CsvPart(Part):
         return int(self.physical[row]) if self.physical is not None else row + 1 + self.skipped
 
     def lines(self, rows: Ints) -> Ints:
-        """See :meth:`Part.lines`."""
+        """See :meth:`FileRows.lines`."""
         return self.physical[rows] if self.physical is not None else rows + (1 + self.skipped)
 
     def place(self, row: int, field: str | None) -> Place:
-        """See :meth:`Part.place`."""
+        """See :meth:`FileRows.place`."""
         if self._last[0] != (row, field):  # asked for the message, and again for the finding
             self._last = (row, field), self._place(row, field)
         return self._last[1]

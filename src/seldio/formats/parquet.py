@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from seldio import vocabularies
 from seldio.errors import UsageError
 from seldio.findings import Finding, Severity, Sink
-from seldio.formats.base import Format, Ints, Part, Place, Reading, TextFile
+from seldio.formats.base import FileRows, Format, Ints, Place, Reading, TextFile
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
 from seldio.text import clipped, listed, plural
 
@@ -310,7 +310,7 @@ def _is_sound(file: ClipFile) -> bool:
 # --- as one of the formats -------------------------------------------------------------------------
 
 
-class ParquetPart(Part):
+class ParquetPart(FileRows):
     """The rows of one clip; the line of a place is the number of its row in the whole table."""
 
     def __init__(self, path: str, table: pa.Table, origin: ClipFile, first: int, rows: int) -> None:
@@ -318,13 +318,13 @@ class ParquetPart(Part):
         self.table, self.first, self.rows = table, first, rows
 
     def place(self, row: int, field: str | None) -> Place:
-        """See :meth:`Part.place`."""
+        """See :meth:`FileRows.place`."""
         number = self.first + row
         shown = self.table[field][number].as_py() if field in self.table.column_names else ""
         return Place(number + 1, 1, 1, str(shown), "")
 
     def lines(self, rows: Ints) -> Ints:
-        """See :meth:`Part.lines`."""
+        """See :meth:`FileRows.lines`."""
         return rows + (self.first + 1)
 
 

@@ -26,7 +26,7 @@ from seldio.formats.datasets import (
 from seldio.schema.clips import Clip
 from seldio.text import plural
 
-__all__ = ["AUDIO", "TYPES", "Holding", "Place", "Tree", "read_tree"]
+__all__ = ["AUDIO", "TYPES", "Holding", "Tree", "TreePlace", "read_tree"]
 
 #: What files are, by their suffix.
 TYPES: dict[str, Literal["metadata", "audio", "video"]] = {
@@ -37,7 +37,7 @@ TYPES: dict[str, Literal["metadata", "audio", "video"]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TreePlace:
     """Where a file stands in a tree.
 
     Args:
@@ -97,8 +97,8 @@ class Holding:
     clip: str
     set: Set
     named: Named
-    files: dict[Field, Place] = field(default_factory=dict)
-    splits: dict[str, Place] = field(default_factory=dict)
+    files: dict[Field, TreePlace] = field(default_factory=dict)
+    splits: dict[str, TreePlace] = field(default_factory=dict)
     split: str | None = None
     inside: bool = False
 
@@ -117,7 +117,7 @@ class Tree:
     row: DatasetSpec
     clips: tuple[Clip, ...]
     evidence: str
-    places: tuple[Place, ...]
+    places: tuple[TreePlace, ...]
 
     @property
     def layout(self) -> str:
@@ -137,7 +137,7 @@ class Tree:
         return held
 
 
-def _hold(row: DatasetSpec, holding: Holding, place: Place) -> None:
+def _hold(row: DatasetSpec, holding: Holding, place: TreePlace) -> None:
     what = place.field or (place.top.field if place.top is not None else None)
     if what is not None:
         holding.files.setdefault(what, place)
@@ -202,7 +202,7 @@ def _top(row: DatasetSpec, folders: Sequence[str]) -> int | None:
     return next((i for i in range(len(folders) - 1, -1, -1) if folders[i].lower() in row.tops), None)
 
 
-def _place(row: DatasetSpec, above: Sequence[str], name: str, bare: bool) -> Place:
+def _place(row: DatasetSpec, above: Sequence[str], name: str, bare: bool) -> TreePlace:
     """The place of one file; *bare*: there are no top folders, so that split folders speak alone."""
     *folders, last = (*above, *name.split("/"))
     stem, dot, suffix = last.rpartition(".")
@@ -222,15 +222,15 @@ def _place(row: DatasetSpec, above: Sequence[str], name: str, bare: bool) -> Pla
     named = row.named(set, stem if suffix.lower() in TYPES else last.partition(".")[0]) if set else None
     if not inside and named is not None and named.clip != stem:
         named = None
-    return Place(name, stem, suffix, top, "/".join(home), tuple(below), split_name, inside, named)
+    return TreePlace(name, stem, suffix, top, "/".join(home), tuple(below), split_name, inside, named)
 
 
 def _split_folder(folders: Sequence[str]) -> int | None:
     return next((i for i in range(len(folders) - 1, -1, -1) if kind_of(folders[i]) is not None), None)
 
 
-def _clips(row: DatasetSpec, places: Iterable[Place]) -> Iterator[Clip]:
-    groups: dict[tuple[str | None, ...], list[Place]] = {}
+def _clips(row: DatasetSpec, places: Iterable[TreePlace]) -> Iterator[Clip]:
+    groups: dict[tuple[str | None, ...], list[TreePlace]] = {}
     for place in places:
         if place.field is not None:
             group = place.top.group if place.top is not None else ""
@@ -240,11 +240,11 @@ def _clips(row: DatasetSpec, places: Iterable[Place]) -> Iterator[Clip]:
         yield from (_clip(row, files) for files in _apart(together))
 
 
-def _apart(places: list[Place]) -> Iterable[list[Place]]:
+def _apart(places: list[TreePlace]) -> Iterable[list[TreePlace]]:
     """Files of one name as clips: two that would take the same field are of two clips."""
     if len({place.field for place in places}) == len(places):
         return [places]
-    clips: dict[tuple[str, int], list[Place]] = {}
+    clips: dict[tuple[str, int], list[TreePlace]] = {}
     taken: Counter[tuple[str, Field | None]] = Counter()
     for place in places:
         key = (place.home, place.field)
@@ -253,7 +253,7 @@ def _apart(places: list[Place]) -> Iterable[list[Place]]:
     return clips.values()
 
 
-def _clip(row: DatasetSpec, files: list[Place]) -> Clip:
+def _clip(row: DatasetSpec, files: list[TreePlace]) -> Clip:
     place, named = files[0], files[0].named
     split = _split(row, place)
     site = next((name for name in ("sony", "tau") if split is not None and split.endswith(f"-{name}")), None)
@@ -269,7 +269,7 @@ def _clip(row: DatasetSpec, files: list[Place]) -> Clip:
     )  # fmt: skip
 
 
-def _split(row: DatasetSpec, place: Place) -> str | None:
+def _split(row: DatasetSpec, place: TreePlace) -> str | None:
     """The split of a file: its folder, or else where the data set keeps that clip."""
     if place.set == "eval":
         return "eval"

@@ -18,7 +18,7 @@ from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.files.sources import Lookup
 from seldio.formats import Reading
-from seldio.formats.trees import TYPES, Place, Tree
+from seldio.formats.trees import TYPES, Tree, TreePlace
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection
@@ -49,7 +49,7 @@ class Rows:
     event: Any
     hop: Fraction
     step: int = 1
-    place: Place | None = None
+    place: TreePlace | None = None
 
     def coarse(self) -> Rows:
         """The same in frames of 0.1 s, if they are finer: what is asked of the sound is asked of so many frames."""
@@ -96,7 +96,7 @@ class Recordings:
         if not inside and clip.metadata is not None:
             yield from self._beside(self._places[clip.metadata])
 
-    def _beside(self, labels: Place) -> Iterator[tuple[Entry, Format | None]]:
+    def _beside(self, labels: TreePlace) -> Iterator[tuple[Entry, Format | None]]:
         """Recordings that are not in the source, but on disk where they belong."""
         below = "/".join((*labels.below, labels.stem))
         tops = {name: top for name, top in self.tree.row.tops.items() if top.set == labels.set or top.set is None}
@@ -109,7 +109,7 @@ class Recordings:
         if not tops and (entry := self._find([f"{folder}/{labels.stem}".lstrip("/")], labels)):
             yield entry, None
 
-    def _find(self, paths: Iterable[str], labels: Place) -> Entry | None:
+    def _find(self, paths: Iterable[str], labels: TreePlace) -> Entry | None:
         """The first recording there is of *paths*, whatever type it has."""
         names = (f"{path}.{suffix}" for path in paths for suffix in _SUFFIXES)
         return next(filter(None, (self._look.find(name, labels.name) for name in names)), None)
@@ -144,7 +144,7 @@ class Pair(NamedTuple):
     clip: str
     rows: Rows
     entry: Entry
-    place: Place | None
+    place: TreePlace | None
     format: Format | None
 
     @property
@@ -179,8 +179,8 @@ class Fit:
     clip: str  # its name
     labels: str  # the path of its labels
     recording: str  # the path of the recording
-    place: Place | None  # where that stands in the tree
-    labels_place: Place | None  # where the labels stand in it
+    place: TreePlace | None  # where that stands in the tree
+    labels_place: TreePlace | None  # where the labels stand in it
     hop: Fraction  # seconds of a frame
     step: int  # label frames of the file in one of these
     format: Format  # of the recording, as its folder says
@@ -362,7 +362,7 @@ def _fit(pair: Pair) -> Fit | None:
 
 
 def judged(
-    clip: str, rows: Rows, recording: str, place: Place | None, format: Format, taken: Format | None,
+    clip: str, rows: Rows, recording: str, place: TreePlace | None, format: Format, taken: Format | None,
     turned: tuple[int, ...], field: SoundField,
 ) -> Fit:  # fmt: skip
     """What :class:`Fit` tells, from the sound field of a recording."""

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 from seldio.files import Entry
 from seldio.findings import Finding
 from seldio.formats.datasets import Set
-from seldio.formats.trees import TYPES, Holding, Place, Tree
+from seldio.formats.trees import TYPES, Holding, Tree, TreePlace
 from seldio.rules.collection import Collection, Found
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.rules.tree_gaps import recording_of, spot
@@ -23,7 +23,7 @@ class Placed(Protocol):
     """Something that stands at a place of a tree."""
 
     @property
-    def place(self) -> Place:
+    def place(self) -> TreePlace:
         """Where."""
 
 
@@ -49,26 +49,26 @@ def wrong_alike(
         yield value, those, len(those) == len(inside) >= MANY
 
 
-def by_folder(places: Iterable[Place]) -> Iterator[tuple[str, list[Place]]]:
+def by_folder(places: Iterable[TreePlace]) -> Iterator[tuple[str, list[TreePlace]]]:
     """The name of each folder, and which of *places* are in it."""
-    folders: defaultdict[str, list[Place]] = defaultdict(list)
+    folders: defaultdict[str, list[TreePlace]] = defaultdict(list)
     for place in places:
         folders[place.name.rpartition("/")[0]].append(place)
     for folder, inside in sorted(folders.items()):
         yield folder.rpartition("/")[2], inside
 
 
-def last_part(place: Place) -> str:
+def last_part(place: TreePlace) -> str:
     """Its file name."""
     return place.name.rpartition("/")[2]
 
 
-def file_names(places: Sequence[Place]) -> str:
+def file_names(places: Sequence[TreePlace]) -> str:
     """The first few file names."""
     return listed([last_part(place) for place in places])
 
 
-def wanted_types(place: Place) -> tuple[str, ...]:
+def wanted_types(place: TreePlace) -> tuple[str, ...]:
     """The suffixes that have a place in its folder."""
     if place.top is None:
         return ("csv", "wav", "mp4")
@@ -101,7 +101,7 @@ def evaluation_depth(collection: Collection, tree: Tree, found: Found) -> Iterat
     """
     wanted = tree.row.below_eval
     fits = {"none": (), "eval": ("eval",)}
-    away: defaultdict[str, list[Place]] = defaultdict(list)
+    away: defaultdict[str, list[TreePlace]] = defaultdict(list)
     for place in tree.places:
         if place.top is not None and place.top.set == "eval" and place.field not in (None, "metadata"):
             fine = len(place.below) == 1 if wanted == "any" else place.below == fits[wanted]
@@ -217,7 +217,7 @@ def split_depth(collection: Collection, tree: Tree, found: Found) -> Iterator[Fi
 
     Reference: seld-dcase2023, cls_feature_class.py, ``os.listdir`` of every sub folder.
     """
-    away: defaultdict[tuple[str, bool], list[Place]] = defaultdict(list)
+    away: defaultdict[tuple[str, bool], list[TreePlace]] = defaultdict(list)
     for place in tree.places:
         if place.inside and place.set == "dev" and place.field and len(place.below) != tree.row.depth:
             top = f"{place.top.field}_dev" if place.top is not None else "the split folder"
@@ -235,7 +235,7 @@ def _clips(holdings: Sequence[Holding]) -> str:
     return listed(sorted(holding.clip for holding in holdings))
 
 
-def _files(holdings: Sequence[Holding], split: str) -> list[Place]:
+def _files(holdings: Sequence[Holding], split: str) -> list[TreePlace]:
     """The first file of each clip in *split*."""
     return [holding.splits.get(split) or next(iter(holding.files.values())) for holding in holdings]
 
@@ -382,11 +382,11 @@ def clip_twice(collection: Collection, tree: Tree, found: Found) -> Iterator[Fin
 
     Reference: STARSS23 "maintains all the recordings of STARSS22".
     """
-    same: defaultdict[tuple[object, ...], list[Place]] = defaultdict(list)
+    same: defaultdict[tuple[object, ...], list[TreePlace]] = defaultdict(list)
     for place in tree.places:
         if place.inside and place.exact and place.suffix in wanted_types(place):
             same[place.set, place.split, place.top, place.stem, place.suffix].append(place)
-    homes: defaultdict[tuple[str, ...], list[list[Place]]] = defaultdict(list)
+    homes: defaultdict[tuple[str, ...], list[list[TreePlace]]] = defaultdict(list)
     for places in same.values():
         if len(places) > 1 and len({place.home for place in places}) > 1:
             homes[tuple(sorted({place.home for place in places}))].append(places)

@@ -13,7 +13,7 @@ import numpy as np
 
 from seldio.clock import HOP
 from seldio.findings import Finding
-from seldio.formats.base import Part
+from seldio.formats.base import FileRows
 from seldio.rules.collection import Collection, Found
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import listed, plural, printable
@@ -239,7 +239,7 @@ def padded_output(collection: Collection, found: Found) -> Iterator[Finding]:
 class _End(NamedTuple):
     """Where the output of a clip ends: its last frame, and its rows behind the last label of the reference."""
 
-    part: Part
+    part: FileRows
     last: int
     behind: int
     hop: Fraction

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from seldio.findings import Finding
 from seldio.formats.datasets import Field, Named
-from seldio.formats.trees import AUDIO, Holding, Place, Tree
+from seldio.formats.trees import AUDIO, Holding, Tree, TreePlace
 from seldio.rules.collection import Collection, Found
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import listed, plural, printable
 
 
-def spot(collection: Collection, places: Sequence[Place]) -> str:
+def spot(collection: Collection, places: Sequence[TreePlace]) -> str:
     """The path of one file, or of the folder that several have in common."""
     if not collection.entries:
         return collection.path
@@ -48,7 +48,7 @@ class Gap(NamedTuple):
         """The first few of its clips."""
         return listed([holding.clip for holding in self.clips])
 
-    def files(self, has: Iterable[Field]) -> list[Place]:
+    def files(self, has: Iterable[Field]) -> list[TreePlace]:
         """The files of its clips that are there."""
         wanted = tuple(has)
         return [next(held.files[field] for field in wanted if field in held.files) for held in self.clips]

@@ -16,7 +16,7 @@ from seldio.engines import each
 from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.findings import Finding, Rule, Severity
-from seldio.formats.trees import AUDIO, TYPES, Place, Tree
+from seldio.formats.trees import AUDIO, TYPES, Tree, TreePlace
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, probed
 from seldio.rules.layout import folders, last_part, wrong_alike
@@ -56,7 +56,7 @@ class TreeFile:
     """A recording or video of a tree."""
 
     entry: Entry
-    place: Place
+    place: TreePlace
 
     @property
     def path(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from seldio.formats.datasets import DatasetSpec, LabelSign, Split, Top, TreeSign
+from seldio.formats.datasets import DatasetSpec, LabelSign, SplitSpec, Top, TreeSign
 
 DATASETS = (
     DatasetSpec(
@@ -17,7 +17,10 @@ DATASETS = (
         clip=re.compile(r"fold(?P<fold>[12])_room(?P<room>9[01])_mix(?P<mix>[0-9]{3})"),
         example="fold1_room90_mix001",
         tops={"metadata_dev": Top("metadata", "dev"), "foa_dev": Top("foa", "dev")},
-        splits=(Split("dev-train", frozenset({1}), {90: range(1, 3)}), Split("dev-test", frozenset({2}), {91: [1]})),
+        splits=(
+            SplitSpec("dev-train", frozenset({1}), {90: range(1, 3)}),
+            SplitSpec("dev-test", frozenset({2}), {91: [1]}),
+        ),
         depth=1,
         kinds={1: "dev-train", 2: "dev-test"},
         counted=True,
