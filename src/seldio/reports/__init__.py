@@ -84,7 +84,7 @@ def checked(output: str, kind: str) -> str:
 def render(subject: Subject, output: str = "text", options: Options | None = None) -> Iterator[str]:
     """*subject* in a named output, piece by piece; the pieces joined are the whole text.
 
-    The same subject gives the same text everywhere: neither the environment nor a terminal is looked at
+    The same subject gives the same text everywhere: it depends on neither the environment nor a terminal
     (:func:`write` does that). Scores of several systems are put side by side first.
 
     Raises:

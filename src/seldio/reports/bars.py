@@ -19,8 +19,8 @@ PATIENCE = 1.0
 
 
 @dataclasses.dataclass
-class _Work:
-    """A task and how far it is."""
+class LongTask:
+    """A task and how far it is: of so many parts and bytes in all, where these are known."""
 
     what: str
     parts: int | None
@@ -28,37 +28,30 @@ class _Work:
     began: float
     done: int = 0
     bytes: int = 0
-    seconds: float | None = None
+    seconds: float | None = None  # that it took, when it is over
     bar: TaskID | None = None
-
-    def told(self, now: float) -> str:
-        """How much, how fast, and how long it will take."""
-        seconds = max(1e-9, (now if self.seconds is None else self.seconds + self.began) - self.began)
-        over = self.seconds is not None
-        whole = "" if over or self.parts is None else f" of {self.parts:,}"
-        words = [f"{self.done:,}{whole}", f"{_rate(self.done / seconds)} a second"]
-        if self.bytes:
-            whole = "" if over or not self.size else f" of {_bytes(self.size)}"
-            words += [f"{_bytes(self.bytes)}{whole}", f"{_bytes(self.bytes / seconds)}/s"]
-        left = self._left(seconds)
-        if not over and left is not None:
-            words.append(f"{_time(left)} left")
-        return ", ".join(words)
-
-    def _left(self, seconds: float) -> float | None:
-        """Seconds to go, by bytes where they are known, since parts differ in length."""
-        for done, whole in ((self.bytes, self.size), (self.done, self.parts)):
-            if done and whole:
-                return max(0.0, seconds * (whole - done) / done)
-        return None
 
     @property
     def share(self) -> float | None:
-        """How much of it is done, 0 to 1."""
+        """How much of it is done, 0 to 1: by bytes where they are known, since parts differ in length."""
         for done, whole in ((self.bytes, self.size), (self.done, self.parts)):
-            if whole:
+            if done and whole:
                 return min(1.0, done / whole)
-        return None
+        return 0.0 if self.size or self.parts else None
+
+    def describe(self, now: float) -> str:
+        """How much, how fast, and how long it will take."""
+        running = self.seconds is None
+        seconds = max(1e-9, now - self.began if self.seconds is None else self.seconds)
+        whole = f" of {self.parts:,}" if running and self.parts is not None else ""
+        rate = self.done / seconds
+        words = [f"{self.done:,}{whole}", f"{f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'} a second"]
+        if self.bytes:
+            whole = f" of {_bytes(self.size)}" if running and self.size else ""
+            words += [f"{_bytes(self.bytes)}{whole}", f"{_bytes(self.bytes / seconds)}/s"]
+        if running and self.share:
+            words.append(f"{_time(seconds / self.share - seconds)} left")
+        return ", ".join(words)
 
 
 class Bars:
@@ -71,22 +64,26 @@ class Bars:
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._console = Console(file=stream)
-        columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), _Told(self))
-        self._progress = Progress(*columns, console=self._console, transient=True, refresh_per_second=4)
-        self._open: list[_Work] = []
-        self._over: list[_Work] = []
+        columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), _Description(self))
+        self._progress = Progress(*columns, console=Console(file=stream), transient=True, refresh_per_second=4)
+        self._open: list[LongTask] = []
+        self._over: list[LongTask] = []
 
     @contextmanager
     def task(self, what: str, total: int | None, size: int | None) -> Iterator[Advance]:
         """Show a task until the block ends."""
-        work = _Work(what, total, size, self._clock())
+        work = LongTask(what, total, size, self._clock())
         self._open.append(work)
 
         def advance(parts: int, size: int) -> None:
             work.done += parts
             work.bytes += size
-            self._show(work)
+            if work.bar is None:
+                if self._clock() - work.began < PATIENCE:
+                    return
+                self._progress.start()
+                work.bar = self._progress.add_task(work.what, total=None if work.share is None else 1.0, work=work)
+            self._progress.update(work.bar, completed=work.share or 0.0)
 
         try:
             yield advance
@@ -99,32 +96,22 @@ class Bars:
             work.seconds = self._clock() - work.began
             self._over.append(work)
 
-    def _show(self, work: _Work) -> None:
-        if work.bar is None:
-            if self._clock() - work.began < PATIENCE:
-                return
-            self._progress.start()
-            work.bar = self._progress.add_task(work.what, total=None if work.share is None else 1.0, work=work)
-        self._progress.update(work.bar, completed=work.share or 0.0)
-
-    def now(self, work: _Work) -> str:
+    def now(self, work: LongTask) -> str:
         """How far a task is, for people."""
-        return work.told(self._clock())
+        return work.describe(self._clock())
 
     def summary(self) -> Iterator[str]:
         """A line for each kind of task that was shown or lasted."""
-        kinds: dict[str, list[_Work]] = {}
-        for work in self._over:
-            kinds.setdefault(work.what, []).append(work)
-        for what, those in kinds.items():
-            seconds = sum(work.seconds or 0.0 for work in those)
+        for what in dict.fromkeys(work.what for work in self._over):
+            same = [work for work in self._over if work.what == what]
+            seconds = sum(work.seconds or 0.0 for work in same)
             if seconds >= PATIENCE:
-                done, size = sum(work.done for work in those), sum(work.bytes for work in those)
-                whole = _Work(what, None, None, 0.0, done, size, seconds)
-                yield f"{what}: {whole.told(seconds)}, in {_time(seconds)}"
+                done, size = sum(work.done for work in same), sum(work.bytes for work in same)
+                whole = LongTask(what, None, None, 0.0, done, size, seconds)
+                yield f"{what}: {whole.describe(seconds)}, in {_time(seconds)}"
 
 
-class _Told(ProgressColumn):
+class _Description(ProgressColumn):
     """How far a task is, in words."""
 
     def __init__(self, bars: Bars) -> None:
@@ -134,10 +121,6 @@ class _Told(ProgressColumn):
     def render(self, task: Task) -> Text:
         """The text of a task."""
         return Text(self._bars.now(task.fields["work"]))
-
-
-def _rate(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}"
 
 
 def _bytes(value: float) -> str:

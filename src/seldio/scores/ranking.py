@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 
@@ -45,33 +45,19 @@ _BOUNDED = {profiles.F.name, profiles.LR.name, profiles.ONSCREEN.name}
 
 @dataclasses.dataclass(frozen=True)
 class SystemScore:
-    """The overall score of a system.
-
-    Args:
-        system: its name.
-        values: by the names of the columns.
-        track: of the challenge; each is ranked apart.
-        place: as published, where a file says so.
-        profile: the way of scoring, where it is known.
-        source: the file, as shown to people.
-    """
+    """The overall score of a system."""
 
     system: str
-    values: Mapping[str, Cell]
-    track: str = ""
-    place: int | None = None
-    profile: str = ""
-    source: str = ""
+    values: Mapping[str, Cell]  # by the names of the columns
+    track: str = ""  # of the challenge; each is ranked apart
+    place: int | None = None  # as published, where a file says so
+    profile: str = ""  # the way of scoring, where it is known
+    source: str = ""  # the file, as shown to people
 
 
 @dataclasses.dataclass(frozen=True)
 class Scores:
-    """Systems with their scores.
-
-    Args:
-        entries: in the order of the files.
-        columns: of all of them.
-    """
+    """Systems with their scores, in the order of the files, and the columns of all of them."""
 
     entries: tuple[SystemScore, ...]
     columns: tuple[Column, ...]
@@ -116,14 +102,13 @@ def collected(parts: Sequence[Scores]) -> Scores:
             raise DataError(f"two scores are called {called}{where}: give each system a name of its own")
     ways = {entry.profile: entry for entry in entries if entry.profile}
     if len(ways) > 1:
-        told = "; ".join(f"{printable(entry.system)} with {printable(way)}" for way, entry in list(ways.items())[:3])
+        some = "; ".join(f"{printable(entry.system)} with {printable(way)}" for way, entry in list(ways.items())[:3])
         raise DataError(
-            f"these were scored in different ways and cannot be compared: {told}. Score all with one profile"
+            f"these were scored in different ways and cannot be compared: {some}. Score all with one profile"
         )
     columns: dict[str, Column] = {}
-    for part in parts:
-        for column in part.columns:
-            columns.setdefault(column.name, column)
+    for column in (column for part in parts for column in part.columns):
+        columns.setdefault(column.name, column)
     return Scores(tuple(entries), tuple(columns.values()))
 
 
@@ -176,16 +161,13 @@ def _from_csv(data: bytes, path: str) -> Scores:
     found = [dict(zip(table.header, row, strict=True)) for row in table.cells]
     if table.header == LONG:
         return _from_long(found, path)
-    return _from_rows([dict(_with_intervals(row)) for row in found], path, "row")
-
-
-def _with_intervals(row: Mapping[str, str | None]) -> Iterator[tuple[str, object]]:
-    """The cells of a row, each with those of its ``_low`` and ``_high``."""
-    for name, cell in row.items():
-        if any(name.endswith(end) and name.removesuffix(end) in row for end in _ENDS):
-            continue
-        ends = [row.get(name + end) for end in _ENDS]
-        yield name, [cell, *ends] if all(ends) else cell
+    rows_of: list[dict[str, object]] = []
+    for row in found:  # a column NAME_low or NAME_high belongs to NAME
+        ends = {name: [row.get(name + end) for end in _ENDS] for name in row}
+        cells = {name: [cell, *ends[name]] if all(ends[name]) else cell for name, cell in row.items()}
+        intervals = {name + end for name in row for end in _ENDS}
+        rows_of.append({name: cell for name, cell in cells.items() if name not in intervals})
+    return _from_rows(rows_of, path, "row")
 
 
 def _from_long(rows: Sequence[Mapping[str, str | None]], path: str) -> Scores:
@@ -197,12 +179,8 @@ def _from_long(rows: Sequence[Mapping[str, str | None]], path: str) -> Scores:
         if firsts.setdefault(key, place) == place:
             ends = [row["low"], row["high"]]
             values.setdefault(key, {})[row["column"] or ""] = [row["value"], *ends] if all(ends) else row["value"]
-    parts = []
-    for (system, profile), found in values.items():
-        part = _from_rows([{**found, "system": system}], path, "system", plain=False)
-        entries = tuple(dataclasses.replace(entry, profile=unguarded(profile)) for entry in part.entries)
-        parts.append(Scores(entries, part.columns))
-    return collected(parts)
+    named = [{**found, "system": system, "profile": profile} for (system, profile), found in values.items()]
+    return collected([_from_rows([row], path, "system", plain=False) for row in named])
 
 
 def _from_rows(rows: Sequence[Mapping[str, object]], path: str, noun: str, plain: bool = True) -> Scores:
@@ -219,21 +197,15 @@ def _from_rows(rows: Sequence[Mapping[str, object]], path: str, noun: str, plain
     entries = []
     for number, (row, values) in enumerate(zip(rows, found, strict=True), 1):
         cells = {name: _cell(score, percent and columns[name].unit == "%") for name, score in values.items()}
-        system = _system(row, f"{printable(path)}, {noun} {number}")
-        track, place = row.get("track"), str(row.get("rank"))
-        entries.append(
-            SystemScore(
-                system, cells, str(track or ""), int(place) if re.fullmatch(r"[0-9]{1,9}", place) else None, source=path
-            )
-        )
+        system = next((cell for name in _NAMES if isinstance(cell := row.get(name), str) and cell), None)
+        if system is None:
+            where = f"{printable(path)}, {noun} {number}"
+            raise DataError(f"{where}: there is no name of a system (in a column system or submission)")
+        place = str(row.get("rank"))
+        known = int(place) if re.fullmatch(r"[0-9]{1,9}", place) else None
+        profile = "" if plain else unguarded(str(row["profile"]))
+        entries.append(SystemScore(unguarded(system), cells, str(row.get("track") or ""), known, profile, path))
     return collected([Scores(tuple(entries), tuple(columns.values()))])
-
-
-def _system(row: Mapping[str, object], where: str) -> str:
-    for name in _NAMES:
-        if isinstance(cell := row.get(name), str) and cell:
-            return unguarded(cell)
-    raise DataError(f"{where}: there is no name of a system (in a column system or submission)")
 
 
 def _column(name: str) -> Column:
@@ -262,6 +234,7 @@ RANKED: Mapping[str, tuple[str, ...]] = {
     "dcase2023": ("ER", "F", "LE", "LR"),
     "dcase2024": ("F", "AngE", "RelDistE"),
 }
+#: Pairs of systems that are named where the published order is another one.
 _MOST_PAIRS = 3
 
 
@@ -288,35 +261,27 @@ def rank(
         vague = [column.name for column in columns if column.better is None]
         raise UsageError(f"rank by scores of which higher or lower is better, not by {listed(vague) or 'nothing'}")
     names = sorted(systems, key=lambda each: (each.casefold(), each))
-    ranks = np.stack([_ranks(_values(systems, names, column), column) for column in columns], axis=1)
+    values = [(_values(systems, names, column), column.better == "lower") for column in columns]
+    ranks = np.stack([_competition(each if lower else -each) for each, lower in values], axis=1)
     sums = ranks.sum(axis=1)
     places = _competition(sums.astype(float))
     rows = tuple(
-        (
-            names[n],
-            int(places[n]),
-            *(systems[names[n]][column.name] for column in columns),
-            *(int(each) for each in ranks[n]),
-            int(sums[n]),
-        )
+        (names[n], int(places[n]), *(systems[names[n]][column.name] for column in columns), *ranks[n].tolist(),
+         int(sums[n]))
         for n in np.argsort(sums, kind="stable")
-    )
-    return Table(
-        name, title or _title(len(names), columns), (*_PLACE, *columns, *map(_rank_column, columns), _SUM), rows
-    )
-
-
-_PLACE = (
-    Column("system", "system"),
-    Column("rank", "rank", "", 0, "lower", "place by the sum of ranks; equal sums share it"),
-)
-_SUM = Column("sum", "sum of ranks", "", 0, "lower", "cumulative rank")
-
-
-def _rank_column(column: Column) -> Column:
-    return Column(
-        f"{column.name}_rank", f"{column.title} rank", "", 0, "lower", f"rank by {column.title} alone; equals share it"
-    )
+    )  # fmt: skip
+    heads = (
+        Column("system", "system"),
+        Column("rank", "rank", "", 0, "lower", "place by the sum of ranks; equal sums share it"),
+        *columns,
+        *(
+            Column(f"{each.name}_rank", f"{each.title} rank", "", 0, "lower",
+                   f"rank by {each.title} alone; equals share it")
+            for each in columns
+        ),
+        Column("sum", "sum of ranks", "", 0, "lower", "cumulative rank"),
+    )  # fmt: skip
+    return Table(name, title or _title(len(names), columns), heads, rows)
 
 
 def _title(count: int, columns: Sequence[Column]) -> str:
@@ -329,10 +294,6 @@ def _values(systems: Mapping[str, Mapping[str, Cell]], names: Sequence[str], col
         if cell is None or isinstance(cell, str):
             raise DataError(f"{printable(name)} has no {column.name}: it cannot be ranked by it")
     return np.array([cell.value if isinstance(cell, Interval) else cell for cell in cells], dtype=float)
-
-
-def _ranks(values: npt.NDArray[np.float64], column: Column) -> npt.NDArray[np.int64]:
-    return _competition(values if column.better == "lower" else -values)
 
 
 def _competition(keys: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
@@ -397,17 +358,17 @@ def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
 
 def _published(entries: Iterable[SystemScore], table: Table, track: str) -> list[Notice]:
     """Where the published order is another one."""
-    told = sorted((entry for entry in entries if entry.place is not None), key=lambda entry: entry.place or 0)
+    placed = sorted((entry for entry in entries if entry.place is not None), key=lambda entry: entry.place or 0)
     sums = {str(row[0]): int(str(row[-1])) for row in table.rows}
-    swapped = [(a, b) for a, b in pairwise(told) if a.place != b.place and sums[a.system] >= sums[b.system]]
+    swapped = [(a, b) for a, b in pairwise(placed) if a.place != b.place and sums[a.system] >= sums[b.system]]
     if not swapped:
         return []
     pairs = [" and ".join(f"{printable(each.system)} ({each.place}, here {sums[each.system]})" for each in pair)
              for pair in swapped[:_MOST_PAIRS]]  # fmt: skip
     more = f" and {len(swapped) - _MOST_PAIRS:,} more pairs" if len(swapped) > _MOST_PAIRS else ""
-    last, listed_here = told[-1].place or 0, plural(len(told), "system")
+    last, listed_here = placed[-1].place or 0, plural(len(placed), "system")
     why = ""
-    if last > len(told):
+    if last > len(placed):
         why = f". Published places run to {last}, {listed_here} are listed: others took part, and count in the sums"
     where = f"track {track}: " if track else ""
     what = "the values give another order, or the same sum, for systems with these published places and sums of ranks"

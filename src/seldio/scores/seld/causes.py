@@ -13,7 +13,7 @@ from seldio.scores.seld.pairing import FOLDED
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import EventFrames, Floats, Ints
 
-#: Label frames by which onsets may be apart to be compared, and those of a clip in which they are looked at.
+#: Label frames by which onsets may be apart to be compared, and those of a clip that count.
 REACH, FRAMES = 200, 6000
 #: No onset of one side near one of the other; see :func:`lags`.
 NO_LAGS = np.zeros(2 * REACH + 1, dtype=np.int64)
@@ -117,7 +117,7 @@ def clear(change: str, before: Counts, after: Counts) -> bool:
     placed = named(change).kind == "place"
     old, new = ((each.true if placed else each.matched) for each in (before, after))
     most = after.matched if placed else after.references
-    least = (_PLACED if placed else _HEARD) * most.sum()
+    least = (_PLACED if placed else _MATCHED) * most.sum()
     if new.sum() < max(old.sum() + _EVIDENCE, 2 * old.sum(), least):
         return False
     # sources stay where they are, and a system may be wrong about one throughout: others have to agree, and those of
@@ -130,7 +130,7 @@ def clear(change: str, before: Counts, after: Counts) -> bool:
 
 #: The share of references that a change has to match; matches of a clip and class that are more than chance; and the
 #: share that leaves no doubt even in a single clip.
-_HEARD, _CELL, _ALL = 0.3, 3, 0.9
+_MATCHED, _CELL, _ALL = 0.3, 3, 0.9
 
 
 def named(name: str) -> Change:
@@ -150,20 +150,20 @@ def early(side: EventFrames) -> EventFrames:
     return side if kept.all() else side.take(kept)
 
 
-def lags(reference: EventFrames, prediction: EventFrames, looked: Sequence[int] = ()) -> Ints:
+def lags(reference: EventFrames, prediction: EventFrames, chosen: Sequence[int] = ()) -> Ints:
     """How many onsets of the reference have one of the same class so many frames earlier in the prediction.
 
     Args:
         reference: rows about clips.
         prediction: likewise.
-        looked: the clips to look at.
+        chosen: the clips whose onsets count.
 
     Returns:
         Counts over frames from ``-REACH`` to ``REACH``, by which the predictions would have to be moved: they add up
         over clips.
     """
     classes = max(int(side.class_id.max(initial=0)) for side in (reference, prediction)) + 1
-    a, b = (_onsets(side, looked, classes) for side in (reference, prediction))
+    a, b = (_onsets(side, chosen, classes) for side in (reference, prediction))
     first, last = np.searchsorted(b, a - REACH), np.searchsorted(b, a + REACH, side="right")
     many = last - first
     within = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
@@ -185,10 +185,10 @@ def shift(counts: Ints) -> int:
 _ONSETS, _SHARPER, _SILENCE = 20, 2.5, 5
 
 
-def _onsets(side: EventFrames, looked: Sequence[int], classes: int) -> Ints:
+def _onsets(side: EventFrames, chosen: Sequence[int], classes: int) -> Ints:
     """The frames in which a class begins to sound, those of each clip and class far from those of others; sorted."""
-    clip = np.zeros(max(int(side.clip.max(initial=0)), *looked, 0) + 1, dtype=bool)
-    clip[list(looked)] = True
+    clip = np.zeros(max(int(side.clip.max(initial=0)), *chosen, 0) + 1, dtype=bool)
+    clip[list(chosen)] = True
     rows = clip[side.clip] & (side.frame >= 0) & (side.frame < FRAMES) & (side.class_id >= 0)
     group = side.clip[rows] * classes + side.class_id[rows]
     keys = np.sort(group * (FRAMES + 2 * REACH) + side.frame[rows])

@@ -20,35 +20,26 @@ from seldio.scores.seld.join import ClipRows, Compared
 from seldio.scores.seld.rows import NOTHING, EventFrames, Ints, SideFacts, event_frames, facts_of
 from seldio.scores.seld.scoring import SeldScore, count_sides, horizons
 
-#: Clips whose onsets are looked at.
-_LOOKED = 12
+#: Clips whose onsets are compared.
+_ONSETS = 12
 #: Bytes of both sides that are counted together, as if they were text.
 PART = 1 << 22
 
 
 class SeldPart(NamedTuple):
-    """Some clips of both sides.
+    """Some clips of both sides."""
 
-    Args:
-        clips: their names, in alphabetic order.
-        reference: what there is of them.
-        prediction: likewise.
-        frames: label frames of the recordings, 0 where they are not known.
-        looked: numbers of the clips whose onsets are looked at.
-        size: bytes of both sides.
-    """
-
-    clips: tuple[str, ...]
+    clips: tuple[str, ...]  # in alphabetic order
     reference: ClipRows
     prediction: ClipRows
-    frames: tuple[int, ...]
-    looked: tuple[int, ...]
-    size: int
+    frames: tuple[int, ...]  # label frames of the recordings, 0 where they are not known
+    onsets: tuple[int, ...]  # numbers of the clips whose onsets are compared
+    size: int  # bytes of both sides
 
     @property
     def stamp(self) -> tuple[object, ...]:
         """What changes when one of its files does."""
-        return self.clips, self.reference.stamp, self.prediction.stamp, self.frames, self.looked
+        return self.clips, self.reference.stamp, self.prediction.stamp, self.frames, self.onsets
 
     def portable(self) -> SeldPart:
         """The part as it can go to another process."""
@@ -63,13 +54,11 @@ def sampled(clips: Iterable[str], most: int) -> list[str]:
 def parts(compared: Compared, frames: Mapping[str, int]) -> list[SeldPart]:
     """The clips of both sides, ``PART`` bytes at a time; they depend on nothing but the files.
 
-    Args:
-        compared: both sides.
-        frames: label frames of recordings, where they are known.
+    *frames* are the label frames of recordings, where they are known.
     """
     reference, prediction, clips, _ = compared
     sizes = reference.sizes, prediction.sizes
-    looked = set(sampled(clips, _LOOKED))
+    onsets = set(sampled(clips, _ONSETS))
 
     def size(clip: str) -> int:
         return sum(side.get(clip, 0) for side in sizes)
@@ -77,7 +66,7 @@ def parts(compared: Compared, frames: Mapping[str, int]) -> list[SeldPart]:
     return [
         SeldPart(
             tuple(some), reference.some(some), prediction.some(some), tuple(frames.get(clip, 0) for clip in some),
-            tuple(number for number, clip in enumerate(some) if clip in looked), sum(map(size, some)),
+            tuple(number for number, clip in enumerate(some) if clip in onsets), sum(map(size, some)),
         )
         for some in cut(clips, PART, size)
     ]  # fmt: skip
@@ -93,19 +82,12 @@ class Way(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Counted:
-    """What was counted in a part; that of several parts adds up.
+    """What was counted in a part; that of several parts adds up."""
 
-    Args:
-        counts: of each clip and class, in each way.
-        facts: what is notable about the rows.
-        faults: errors of the reference, and of the prediction.
-        lags: how far onsets are apart, over a few clips.
-    """
-
-    counts: tuple[Counts, ...]
-    facts: SideFacts
-    faults: tuple[Faults, Faults]
-    lags: Ints
+    counts: tuple[Counts, ...]  # of each clip and class, in each way
+    facts: SideFacts  # what is notable about the rows
+    faults: tuple[Faults, Faults]  # errors of the reference, and of the prediction
+    lags: Ints  # how far onsets are apart, over a few clips
 
     @staticmethod
     def total(parts: Iterable[Counted], ways: int, classes: int) -> Counted:
@@ -123,17 +105,11 @@ class Counted:
 
 @dataclasses.dataclass(frozen=True)
 class Counting:
-    """The work on a part.
+    """The work on a part."""
 
-    Args:
-        ways: of which those with one change of the predictions measure angles alike; the first is that of the score.
-        classes: how many the vocabulary has.
-        early: whether only the beginnings of clips count.
-    """
-
-    ways: tuple[Way, ...]
-    classes: int
-    early: bool = False
+    ways: tuple[Way, ...]  # those with one change measure angles alike; the first is that of the score
+    classes: int  # how many the vocabulary has
+    early: bool = False  # whether only the beginnings of clips count
 
     def __call__(self, part: SeldPart) -> Counted:
         """What there is in *part*.
@@ -157,7 +133,7 @@ class Counting:
             counts |= zip(ways, count_sides(a, changed, thresholds, self.classes, frames), strict=True)
         ends = -(-horizons(profile, a, b, frames) // profile.unit) * profile.unit
         notable = facts_of(a, b, ends, frames, self.classes, profile.ordered)
-        lags = causes.lags(a, b, part.looked)
+        lags = causes.lags(a, b, part.onsets)
         return Counted(tuple(counts[way] for way in self.ways), notable, (wrong, amiss), lags)
 
 
@@ -194,7 +170,7 @@ def probable_cause(
 
     Args:
         score: what was found.
-        lags: how far onsets are apart, over the clips that were looked at.
+        lags: how far onsets are apart, over a few clips.
         work: how *whole* was counted.
         whole: all clips of both sides.
         compared: both sides.

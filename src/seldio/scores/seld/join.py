@@ -45,15 +45,10 @@ ROW = 24
 
 
 class ClipRows(NamedTuple):
-    """Some clips of a side: files to read, rows of a table, or these as bytes of Arrow.
-
-    Args:
-        held: what there is of them.
-        stamp: what changes when their rows do.
-    """
+    """Some clips of a side: files to read, rows of a table, or these as bytes of Arrow."""
 
     held: Part | pa.Table | bytes
-    stamp: tuple[object, ...]
+    stamp: tuple[object, ...]  # changes when the rows do
 
     def portable(self) -> ClipRows:
         """The same as it can go to another process."""
@@ -72,24 +67,17 @@ class ClipRows(NamedTuple):
             table = next((framed(one.reading.table, one.reading.format) for one in found), None)
             return table, vet(found).thin()
         table = self.held if isinstance(self.held, pa.Table) else pa.ipc.open_stream(self.held).read_all()
-        return table, Faults()  # the table has been looked at as a whole
+        return table, Faults()  # the table has been checked as a whole
 
 
 @dataclasses.dataclass(frozen=True)
 class LabelFiles:
-    """A side of label files, one for each clip; the source that they are in stays open.
-
-    Args:
-        layout: of all.
-        part: all of them.
-        remarks: sentences about the choice of the layout.
-        faults: none yet; errors are found where rows are read.
-    """
+    """A side of label files, one for each clip; the source that they are in stays open."""
 
     layout: Format
     part: Part
-    remarks: tuple[str, ...] = ()
-    faults: Faults = dataclasses.field(default_factory=Faults)
+    remarks: tuple[str, ...] = ()  # sentences about the choice of the layout
+    faults: Faults = dataclasses.field(default_factory=Faults)  # none yet: errors are found where rows are read
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -119,23 +107,14 @@ class LabelFiles:
 
 @dataclasses.dataclass(frozen=True)
 class LabelTable:
-    """A side that is one table of many clips, held in memory.
+    """A side that is one table of many clips, held in memory."""
 
-    Args:
-        layout: of the labels that the table was made from.
-        table: its rows with frames of 100 ms, by clip.
-        first: by clip, silent ones too, the row at which it begins and that behind its last one.
-        stamp: what changes when the file does.
-        faults: errors in its rows.
-        remarks: none, as a table says what it is.
-    """
-
-    layout: Format
-    table: pa.Table
-    first: Mapping[str, tuple[int, int]]
-    stamp: tuple[object, ...]
-    faults: Faults
-    remarks: tuple[str, ...] = ()
+    layout: Format  # of the labels that the table was made from
+    table: pa.Table  # rows with frames of 100 ms, by clip
+    first: Mapping[str, tuple[int, int]]  # by clip, silent ones too: its first row, and the one behind its last
+    stamp: tuple[object, ...]  # changes when the file does
+    faults: Faults  # errors in its rows
+    remarks: tuple[str, ...] = ()  # none, as a table says what it is
 
     @property
     def fields(self) -> set[str]:
@@ -198,19 +177,12 @@ def usual_profile(labels: Labels) -> SeldProfile:
 
 
 class Compared(NamedTuple):
-    """Both sides of a comparison, and the clips that are scored.
-
-    Args:
-        reference: the labels.
-        prediction: the outputs of a system.
-        clips: in alphabetic order.
-        left_out: clips that lack a prediction, and predicted clips that lack a reference.
-    """
+    """Both sides of a comparison, and the clips that are scored."""
 
     reference: Labels
     prediction: Labels
-    clips: list[str]
-    left_out: tuple[int, int]
+    clips: list[str]  # in alphabetic order
+    left_out: tuple[int, int]  # clips that lack a prediction, and predicted clips that lack a reference
 
     @property
     def remarks(self) -> tuple[str, ...]:

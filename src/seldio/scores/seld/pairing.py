@@ -20,15 +20,10 @@ from seldio.scores.seld.rows import EventFrames, Floats, Ints
 
 
 class Measure(NamedTuple):
-    """An angular distance.
+    """An angular distance: what it needs of each row of a side, and degrees between prepared rows of both sides."""
 
-    Args:
-        prepare: from a side to what the distance needs of each row, one column a row: shape [parts, rows].
-        between: degrees between prepared rows of both sides; shapes [parts, ...] broadcast.
-    """
-
-    prepare: Callable[[EventFrames], Floats]
-    between: Callable[[Floats, Floats], Floats]
+    prepare: Callable[[EventFrames], Floats]  # shape [parts, rows]
+    between: Callable[[Floats, Floats], Floats]  # shapes [parts, ...] broadcast
 
 
 def _spherical(side: EventFrames) -> Floats:
@@ -85,20 +80,13 @@ Chosen: TypeAlias = tuple[Ints, Ints]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Group:
-    """Cells that have rows on both sides, equally many in each of them.
+class CellGroup:
+    """Cells that have rows on both sides, equally many in each of them."""
 
-    Args:
-        cells: their numbers.
-        reference: rows of each cell in the order that counts for ties, shape [cells, references].
-        prediction: likewise.
-        cost: degrees between them, shape [cells, references, predictions].
-    """
-
-    cells: Ints
-    reference: Ints
-    prediction: Ints
-    cost: Floats
+    cells: Ints  # their numbers
+    reference: Ints  # rows of each cell in the order that counts for ties, shape [cells, references]
+    prediction: Ints  # likewise
+    cost: Floats  # degrees between them, shape [cells, references, predictions]
 
     @property
     def single(self) -> bool:
@@ -114,35 +102,22 @@ class Group:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Matches:
-    """Pairs of rows that the least total distance puts together.
-
-    Args:
-        cell: of each pair.
-        track: which of the references of its cell, by their order in the file.
-        reference: its row.
-        prediction: row of the prediction.
-        error: degrees between them.
-    """
+    """Pairs of rows that the least total distance puts together; one entry each."""
 
     cell: Ints
-    track: Ints
-    reference: Ints
-    prediction: Ints
-    error: Floats
+    track: Ints  # which of the references of the cell, by their order in the file
+    reference: Ints  # its row
+    prediction: Ints  # row of the prediction
+    error: Floats  # degrees between them
 
 
-def match(groups: Iterable[Group]) -> Matches:
-    """The pairs of the least total distance, as scipy chooses among equal ones; in no particular order."""
-    return pairs((group, group.nothing if group.single else assigned(group.cost)) for group in groups)
-
-
-def pairs(chosen: Iterable[tuple[Group, Chosen]]) -> Matches:
+def pairs(chosen: Iterable[tuple[CellGroup, Chosen]]) -> Matches:
     """The chosen pairs of many groups."""
     found = [_pairs(group, *places) for group, places in chosen]
     return Matches(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
 
 
-def _pairs(group: Group, i: Ints, j: Ints) -> tuple[Ints | Floats, ...]:
+def _pairs(group: CellGroup, i: Ints, j: Ints) -> tuple[Ints | Floats, ...]:
     if group.single:
         return group.cells, i[:, 0], group.reference[:, 0], group.prediction[:, 0], group.cost[:, 0, 0]
     n = np.arange(len(group.cells))[:, None]
@@ -150,7 +125,9 @@ def _pairs(group: Group, i: Ints, j: Ints) -> tuple[Ints | Floats, ...]:
     return np.repeat(group.cells, i.shape[1]), i.ravel(), *rows, group.cost[n, i, j].ravel()
 
 
-def _groups(cells: tuple[Ints, Ints], counts: tuple[Ints, Ints], a: Floats, b: Floats, between: Any) -> Iterator[Group]:
+def _groups(
+    cells: tuple[Ints, Ints], counts: tuple[Ints, Ints], a: Floats, b: Floats, between: Any
+) -> Iterator[CellGroup]:
     """The rows of all cells that both sides have, and how far they are from each other.
 
     Args:
@@ -166,7 +143,7 @@ def _groups(cells: tuple[Ints, Ints], counts: tuple[Ints, Ints], a: Floats, b: F
     r = row[alone]
     row[cells[1]] = np.arange(len(cells[1]))
     p = row[alone]
-    yield Group(alone, r[:, None], p[:, None], between(a[:, r], b[:, p])[:, None, None])
+    yield CellGroup(alone, r[:, None], p[:, None], between(a[:, r], b[:, p])[:, None, None])
     many = (counts[0] > 0) & (counts[1] > 0) & (counts[0] + counts[1] > 2)
     if not many.any():
         return
@@ -179,7 +156,7 @@ def _groups(cells: tuple[Ints, Ints], counts: tuple[Ints, Ints], a: Floats, b: F
         height, width = (count[crowded[here[0]]] for count in counts)
         r = r_rows[r_first[here][:, None] + np.arange(height)]
         p = p_rows[p_first[here][:, None] + np.arange(width)]
-        yield Group(crowded[here], r, p, between(a[:, r][:, :, :, None], b[:, p][:, :, None, :]))
+        yield CellGroup(crowded[here], r, p, between(a[:, r][:, :, :, None], b[:, p][:, :, None, :]))
 
 
 def _by_cell(cell_of_row: Ints, many: np.ndarray) -> tuple[Ints, Ints]:
@@ -219,31 +196,21 @@ class Paired:
     """Some clips, their frames laid end to end, their rows put together by frame and class.
 
     A cell is a frame and a class: ``frame * classes + class_id``.
-
-    Args:
-        clips: the slice of all clips.
-        lengths: frames of each clip.
-        classes: how many count.
-        reference: rows about them, with their place ``frame`` in the grid.
-        prediction: likewise.
-        references: rows of the reference in each cell.
-        predictions: rows of the prediction.
-        groups: cells that have rows on both sides.
     """
 
-    clips: slice
-    lengths: Ints
-    classes: int
-    reference: EventFrames
+    clips: slice  # of all clips
+    lengths: Ints  # frames of each clip
+    classes: int  # how many count
+    reference: EventFrames  # rows about the clips, with their place ``frame`` in the grid
     prediction: EventFrames
-    references: Ints
-    predictions: Ints
-    groups: Sequence[Group]
+    references: Ints  # rows of the reference in each cell
+    predictions: Ints  # rows of the prediction in each cell
+    groups: Sequence[CellGroup]  # cells that have rows on both sides
 
     @cached_property
     def matches(self) -> Matches:
-        """Which rows belong together, as the official programs have it."""
-        return match(self.groups)
+        """The pairs of the least total distance, as scipy chooses among equal ones; in no particular order."""
+        return pairs((group, group.nothing if group.single else assigned(group.cost)) for group in self.groups)
 
     @property
     def frames(self) -> int:

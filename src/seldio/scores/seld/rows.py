@@ -22,27 +22,18 @@ Floats = NDArray[np.float64]
 class EventFrames:
     """Rows of an event table, one entry for each active source in each label frame; a field is one array.
 
-    Args:
-        clip: index of the clip, in the order both sides share.
-        frame: label frame.
-        class_id: index into the vocabulary.
-        azimuth: degrees, +90 is left.
-        elevation: degrees, +90 is up; None where no row has one (stereo).
-        distance: metres; None where no row has one, NaN where it is unknown.
-        onscreen: whether the source is in the picture; None where no row says so.
-        source: number of the source; None where no row has one.
-        pointless: whether the vector is (0, 0, 0), which has no direction; None where none is.
+    What no row has is None.
     """
 
-    clip: Ints
-    frame: Ints
-    class_id: Ints
-    azimuth: Floats
-    elevation: Floats | None = None
-    distance: Floats | None = None
-    onscreen: NDArray[np.bool_] | None = None
-    source: Ints | None = None
-    pointless: NDArray[np.bool_] | None = None
+    clip: Ints  # index of the clip, in the order both sides share
+    frame: Ints  # label frame
+    class_id: Ints  # index into the vocabulary
+    azimuth: Floats  # degrees, +90 is left
+    elevation: Floats | None = None  # degrees, +90 is up; stereo labels have none
+    distance: Floats | None = None  # metres, NaN where it is unknown
+    onscreen: NDArray[np.bool_] | None = None  # whether the source is in the picture
+    source: Ints | None = None  # number of the source
+    pointless: NDArray[np.bool_] | None = None  # whether the vector is (0, 0, 0), which has no direction
 
     def take(self, rows: Any) -> EventFrames:
         """The rows chosen by a mask, a slice or indices."""
