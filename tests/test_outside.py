@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -113,6 +114,38 @@ def test_an_output_that_does_not_exist_is_a_usage_error() -> None:
     expected = "seldio: there is no output 'latex' for findings; there are text, concise, json"
     code, shown, notes = seldio("validate", EXAMPLES, "--output", "latex")
     assert (code, shown, notes.startswith(expected)) == (2, "", True)
+
+
+# --- a task ----------------------------------------------------------------------------------------
+
+
+def test_a_task_is_asked_checked_scored_and_judged(tmp_path: Path) -> None:
+    asked, answers = tmp_path / "qa.jsonl", tmp_path / "answers.jsonl"
+    code, _, notes = seldio("convert", EXAMPLES, "--to", "so-bench", "--tasks", "first_source", "-o", asked)
+    assert (code, "first_source" in notes) == (0, True)
+    questions = [json.loads(line) for line in asked.read_text().splitlines()]
+    assert {question["task_name"] for question in questions} == {"first_source"}
+    assert "QAI113" not in seldio("validate", asked)[1]
+
+    said = ("I hear {} first.", "It begins with a gong.")
+    rows = [
+        {"qa_id": question["qa_id"], "prediction": said[number % 2].format(question["canonical_answer"])}
+        for number, question in enumerate(questions)
+    ]
+    answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, shown, _ = seldio("score", answers, "-r", asked, "--output", "json")
+    found = {table["name"]: table["rows"] for table in json.loads(shown)["reports"][0]["tables"]}
+    assert (code, found["tasks"][0]["task"]) == (0, "first_source")
+    assert found["tasks"][0]["accuracy"] == sum(number % 2 == 0 for number in range(len(rows))) / len(rows)
+
+    plan = ("--judge", "model", "--judge-url", "http://localhost:1/v1", "--offline", "none", "--dry-run")
+    code, shown, _ = seldio("score", answers, "-r", asked, *plan)
+    assert (code, shown.startswith(f"{len(rows)} request")) == (0, True)
+
+
+def test_its_weight_counts_in_the_proportions_of_questions(tmp_path: Path) -> None:
+    code, _, notes = seldio("convert", EXAMPLES, "--to", "so-bench", "--balance", "-o", tmp_path / "qa.jsonl")
+    assert (code, "first_source" in notes) == (0, True)
 
 
 # --- a data set ------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from seldio.answers.judgements import READ, AnsweredQuestion, Judgement, judgeme
 from seldio.answers.names import Mention, Names, beside, listed_names, source_and_direction
 from seldio.answers.plain_text import plainly
 from seldio.answers.quantities import only
-from seldio.tasks.english import PUBLISHED
+from seldio.tasks.english import KNOWN
 
 # --- comparisons -----------------------------------------------------------------------------------
 
@@ -166,13 +166,13 @@ _LONGEST = 2000
 
 def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
     """A judgement on what the prediction says; None where a judge is needed."""
-    if request.task not in PUBLISHED or PUBLISHED[request.task].answer == "speech":
+    if request.task not in KNOWN or KNOWN[request.task].answer == "speech":
         return judgement(notes="compared word by word")
     if not request.prediction.strip():
         return judgement(notes=_SILENT)
     if len(request.prediction) > _LONGEST and len(plain_text.said(request.prediction)) > _LONGEST:
         return None
-    text, read = plainly(request.prediction), PUBLISHED[request.task].read
+    text, read = plainly(request.prediction), KNOWN[request.task].read
     reader = READERS[read] if isinstance(read, str) else read
     return None if reader is None or bearings.retracted(text) else reader(request, text, names)
 

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from seldio.answers.plain_text import plainly
-from seldio.tasks.english import SOURCE_TASKS
+from seldio.tasks.english import KNOWN
 
 _TOKEN = re.compile(r"[a-z0-9]+")
 _GENITIVE = re.compile(r"'s\b")
@@ -98,16 +98,16 @@ def source_and_direction(text: str) -> tuple[str, str] | None:
 
 def names_in(task: str | None, answer: str | None, canonical: str | None) -> Iterator[str]:
     """The names that the right answer of a question holds."""
-    text = canonical or ""
-    if task == "detect_source":
+    text, read = canonical or "", KNOWN[task].read if task in KNOWN else None
+    if read == "sources":
         yield from listed_names(text or answer or "")
-    elif task == "spatial_temporal":
+    elif read == "source and direction":
         if parts := source_and_direction(text):
             yield parts[0]
-    elif task == "relative_left_right":
+    elif read == "side":
         if found := beside(text or answer or ""):
             yield from (found.x, found.y)
-    elif task in (*SOURCE_TASKS, "compare_elevation", "compare_distance"):
+    elif read in ("source", "comparison"):
         yield text
 
 

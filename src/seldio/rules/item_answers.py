@@ -19,14 +19,14 @@ from seldio.findings import Finding
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable, rows_where
 from seldio.rules.registry import ERROR, rule
-from seldio.tasks.english import PUBLISHED, SOURCE_TASKS
+from seldio.tasks.english import KNOWN, SOURCE_TASKS
 from seldio.text import clipped, listed
 
 if TYPE_CHECKING:
     from seldio.answers.names import Names
 
 #: The key of ``answer_meta`` that a task is scored by, and where a judgement has the same of a prediction.
-TRUTHS = {task.name: (task.truth, task.field) for task in PUBLISHED.values() if task.truth and task.field}
+TRUTHS = {task.name: (task.truth, task.field) for task in KNOWN.values() if task.truth and task.field}
 #: The keys of a single number, the first of which counts.
 _SINGLE = ("azimuth_deg", "elevation_deg", "distance_m", "onset_time", "active_count")
 _DECIMALS = re.compile(r"\d\.(\d+)")
@@ -96,7 +96,7 @@ def _contradicted(canonical: str | None, meta: list[float]) -> bool:
 def _published(table: ItemTable) -> Iterator[tuple[int, str]]:
     """Row and task of the questions of SO-Bench with a task that it has."""
     if table.asks and table.home == "so-bench":
-        yield from ((row, task) for row, task in enumerate(table.values("task")) if task in PUBLISHED)
+        yield from ((row, task) for row, task in enumerate(table.values("task")) if task in KNOWN)
 
 
 @rule("QAI114", ERROR)

@@ -469,10 +469,3 @@ def check_file(
     file = ItemFile(parts, reading)
     yield from findings(file)
     yield from findings(Audio(file, recordings))
-
-
-def check_items(reading: ItemReading, find: Find) -> Iterator[Finding]:
-    """What is wrong in a file of questions or predictions that is one part."""
-    table = ItemTable(reading)
-    yield from findings(table)
-    yield from check_file([ItemPart.of(table)], [AudioPart.of(table, find)], lambda _: reading)

@@ -15,7 +15,7 @@ from seldio.findings import Finding
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemFile, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, rule
-from seldio.tasks.english import COUNTS, PUBLISHED
+from seldio.tasks.english import COUNTS, KNOWN
 from seldio.text import clipped, printable
 
 #: Letters that look Latin and are not: Cyrillic and Greek capitals.
@@ -341,15 +341,15 @@ def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
     """
     if table.home != "so-bench":
         return
-    plain = {task.replace("_", ""): task for task in PUBLISHED}
+    plain = {task.replace("_", ""): task for task in KNOWN}
     counts: dict[str, int] = {}
     for task, count in _by_task(table).items():
-        if task not in PUBLISHED:
+        if task not in KNOWN:
             counts[task or ""] = counts.get(task or "", 0) + count  # no task, and an empty one, are alike
     for task, count in counts.items():
         many = f", in {count:,} questions" if count > 1 else ""
         meant = plain.get(re.sub(r"[\W_]", "", task.lower()))
-        hint = f"write {meant}" if meant else f"the tasks are {', '.join(PUBLISHED)}"
+        hint = f"write {meant}" if meant else f"the tasks are {', '.join(KNOWN)}"
         named = f"the task {clipped(task)} is none of SO-Bench" if task.strip() else "the question has no task"
         first = pc.index(pc.fill_null(table.column("task"), ""), task).as_py()
         yield found(first, f"{named}{many}", "task", hint)

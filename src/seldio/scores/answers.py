@@ -18,7 +18,7 @@ from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction
-from seldio.tasks.english import PUBLISHED
+from seldio.tasks.english import KNOWN
 from seldio.text import listed, meant, plural, printable
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def _profile_for(asked: ItemReading) -> str:
     if name in _USUAL:
         return _USUAL[name]
     items = [row for row in asked.rows if isinstance(row, Item)]
-    if items and all(item.task in PUBLISHED for item in items):
+    if items and all(item.task in KNOWN for item in items):
         return "so-bench"
     if items and all(item.options for item in items):
         return "multiple-choice"

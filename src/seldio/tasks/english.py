@@ -7,6 +7,7 @@ from typing import Unpack
 
 import pyarrow as pa
 
+from seldio import plugins
 from seldio.schema.qa import Item, trusted
 from seldio.tasks import detect, estimate, reasoning
 from seldio.tasks.generation import Options, Place, ask_all
@@ -24,6 +25,8 @@ PUBLISHED: dict[str, Task[Scene, Draft]] = {
         (*detect.TASKS, *estimate.TASKS, *reasoning.TASKS, _SPEECH), key=lambda task: task.weight, reverse=True
     )
 }
+#: Those, and tasks of one's own.
+KNOWN = PUBLISHED | {task.name: task for task in plugins.rows("tasks", Task) if task.language == "en"}
 #: The order in which a clip's items come.
 _ORDER = (
     "detect_time", "detect_source", "estimate_azimuth", "estimate_elevation", "estimate_distance",
@@ -31,22 +34,20 @@ _ORDER = (
     "compare_elevation", "compare_distance", "relative_left_right", "classify_motion", "count_sources",
 )  # fmt: skip
 #: Those that labels can answer, in that order; others after them.
-TASKS = {name: PUBLISHED[name] for name in (*_ORDER, *PUBLISHED) if PUBLISHED[name].candidates}
+TASKS = {name: KNOWN[name] for name in (*_ORDER, *KNOWN) if KNOWN[name].candidates}
 #: Tasks that labels cannot answer, with the reason.
-REFUSED = {task.name: task.refused for task in PUBLISHED.values() if task.refused}
+REFUSED = {task.name: task.refused for task in KNOWN.values() if task.refused}
 #: Questions of each task in SO-Bench as published.
 COUNTS = {name: task.weight for name, task in PUBLISHED.items()}
-#: The same of the tasks that labels can answer: the proportions of what is made of labels.
-SO_BENCH = {name: count for name, count in COUNTS.items() if name in TASKS}
+#: The proportions of what is made of labels: these numbers, of the tasks that labels can answer.
+SO_BENCH = {name: task.weight for name, task in KNOWN.items() if name in TASKS}
 #: Those whose answer is the name of a sound.
-SOURCE_TASKS = tuple(task.name for task in PUBLISHED.values() if task.answer == "source")
-#: Those that compare two sounds.
-RELATION_TASKS = tuple(task.name for task in PUBLISHED.values() if task.answer == "relation")
+SOURCE_TASKS = tuple(task.name for task in KNOWN.values() if task.answer == "source")
 
 
 def stream(table: pa.Table, **options: Unpack[Options]) -> Iterator[Item]:
     """The items of :func:`seldio.tasks.generate` one by one, before any selection; *skipped* is counted up."""
-    return ask_all(table, {**TASKS, **PUBLISHED}, _itself, _item, **options)
+    return ask_all(table, TASKS | KNOWN, _itself, _item, **options)
 
 
 def _itself(scene: Scene) -> Scene:

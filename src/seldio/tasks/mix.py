@@ -13,7 +13,7 @@ import numpy as np
 
 from seldio.errors import UsageError
 from seldio.schema.qa import Item
-from seldio.tasks.english import PUBLISHED, SO_BENCH
+from seldio.tasks.english import KNOWN, SO_BENCH
 from seldio.tasks.scene import digest
 from seldio.text import listed
 
@@ -27,7 +27,7 @@ _BINS = {"azimuth_deg": 45.0, "elevation_deg": 15.0, "distance_m": 1.0, "onset_t
 
 def answer_group(item: Item) -> Hashable:
     """What counts as the same answer when answers are to be even: the task's own, a bin of its number or its label."""
-    task = PUBLISHED.get(item.task or "")
+    task = KNOWN.get(item.task or "")
     if task is not None and task.alike is not None:
         return task.alike(item)
     for field, width in _BINS.items():

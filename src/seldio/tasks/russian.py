@@ -21,6 +21,7 @@ from typing import NamedTuple, Unpack
 
 import pyarrow as pa
 
+from seldio import plugins
 from seldio.formats.ruenvaqa import option_lines, template
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
@@ -374,6 +375,7 @@ _ALL: dict[str, Task[Clip, Choice]] = {
             name="Sound QA with reasoning", question_class="multiple choice", weight=4,
             refused="the answer takes knowledge of the world that labels do not hold",
         ),
+        *(task for task in plugins.rows("tasks", Task) if task.language == "ru"),
     )
 }  # fmt: skip
 #: Those that labels can answer.

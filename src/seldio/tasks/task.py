@@ -152,6 +152,7 @@ class Task(Generic[View, Made]):
         name: as ``task_name`` has it.
         question_class: the group of its questions.
         weight: its share where questions are chosen; in SO-Bench how many of the 7,877 published ones are of it.
+        language: that it is asked in: ``en`` is in the style of SO-Bench, ``ru`` in that of ruEnvAQA.
         candidates: looks at a clip and yields drafts and, for each candidate that is skipped, the reason.
         refused: why labels cannot answer it, where they cannot.
         wordings: how it is asked, the usual way first.
@@ -176,6 +177,7 @@ class Task(Generic[View, Made]):
     name: str
     question_class: str
     weight: int
+    language: Literal["en", "ru"] = "en"
     candidates: Callable[[View, Margins, Say], Iterator[Made | str]] | None = None
     refused: str = ""
     wordings: tuple[Wording, ...] = ()

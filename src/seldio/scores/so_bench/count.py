@@ -21,7 +21,7 @@ from seldio.schema.qa import Item, Prediction
 from seldio.scores.so_bench.join import JoinedAnswers
 from seldio.scores.so_bench.judging import cache_key
 from seldio.scores.so_bench.profiles import AnswerProfile
-from seldio.tasks.english import PUBLISHED
+from seldio.tasks.english import KNOWN
 from seldio.tasks.task import Task
 
 #: Who decided: the text itself, the judge, the official fallback; nobody; or there is no prediction.
@@ -135,7 +135,7 @@ def _request(item: Item, row: Prediction) -> AnsweredQuestion:
 
 def _local(task: str) -> bool:
     """Whether the official program itself asks no judge about answers of a task."""
-    return task not in PUBLISHED or PUBLISHED[task].answer == "speech"
+    return task not in KNOWN or KNOWN[task].answer == "speech"
 
 
 def _key(item: Item, row: Prediction) -> str:
@@ -204,7 +204,7 @@ class _Case(NamedTuple):
 
 def evaluate(asked: AnsweredQuestion, judgement: Judgement, profile: AnswerProfile) -> Outcome:
     """The score of a prediction; one whose judgement cannot be computed with scores 0, with the reason."""
-    task = PUBLISHED.get(asked.task)
+    task = KNOWN.get(asked.task)
     measure = _MEASURES.get(task.answer, _same_text) if task is not None else _same_text
     try:
         return measure(_Case(asked, judgement, profile, task))

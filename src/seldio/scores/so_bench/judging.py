@@ -23,7 +23,7 @@ from seldio.answers.judgements import (
     Judgement,
 )
 from seldio.scores.judge.messages import JudgeRequest, Reply, ReplySchema, make
-from seldio.tasks.english import PUBLISHED
+from seldio.tasks.english import KNOWN
 
 
 class Server(Protocol):
@@ -95,7 +95,7 @@ _REPLY = ReplySchema("so-bench", REPLY_SCHEMA["properties"])
 
 def to_judge(request: AnsweredQuestion) -> JudgeRequest:
     """The request as it is sent to a judge, without the numbers that it reads out of the answer itself."""
-    task = PUBLISHED.get(request.task)
+    task = KNOWN.get(request.task)
     ask = task.ask if task and task.ask else "Decide in relation_match whether the answer says what the reference says."
     hidden = task.hidden if task else ""
     truth = {key: value for key, value in request.meta.items() if value is not None}

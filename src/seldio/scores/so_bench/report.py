@@ -15,7 +15,7 @@ from seldio.scores.so_bench.count import Decider, Offline, Scored, count
 from seldio.scores.so_bench.join import JoinedAnswers, JoinedBy
 from seldio.scores.so_bench.join import join as joined_by
 from seldio.scores.so_bench.profiles import THRESHOLDS, AnswerProfile
-from seldio.tasks.english import COUNTS, PUBLISHED
+from seldio.tasks.english import COUNTS, KNOWN
 from seldio.text import clipped, listed, plural
 
 _ACCURACY = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; what nobody decided counts as wrong")
@@ -58,7 +58,7 @@ def by_task(rows: Iterable[Scored]) -> dict[str, list[Scored]]:
     found: dict[str, list[Scored]] = {}
     for row in rows:
         found.setdefault(row.task, []).append(row)
-    order = {task: place for place, task in enumerate(PUBLISHED)}
+    order = {task: place for place, task in enumerate(KNOWN)}
     return dict(sorted(found.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0])))
 
 
@@ -112,7 +112,7 @@ def _parsed(rows: Sequence[Scored]) -> float:
 def question_class(row: Scored) -> str:
     """The group of a question: its own, else that which its task has in the benchmark."""
     named = (row.item.extra or {}).get("question_class")
-    return named if isinstance(named, str) else PUBLISHED[row.task].question_class if row.task in PUBLISHED else "other"
+    return named if isinstance(named, str) else KNOWN[row.task].question_class if row.task in KNOWN else "other"
 
 
 def _classes(rows: Sequence[Scored]) -> Table:
@@ -172,7 +172,7 @@ def _speech(tasks: dict[str, list[Scored]]) -> Table:
 def notices(rows: Sequence[Scored], joined: JoinedAnswers, profile: AnswerProfile) -> tuple[Notice, ...]:
     """All that apply, the grave ones first."""
     found = [*joined.notices, *_undecided(rows), *_about(rows, "scoring-errors"), *_about(rows, "no-truth")]
-    if tasks := sorted({row.task for row in rows} - {*PUBLISHED}):
+    if tasks := sorted({row.task for row in rows} - {*KNOWN}):
         text = f"tasks that SO-Bench does not have ({listed(tasks)}): right is what equals the answer but for case"
         found.append(Notice("unknown-tasks", text, grave=True))
     found += [*_about(rows, "azimuth-as-elevation"), *_about(rows, "contradictory-judgements")]
@@ -217,7 +217,7 @@ def _undecided(rows: Sequence[Scored]) -> Iterator[Notice]:
 
 def judged_without_reference(rows: Sequence[Scored]) -> tuple[Notice, ...]:
     """What to know where a judge read numbers without being shown the right ones."""
-    hidden = {task.name for task in PUBLISHED.values() if task.hidden and task.truth}
+    hidden = {task.name for task in KNOWN.values() if task.hidden and task.truth}
     there = sum(row.how == "judge" and row.task in hidden for row in rows)
     if not there:
         return ()
@@ -230,7 +230,7 @@ def judged_without_reference(rows: Sequence[Scored]) -> tuple[Notice, ...]:
 
 def _float_trap(rows: Sequence[Scored], profile: AnswerProfile) -> Iterator[Notice]:
     """Errors equal to a threshold on paper and beyond it in binary."""
-    limited = (task for task in PUBLISHED.values() if task.threshold)
+    limited = (task for task in KNOWN.values() if task.threshold)
     for task in sorted(limited, key=lambda task: THRESHOLDS.index(str(task.threshold))):
         limit, key, unit = getattr(profile, str(task.threshold)), str(task.error), task.unit
         if task.threshold == "distance" and profile.relative:
@@ -277,7 +277,7 @@ def _unusable(row: Scored) -> bool:
 
 
 def _without_truth(row: Scored) -> bool:
-    truth = PUBLISHED[row.task].truth if row.task in PUBLISHED else None
+    truth = KNOWN[row.task].truth if row.task in KNOWN else None
     return truth is not None and getattr(row.item.answer_meta, truth, None) is None
 
 
