@@ -234,7 +234,7 @@ def validate(
 
     def one(path: Path, changed: Mapping[str, bytes] | None = None) -> Examined:
         return examine(
-            path, format=format, reference=expected, settings=chosen, changed=changed, deep=deep, rows=repairing
+            path, format=format, reference=expected, settings=chosen, changed=changed, deep=deep, rows=False
         )
 
     piped = {path: one(path) for path in set(paths) & {"-"}}  # standard input can be read only once

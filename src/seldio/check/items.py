@@ -31,7 +31,7 @@ from seldio.schema.qa import Item
 from seldio.text import printable
 
 
-class ItemRows(NamedTuple):
+class CheckedItems(NamedTuple):
     """What a file of questions or predictions gave, or a part of one.
 
     Args:
@@ -68,7 +68,7 @@ class ItemCheck:
     inside: bool = False
     keep: bool = False
 
-    def __call__(self, part: Part) -> tuple[list[Finding], list[ItemRows]]:
+    def __call__(self, part: Part) -> tuple[list[Finding], list[CheckedItems]]:
         """What is wrong with files that cannot be opened, and what the others give."""
         damaged: list[Finding] = []
         format = part.format
@@ -78,7 +78,7 @@ class ItemCheck:
         for file in part.texts(damaged.append):
             found: list[Finding] = []
             reading = format.read(file.data, file.path, self._task_sink(file.name, found.append))
-            one = ItemRows(numbers[file.path], False, (), file.data.count(b"\n"), None, None)
+            one = CheckedItems(numbers[file.path], False, (), file.data.count(b"\n"), None, None)
             if reading is not None:
                 table = ItemTable(reading)
                 found += rules.findings(table)
@@ -141,13 +141,13 @@ def _gold(reference: ItemReference | None, name: str, foreign: bool) -> list[Ite
 # --- all parts of a file together -------------------------------------------------------------------------------
 
 
-def item_findings(found: Iterable[tuple[Part, ItemRows]]) -> Iterator[Finding]:
+def item_findings(found: Iterable[tuple[Part, CheckedItems]]) -> Iterator[Finding]:
     """What is wrong with the files of all parts, in the order of the parts."""
     for _, some in groupby(found, key=lambda one: one[0].files[one[1].file].entry.path):
         yield from _file_findings(list(some))
 
 
-def _file_findings(pieces: Sequence[tuple[Part, ItemRows]]) -> Iterator[Finding]:
+def _file_findings(pieces: Sequence[tuple[Part, CheckedItems]]) -> Iterator[Finding]:
     before = np.cumsum([0, *(rows.lines for _, rows in pieces)]).tolist()
     found = (moved(one, first) for (_, rows), first in zip(pieces, before, strict=False) for one in rows.findings)
     yield from found if len(pieces) == 1 else gathered(found, RECORDS_SINGLY, places=True)
@@ -165,7 +165,7 @@ def _file_findings(pieces: Sequence[tuple[Part, ItemRows]]) -> Iterator[Finding]
     yield from check_file(parts, recordings, reading) if parts else ()
 
 
-def check_kind(path: str, reference: AnyReference, found: Sequence[ItemRows], labels: bool) -> None:
+def check_kind(path: str, reference: AnyReference, found: Sequence[CheckedItems], labels: bool) -> None:
     """Stop where the reference is of the wrong kind; where a file cannot be read, its findings say enough.
 
     Args:

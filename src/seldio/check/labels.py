@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from seldio import rules
-from seldio.findings import Finding, Rule
+from seldio.findings import Finding, Rule, raise_errors
 from seldio.formats import FORMATS, Format, Reading, TextFile, get
 from seldio.formats import base as contract
 from seldio.formats.base import Ints, Place
 from seldio.formats.parts import Part, evidence
-from seldio.formats.recognise import Recognised
+from seldio.formats.recognise import Recognised, in_utf8
 from seldio.rules.base import Labels
 from seldio.rules.labels import JUDGED_BY
 from seldio.rules.profiles import FileNumbers, Profile
@@ -31,7 +31,7 @@ from seldio.schema.events import ClipFile
 _FEW = 3
 
 
-class LabelFile(NamedTuple):
+class CheckedFile(NamedTuple):
     """The rows of a clip: their file, and what a part of a reading is made of again.
 
     Args:
@@ -56,7 +56,7 @@ class RowFinding(NamedTuple):
     field: str | None
 
 
-class LabelRows(NamedTuple):
+class CheckedLabels(NamedTuple):
     """The labels of one layout in a part.
 
     Args:
@@ -70,13 +70,13 @@ class LabelRows(NamedTuple):
     named: bool
     evidence: str
     table: str
-    files: tuple[LabelFile, ...]
+    files: tuple[CheckedFile, ...]
     numbers: FileNumbers
     findings: tuple[RowFinding, ...]
     kept: bytes
     reading: Reading | None = None
 
-    def thin(self) -> LabelRows:
+    def thin(self) -> CheckedLabels:
         """The same without the reading."""
         return self if self.reading is None else self._replace(kept=_stream(self.reading.table, ()), reading=None)
 
@@ -84,7 +84,7 @@ class LabelRows(NamedTuple):
 def checked(
     one: Recognised, columns: Iterable[str] | None, *, keep: bool = False,
     chosen: Sequence[Rule] = rules.rules_for(Labels), format: Format | None = None,
-) -> LabelRows:  # fmt: skip
+) -> CheckedLabels:  # fmt: skip
     """Run the rules for rows over labels that were read.
 
     Args:
@@ -105,10 +105,10 @@ def checked(
         path = part.file.path
         within[path] = place = within.get(path, -1) + 1
         blank = not part.file.data.strip()
-        files.append(LabelFile(path, place, part.origin, part.first, part.rows, part.readable, blank))
+        files.append(CheckedFile(path, place, part.origin, part.first, part.rows, part.readable, blank))
     table = files[0].path if one.reading.format.role == "table" and files else ""
     layout = next((format.name for format in FORMATS if format == reading.format), reading.format)
-    return LabelRows(
+    return CheckedLabels(
         layout, one.told, one.evidence, table, tuple(files), FileNumbers.of(labels), tuple(found),
         b"" if keep else _stream(reading.table, columns), reading if keep else None,
     )  # fmt: skip
@@ -117,7 +117,7 @@ def checked(
 def label_findings(one: Recognised) -> list[Finding]:
     """Everything that is wrong with labels that were read, of which there are no others."""
     rows = checked(one, (), keep=True)
-    return [found.finding for found in LabelSet([None], [rows]).findings({})]
+    return [found.finding for found in LabelGroup([None], [rows]).findings({})]
 
 
 def _of_rule(rule: Rule, labels: Labels) -> Iterator[RowFinding]:
@@ -145,7 +145,7 @@ def _stream(table: pa.Table, columns: Iterable[str] | None) -> bytes:
 class _Elsewhere(contract.FileRows):
     """The rows of a clip as part of a larger reading; where they stand is asked of the reading that they are in."""
 
-    def __init__(self, file: TextFile, own: LabelFile, first: int, found: Callable[[], Reading]) -> None:
+    def __init__(self, file: TextFile, own: CheckedFile, first: int, found: Callable[[], Reading]) -> None:
         super().__init__(file, own.origin)
         self.first, self.rows, self.readable = first, own.rows, own.readable
         self._within, self._found = own.within, found
@@ -190,23 +190,23 @@ class _Again:
 
 
 @dataclasses.dataclass
-class LabelSet:
+class LabelGroup:
     """All labels of one layout in a data set: the parts that they are in, and what these gave.
 
     A part may be None where its reading was kept.
     """
 
     parts: list[Part | None]
-    rows: list[LabelRows]
+    rows: list[CheckedLabels]
     _again: _Again = dataclasses.field(default_factory=_Again)
 
     @staticmethod
-    def of(found: Iterable[tuple[Part | None, LabelRows]]) -> list[LabelSet]:
+    def of(found: Iterable[tuple[Part | None, CheckedLabels]]) -> list[LabelGroup]:
         """The labels of all parts by layout; each table of many clips stands alone."""
-        sets: dict[object, LabelSet] = {}
+        sets: dict[object, LabelGroup] = {}
         for part, one in found:
             format = one.format if isinstance(one.format, Format) else get(one.format)
-            into = sets.setdefault((format.name, format.vocabulary, one.table), LabelSet([], []))
+            into = sets.setdefault((format.name, format.vocabulary, one.table), LabelGroup([], []))
             into.parts.append(part)
             into.rows.append(one)
         return list(sets.values())
@@ -222,28 +222,39 @@ class LabelSet:
         """Whether the user named the layout."""
         return self.rows[0].named
 
+    @cached_property
+    def places(self) -> dict[str, tuple[Part, int]]:
+        """The part of each file, and its number there, by its path as shown to people."""
+        there = {file.entry.path: (part, number) for part in self.parts if part is not None
+                 for number, file in enumerate(part.files)}  # fmt: skip
+        return {file.path: there[file.path] for one in self.rows for file in one.files if file.path in there}
+
+    def text(self, path: str) -> TextFile:
+        """The content of a file, in UTF-8."""
+        part, number = self.places[path]
+        return in_utf8(next(part.chosen([number]).texts(raise_errors)), lambda _: None)
+
     def recognised(self) -> Recognised:
         """The labels as one reading, with the columns that were kept."""
         evidence = next((one.evidence for one in self.rows if one.evidence), "")
         return Recognised(self.reading, self.named, evidence)
 
-    @property
+    @cached_property
     def reading(self) -> Reading:
         """The labels as one reading, with the columns that were kept; places are looked up in the files."""
         if len(self.rows) == 1 and self.rows[0].reading is not None:
             return self.rows[0].reading
         tables, parts, before = [], [], 0
-        for part, one in zip(self.parts, self.rows, strict=True):
+        for one in self.rows:
             tables.append(pa.ipc.open_stream(one.kept).read_all() if one.reading is None else one.reading.table)
-            there = {} if part is None else {file.entry.path: number for number, file in enumerate(part.files)}
             for number, file in enumerate(one.files):
                 if one.reading is not None:
                     text, found = one.reading.parts[number].file, partial(_itself, one.reading)
                 else:
-                    assert part is not None
-                    _, name, clip = part.files[there[file.path]]
+                    part, place = self.places[file.path]
+                    _, name, clip = part.files[place]
                     text = TextFile(file.path, name, clip, b"" if file.blank else b"\0")
-                    found = partial(self._again.reading, part, there[file.path])
+                    found = partial(self._again.reading, part, place)
                 parts.append(_Elsewhere(text, file, before + file.first, found))
             before += sum(file.rows for file in one.files)
         return Reading(self.format, pa.concat_tables(tables, promote_options="default"), parts)
@@ -319,7 +330,7 @@ class LabelCheck:
     columns: tuple[str, ...] | None
     keep: bool = False
 
-    def __call__(self, part: Part) -> tuple[list[Finding], list[LabelRows]]:
+    def __call__(self, part: Part) -> tuple[list[Finding], list[CheckedLabels]]:
         """What is wrong with the files of *part*, and what they give."""
         found: list[Finding] = []
         return found, [checked(one, self.columns, keep=self.keep) for one in part.labels(found.append)]

@@ -61,8 +61,7 @@ def _moved(before: Sequence[Examined], after: Sequence[Examined]) -> set[str]:
 
 
 def _layouts(examined: Sequence[Examined]) -> dict[str, Format]:
-    readings = (recognised.reading for one in examined for recognised in one.recognised)
-    return {part.file.path: reading.format for reading in readings for part in reading.parts}
+    return {path: labels.format for one in examined for labels in one.labels for path in labels.places}
 
 
 def _round(examined: Sequence[Examined], unsafe: bool) -> Iterator[Fixed]:
@@ -73,13 +72,15 @@ def _round(examined: Sequence[Examined], unsafe: bool) -> Iterator[Fixed]:
             if finding.fixable:
                 codes.setdefault(finding.path, set()).add(finding.code)
     for one in examined:
-        for recognised in one.recognised:
-            format, parts = recognised.reading.format, recognised.reading.parts
+        for labels in one.labels:
+            format = labels.format
             if not isinstance(format, Dialect):
                 continue
-            for file in (part.file for part in parts if part.file.path in one.local):
-                found = codes.get(file.path, set())
-                if not recognised.told and "SYN112" in found and not _certain(file, format):
+            for path in labels.places:
+                if path not in one.local or path not in codes:
+                    continue
+                file, found = labels.text(path), codes[path]
+                if not labels.named and "SYN112" in found and not _certain(file, format):
                     found = found - {"SYN112"}
                 fixed = _fixed(file, format, found, unsafe) if found else None
                 if fixed is not None and fixed.codes:

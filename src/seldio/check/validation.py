@@ -14,8 +14,8 @@ from itertools import chain
 from operator import attrgetter
 
 from seldio import rules
-from seldio.check.items import ItemCheck, ItemRows, check_kind, item_findings
-from seldio.check.labels import LabelCheck, LabelRows, LabelSet
+from seldio.check.items import CheckedItems, ItemCheck, check_kind, item_findings
+from seldio.check.labels import CheckedLabels, LabelCheck, LabelGroup
 from seldio.check.mera import Submission, submission_findings, submission_of
 from seldio.check.reference import AnyReference, load
 from seldio.check.settings import Settings
@@ -48,16 +48,18 @@ _OF_CLIPS = ("SUB101", "SUB111")
 
 @dataclasses.dataclass(frozen=True)
 class Examined:
-    """What was found, and the tables it was found in.
+    """What was found, and what it was found in.
 
     Args:
         report: every finding, sorted by file, line and column, and the number of files read.
-        recognised: the label files by layout, read.
+        labels: the label files by layout.
+        recognised: the same, read.
         items: the files with questions or predictions, read.
         local: the files on disk behind shown paths; members of archives are not among them.
     """
 
     report: Report
+    labels: tuple[LabelGroup, ...]
     recognised: tuple[Recognised, ...]
     items: tuple[ItemReading, ...]
     local: Mapping[str, str]
@@ -147,7 +149,8 @@ def examine(
     report = Report(files=count)
     report.add((settings or Settings()).applied(gathered(dict.fromkeys(found), RECORDS_SINGLY)))
     items = tuple(one.reading for _, one in questions if one.reading is not None)
-    return Examined(report, tuple(recognised) if rows else (), items, local)
+    groups = tuple(chain.from_iterable(sets))
+    return Examined(report, groups, tuple(recognised) if rows else (), items, local)
 
 
 def _by_system(source: Source, package: Package | None, named: bool) -> list[Source]:
@@ -164,11 +167,11 @@ def _by_system(source: Source, package: Package | None, named: bool) -> list[Sou
 
 def _items(
     check: ItemCheck, source: Source, found: Iterable[Part], findings: list[Finding]
-) -> list[tuple[Part, ItemRows]]:
+) -> list[tuple[Part, CheckedItems]]:
     """What the questions and predictions among some parts give."""
     some = [part for part in found if part.questions is not None]
     here = check.keep or check.reference is not None or check.inside or source.kind not in ("file", "folder")
-    given: list[tuple[Part, ItemRows]] = []
+    given: list[tuple[Part, CheckedItems]] = []
     # not kept for another run: recordings that questions name may have changed by then
     results = map(check, some) if here else each(check, some, what="checking questions", size=attrgetter("size"))
     for part, (damaged, rows) in zip(some, results, strict=True):
@@ -178,29 +181,29 @@ def _items(
     return given
 
 
-def _labels(check: LabelCheck, found: Sequence[Sequence[Part]], findings: list[Finding]) -> list[list[LabelSet]]:
+def _labels(check: LabelCheck, found: Sequence[Sequence[Part]], findings: list[Finding]) -> list[list[LabelGroup]]:
     """What the labels of each of several systems give, by layout."""
     every = list(chain.from_iterable(found))
     results = map(check, every) if check.keep else each(
         check, every, what="checking labels", size=attrgetter("size"), key=attrgetter("stamp")
     )  # fmt: skip
-    given: list[list[LabelSet]] = []
+    given: list[list[LabelGroup]] = []
     for some in found:
-        rows: list[tuple[Part, LabelRows]] = []
+        rows: list[tuple[Part, CheckedLabels]] = []
         for part, (wrong, one) in zip(some, results, strict=False):
             findings += wrong
             rows += [(part, group) for group in one]
-        given.append(LabelSet.of(rows))
+        given.append(LabelGroup.of(rows))
     return given
 
 
-def _files(questions: Sequence[tuple[Part, ItemRows]], goal: Submission | None) -> int:
+def _files(questions: Sequence[tuple[Part, CheckedItems]], goal: Submission | None) -> int:
     """How many files of questions and predictions there are."""
     return len({part.files[one.file].entry.path for part, one in questions}) or int(goal is not None)
 
 
 def _check_labels(
-    source: Source, found: Sequence[Sequence[LabelSet]], reference: Reference | None, packed: bool, sink: Sink
+    source: Source, found: Sequence[Sequence[LabelGroup]], reference: Reference | None, packed: bool, sink: Sink
 ) -> list[Recognised]:
     """Check the labels of each system as a whole; return all that were recognised.
 

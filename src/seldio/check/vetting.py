@@ -14,7 +14,7 @@ from collections.abc import Iterable
 import pyarrow as pa
 
 from seldio import rules
-from seldio.check.labels import LabelRows, LabelSet, checked
+from seldio.check.labels import CheckedLabels, LabelGroup, checked
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity
 from seldio.formats.parquet import reading_of
@@ -43,7 +43,7 @@ class Faults:
 
     files: int = 0
     noun: str = "file"
-    rows: list[tuple[Part | None, LabelRows]] = dataclasses.field(default_factory=list)
+    rows: list[tuple[Part | None, CheckedLabels]] = dataclasses.field(default_factory=list)
     first: dict[str, Finding] = dataclasses.field(default_factory=dict)
     wrong: Counter[str] = dataclasses.field(default_factory=Counter)
 
@@ -62,7 +62,7 @@ class Faults:
     def alone(self) -> Faults:
         """The same, judged now, as if these labels were all there are."""
         first, wrong = dict(self.first), Counter(self.wrong)
-        for labels in LabelSet.of(self.rows):
+        for labels in LabelGroup.of(self.rows):
             stops = [one for one in labels.findings({}) if _stops(one.finding)]
             first = {one.finding.code: one.finding for one in reversed(stops)} | first
             wrong.update(code for code, _ in {(one.finding.code, one.file) for one in stops})

@@ -88,7 +88,7 @@ class Part:
     evidence: str = ""
     span: tuple[int, int] | None = None
     undecided: bool = False
-    _held: tuple[bytes, ...] | None = dataclasses.field(default=None, repr=False, compare=False)
+    _held: Mapping[str, bytes] = dataclasses.field(default_factory=dict, repr=False, compare=False)  # by shown path
     _sound: bool = dataclasses.field(default=False, repr=False, compare=False)  # what is held was found usable as it is
 
     @property
@@ -113,15 +113,17 @@ class Part:
 
     def portable(self) -> Part:
         """The part as it can go to another process."""
-        if self._held is not None:
-            return dataclasses.replace(self, files=tuple(f._replace(entry=f.entry.unopened()) for f in self.files))
-        return dataclasses.replace(self, files=tuple(f._replace(entry=f.entry.portable()) for f in self.files))
+        files = (
+            file._replace(entry=file.entry.unopened() if file.entry.path in self._held else file.entry.portable())
+            for file in self.files
+        )
+        return dataclasses.replace(self, files=tuple(files))
 
     def texts(self, sink: Sink) -> Iterator[TextFile]:
         """The files with their content, one after the other; what is damaged or over a limit goes to *sink*."""
-        for number, (entry, name, clip) in enumerate(self.files):
+        for entry, name, clip in self.files:
             try:
-                data = self._held[number] if self._held is not None else self._read(entry)
+                data = self._held[entry.path] if entry.path in self._held else self._read(entry)
             except InvalidData as error:
                 sink(error.finding)
             else:
@@ -160,8 +162,11 @@ class Part:
 
     def chosen(self, numbers: Sequence[int]) -> Part:
         """The part with some of its files only, in that order."""
-        held = None if self._held is None else tuple(self._held[number] for number in numbers)
-        return dataclasses.replace(self, files=tuple(self.files[number] for number in numbers), _held=held)
+        return self._of([self.files[number] for number in numbers], self._held)
+
+    def _of(self, files: Sequence[NamedEntry], held: Mapping[str, bytes]) -> Part:
+        own = {file.entry.path: held[file.entry.path] for file in files if file.entry.path in held}
+        return dataclasses.replace(self, files=tuple(files), _held=own)
 
 
 def parts(
@@ -244,18 +249,19 @@ def _candidates(source: Source, format: Format | ItemFormat | None, without: Pat
 
 
 @dataclasses.dataclass
-class _Told:
+class _Evidence:
     """What files hold, as far as their heads and tails tell.
 
     Args:
         labels: those of label files, or of what may be some.
         questions: the files of questions and predictions, by format.
-        held: the whole content of all files, by path; None where that is too much.
+        held: the content of files by path: of all of them, unless that is too much.
     """
 
     labels: list[tuple[Entry, TextFile]] = dataclasses.field(default_factory=list)
     questions: dict[str, list[Entry]] = dataclasses.field(default_factory=dict)
-    held: dict[str, bytes] | None = None
+    held: dict[str, bytes] = dataclasses.field(default_factory=dict)
+    whole: bool = True
 
     def take(self, entry: Entry, data: bytes, source: Source, format: Format | ItemFormat | None) -> None:
         """Say what a file is that begins and ends with *data*."""
@@ -272,27 +278,27 @@ class _Told:
             or name.lower().endswith((".csv", PARQUET_SUFFIX))
             or is_annotations(file)
         ):
-            known = self.held is None and not name.lower().endswith(".csv")  # by its first bytes
+            known = not self.whole and not name.lower().endswith(".csv")  # by its first bytes
             self.labels.append((entry, dataclasses.replace(file, data=data[:_HEAD]) if known else file))
 
 
 def _looked_at(
     entries: Sequence[Entry], source: Source, format: Format | ItemFormat | None, contents: Mapping[str, bytes],
     sink: Sink,
-) -> _Told:  # fmt: skip
+) -> _Evidence:  # fmt: skip
     """What bounded evidence of all *entries* tells; nothing has to be looked at where the format is named."""
     size = sum(max(entry.size, 0) for entry in entries)
-    told = _Told(held={} if size <= HOLD else None)
+    told = _Evidence(whole=size <= HOLD)
     room = size if size <= EVIDENCE else max(_ROWS, EVIDENCE // len(entries))
     for entry in over(entries, "looking at files"):
         try:
             data = contents.get(entry.path)
             if data is None:
-                data = b"" if format is not None and told.held is None else _evidence(entry, room)
+                data = b"" if format is not None and not told.whole else _evidence(entry, room)
         except InvalidData as error:
             sink(error.finding)
             continue
-        if told.held is not None:
+        if told.whole or entry.path in contents:
             told.held[entry.path] = data
         told.take(entry, data, source, format)
     return told
@@ -330,7 +336,9 @@ def evidence(found: Sequence[Part]) -> Iterator[TextFile]:
         yield dataclasses.replace(text, data=data)
 
 
-def _label_parts(found: _Told, chosen: Format | ItemFormat | None, wanted: Wanted | None, sink: Sink) -> Iterator[Part]:
+def _label_parts(
+    found: _Evidence, chosen: Format | ItemFormat | None, wanted: Wanted | None, sink: Sink
+) -> Iterator[Part]:
     """One part for each layout, and one for what cannot be read."""
     entries = {file.path: entry for entry, file in found.labels}
     clips = dict(zip(entries, clip_names([file.name for _, file in found.labels]), strict=True))
@@ -349,7 +357,7 @@ def _label_parts(found: _Told, chosen: Format | ItemFormat | None, wanted: Wante
     there = {file.path for file in sound}
     if broken := [file for file in every if file.path not in there]:
         yield Part(run(broken))
-    as_they_are = {id(file) for file in every} if found.held is not None else set()
+    as_they_are = {id(file) for file in every} if found.whole else set()
     for layout, files, evidence in files_by_layout(sound, sink, wanted):
         whole = all(id(file) in as_they_are for file in files)
         yield Part(run(files), layout.name, evidence=evidence, _sound=whole)
@@ -358,15 +366,14 @@ def _label_parts(found: _Told, chosen: Format | ItemFormat | None, wanted: Wante
         yield Part(run(file for file in sound if file.path in there), undecided=True)
 
 
-def _cut(part: Part, found: _Told, size: int, by_clip: bool) -> Iterator[Part]:
+def _cut(part: Part, found: _Evidence, size: int, by_clip: bool) -> Iterator[Part]:
     """A part in its order, *size* bytes at a time, with what is held of its files."""
     files = sorted(part.files, key=lambda file: file.clip) if by_clip else part.files
     for some in cut(files, size, lambda file: max(file.entry.size, 0)):
-        held = None if found.held is None else tuple(found.held[file.entry.path] for file in some)
-        yield dataclasses.replace(part, files=tuple(some), _held=held)
+        yield part._of(some, found.held)
 
 
-def _cut_lines(part: Part, found: _Told, size: int, whole: bool) -> Iterator[Part]:
+def _cut_lines(part: Part, found: _Evidence, size: int, whole: bool) -> Iterator[Part]:
     """Like :func:`_cut`, with large files of lines split between these; a large file is a part of its own."""
     for some in cut(part.files, min(size, LINES), lambda file: max(file.entry.size, 0)):
         entry = some[0].entry
