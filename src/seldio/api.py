@@ -230,12 +230,9 @@ def validate(
     chosen = _settings(config, select, ignore, fail_on, baseline)
     expected = load(os.fspath(reference)) if isinstance(reference, str | os.PathLike) else reference
     paths = [path] if isinstance(path, str | os.PathLike) else list(path)
-    repairing = fix or unsafe_fixes or diff
 
     def one(path: Path, changed: Mapping[str, bytes] | None = None) -> Examined:
-        return examine(
-            path, format=format, reference=expected, settings=chosen, changed=changed, deep=deep, rows=False
-        )
+        return examine(path, format=format, reference=expected, settings=chosen, changed=changed, deep=deep, rows=False)
 
     piped = {path: one(path) for path in set(paths) & {"-"}}  # standard input can be read only once
 
@@ -248,7 +245,7 @@ def validate(
     if diff:
         changes = tuple(repairs(examined, unsafe_fixes, check))
         remark = "" if changes else nothing(examined, unsafe_fixes)
-    elif repairing:
+    elif fix or unsafe_fixes:
         remark, changes, examined = repair(examined, unsafe_fixes, check)
     found = Validation(files=sum(one.report.files for one in examined), fail_on=chosen.fail_on, changes=changes)
     found.add(finding for one in examined for finding in one.report.findings)

@@ -18,8 +18,7 @@ import pyarrow as pa
 from seldio import rules
 from seldio.findings import Finding, Rule, raise_errors
 from seldio.formats import FORMATS, Format, Reading, TextFile, get
-from seldio.formats import base as contract
-from seldio.formats.base import Ints, Place
+from seldio.formats.base import FileRows, Ints, Place
 from seldio.formats.parts import Part, evidence
 from seldio.formats.recognise import Recognised, in_utf8
 from seldio.rules.base import Labels
@@ -142,7 +141,7 @@ def _stream(table: pa.Table, columns: Iterable[str] | None) -> bytes:
     return bytes(stream.getvalue().to_pybytes())
 
 
-class _Elsewhere(contract.FileRows):
+class _Elsewhere(FileRows):
     """The rows of a clip as part of a larger reading; where they stand is asked of the reading that they are in."""
 
     def __init__(self, file: TextFile, own: CheckedFile, first: int, found: Callable[[], Reading]) -> None:
@@ -150,17 +149,17 @@ class _Elsewhere(contract.FileRows):
         self.first, self.rows, self.readable = first, own.rows, own.readable
         self._within, self._found = own.within, found
 
-    def found(self) -> tuple[Reading, contract.FileRows]:
+    def found(self) -> tuple[Reading, FileRows]:
         """The reading that they are in, and their part of it."""
         reading = self._found()
         return reading, [part for part in reading.parts if part.file.path == self.file.path][self._within]
 
     def place(self, row: int, field: str | None) -> Place:
-        """See :meth:`contract.FileRows.place`."""
+        """See :meth:`FileRows.place`."""
         return self.found()[1].place(row, field)
 
     def lines(self, rows: Ints) -> Ints:
-        """See :meth:`contract.FileRows.lines`."""
+        """See :meth:`FileRows.lines`."""
         return self.found()[1].lines(rows)
 
 
@@ -282,7 +281,7 @@ class LabelGroup:
             yield from (found._replace(file=found.file + before) for found in one.findings)
             before += len(one.numbers.columns["rows"])
 
-    def _profile(self, reading: Reading, filled: Sequence[contract.FileRows], lengths: Mapping[str, int]) -> Profile:
+    def _profile(self, reading: Reading, filled: Sequence[FileRows], lengths: Mapping[str, int]) -> Profile:
         def texts() -> list[TextFile]:
             if len(self.rows) == 1 and self.rows[0].reading is not None:
                 return [part.file for part in filled]
@@ -305,7 +304,7 @@ def _itself(reading: Reading) -> Reading:
 
 
 def _of_set(
-    rule: Rule, profile: Profile, reading: Reading, filled: Sequence[contract.FileRows]
+    rule: Rule, profile: Profile, reading: Reading, filled: Sequence[FileRows]
 ) -> Iterator[RowFinding]:  # fmt: skip
     files: list[int] = []
 
