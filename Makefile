@@ -37,9 +37,9 @@ docs: .venv/docs.stamp
 schemas: .venv/demo.stamp
 	$(RUN) docs/generate.py --schemas
 
-bench: .venv/bench.stamp
+bench: .venv/bench.stamp .venv-frameworks/peers.stamp
 	$(RUN) benchmarks/run.py
-	$(RUN) benchmarks/loading.py
+	.venv-frameworks/bin/python benchmarks/loading.py
 	$(RUN) benchmarks/scale.py
 
 clean:
@@ -68,6 +68,11 @@ TORCH := $(shell sed -n 's/^ *"\(torch==[^;"]*\).*/\1/p' pyproject.toml)
 	  .venv-frameworks/bin/python -m pip install --quiet --retries 1 --no-deps \
 	    --index-url https://download.pytorch.org/whl/cpu "$(TORCH)" || GROUP=frameworks-without-torch; \
 	.venv-frameworks/bin/python -m pip install --quiet --editable . --group "$$GROUP"
+	@touch $@
+
+# Whom the benchmarks compare with; where one cannot be installed, its row says so.
+.venv-frameworks/peers.stamp: .venv-frameworks/stamp
+	-.venv-frameworks/bin/python -m pip install --quiet --editable . --group peers
 	@touch $@
 
 # Some systems ship Python without ensurepip; then their own pip fills the environment.
