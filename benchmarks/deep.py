@@ -28,7 +28,7 @@ from seldio.media.recording import Recording
 from seldio.rules import findings
 from seldio.rules.collection import Collection
 from seldio.rules.deep_causes import EVENTS, PLACES
-from seldio.rules.deep_fit import FORMATS, Fit, Fits, Rows, judged, timing
+from seldio.rules.deep_fit import FORMATS, Fit, Fits, LabelledClip, judged, timing
 from seldio.rules.deep_timing import Shift
 from seldio.synth import labels, scene
 from seldio.synth.recording import RATE, RecordingOptions, Room, record
@@ -45,7 +45,7 @@ class Scene:
     seed: int
     reverberation: float
     snr: int
-    rows: Rows
+    rows: LabelledClip
     fields: dict[Format, SoundField]
     turned: SoundField  # of MIC with the sign of one capsule changed
 
@@ -59,7 +59,7 @@ def made(seed: int) -> Scene:
     table = labels(str(seed), tracks)
     columns = [np.asarray(table[name].to_numpy(), np.float64) for name in ("frame", "azimuth", "elevation")]
     event = 100 * table["class_id"].to_numpy().astype(np.int64) + table["source"].to_numpy()
-    rows = Rows(str(seed), columns[0].astype(np.int64), columns[1], columns[2], event, HOP)
+    rows = LabelledClip(str(seed), columns[0].astype(np.int64), columns[1], columns[2], event, HOP)
     fields = {format: field(waves[format], format) for format in FORMATS}
     signs = np.array([1, 1, -1, 1], np.int16)[:, np.newaxis]
     return Scene(seed, reverberation, snr, rows, fields, field(waves["mic"] * signs, "mic"))
@@ -77,13 +77,13 @@ def field(sound: Any, format: Format) -> SoundField:
 
 # --- errors ------------------------------------------------------------------------------------------------
 
-Change = Callable[[Rows, SoundField], tuple[Rows, SoundField]]
+Change = Callable[[LabelledClip, SoundField], tuple[LabelledClip, SoundField]]
 
 
 def relabelled(azimuth: Callable[[Any], Any] = lambda a: a, sign: int = 1, late: int = 0) -> Change:
     """Labels with other azimuths, the sign of elevations changed, or later."""
 
-    def change(rows: Rows, heard: SoundField) -> tuple[Rows, SoundField]:
+    def change(rows: LabelledClip, heard: SoundField) -> tuple[LabelledClip, SoundField]:
         new = azimuth(rows.azimuth)
         return dataclasses.replace(rows, frame=rows.frame + late, azimuth=new, elevation=sign * rows.elevation), heard
 
@@ -163,7 +163,7 @@ SOUND: dict[str, Callable[[SoundField], SoundField]] = {
 }
 
 
-def blamed(rows: Rows, fields: dict[Format, SoundField]) -> set[str]:
+def blamed(rows: LabelledClip, fields: dict[Format, SoundField]) -> set[str]:
     """The files that are said to be at fault: ``labels``, ``foa``, ``mic``."""
     rows = dataclasses.replace(rows, path="labels")
     those = [judged("a", rows, format, None, format, None, (), fields[format]) for format in FORMATS]
@@ -214,7 +214,7 @@ def tries(one: Scene, scenes: list[Scene], every: dict[str, Any]) -> Iterator[Tr
         heard = one.fields[format]
 
         def run(
-            rows: Rows, heard: SoundField, known: dict[str, Any], clip: str = name, format: Format = format
+            rows: LabelledClip, heard: SoundField, known: dict[str, Any], clip: str = name, format: Format = format
         ) -> tuple[Fit, str]:
             looks = array_of(heard.raw)
             turned = inverted(heard.raw) if format == "mic" else ()

@@ -31,7 +31,7 @@ from seldio.media.encoding import render
 from seldio.media.intensity import SoundField, array_of, inverted, listen, others
 from seldio.media.recording import Recording
 from seldio.rules.deep_causes import causes, joined, judge, label_frames, pieces, rotation
-from seldio.rules.deep_fit import Rows, judged, timing
+from seldio.rules.deep_fit import LabelledClip, judged, timing
 from seldio.rules.deep_timing import other, shift, sound_frames
 from seldio.synth import labels, scene
 from seldio.synth.recording import RecordingOptions, Room, record
@@ -304,7 +304,9 @@ def test_finer_label_frames_ask_for_as_much(tmp_path: Path, step: int) -> None:
     event, azimuth, elevation = (np.repeat(x, step) for x in (label * 100 + source, azimuth, elevation))
 
     def found(late: int, seconds: float = 100) -> Any:
-        rows = Rows("a.csv", finer + late, azimuth * 1.0, elevation * 1.0, event, Fraction(1, 10 * step)).coarse()
+        rows = LabelledClip(
+            "a.csv", finer + late, azimuth * 1.0, elevation * 1.0, event, Fraction(1, 10 * step)
+        ).coarse()
         with Recording(saved(tmp_path / "b.wav", one.sound["foa"][:, : int(seconds * RATE)])) as recording:
             heard = listen(recording, "foa", rows.hop)
         fit = judged("a", rows, "b.wav", None, "foa", None, (), heard)

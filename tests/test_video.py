@@ -205,7 +205,7 @@ def test_at_a_constant_rate_stamps_and_numbers_agree(frame: int, name: str, hop:
         by_stamp = video.numbers([frame], convention=name, hop=Fraction(1, hop))[0]
         by_number = clock.video_frame(frame, name, video.rate, Fraction(1, hop))
 
-        assert by_stamp in (by_number, -1)
+        assert by_stamp in (min(by_number, video.frames - 1), -1)
         late = clock.seconds(frame + 1, Fraction(1, hop)) > video.duration
         assert by_stamp == by_number or by_number >= video.frames or late
 

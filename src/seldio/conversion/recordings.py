@@ -19,7 +19,7 @@ from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, make_folder, open_source, write_bytes
 from seldio.files.sources import Lookup
 from seldio.findings import raise_errors
-from seldio.media.audio import Decoder, NotAudio, Written, probe_entry, write_blocks
+from seldio.media.audio import Decoder, NotAudio, WrittenSound, probe_entry, write_blocks
 from seldio.media.encoding import encode
 from seldio.text import listed, plural, printable
 
@@ -249,7 +249,7 @@ class _Making:
 
     def __init__(self, to: Array, gain: float) -> None:
         self.to, self._gain = to, gain
-        self._made: list[tuple[str, Written]] = []
+        self._made: list[tuple[str, WrittenSound]] = []
 
     def record(self, entry: Entry, place: Path) -> None:
         """Make a recording from that of the other array, block by block, as WAV of 16 bits.

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -129,6 +130,48 @@ def probe_entry(entry: Entry) -> Probe:
         return probe(whole)
 
 
+class ReadableSound(ABC):
+    """A recording that can be read in blocks; a context manager."""
+
+    @property
+    @abstractmethod
+    def probe(self) -> Probe:
+        """What its header says.
+
+        Raises:
+            NotAudio: it cannot be read as audio.
+            SeldioError: it is missing, no regular file, or the disk fails.
+        """
+
+    @abstractmethod
+    def blocks(self, frames: int) -> Iterator[Floats]:
+        """The whole sound, shape (channels, *frames* or what is left), float32, in memory that does not grow.
+
+        Raises:
+            NotAudio: it is damaged.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the file."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def rate(self) -> int:
+        """Frames a second."""
+        return self.probe.rate
+
+    @property
+    def channels(self) -> int:
+        """How many."""
+        return self.probe.channels
+
+
 class Decoder:
     """Sound out of any file that libsndfile reads, from any frame; a context manager, for one thread.
 
@@ -190,7 +233,7 @@ def write_wav(stream: BinaryIO, sound: np.ndarray[Any, np.dtype[np.int16]], rate
     soundfile.write(stream, sound.T, rate, format="WAV", subtype="PCM_16")
 
 
-class Written(NamedTuple):
+class WrittenSound(NamedTuple):
     """What became of blocks of sound."""
 
     samples: int = 0  # written, of all channels
@@ -198,7 +241,7 @@ class Written(NamedTuple):
     peak: float = 0.0  # the largest absolute value before that, full scale being 1
 
 
-def write_blocks(stream: BinaryIO, blocks: Iterable[Floats], rate: int, comment: str = "") -> Written:
+def write_blocks(stream: BinaryIO, blocks: Iterable[Floats], rate: int, comment: str = "") -> WrittenSound:
     """Write *blocks*, each of shape (channels, frames), one after the other as WAV of 16-bit whole numbers.
 
     Floating point counts from -1 to 1; what lies beyond is cut off, and counted.
@@ -223,7 +266,7 @@ def write_blocks(stream: BinaryIO, blocks: Iterable[Floats], rate: int, comment:
         file.write(np.clip(whole, -32768, 32767).astype(np.int16))
     if file is not None:
         file.close()
-    return Written(samples, clipped, peak)
+    return WrittenSound(samples, clipped, peak)
 
 
 _FILTER = "filter_size=256:cutoff=0.97"

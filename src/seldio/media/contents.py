@@ -6,7 +6,7 @@ import math
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any, BinaryIO, Literal, Self
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from av import AudioResampler, time_base
@@ -14,9 +14,9 @@ from av.audio.stream import AudioStream
 
 from seldio.errors import SeldioError
 from seldio.files import Entry
-from seldio.media.audio import Floats, NotAudio, Probe
+from seldio.media.audio import Floats, NotAudio, Probe, ReadableSound
 from seldio.media.recording import Recording
-from seldio.media.surveys import ReadableSound, listen
+from seldio.media.surveys import listen
 from seldio.media.video import SoundOnly, Video
 from seldio.media.video_packets import FAILURES, container_in, reason
 
@@ -27,7 +27,7 @@ def container_name(names: str) -> str:
     return "MP4" if first == "mov" else first.upper()
 
 
-class ContainedSound:
+class ContainedSound(ReadableSound):
     """The first sound in a container; a context manager.
 
     Args:
@@ -49,34 +49,19 @@ class ContainedSound:
         length = found.duration * found.time_base if found.duration is not None and found.time_base else None
         seconds = length if length is not None else (self._container.duration or 0) / time_base
         kind, codec = container_name(self._container.format.name), found.codec_context.name.upper()
-        self.probe = Probe(round(seconds * found.rate), found.rate, found.channels, codec, container=kind)
+        self._probe = Probe(round(seconds * found.rate), found.rate, found.channels, codec, container=kind)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    @property
+    def probe(self) -> Probe:
+        """What the container says."""
+        return self._probe
 
     def close(self) -> None:
         """Let go of the container."""
         self._stack.close()
 
-    @property
-    def rate(self) -> int:
-        """Frames a second."""
-        return self.probe.rate
-
-    @property
-    def channels(self) -> int:
-        """How many."""
-        return self.probe.channels
-
     def blocks(self, frames: int) -> Iterator[Floats]:
-        """All of the sound, shape (channels, *frames* or what is left), float32; once.
-
-        Raises:
-            NotAudio: it is damaged.
-        """
+        """All of the sound, as :meth:`Recording.blocks` gives it; once."""
         floats = AudioResampler("fltp", self._stream.layout.name, self.rate)
         waiting, there = [np.zeros((self.channels, 0), np.float32)], 0
         try:

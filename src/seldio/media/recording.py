@@ -7,7 +7,8 @@ import mmap
 import os
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, NamedTuple, Protocol, Self
+from functools import partial
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -15,12 +16,12 @@ from seldio.errors import UsageError
 from seldio.files import Entry
 from seldio.files.entries import plain_file
 from seldio.files.streams import inside
-from seldio.media.audio import Decoder, Floats, NotAudio, Probe, probe
+from seldio.media.audio import Decoder, Floats, NotAudio, Probe, ReadableSound, probe
 from seldio.media.headers import FLOAT, PCM
 from seldio.text import plural, printable
 
 
-class Recording:
+class Recording(ReadableSound):
     """A recording that gives any part of its sound.
 
     It is opened when it is first asked for something, may be used by several threads, and can be pickled: each
@@ -36,12 +37,6 @@ class Recording:
         self._entry: Entry = plain_file(source) if isinstance(source, str | os.PathLike) else source
         self._lock = threading.RLock()
         self._opened: _Opened | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"Recording({self.path!r})"
@@ -63,23 +58,8 @@ class Recording:
 
     @property
     def probe(self) -> Probe:
-        """What its header says.
-
-        Raises:
-            NotAudio: it cannot be read as audio.
-            SeldioError: it is missing, no regular file, or the disk fails.
-        """
+        """What its header says."""
         return self._sound().probe
-
-    @property
-    def rate(self) -> int:
-        """Frames a second."""
-        return self.probe.rate
-
-    @property
-    def channels(self) -> int:
-        """How many."""
-        return self.probe.channels
 
     def read(
         self, start: int = 0, frames: int | None = None, out: Floats | None = None, *, pad: bool = False
@@ -148,20 +128,21 @@ def _fitting(out: Floats, channels: int, frames: int) -> Floats:
 # --- opened files ------------------------------------------------------------------------------------------
 
 
-class _Opened(Protocol):
+class _Opened:
     """An opened recording."""
 
-    probe: Probe
-    owner: int
+    def __init__(self, found: Probe) -> None:
+        self.probe, self.owner = found, os.getpid()
 
     def fill(self, start: int, out: Floats) -> None:
         """Write the sound from *start* on into *out*, all of which is there by the header."""
+        raise NotImplementedError
 
     def forget(self) -> None:
         """Give back the memory that past windows take."""
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Let go of the file. What is still being read keeps a map; it goes with the last array."""
 
 
 def _open(entry: Entry, lock: threading.RLock) -> _Opened:
@@ -178,13 +159,12 @@ def _open(entry: Entry, lock: threading.RLock) -> _Opened:
         raise
 
 
-class _Decoded:
+class _Decoded(_Opened):
     """A recording that is decoded, by one thread at a time."""
 
     def __init__(self, stream: BinaryIO, decoder: Decoder, found: Probe, lock: threading.RLock) -> None:
-        self.probe, self.owner = found, os.getpid()
-        self._stream, self._lock = stream, lock
-        self._decoder = decoder
+        super().__init__(found)
+        self._stream, self._lock, self._decoder = stream, lock, decoder
 
     def fill(self, start: int, out: Floats) -> None:
         with self._lock:
@@ -193,9 +173,6 @@ class _Decoded:
             end = (start + sound.shape[1]) / self.probe.rate
             raise NotAudio(f"it breaks off at {end:.3f} s, and its header promises more")
         out[...] = sound
-
-    def forget(self) -> None:
-        """Nothing is kept."""
 
     def close(self) -> None:
         with self._lock:
@@ -213,12 +190,12 @@ class _Plain(NamedTuple):
     convert: Callable[[Any, Floats], None]
 
 
-class _Mapped:
+class _Mapped(_Opened):
     """A recording that is mapped into memory."""
 
     def __init__(self, stream: BinaryIO, found: Probe, plain: _Plain, base: int) -> None:
         assert found.header is not None
-        self.probe, self.owner = found, os.getpid()
+        super().__init__(found)
         self._convert = plain.convert
         start = base - base % mmap.ALLOCATIONGRANULARITY  # of a shard no more than the recording
         at, dtype = base + found.header.data_at, np.dtype(plain.dtype)
@@ -238,9 +215,6 @@ class _Mapped:
         if hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
 
-    def close(self) -> None:
-        """What is still being read keeps the map; it goes with the last array."""
-
 
 def _plain(found: Probe) -> _Plain | None:
     """How to read the samples in place; None where that cannot be."""
@@ -254,7 +228,7 @@ def _plain(found: Probe) -> _Plain | None:
     if not fits or header.block * 8 != header.channels * header.bits:
         return None
     order = header.order if row[2] != "u1" else "|"
-    convert = row[3] if header.bits != 24 or header.order == "<" else _from_int24_big
+    convert = row[3] if header.bits != 24 else partial(_from_int24, order=header.order)
     return _Plain(order + row[2], convert)
 
 
@@ -268,19 +242,11 @@ def _scaled(zero: int, factor: float) -> Callable[[Any, Floats], None]:
     return convert
 
 
-def _from_int24(samples: Any, out: Floats) -> None:
-    _widened(samples, out, "<i4", slice(1, 4))
-
-
-def _from_int24_big(samples: Any, out: Floats) -> None:
-    _widened(samples, out, ">i4", slice(0, 3))
-
-
-def _widened(samples: Any, out: Floats, dtype: str, place: slice) -> None:
+def _from_int24(samples: Any, out: Floats, order: str = "<") -> None:
     """Three bytes are the upper ones of four."""
     words = np.zeros((*samples.shape[:2], 4), np.uint8)
-    words[..., place] = samples
-    _scaled(0, 2.0**-31)(words.view(dtype)[..., 0], out)
+    words[..., slice(1, 4) if order == "<" else slice(0, 3)] = samples
+    _scaled(0, 2.0**-31)(words.view(f"{order}i4")[..., 0], out)
 
 
 def _from_floats(samples: Any, out: Floats) -> None:

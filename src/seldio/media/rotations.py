@@ -107,16 +107,15 @@ def _signed(values: Any, negative: bool) -> Any:
     return (-values if negative else values) + values.dtype.type(0)
 
 
-def _rotates_capsules(rotation: Rotation) -> bool:
-    return sorted((arrays.SIDES @ rotation.matrix.T).tolist()) == sorted(arrays.SIDES.tolist())
-
-
 _ALL = [Rotation(*parts) for parts in itertools.product((False, True), (0, 90, 180, -90), (False, True))]
 #: Those of each format by name, 16 and 8.
 ROTATIONS: dict[arrays.Format, dict[str, Rotation]] = {
     "foa": {each.name: each for each in _ALL},
-    "mic": {each.name: each for each in _ALL if _rotates_capsules(each)},
-}
+    "mic": {
+        each.name: each for each in _ALL
+        if sorted((arrays.SIDES @ each.matrix.T).tolist()) == sorted(arrays.SIDES.tolist())
+    },
+}  # fmt: skip
 
 
 def rotation(name: str, format: str = "foa") -> Rotation:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from av.video.frame import VideoFrame
 from av.video.reformatter import VideoReformatter
 
 from seldio.errors import SeldioError
-from seldio.media.audio import BLOCK, Floats, Probe
+from seldio.media.audio import BLOCK, ReadableSound
 from seldio.media.video_packets import Scan
 
 #: Samples at full scale in a row that make a flat top.
@@ -73,25 +73,6 @@ class SoundSurvey:
         quiet = (levels < _QUIET) & ((below > _BELOW) | (steady & (below > _BELOW_STEADY)))
         nothing = ((levels < _NOTHING) & (peaks < _NO_PEAK)).all()
         return np.flatnonzero((quiet | nothing) & (self.broken == 0)).tolist()
-
-
-class ReadableSound(Protocol):
-    """A recording that can be read in blocks."""
-
-    @property
-    def probe(self) -> Probe:
-        """What its header says."""
-
-    @property
-    def rate(self) -> int:
-        """Frames a second."""
-
-    @property
-    def channels(self) -> int:
-        """How many."""
-
-    def blocks(self, frames: int) -> Iterator[Floats]:
-        """The whole sound, *frames* at a time."""
 
 
 def listen(recording: ReadableSound) -> SoundSurvey:
@@ -189,10 +170,16 @@ def survey(pictures: Iterable[tuple[int, VideoFrame]], scan: Scan) -> PictureSur
         shown = luma(frame)
         dark = bool(np.mean(shown <= _DARK) >= _SHARE)
         black.add(number, dark, goes_on=dark)
-        same = shown.shape == first.shape and _differ(shown, first) <= _SAME
+        same = (
+            shown.shape == first.shape and (np.maximum(shown, first) - np.minimum(shown, first)).max(initial=0) <= _SAME
+        )
         still.add(number, not dark, goes_on=same and not dark)
         first = first if same else shown.copy()
-    return PictureSurvey(there, _long(black.done(), BLACK), _frozen(still.done(), float(scan.end - scan.start)))
+    return PictureSurvey(
+        there,
+        _long(black.done(), BLACK),
+        _frozen(still.done(), float(scan.end - scan.start)),
+    )
 
 
 def _long(spans: list[Span], least: float) -> tuple[Span, ...]:
@@ -204,10 +191,6 @@ def _frozen(spans: list[Span], seconds: float) -> tuple[Span, ...]:
     found = _long(spans, FROZEN)
     inside, every = (sum(end - start for start, end in those) for those in (found, spans))
     return found if every - inside <= _DRAWN * (seconds - inside) else ()
-
-
-def _differ(one: Luma, other: Luma) -> int:
-    return int((np.maximum(one, other) - np.minimum(one, other)).max(initial=0))
 
 
 class _Runs:

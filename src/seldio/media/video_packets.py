@@ -99,7 +99,7 @@ def speaking() -> Iterator[None]:
         raise NotVideo(reason(error)) from error
 
 
-def _nothing_else(url: str, *_: Any) -> Any:
+def _stay_closed(url: str, *_: Any) -> Any:
     raise OSError(f"{url} stays closed")
 
 
@@ -113,7 +113,7 @@ def container_in(stream: BinaryIO, lock: threading.Lock) -> Iterator[InputContai
     reader: Any = SharedStream(stream, lock)
     try:
         container = av.open(
-            reader, options=dict(_OPTIONS), buffer_size=_BUFFER, io_open=_nothing_else, metadata_errors="replace"
+            reader, options=dict(_OPTIONS), buffer_size=_BUFFER, io_open=_stay_closed, metadata_errors="replace"
         )
     except FAILURES as error:
         raise NotVideo(_why_not(reader)) from error
@@ -177,7 +177,7 @@ def _without_pictures(container: InputContainer) -> NotVideo:
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: Presentation and decoding time stamps of a packet, whether it is a key, and its length.
-Told = tuple[int | None, int | None, bool, int]
+Stamps = tuple[int | None, int | None, bool, int]
 
 #: Pictures of a video: 18 hours of 30 a second.
 MOST_FRAMES = 2_000_000
@@ -265,7 +265,7 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
         NotVideo: it has no pictures, too many, or time stamps beyond reason.
     """
     rate = _rate(stream)
-    packets: list[Told] = []
+    packets: list[Stamps] = []
     sound = next(iter(container.streams.audio), None)
     heard: tuple[int, int] | None = None
     hidden, fault = 0, ""
@@ -278,7 +278,7 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
             elif packet.is_discard:
                 hidden += 1
             else:
-                packets.append(_told(packet))
+                packets.append((packet.pts, packet.dts, packet.is_keyframe, packet.duration or 0))
             if max(len(packets), hidden) > MOST_FRAMES:
                 raise NotVideo(f"it has over {MOST_FRAMES:,} pictures")
     except FAILURES as error:
@@ -286,7 +286,8 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
     if not packets:
         raise NotVideo(f"it has no pictures{': ' if fault else ''}{fault}")
     with speaking():
-        promised = _promised(stream) if container.format.name.startswith("mov") else 0
+        listed = stream.index_entries if container.format.name.startswith("mov") else ()
+        promised = sum(not entry.is_discard for entry in listed)  # of an MP4 file, those to be shown
     span = None
     if heard is not None and sound is not None and sound.time_base is not None:
         base = Fraction(sound.time_base)
@@ -294,11 +295,6 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
         span = float((heard[0] - zero) * base), float((heard[1] - zero) * base)
     found = _scan(container, stream, packets, rate)
     return dataclasses.replace(found, fault=fault, promised=promised, hidden=hidden, sound=span)
-
-
-def _promised(stream: VideoStream) -> int:
-    """Pictures that the index of an MP4 file lists to be shown."""
-    return sum(not entry.is_discard for entry in stream.index_entries)
 
 
 def _heard(packet: Packet[Any], heard: tuple[int, int] | None) -> tuple[int, int] | None:
@@ -309,10 +305,6 @@ def _heard(packet: Packet[Any], heard: tuple[int, int] | None) -> tuple[int, int
     return (start, end) if heard is None else (min(heard[0], start), max(heard[1], end))
 
 
-def _told(packet: Packet[Any]) -> Told:
-    return packet.pts, packet.dts, packet.is_keyframe, packet.duration or 0
-
-
 def _rate(stream: VideoStream) -> Fraction:
     for rate in (stream.guessed_rate, stream.average_rate, stream.base_rate):
         if rate is not None and 0 < rate <= 1000:
@@ -320,7 +312,7 @@ def _rate(stream: VideoStream) -> Fraction:
     raise NotVideo("it does not say how many pictures a second it has")
 
 
-def _scan(container: InputContainer, stream: VideoStream, packets: list[Told], rate: Fraction) -> Scan:
+def _scan(container: InputContainer, stream: VideoStream, packets: list[Stamps], rate: Fraction) -> Scan:
     name, nothing = container.format.name, np.zeros(0, np.int64)
     place = 1 if name in _ORDER_ONLY else 0
     stamps = [packet[place] for packet in packets]

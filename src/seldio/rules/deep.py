@@ -19,7 +19,7 @@ from seldio.formats.trees import Tree
 from seldio.media.arrays import Format
 from seldio.rules.collection import Collection, Found
 from seldio.rules.deep_causes import Verdict
-from seldio.rules.deep_fit import IN_LABELS, Fault, Fit, Fits, fits_of_clip, fits_of_tree
+from seldio.rules.deep_fit import IN_LABELS, BlamedCause, Fit, Fits, fits_of_clip, fits_of_tree
 from seldio.rules.deep_timing import Other, Shift
 from seldio.rules.registry import ERROR, register, rule, run
 from seldio.rules.tree_gaps import spot
@@ -46,7 +46,7 @@ def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
             yield found(path, f"all {counts} recordings together: {what} ({_evidence(fault.verdict)})", hint)
 
 
-def _explained(fault: Fault, siblings: str) -> tuple[str, str]:
+def _explained(fault: BlamedCause, siblings: str) -> tuple[str, str]:
     """What is wrong and what to do; *siblings* is what the other recordings of the clips are called here.
 
     An inverted channel of FOA sounds like mirrored labels: only the other array tells.

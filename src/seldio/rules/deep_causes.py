@@ -249,41 +249,28 @@ def _matrix(turn: Floats) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in turn.tolist())
 
 
-#: Exchanges that happen to labels as well as to channels: kind, sentence, hint and penalty, by the matrix.
-_COMMON: Mapping[tuple[tuple[float, ...], ...], tuple[str, str, str]] = {
-    _matrix(np.diag([1.0, -1, 1])): (
-        "mirrored",
-        "azimuths look mirrored: left and right are exchanged",
-        "change the sign of all azimuths (+90 is left)",
-    ),
-    _matrix(np.diag([1.0, 1, -1])): (
-        "flipped",
-        "elevations look upside down: up and down are exchanged",
-        "change the sign of all elevations (up is positive)",
-    ),
-    _matrix(np.diag([-1.0, 1, 1])): (
-        "reversed",
-        "front and back look exchanged: azimuth a stands for 180 - a",
-        "take 180 degrees minus each azimuth (0 is the front)",
-    ),
-    _matrix(np.diag([-1.0, -1, -1])): (
-        "inverted",
-        "all directions look opposite, as when channel W has the wrong sign",
-        "take the original, or change the sign of W",
-    ),
-}
-_CHANNEL = {"mirrored": "Y", "flipped": "Z", "reversed": "X"}
+#: What happens to labels as well as to channels, by the signs of front, left and up: kind, sentence, hint, and the
+#: channel of FOA that sounds the same if it is inverted.
+_SIGNS: Mapping[tuple[float, ...], tuple[str, str, str, str]] = {
+    (1, -1, 1): ("mirrored", "azimuths look mirrored: left and right are exchanged",
+                 "change the sign of all azimuths (+90 is left)", "Y"),
+    (1, 1, -1): ("flipped", "elevations look upside down: up and down are exchanged",
+                 "change the sign of all elevations (up is positive)", "Z"),
+    (-1, 1, 1): ("reversed", "front and back look exchanged: azimuth a stands for 180 - a",
+                 "take 180 degrees minus each azimuth (0 is the front)", "X"),
+    (-1, -1, -1): ("inverted", "all directions look opposite, as when channel W has the wrong sign",
+                   "take the original, or change the sign of W", ""),
+}  # fmt: skip
 
 
 def _exchange(turn: Floats, reference: int, format: Format) -> Cause:
     """The cause behind one of the 48 matrices."""
-    common = _COMMON.get(_matrix(turn))
-    if not reference and common is not None:
-        kind, what, hint = common
-        channel = _CHANNEL.get(kind, "") if format == "foa" else ""
-        if kind == "inverted" and format == "mic":
+    known = _SIGNS.get(tuple(np.diag(turn).tolist()))
+    if not reference and known is not None:
+        kind, what, hint, channel = known
+        if format == "mic" and kind == "inverted":
             what, hint = "all directions look opposite", "turn all directions to the opposite side"
-        return Cause(kind, what, hint, _matrix(turn), channel=channel)
+        return Cause(kind, what, hint, _matrix(turn), channel=channel if format == "foa" else "")
     if not reference and turn[2, 2] == 1 and np.linalg.det(turn) > 0:
         return rotation(round(np.degrees(np.arctan2(turn[1, 0], turn[0, 0]))))
     return _foa_order(turn, reference) if format == "foa" else _mic_order(turn)
@@ -309,13 +296,10 @@ def _foa_order(turn: Floats, reference: int) -> Cause:
 
 def _mic_order(turn: Floats) -> Cause:
     """An order of the capsules, or what no order of them makes."""
-    moved = SIDES @ turn.T
-    order = [
-        int(np.flatnonzero((side == SIDES).all(axis=1))[0]) if (side == SIDES).all(axis=1).any() else -1
-        for side in moved
-    ]
-    if -1 in order:
+    sides, moved = SIDES.tolist(), (SIDES @ turn.T).tolist()
+    if any(side not in sides for side in moved):
         return _axes(turn)
+    order = [sides.index(side) for side in moved]
     exchanged = sum(place != capsule for place, capsule in enumerate(order))
     what = f"channels look as if in the order {', '.join(f'M{m + 1}' for m in order)}"
     hint = "put them in the order M1, M2, M3, M4"
@@ -331,12 +315,9 @@ def _axes(turn: Floats) -> Cause:
 
 def in_labels(cause: Cause) -> Cause:
     """The same turn as a fault of labels, for causes whose words are about the channels of a recording."""
-    if cause.kind == "order":
-        return _axes(np.array(cause.turn))
-    if cause.kind == "inverted":
-        opposite = cause.turn == _matrix(-np.eye(3))
-        return _exchange(np.array(cause.turn), 0, "mic") if opposite else _axes(np.array(cause.turn))
-    return cause
+    if cause.kind == "inverted" and cause.turn == _matrix(-np.eye(3)):
+        return _exchange(-np.eye(3), 0, "mic")
+    return _axes(np.array(cause.turn)) if cause.kind in ("order", "inverted") else cause
 
 
 def rotation(degrees: int, mirrored: bool = False) -> Cause:
@@ -348,7 +329,7 @@ def rotation(degrees: int, mirrored: bool = False) -> Cause:
         hint = f"take {degrees} degrees minus each azimuth"
         return Cause("mirrored", what, hint, _matrix(turn @ np.diag([1.0, -1, 1])), 0, 6.0)
     what = f"azimuths look rotated by {degrees:+d} degrees"
-    hint = f"take {-degrees:+d} degrees to each azimuth, or find out where the front is".replace("take", "add")
+    hint = f"add {-degrees:+d} degrees to each azimuth, or find out where the front is"
     return Cause("rotated", what, hint, _matrix(np.round(turn, 15)), 0, 3.0 if degrees % 90 else 0.0)
 
 

@@ -23,7 +23,7 @@ from seldio.media.arrays import Format
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection
 from seldio.rules.deep_causes import Cause, LabelFrames, Pieces, Verdict, in_labels, joined, judge, label_frames, pieces
-from seldio.rules.deep_timing import FURTHEST, Other, Shift, SoundFrames, evidence, other, shift, sound_frames
+from seldio.rules.deep_timing import FURTHEST, AudibleFrames, Other, Shift, evidence, other, shift, sound_frames
 from seldio.schema.clips import Clip
 from seldio.text import printable
 
@@ -36,7 +36,7 @@ _SUFFIXES = [suffix for suffix, kind in TYPES.items() if kind == "audio"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Rows:
+class LabelledClip:
     """The label rows of a clip: label frames, directions (degrees, NaN where unknown), numbers of class and source.
 
     A frame may be *step* label frames of the file, see :meth:`coarse`; *place* is where the file stands in a tree.
@@ -51,7 +51,7 @@ class Rows:
     step: int = 1
     place: TreePlace | None = None
 
-    def coarse(self) -> Rows:
+    def coarse(self) -> LabelledClip:
         """The same in frames of 0.1 s, if they are finer: what is asked of the sound is asked of so many frames."""
         step = int(clock.HOP / self.hop)
         if step < 2:
@@ -70,7 +70,7 @@ class Rows:
         return label_frames(self.frame, self.azimuth, self.elevation, self.event, count)
 
 
-class Recordings:
+class RecordingFinder:
     """Finds the recordings of the clips of a tree."""
 
     def __init__(self, collection: Collection, tree: Tree, look: Lookup) -> None:
@@ -115,7 +115,7 @@ class Recordings:
         return next(filter(None, (self._look.find(name, labels.name) for name in names)), None)
 
 
-def rows_of(collection: Collection) -> dict[str, Rows]:
+def rows_of(collection: Collection) -> dict[str, LabelledClip]:
     """The rows of each label file by its name; a system's results are left out."""
     found = {}
     for reading in collection.readings:
@@ -133,7 +133,7 @@ def rows_of(collection: Collection) -> dict[str, Rows]:
             rows, file = labels.rows_of(index), reading.parts[number].file
             frame = labels.column("frame")[rows].astype(np.int64)
             where = [np.asarray(column[rows], np.float64) for column in (azimuth, elevation)]
-            fine = Rows(file.path, frame, where[0], where[1], event[rows], reading.format.hop)
+            fine = LabelledClip(file.path, frame, where[0], where[1], event[rows], reading.format.hop)
             found[file.name] = fine.coarse()
     return found
 
@@ -142,7 +142,7 @@ class Pair(NamedTuple):
     """The labels of a clip and a recording of it; the format is None where no folder tells it."""
 
     clip: str
-    rows: Rows
+    rows: LabelledClip
     entry: Entry
     place: TreePlace | None
     format: Format | None
@@ -187,7 +187,7 @@ class Fit:
     taken: Format | None  # the other format, where the channels look like that; None where they look as they should
     turned: tuple[int, ...]  # channels whose sign is the wrong one (from 0), where that can be told without labels
     label_frames: LabelFrames  # what the labels say
-    sound_frames: SoundFrames  # what is heard
+    sound_frames: AudibleFrames  # what is heard
     pieces: Mapping[int, Pieces]  # both together, by the channel that is taken for W
     verdict: Verdict | None  # why directions differ
 
@@ -217,7 +217,7 @@ def timing(fit: Fit, every: Mapping[str, LabelFrames]) -> Shift | Other | None:
 
 
 @dataclasses.dataclass(frozen=True)
-class Fault:
+class BlamedCause:
     """A cause that recordings show, and whose fault it is."""
 
     fits: list[Fit]  # the recordings
@@ -279,27 +279,27 @@ class Fits:
         return {fit.labels: fit.label_frames for fit in self.all}
 
     @cached_property
-    def faults(self) -> list[Fault]:
+    def faults(self) -> list[BlamedCause]:
         """The causes that single recordings show; those that tell the same of one file are together."""
-        groups: dict[object, Fault] = {}
+        groups: dict[object, BlamedCause] = {}
         for fit in self.all:
             if fit.verdict is not None:
-                fault = Fault([fit], fit.verdict, self.agree([fit], fit.verdict.cause))
+                fault = BlamedCause([fit], fit.verdict, self.agree([fit], fit.verdict.cause))
                 key = fault.cause.kind, fit.labels if fault.in_labels else fit.recording, fault.agree
                 groups.setdefault(key, dataclasses.replace(fault, fits=[])).fits.append(fit)
         return list(groups.values())
 
     @cached_property
-    def shared(self) -> list[Fault]:
+    def shared(self) -> list[BlamedCause]:
         """What all recordings of a format share, from the places of all of them; of both formats, if they agree."""
-        groups: dict[object, Fault] = {}
+        groups: dict[object, BlamedCause] = {}
         for format in FORMATS:
             those = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces[0])]
             if len(those) < MANY:
                 continue
             verdict = judge({of: joined([fit.pieces[of] for fit in those]) for of in those[0].pieces}, format)
             if verdict is not None:
-                fault = Fault(those, verdict, self.agree(those, verdict.cause))
+                fault = BlamedCause(those, verdict, self.agree(those, verdict.cause))
                 # where labels are at fault the turn is that of the labels, however it is measured
                 key = fault.cause.kind, None if fault.agree is False else verdict.cause.turn, fault.agree
                 groups.setdefault(key, dataclasses.replace(fault, fits=[])).fits.extend(those)
@@ -320,7 +320,7 @@ def _better(labelled: float, changed: float) -> bool | None:
 
 def fits_of_tree(collection: Collection, tree: Tree, look: Lookup) -> Fits:
     """The clips of a tree that have both labels and a recording with four channels, which is listened to as a whole."""
-    found = Recordings(collection, tree, look)
+    found = RecordingFinder(collection, tree, look)
     pairs = [pair for clip in tree.clips if clip.metadata in found.rows for pair in found.pairs(clip)]
     fits = each(_fit, pairs, what="holding labels against the sound", size=attrgetter("size"), key=attrgetter("stamp"))
     return Fits(collection, (fit for fit in fits if fit is not None))
@@ -362,7 +362,7 @@ def _fit(pair: Pair) -> Fit | None:
 
 
 def judged(
-    clip: str, rows: Rows, recording: str, place: TreePlace | None, format: Format, taken: Format | None,
+    clip: str, rows: LabelledClip, recording: str, place: TreePlace | None, format: Format, taken: Format | None,
     turned: tuple[int, ...], field: SoundField,
 ) -> Fit:  # fmt: skip
     """What :class:`Fit` tells, from the sound field of a recording."""

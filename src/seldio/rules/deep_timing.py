@@ -36,7 +36,7 @@ EVENTS = 5
 
 
 @dataclasses.dataclass(frozen=True)
-class SoundFrames:
+class AudibleFrames:
     """What is heard in each label frame of a recording."""
 
     direction: Floats  # unit vectors (front, left, up), shape (label frames, 3)
@@ -47,14 +47,14 @@ class SoundFrames:
         return len(self.weight)
 
 
-def sound_frames(directions: Floats, activity: Floats) -> SoundFrames:
+def sound_frames(directions: Floats, activity: Floats) -> AudibleFrames:
     """Directions (label frames, 3) whose lengths tell how direct they are, and activity, made comparable."""
     length = np.linalg.norm(directions, axis=1)
     unit = directions / np.maximum(length, 1e-9)[:, np.newaxis]
     low, high = np.quantile(activity, (0.1, 0.9)) if len(activity) else (0.0, 0.0)
     span = high - low
     level = np.clip(2 * (activity - low) / span - 1, -1, 1) if span > 0.1 else np.zeros(len(activity))
-    return SoundFrames(unit, np.minimum(1.0, 4 * length), level)
+    return AudibleFrames(unit, np.minimum(1.0, 4 * length), level)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Shift:
     likelihood: float  # its logarithm, once they are moved
 
 
-def evidence(labels: LabelFrames, sound: SoundFrames, late: int = 0) -> tuple[Floats, Floats]:
+def evidence(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> tuple[Floats, Floats]:
     """How well labels that are *late* by some label frames fit: log-likelihood of each label frame.
 
     Returns:
@@ -84,7 +84,7 @@ def evidence(labels: LabelFrames, sound: SoundFrames, late: int = 0) -> tuple[Fl
     return where, when
 
 
-def shift(labels: LabelFrames, sound: SoundFrames) -> Shift | None:
+def shift(labels: LabelFrames, sound: AudibleFrames) -> Shift | None:
     """The shift that makes labels fit the sound; None where there is none, or where the sound cannot tell."""
     far = min(FURTHEST, len(sound) // 4)
     if far <= _APART:
@@ -119,7 +119,7 @@ def _sure(gain: Floats, margin: float = MARGIN) -> bool:
     return bool(gain.sum() > margin and gain.sum() > _SURE * np.sqrt((blocks**2).sum()))
 
 
-def _various(labels: LabelFrames, sound: SoundFrames, late: int = 0, events: int = 1) -> bool:
+def _various(labels: LabelFrames, sound: AudibleFrames, late: int = 0, events: int = 1) -> bool:
     """Whether sound is heard where labels say at several places, and in *events*: for one, chance is enough."""
     place, inside = _moved(labels, sound, late)
     cosine = np.einsum("ka,ka->k", labels.direction[place], sound.direction[inside])
@@ -130,14 +130,14 @@ def _various(labels: LabelFrames, sound: SoundFrames, late: int = 0, events: int
     return bool(counts[0] >= PLACES and counts[1] >= events)
 
 
-def _moved(labels: LabelFrames, sound: SoundFrames, late: int) -> tuple[Ints, Bools]:
+def _moved(labels: LabelFrames, sound: AudibleFrames, late: int) -> tuple[Ints, Bools]:
     """The label frames of labels that are *late*, and the label frames of the sound that they stand for."""
     place = np.arange(len(sound)) + late
     inside = (place >= 0) & (place < len(labels))
     return place[inside], inside
 
 
-def fitting(labels: LabelFrames, sound: SoundFrames, late: int = 0) -> float:
+def fitting(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> float:
     """The share of label frames with one direction in which that is heard within 30 degrees, weighted by directness."""
     place, inside = _moved(labels, sound, late)
     weight = sound.weight[inside] * labels.alone[place]
@@ -155,7 +155,7 @@ class Other:
     likelihood: float  # its logarithm, with the labels of the other clip
 
 
-def other(own: str, labels: Mapping[str, LabelFrames], sound: SoundFrames) -> Other | None:
+def other(own: str, labels: Mapping[str, LabelFrames], sound: AudibleFrames) -> Other | None:
     """The clip whose labels fit the sound far better than its own; None where there is none."""
     here = np.sum(evidence(labels[own], sound), axis=0)
     before = fitting(labels[own], sound)

@@ -33,7 +33,7 @@ def stem(name: str) -> str:
     return _META_SUFFIX.sub("", name)
 
 
-class File(NamedTuple):
+class PackageFile(NamedTuple):
     """An entry with its POSIX path in the package, which for a part of one begins above the source."""
 
     name: str
@@ -58,7 +58,7 @@ class File(NamedTuple):
 class Meta:
     """A meta file; *document* is None where it cannot be read."""
 
-    file: File
+    file: PackageFile
     document: YamlDocument | None
 
     @property
@@ -146,7 +146,7 @@ class System:
     output: str  # the folder its csv files are taken from, below *folder*; empty for *folder* itself
     outputs: tuple[Entry, ...]  # the csv files, one for each recording
     elsewhere: Mapping[str, tuple[Entry, ...]]  # csv files in its other folders
-    rest: tuple[File, ...]  # its other files, except for PDFs
+    rest: tuple[PackageFile, ...]  # its other files, except for PDFs
 
     @property
     def meta(self) -> Entry | None:
@@ -183,7 +183,7 @@ class Package:
     systems: tuple[System, ...]  # in the order of their folders
     metas: tuple[Meta, ...]  # all meta files, of systems or not
     astray: tuple[Meta, ...]  # meta files that do not lie at ``[ROOT/]taskN/LABEL/``
-    loose: tuple[File, ...]  # csv files of no system
+    loose: tuple[PackageFile, ...]  # csv files of no system
     tasks: Mapping[str, str]  # the folders of tasks, by their path as shown to people
     whole: bool  # whether it is all of a package; a single meta file and a folder inside a package are not
     reported: bool  # whether there is a PDF
@@ -213,13 +213,13 @@ def is_package(entries: Iterable[Entry]) -> bool:
 def systems(collection: Collection) -> Package:
     """Take a package apart and read its meta files."""
     prefix = _prefix(collection)
-    every = [File(prefix + entry.name, entry) for entry in collection.entries]
+    every = [PackageFile(prefix + entry.name, entry) for entry in collection.entries]
     files = [file for file in every if not _is_foreign(file.name)]
     tree = _is_tree(collection)
     groups = _grouped(files) if tree else {}
     grouped = {file.name for group in groups.values() for file in group}
     outside = [file for file in files if file.name not in grouped]
-    reader = _Reader(outside)
+    reader = _MetaReader(outside)
     found = tuple(reader.system(folder, groups[folder]) for folder in sorted(groups))
     metas = tuple(reader.read(file) for file in files if reader.wants(file))
     return Package(
@@ -285,9 +285,9 @@ def _in_place(meta: Meta) -> bool:
     return task is not None and task.count("/") <= 1 and meta.file.name.count("/") == task.count("/") + 2
 
 
-def _grouped(files: Sequence[File]) -> dict[str, list[File]]:
+def _grouped(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
     """The files of each system by its folder: ``taskN/LABEL``; without tasks, wherever one meta file lies."""
-    groups: dict[str, list[File]] = {}
+    groups: dict[str, list[PackageFile]] = {}
     for file in files:
         task = _task(file.name)
         if task is not None and file.folder != task:
@@ -296,16 +296,16 @@ def _grouped(files: Sequence[File]) -> dict[str, list[File]]:
     return {folder: group for folder, group in groups.items() if _is_system(folder, group)} or _homes(files)
 
 
-def _is_system(folder: str, group: Sequence[File]) -> bool:
+def _is_system(folder: str, group: Sequence[PackageFile]) -> bool:
     named = Label.parse(PurePosixPath(folder).name) is not None
     return named or any(_is_csv(file.name) or _YAML_NAME.search(file.name) for file in group)
 
 
-def _homes(files: Sequence[File]) -> dict[str, list[File]]:
+def _homes(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
     """Folders with one meta file and more beside or below it."""
     metas = Counter(file.folder for file in files if _META_NAME.search(file.base))
     homes = {folder for folder, count in metas.items() if count == 1}
-    groups: dict[str, list[File]] = {}
+    groups: dict[str, list[PackageFile]] = {}
     for file in files:
         above = [file.folder, *map(str, PurePosixPath(file.folder).parents)]
         home = next((folder for folder in above if folder in homes), "" if "" in homes else None)
@@ -314,19 +314,19 @@ def _homes(files: Sequence[File]) -> dict[str, list[File]]:
     return {folder: group for folder, group in groups.items() if len(group) > 1}
 
 
-class _Reader:
+class _MetaReader:
     """Reads the meta files of a package, each once; some of them lie *outside* of systems."""
 
-    def __init__(self, outside: Sequence[File]) -> None:
+    def __init__(self, outside: Sequence[PackageFile]) -> None:
         self.strays = [file for file in outside if _META_NAME.search(file.base)]
         self.known: dict[str, Meta] = {}
         self.findings: list[Finding] = []
 
-    def wants(self, file: File) -> bool:
+    def wants(self, file: PackageFile) -> bool:
         """Whether it is a meta file by name, or stands in for one."""
         return file.name in self.known or _META_NAME.search(file.base) is not None
 
-    def read(self, file: File) -> Meta:
+    def read(self, file: PackageFile) -> Meta:
         """A meta file; what is wrong with its bytes and syntax goes to *findings*."""
         if file.name not in self.known:
             try:
@@ -337,7 +337,7 @@ class _Reader:
             self.known[file.name] = Meta(file, document)
         return self.known[file.name]
 
-    def system(self, folder: str, group: Sequence[File]) -> System:
+    def system(self, folder: str, group: Sequence[PackageFile]) -> System:
         """The system in *folder*."""
         sheet = self.sheet(folder, group)
         label = PurePosixPath(folder).name or (sheet.stem if sheet is not None else "")
@@ -360,7 +360,7 @@ class _Reader:
             rest=tuple(file for file in group if file != taken and not file.name.lower().endswith((".csv", ".pdf"))),
         )
 
-    def sheet(self, folder: str, group: Sequence[File]) -> Meta | None:
+    def sheet(self, folder: str, group: Sequence[PackageFile]) -> Meta | None:
         """The meta file that is meant for a system, in its folder or not, well named or not."""
         label = PurePosixPath(folder).name
         inside = [file for file in group if _META_NAME.search(file.base)]
@@ -368,7 +368,7 @@ class _Reader:
         unnamed = [file for file in group if file.folder == folder and _YAML_NAME.search(file.base)]
         files = inside or outside or unnamed
 
-        def rank(file: File) -> tuple[bool, bool, str]:
+        def rank(file: PackageFile) -> tuple[bool, bool, str]:
             return file.folder != folder, file.base != label + META, file.name
 
         return self.read(min(files, key=rank)) if files else None

@@ -19,7 +19,7 @@ _UNMARKED = "no author is marked as the corresponding one"
 _INF = float("inf")
 
 
-class Kind(NamedTuple):
+class ValueKind(NamedTuple):
     """What the value of a field must be, in words too, and what to do about another."""
 
     fits: Callable[[Any], bool]
@@ -31,23 +31,23 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-_BLOCK = Kind(
+_BLOCK = ValueKind(
     lambda value: isinstance(value, dict), "a block of fields", "write each field on a line of its own, indented"
 )  # fmt: skip
 _BLOCKS = _BLOCK._replace(
     fits=lambda value: all(isinstance(one, dict) for one in (value if isinstance(value, list) else [value]))
 )
-_TEXT = Kind(
+_TEXT = ValueKind(
     lambda value: not isinstance(value, list | dict), "text", "put it in quotes if it looks like a number or a list"
 )  # fmt: skip
 _STRING = _TEXT._replace(fits=lambda value: isinstance(value, str))
-_LIST = Kind(lambda value: isinstance(value, list), "a list", "begin each author with '- '")
-_FLAG = Kind(lambda value: isinstance(value, bool), "true or false", "write it without quotes")
-_COUNT = Kind(
+_LIST = ValueKind(lambda value: isinstance(value, list), "a list", "begin each author with '- '")
+_FLAG = ValueKind(lambda value: isinstance(value, bool), "true or false", "write it without quotes")
+_COUNT = ValueKind(
     lambda value: isinstance(value, int) and _is_number(value) and value >= 0, "a whole number",
     "write digits alone, like 713511",
 )  # fmt: skip
-_NUMBER = Kind(_is_number, "a number", "write it like 49.3, without a unit")
+_NUMBER = ValueKind(_is_number, "a number", "write it like 49.3, without a unit")
 
 
 class Field(NamedTuple):
@@ -55,7 +55,7 @@ class Field(NamedTuple):
 
     name: str  # the way to it; ``*`` is each item of a list
     need: str = ""  # "required" by all sources, or "expected": in Task 3 of 2022; other years may differ
-    kind: Kind | None = None
+    kind: ValueKind | None = None
     range: tuple[float, float] | None = None  # of a result
 
     @property

@@ -141,7 +141,7 @@ class TreeAudio(TreeMedia):
 
 
 @dataclasses.dataclass(frozen=True)
-class Facts:
+class VideoFacts:
     """What the packets of a video tell."""
 
     size: tuple[int, int]  # width and height
@@ -169,7 +169,7 @@ class Facts:
 class VideoFile(TreeFile):
     """A video of a tree."""
 
-    facts: Facts | None  # None where it cannot be read
+    facts: VideoFacts | None  # None where it cannot be read
     fault: str  # why it cannot
     only_sound: bool  # whether that is because it has sound and no pictures
     sound: float | None  # seconds of the longest whole recording of the same clip, if there is any
@@ -202,12 +202,12 @@ class TreeVideo(TreeMedia):
         self.readable = [one for one in self.all if one.facts is not None]
 
     @property
-    def seen(self) -> Iterator[tuple[VideoFile, Facts]]:
+    def seen(self) -> Iterator[tuple[VideoFile, VideoFacts]]:
         """Those that can be read."""
         return ((one, one.facts) for one in self.all if one.facts is not None)
 
     @property
-    def whole(self) -> Iterator[tuple[VideoFile, Facts]]:
+    def whole(self) -> Iterator[tuple[VideoFile, VideoFacts]]:
         """Those with all pictures that their headers promise."""
         return ((one, facts) for one, facts in self.seen if facts.whole)
 
@@ -244,7 +244,7 @@ class _Look(NamedTuple):
         return self.entry.stamp, self.frames.tobytes(), self.hop
 
 
-def _facts(look: _Look) -> tuple[Facts | None, str, bool]:
+def _facts(look: _Look) -> tuple[VideoFacts | None, str, bool]:
     from seldio.media.video import SoundOnly, Video
 
     entry, frames, hop = look
@@ -254,7 +254,7 @@ def _facts(look: _Look) -> tuple[Facts | None, str, bool]:
             scan, ahead = video.scan, video.scan.ahead
             far = np.abs(ahead)
             worst = int(np.argmax(far > far.max() - 1e-6))  # the first of equals
-            return Facts(
+            return VideoFacts(
                 video.size, scan.rate, len(scan), scan.promised, float(scan.start), float(scan.end), scan.stamped,
                 float(ahead[worst]), worst, scan.fault, scan.hidden, scan.sound, tuple(bare.tolist()), hop,
             ), "", False  # fmt: skip
@@ -266,7 +266,7 @@ class WatchedVideo(NamedTuple):
     """A video with its packets and its pictures, all of which were decoded."""
 
     video: VideoFile
-    facts: Facts
+    facts: VideoFacts
     pictures: PictureSurvey
 
 

@@ -18,7 +18,7 @@ from seldio.rules.collection import Collection, Found
 from seldio.rules.layout import MANY, folders
 from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
 from seldio.rules.tree_gaps import spot
-from seldio.rules.tree_media import Facts, Prescription, TreeVideo, VideoFile, WatchedVideo, decoded
+from seldio.rules.tree_media import Prescription, TreeVideo, VideoFacts, VideoFile, WatchedVideo, decoded
 from seldio.text import listed, plural, printable
 
 #: Seconds by which sound and pictures of STARSS23 differ in length, at most.
@@ -359,13 +359,13 @@ def _spans(spans: Sequence[tuple[float, float]]) -> str:
     return named if len(spans) == 1 else f"{named} ({total:.1f} s in all)"
 
 
-def _far(facts: Facts) -> bool:
+def _far(facts: VideoFacts) -> bool:
     """Whether labels have no picture beyond what is usual."""
     times = [float(centre(frame, facts.hop)) for frame in (*facts.bare[:1], *facts.bare[-1:])]
     return any(time < facts.start - USUAL or time >= facts.end + USUAL for time in times)
 
 
-def _bare(one: VideoFile, facts: Facts) -> str:
+def _bare(one: VideoFile, facts: VideoFacts) -> str:
     frames = f"{facts.bare[0]:,}" if len(facts.bare) == 1 else f"{facts.bare[0]:,} … {facts.bare[-1]:,}"
     return (
         f"{plural(len(facts.bare), 'label frame')} without a picture ({frames}): "
@@ -373,7 +373,7 @@ def _bare(one: VideoFile, facts: Facts) -> str:
     )
 
 
-def _cause(facts: Facts) -> str:
+def _cause(facts: VideoFacts) -> str:
     half = 0.5 / float(facts.rate)
     if facts.start > half and abs(facts.off - facts.start) <= half:
         return f"it starts at {facts.start:.3f} s"
