@@ -324,10 +324,11 @@ def test_pointers_that_lead_nowhere(pointer: Pointer) -> None:
 
 def test_findings_at_places() -> None:
     [_, document], _ = read_lines('{"id": 1}\n{"id": 2, "azimuth": 181}\n')
-    finding = document.finding("LAB103", Severity.WARNING, "odd", ("azimuth",), hint="wrap it", fixable=True)
-    assert Finding("LAB103", Severity.WARNING, "odd", "x.jsonl", 2, 22, 25, "181", "wrap it", True) == finding
+    finding = document.finding("SYN212", "odd", ("azimuth",), hint="wrap it", severity=Severity.WARNING)
+    assert Finding("SYN212", Severity.WARNING, "odd", "x.jsonl", 2, 22, 25, "181", "wrap it") == finding
     assert finding.excerpt == '{"id": 2, "azimuth": 181}'
-    key = document.finding("QA101", Severity.ERROR, "odd", ("azimuth",), key=True)
+    key = document.finding("SYN211", "odd", ("azimuth",), key=True)
+    assert key.severity is Severity.ERROR
     assert (key.line, key.column, key.end_column, key.value) == (2, 11, 20, '"azimuth"')
 
 

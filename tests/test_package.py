@@ -165,15 +165,16 @@ def on_disk(path: Path) -> tuple[Package, list[Finding]]:
 def test_a_clean_package_stays_clean(tmp_path: Path, write: Callable[[Path, Files], Path], top: str) -> None:
     package, findings = on_disk(write(tmp_path, {top + name: text for name, text in clean().items()}))
     assert findings == []
-    assert [(s.label, s.track, s.index) for s in package.systems] == [(A, "task3a", 1), (B, "task3a", 2)]
+    assert [(s.label, s.track) for s in package.systems] == [(A, "task3a"), (B, "task3a")]
+    assert [s.parts.index for s in package.systems if s.parts is not None] == ["1", "2"]
     assert [f"{top}task3a/{A}", f"{top}task3a/{B}"] == [s.folder for s in package.systems]
 
 
 def test_a_system_knows_its_files(tmp_path: Path) -> None:
     package, _ = on_disk(write_zip(tmp_path, clean()))
     first = package.systems[0]
-    assert first.meta is not None
-    assert f"task3a/{A}/{A}.meta.yaml" == first.meta.name
+    assert first.sheet is not None
+    assert f"task3a/{A}/{A}.meta.yaml" == first.sheet.file.name
     assert [f"task3a/{A}/{A}/mix00{number}.csv" for number in (1, 2, 3)] == [entry.name for entry in first.outputs]
     assert f"{tmp_path}/package.zip!/task3a/{A}" == first.path
 

@@ -17,10 +17,10 @@ import pyarrow as pa
 from seldio.conversion.inputs import Input
 from seldio.errors import InvalidData, UsageError
 from seldio.files import atomic_write, make_folder, many_files, write_bytes
-from seldio.findings import Finding, Severity
 from seldio.formats import Format
 from seldio.formats.parquet import write_parquet
 from seldio.progress import over
+from seldio.reader_rules import reader_rule
 from seldio.schema.events import ClipFile, clip_codes, origin_of
 from seldio.text import clipped, printable
 
@@ -179,7 +179,7 @@ def safe_name(name: str, source: str) -> str:
     """
     if _ESCAPES.search(name):
         message = f"the file name {clipped(name)} leads out of the folder"
-        raise InvalidData(Finding("SAF101", Severity.ERROR, message, source))
+        raise InvalidData(reader_rule("SAF101").at(source, message))
     return name
 
 

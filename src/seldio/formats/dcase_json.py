@@ -30,7 +30,6 @@ from seldio import geometry
 from seldio.findings import Sink
 from seldio.formats import json_text
 from seldio.formats.base import FileRows, Format, Place, Reading, TextFile, assembled
-from seldio.reader_rules import READER_RULES
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import clipped
 
@@ -165,7 +164,7 @@ def _annotations_of(document: json_text.JsonDocument, booleans: bool, sink: Sink
     """The annotations that can be used, by their number; None where the file has no list of them."""
 
     def report(code: str, message: str, pointer: Pointer, hint: str | None) -> None:
-        sink(document.finding(code, READER_RULES[code].severity, message, pointer, hint=hint))
+        sink(document.finding(code, message, pointer, hint=hint))
 
     value, hint = document.value, 'a file of this layout is {"annotations": [...]}'
     given = value.get("annotations") if isinstance(value, dict) else None

@@ -23,12 +23,13 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from seldio.errors import DataError, SeldioError
-from seldio.findings import Finding, Severity, Sink
+from seldio.findings import Finding, Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import is_sound
 from seldio.formats.parquet import MAGIC, Wrong, guarded
 from seldio.formats.parquet_records import json_lines, recordings, skeleton
+from seldio.reader_rules import reader_rule
 from seldio.schema.flaws import flaws, row_of
 from seldio.schema.kinds import fitting, kinds
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of, unpacked
@@ -199,7 +200,7 @@ class ItemParquet(ItemFormat):
                 return row
             found = [f"{'.'.join(map(str, flaw.at))} must be {flaw.must}" for flaw in flaws(self.model, values)]
         for message in found:
-            sink(Finding("SYN212", Severity.ERROR, clipped(message, 200), path, number + 1, 1, 1))
+            sink(reader_rule("SYN212").at(path, clipped(message, 200), None, number + 1, 1, end_column=1))
         return None
 
     def _is_sound(self, origin: Mapping[str, Any], rows: Sequence[Row]) -> bool:

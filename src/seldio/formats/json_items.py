@@ -20,12 +20,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio.findings import Finding, Severity, Sink
+from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_columns import ColumnReader, ColumnWriter, quotes_in, texts_in
 from seldio.formats.json_layout import AsWritten, Layout, layout_of, written
 from seldio.formats.json_records import Pointer, Record, Records, Run, peek, place_of
+from seldio.reader_rules import reader_rule
 from seldio.schema.flaws import Flaw, flaws, row_of
 from seldio.schema.qa import (
     ITEM_SCHEMA,
@@ -413,8 +414,7 @@ class _Reader:
             if numbers:
                 message, hint = f"{key} is missing{_in(numbers)}", self.format.useful[key]
                 first = self.records[min(numbers)]
-                self.send("SYN215", message, place_of(first.document, first.pointer, len(first.pointer)), hint,
-                          Severity.WARNING)  # fmt: skip
+                self.send("SYN215", message, place_of(first.document, first.pointer, len(first.pointer)), hint)
         if self.numbered:
             first = self.records[min(self.numbered)]
             key = self.format.key_of("id", first.value)
@@ -422,7 +422,7 @@ class _Reader:
             text = clipped(place.value or "", 30)
             message = f"{self.format.key_of('id', {})} is the number {text}{_in(self.numbered)}"
             hint = f'it is taken for the id "{text}", as ids of questions are text: write it in quotes'
-            self.send("SYN216", message, place, hint, Severity.WARNING)
+            self.send("SYN216", message, place, hint)
 
     def report_absent(self, record: Record, number: int) -> None:
         """A finding for each key that must be there, a note of each that should."""
@@ -463,13 +463,14 @@ class _Reader:
     def report(self, code: str, message: str, record: Record, pointer: Pointer, hint: str | None) -> None:
         """An error at *pointer* inside a record."""
         at = place_of(record.document, (*record.pointer, *pointer), len(record.pointer))
-        self.send(code, message, at, hint, Severity.ERROR)
+        self.send(code, message, at, hint)
 
-    def send(self, code: str, message: str, at: Place, hint: str | None, severity: Severity) -> None:
+    def send(self, code: str, message: str, at: Place, hint: str | None) -> None:
         """A finding at a place."""
-        finding = Finding(code, severity, message, self.records.path, at.line, at.column, at.end_column, at.value,
-                          hint, False, at.excerpt)  # fmt: skip
-        self.records.sink(finding)
+        self.records.sink(reader_rule(code).at(
+            self.records.path, message, hint, at.line, at.column, at.value, at.excerpt, end_column=at.end_column,
+            fixable=False,
+        ))  # fmt: skip
 
 
 def _in(numbers: Sequence[int]) -> str:

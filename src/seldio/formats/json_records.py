@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic_core import from_json
 
-from seldio.findings import Finding, Severity, Sink
+from seldio.findings import Finding, Sink
 from seldio.formats.base import Place
 from seldio.formats.json_columns import Doubt, quotes_in, texts_in
 from seldio.formats.json_layout import Layout
@@ -264,4 +264,4 @@ def _list_in(value: Any, report: Callable[[Pointer, str], None]) -> Pointer | No
 
 def _container(document: JsonDocument, pointer: Pointer, message: str) -> Finding:
     hint = 'a file of records is [{...}, ...], {"records": [...]}, {"data": [...]} or JSON Lines'
-    return document.finding("SYN213", Severity.ERROR, message, pointer, hint=hint)
+    return document.finding("SYN213", message, pointer, hint=hint)

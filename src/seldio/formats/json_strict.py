@@ -14,6 +14,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from seldio.findings import Finding, Severity
+from seldio.reader_rules import reader_rule
 
 #: How many arrays and objects may stand inside each other.
 MAX_DEPTH = 64
@@ -85,11 +86,13 @@ class Source:
         span = self.span(offset, offset)
         return f"line {span.line:,}, column {span.column:,}"
 
-    def finding(self, what: Problem, severity: Severity = Severity.ERROR, fixable: bool = False) -> Finding:
-        """The finding for a problem."""
+    def finding(self, what: Problem, severity: Severity | None = None) -> Finding:
+        """The finding for a problem; its severity is that of the rule unless one is given."""
         line, column, end_column, text, excerpt = self.span(what.start, what.end)
-        return Finding(what.code, severity, what.message, self.path, line, column, end_column, text,
-                       what.hint, fixable, excerpt)  # fmt: skip
+        return reader_rule(what.code).at(
+            self.path, what.message, what.hint, line, column, text, excerpt, end_column=end_column,
+            severity=severity, fixable=False,
+        )  # fmt: skip
 
 
 def skip(text: str, pos: int) -> int:

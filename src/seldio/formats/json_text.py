@@ -38,6 +38,7 @@ from seldio.formats.json_strict import (
     skip,
     too_deep,
 )
+from seldio.reader_rules import reader_rule
 from seldio.text import plural
 
 __all__ = ["MAX_DEPTH", "JsonDocument", "JsonReader", "Span", "dumps", "parse", "parse_lines"]
@@ -74,11 +75,10 @@ class JsonDocument:
         """
         return self._source.span(*self._offsets(pointer, key))
 
-    def finding(self, code: str, severity: Severity, message: str, pointer: tuple[str | int, ...], *,
-                key: bool = False, hint: str | None = None, fixable: bool = False) -> Finding:  # fmt: skip
-        """A finding at the place of a value, or of its key."""
-        problem = Problem(code, *self._offsets(pointer, key), message, hint)
-        return self._source.finding(problem, severity, fixable)
+    def finding(self, code: str, message: str, pointer: tuple[str | int, ...], *, key: bool = False,
+                hint: str | None = None, severity: Severity | None = None) -> Finding:  # fmt: skip
+        """A finding at the place of a value, or of its key; its severity is that of the rule unless one is given."""
+        return self._source.finding(Problem(code, *self._offsets(pointer, key), message, hint), severity)
 
     def _offsets(self, pointer: tuple[str | int, ...], key: bool) -> tuple[int, int]:
         text = self._source.text
@@ -156,7 +156,9 @@ class JsonReader:
 
     def report(self, code: str, message: str, hint: str, value: str | None = None, line: int = 1) -> None:
         """Report what has a line but no text to show."""
-        self.sink(Finding(code, Severity.ERROR, message, self.path, line, 1, 1, value, hint, excerpt=""))
+        self.sink(reader_rule(code).at(
+            self.path, message, hint, line, 1, value, "", end_column=1, fixable=False
+        ))  # fmt: skip
 
     def wide(self) -> bool:
         """Whether the file is in UTF-16 or UTF-32, which is a finding."""
@@ -207,7 +209,7 @@ class JsonReader:
         """Whether a line holds an array, which is a finding."""
         message = "an array on one line, in place of records"
         if isinstance(document.value, list):
-            self.sink(document.finding("SYN207", Severity.ERROR, message, (), hint=_NOT_LINES))
+            self.sink(document.finding("SYN207", message, (), hint=_NOT_LINES))
         return isinstance(document.value, list)
 
     def one_document(self) -> bool:
@@ -284,4 +286,4 @@ def _encode(separators: tuple[str, str]) -> Callable[[Any], str]:
 
 
 def _unwritable(code: str, what: str) -> Finding:
-    return Finding(code, Severity.ERROR, f"JSON cannot hold this value: {what}", "<value>")
+    return reader_rule(code).at("<value>", f"JSON cannot hold this value: {what}")

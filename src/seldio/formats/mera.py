@@ -29,7 +29,7 @@ class Problem:
     message: str
     pointer: Pointer = ()
     hint: str | None = None
-    severity: Severity = Severity.ERROR
+    severity: Severity | None = None  # the rule's own, unless this place is an exception
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Record:
     def finding(self, problem: Problem) -> Finding:
         """A finding about a part of the record; about the record itself where that part is absent."""
         document, where = self.document, self._known(problem.pointer)
-        return document.finding(problem.code, problem.severity, problem.message, where, hint=problem.hint)
+        return document.finding(problem.code, problem.message, where, hint=problem.hint, severity=problem.severity)
 
     def place(self, pointer: Pointer) -> Place:
         """Where a part of the record stands; the record itself where that part is absent."""

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from seldio.errors import InvalidData, UsageError
-from seldio.findings import Finding, Severity, Sink
+from seldio.findings import Sink
 from seldio.formats import json_text
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.mera import AS_WRITTEN, Layout, Pointer, Problem, Record, dig, id_text, id_value, is_same, kind
+from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item, Prediction
 from seldio.text import clipped
 
@@ -108,15 +109,15 @@ def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[li
     value = document.value
     if isinstance(value, list):
         message = "a bare list of answers: MERA's server finds no field data in it"
-        sink(document.finding("PRD117", Severity.WARNING, message, (), hint=_HINT))
+        sink(document.finding("PRD117", message, (), hint=_HINT))
         return [Record(row, document, (n,)) for n, row in enumerate(value)], Layout.of(data, "list", {})
     if not isinstance(value, dict) or "data" not in value:
-        sink(document.finding("PRD111", Severity.ERROR, "there is no field data", (), hint=_HINT))
+        sink(document.finding("PRD111", "there is no field data", (), hint=_HINT))
         return None
     rows = dig(value, "data", SPLIT)
     if not isinstance(rows, list):
         message = f"there is no list of answers in the split {SPLIT}"
-        sink(document.finding("PRD112", Severity.ERROR, message, ("data",), hint=_HINT))
+        sink(document.finding("PRD112", message, ("data",), hint=_HINT))
         return None
     splits = {key: None if key == SPLIT else part for key, part in value["data"].items()}
     layout = Layout.of(data, "container", {key: splits if key == "data" else part for key, part in value.items()})
@@ -158,7 +159,7 @@ def _prediction(value: dict[str, Any]) -> Prediction:
 def _record(row: Prediction) -> dict[str, Any]:
     """The record of a prediction: as it was written, where it still says the same."""
     if row.id is None:
-        raise InvalidData(Finding("PRD115", Severity.ERROR, "a prediction has no id", "<predictions>", hint=_HINT))
+        raise InvalidData(reader_rule("PRD115").at("<predictions>", "a prediction has no id", _HINT))
     extra = dict(row.extra or {})
     written = extra.pop(AS_WRITTEN, None)
     if isinstance(written, dict) and not list(_problems(written)):

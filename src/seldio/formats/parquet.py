@@ -24,8 +24,9 @@ import pyarrow.parquet as pq
 
 from seldio import vocabularies
 from seldio.errors import UsageError
-from seldio.findings import Finding, Severity, Sink
+from seldio.findings import Sink
 from seldio.formats.base import FileRows, Format, Ints, Place, Reading, TextFile
+from seldio.reader_rules import reader_rule
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
 from seldio.text import clipped, listed, plural
 
@@ -166,7 +167,7 @@ def guarded(data: bytes, path: str, sink: Sink, read: Callable[[pq.ParquetFile],
         reason = clipped(" ".join(str(error).split()) or type(error).__name__, 160)
         found = Wrong("SYN301", f"the Parquet file is damaged: {reason}", "write or fetch the file again")
     if isinstance(found, Wrong):
-        sink(Finding(found.code, Severity.ERROR, found.message, path, hint=found.hint))
+        sink(reader_rule(found.code).at(path, found.message, found.hint))
         return None
     return found
 

@@ -19,10 +19,11 @@ from hashlib import sha256
 from typing import ClassVar, Generic, TypeVar
 
 from seldio.errors import DataError, LossError, UsageError
-from seldio.findings import Finding, Severity, Sink
+from seldio.findings import Finding, Sink
 from seldio.formats.base import Place
 from seldio.formats.csv_text import BOM, CsvLayout, CsvTable, read_table, row_at, written
 from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Extra, Item, Prediction
 from seldio.text import clipped
 
@@ -173,8 +174,10 @@ def _losses_of_extra(extra: Mapping[str, object], fields: Mapping[str, str]) -> 
 
 
 def _empty_id(path: str, at: Place, column: str) -> Finding:
-    return Finding("SYN135", Severity.ERROR, f"{column} is empty", path, at.line, at.column, at.end_column, at.value,
-                   "every row has an id: rows are joined by it", excerpt=at.excerpt)  # fmt: skip
+    return reader_rule("SYN135").at(
+        path, f"{column} is empty", "every row has an id: rows are joined by it", at.line, at.column, at.value,
+        at.excerpt, end_column=at.end_column,
+    )  # fmt: skip
 
 
 def _texts(extra: Mapping[str, object] | None, names: Iterable[str]) -> dict[str, str | None]:

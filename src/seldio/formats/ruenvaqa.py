@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from seldio.errors import InvalidData
-from seldio.findings import Finding, Severity, Sink
+from seldio.findings import Severity, Sink
 from seldio.formats import json_text
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
@@ -34,6 +34,7 @@ from seldio.formats.mera import (
 )
 from seldio.formats.mera_items import AUDIO, OPTION, audio_keys, audio_path, problems
 from seldio.formats.mera_submission import SUBMISSION, submission_zip
+from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item
 
 __all__ = ["FORMATS", "RUENVAQA", "SUBMISSION", "RuEnvAqa", "instructions_of", "submission_zip"]
@@ -104,7 +105,7 @@ class RuEnvAqa(ItemFormat):
             wrong = list(problems(record.value, len(self.instructions)))
             for problem in wrong:
                 sink(record.finding(problem))
-            if not any(problem.severity is Severity.ERROR for problem in wrong):
+            if all(problem.severity is Severity.WARNING for problem in wrong):
                 rows.append(self._kept(record.value, hub, layout))
                 records.append(record)
         origin: dict[str, object] = {"layout": dataclasses.asdict(layout), "hub": hub}
@@ -200,11 +201,11 @@ def _load(data: bytes, path: str, sink: Sink) -> tuple[list[Record], Layout] | N
     if not isinstance(rows, list):
         hint = 'a file of this layout is {"access": "public", "data": [...]}'
         message = "there is no list of records under the key data"
-        sink(document.finding("QAI213", Severity.ERROR, message, ("data",) if dig(value, "data") else (), hint=hint))
+        sink(document.finding("QAI213", message, ("data",) if dig(value, "data") else (), hint=hint))
         return None
     if "access" in value and value["access"] not in _ACCESS:
         message = f"access is {json_text.dumps(value['access'])[:40]}"
-        sink(document.finding("QAI205", Severity.WARNING, message, ("access",), hint="write public or private"))
+        sink(document.finding("QAI205", message, ("access",), hint="write public or private"))
     head = {key: None if key == "data" else part for key, part in value.items()}
     return [Record(row, document, ("data", n)) for n, row in enumerate(rows)], Layout.of(data, "container", head)
 
@@ -272,7 +273,7 @@ def _check(item: Item) -> None:
     if not item.audio or len(item.audio) > 99 or count > 26:
         what = f"{count} options" if count > 26 else f"{len(item.audio)} recordings"
         message = f"item {item.id} has {what}"
-        raise InvalidData(Finding("QAI212", Severity.ERROR, message, "<items>"))
+        raise InvalidData(reader_rule("QAI212").at("<items>", message))
 
 
 RUENVAQA = RuEnvAqa(

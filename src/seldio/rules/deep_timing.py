@@ -101,16 +101,11 @@ def shift(labels: LabelFrames, sound: AudibleFrames) -> Shift | None:
     before, after = fitting(labels, sound), fitting(labels, sound, late)
     told = (
         bool(when.sum() > _WHEN and where.sum() > -1)
-        and after >= max(_least(late), before)
+        and after >= max(FIT if abs(late) <= _FAR else _FIT_FAR, before)  # there was more to choose from
         and _various(labels, sound, late, EVENTS)
     )
     sure = _sure(where + when) and _sure(np.sum(rows[best], axis=0) - np.sum(rows[rival], axis=0))
     return Shift(late, before, after, float(totals[best])) if told and sure else None
-
-
-def _least(late: int) -> float:
-    """The share of label frames that have to fit; more after a long way, on which there was more to choose from."""
-    return FIT if abs(late) <= _FAR else _FIT_FAR
 
 
 def _sure(gain: Floats, margin: float = MARGIN) -> bool:

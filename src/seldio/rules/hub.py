@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import posixpath
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from seldio.files import Entry
 from seldio.findings import Finding, Rule, Severity
 from seldio.rules.collection import Found
-from seldio.rules.hub_folder import Config, HubFolder, kind_of, suffix_of
+from seldio.rules.hub_folder import HubFolder, kind_of, suffix_of
 from seldio.rules.registry import ERROR, WARNING, register, rule
 from seldio.text import clipped, listed, plural, printable
 
@@ -150,14 +150,11 @@ def hub_row_group(folder: HubFolder, found: Found) -> Iterator[Finding]:
     for path, table in _readable(folder):
         for number in range(table.num_row_groups):
             group = table.row_group(number)
-            if group.total_byte_size > ROW_GROUP_BYTES and not _indexed(group):
+            indexed = all(group.column(column).has_offset_index for column in range(group.num_columns))
+            if group.total_byte_size > ROW_GROUP_BYTES and not indexed:
                 size = f"{group.total_byte_size / 1e6:,.0f} MB"
                 yield found(path, f"Row group {number} holds {size} without a page index",
                             "write smaller row groups, or a page index")  # fmt: skip
-
-
-def _indexed(group: pq.RowGroupMetaData) -> bool:
-    return all(group.column(number).has_offset_index for number in range(group.num_columns))
 
 
 @rule("HUB205", ERROR)
@@ -274,19 +271,13 @@ def hub_card_value(folder: HubFolder, found: Found) -> Iterator[Finding]:
 
     Reference: hub-docs, repositories-licenses and datasetcard.md.
     """
-    for key, value in _values(folder.card or {}):
-        if value not in _LISTS[key]:
-            near = next((known for known in sorted(_LISTS[key]) if known == str(value).lower().replace(" ", "-")), None)
-            yield found(card_path(folder), f"The Hub does not list {key} {clipped(str(value), 40)}",
-                        f"did you mean {near}?" if near else "take a value of its list")  # fmt: skip
-
-
-def _values(card: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    for key in _LISTS:
-        given = card.get(key)
+    for key, known in _LISTS.items():
+        given = (folder.card or {}).get(key)
         for value in given if isinstance(given, list) else [given]:
-            if value is not None:
-                yield key, value
+            if value is not None and value not in known:
+                near = str(value).lower().replace(" ", "-")
+                yield found(card_path(folder), f"The Hub does not list {key} {clipped(str(value), 40)}",
+                            f"did you mean {near}?" if near in known else "take a value of its list")  # fmt: skip
 
 
 @rule("HUB603", WARNING)
@@ -323,19 +314,15 @@ def hub_mixed_formats(folder: HubFolder, found: Found) -> Iterator[Finding]:
     Reference: datasets, infer_module_for_data_files; dataset-viewer, FileFormatMismatchBetweenSplitsError.
     """
     for config in folder.configs:
-        # a metadata file tells about the media files around it
-        kinds = dict.fromkeys(
-            kind_of(name) for name in _names(folder, config) if not name.rpartition("/")[2].startswith("metadata.")
+        entries = (
+            one for patterns in config.splits.values() for pattern in patterns for one in folder.matching(pattern)
         )
+        names = (entry.name for entry in entries)
+        # a metadata file tells about the media files around it
+        kinds = dict.fromkeys(kind_of(name) for name in names if not name.rpartition("/")[2].startswith("metadata."))
         if len(kinds) > 1:
             yield found(card_path(folder), f"Configuration {printable(config.name)} mixes {listed(list(kinds))}",
                         "write all splits in one format, or make two configurations")  # fmt: skip
-
-
-def _names(folder: HubFolder, config: Config) -> Iterator[str]:
-    for patterns in config.splits.values():
-        for pattern in patterns:
-            yield from (entry.name for entry in folder.matching(pattern))
 
 
 @rule("HUB305", ERROR)
@@ -371,10 +358,13 @@ def _listings(folder: HubFolder) -> Iterator[tuple[Entry, str, list[Any]]]:
     for entry in folder.files:
         if entry.name.rpartition("/")[2] in _NAMES:
             table = _table(folder, entry)
-            names = [] if table is None else table.column_names
-            for column in names:
-                if table is not None and (column == "file_name" or column.endswith("_file_name")):
+            for column in table.column_names if table is not None else ():
+                if table is not None and _names_files(column):
                     yield entry, column, table[column].to_pylist()
+
+
+def _names_files(column: str) -> bool:
+    return column == "file_name" or column.endswith("_file_name")
 
 
 def _table(folder: HubFolder, entry: Entry) -> pa.Table | None:
@@ -385,16 +375,14 @@ def _table(folder: HubFolder, entry: Entry) -> pa.Table | None:
             if isinstance(footer, str):
                 return None
             with entry.open() as stream:
-                return pq.read_table(stream, columns=_named(footer.schema.to_arrow_schema().names))
+                return pq.read_table(
+                    stream, columns=[name for name in footer.schema.to_arrow_schema().names if _names_files(name)]
+                )
         reader = pyarrow.csv.read_csv if suffix_of(entry.name) == "csv" else pyarrow.json.read_json
         with entry.open() as stream:
             return reader(stream)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
-
-
-def _named(columns: list[str]) -> list[str]:
-    return [name for name in columns if name == "file_name" or name.endswith("_file_name")]
 
 
 def _line(entry: Entry, row: int) -> int | None:

@@ -21,8 +21,6 @@ from seldio.rules.collection import Collection, Reference
 
 META = ".meta.yaml"
 _META_SUFFIX = re.compile(r"(?i)(\.meta)?\.ya?ml$")
-
-
 _LABEL = re.compile(
     r"(?P<name>[^_\s./\\]+)_(?P<institute>[^_\s./\\]+)_(?P<track>task[0-9]+[A-Za-z]*)_(?P<index>[0-9]{1,9})"
 )
@@ -97,13 +95,8 @@ class Meta:
             raise KeyError(pointer)
         span = self.document.locate(pointer, key)
         value = span.text if pointer else None
-        return {
-            "path": self.path,
-            "line": span.line,
-            "column": span.column,
-            "value": value,
-            "excerpt": span.excerpt,
-        }
+        at = {"line": span.line, "column": span.column, "value": value, "excerpt": span.excerpt}
+        return {"path": self.path, **at}
 
     @property
     def label(self) -> str | None:
@@ -149,11 +142,6 @@ class System:
     rest: tuple[PackageFile, ...]  # its other files, except for PDFs
 
     @property
-    def meta(self) -> Entry | None:
-        """The entry of the meta file."""
-        return self.sheet.file.entry if self.sheet is not None else None
-
-    @property
     def parts(self) -> Label | None:
         """The parts of the label; None where it is malformed."""
         return Label.parse(self.label)
@@ -164,11 +152,6 @@ class System:
         said = self.parts.track if self.parts is not None else None
         # the page says ROOT/taskN/LABEL: a folder task3 holds the systems of both tracks
         return said if self.task in (None, "task3") and said is not None else self.task
-
-    @property
-    def index(self) -> int | None:
-        """The number at the end of the label."""
-        return int(self.parts.index) if self.parts is not None else None
 
     def below(self, folder: str) -> str:
         """A folder of the system as shown to people."""

@@ -432,7 +432,8 @@ def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
     for system in package.systems:
         if not system.outputs:
             continue  # that says SUB209
-        odd = [(file.entry, _surplus(file.name)) for file in system.rest]
+        meta = re.compile(r"(?i)\.ya?ml$")
+        odd = [(f.entry, "a second meta file" if meta.search(f.name) else "not read (no csv)") for f in system.rest]
         capital = (entry for entry in system.outputs if not entry.name.endswith(".csv"))
         odd += [(entry, "not .csv in small letters") for entry in capital]
         for entries in system.elsewhere.values():
@@ -484,10 +485,6 @@ def report_missing(package: Package, found: Found) -> Iterator[Finding]:
     """
     if package.whole and not package.reported:
         yield found(package.path, "no technical report (PDF) in the package", "add it beside the systems' folders")
-
-
-def _surplus(name: str) -> str:
-    return "a second meta file" if re.search(r"(?i)\.ya?ml$", name) else "not read (no csv)"
 
 
 def _named(folder: str) -> str:
