@@ -56,7 +56,7 @@ SAMPLE = 24
 _KEPT = 256
 
 
-class LabelFile(NamedTuple):
+class ClipLabelFile(NamedTuple):
     """The label file of a clip; *table*: a part of a table of several clips, in its place."""
 
     clip: str
@@ -87,12 +87,12 @@ class Events(ArrowTable):
         force: give rows in which there are errors too, such as angles in radians.
     """
 
-    def __init__(self, files: Sequence[LabelFile], format: Format | None = None, *, force: bool = False) -> None:
+    def __init__(self, files: Sequence[ClipLabelFile], format: Format | None = None, *, force: bool = False) -> None:
         self._files = {file.clip: file for file in files}
         self._format, self._force = format, force
         self._vetted: set[str] = set()
         self._folders: dict[str, Format] = {}
-        self._beside: dict[str, list[LabelFile]] = {}
+        self._beside: dict[str, list[ClipLabelFile]] = {}
         for file in files:
             self._beside.setdefault(posixpath.dirname(file.entry.name), []).append(file)
         self._read = lru_cache(_KEPT)(self._parsed)
@@ -209,7 +209,7 @@ class Events(ArrowTable):
             self._vetted.add(clip)
         return reading.table, reading.format
 
-    def _expected(self, file: LabelFile) -> Format:
+    def _expected(self, file: ClipLabelFile) -> Format:
         """The layout that most files of a file's folder have."""
         if file.table is not None:
             return get("parquet")

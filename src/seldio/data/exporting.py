@@ -252,15 +252,13 @@ class ExportFolder:
                 self.files[part.name] = file
             else:
                 todo.append(part)
-                self._known.pop(part.name, None)
-        gone = self._known.keys() - self.files.keys()
-        self._ledger.put("earlier", [("" if name in gone else key, file) for name, (key, file) in self._known.items()])
+        earlier = ((key if name in self.files else "", file) for name, (key, file) in self._known.items())
+        self._ledger.put("earlier", list(earlier))
         self._ledger.finish()
         for folder in sorted({self.out.joinpath(part.name).parent for part in todo}):
             make_folder(folder)
         try:
-            for key, file in self._written(todo):
-                assert key
+            for _, file in self._written(todo):
                 self.files[file.name] = file
         except KeyboardInterrupt:
             written = sum(bool(key) for key, _ in self._earlier().values())

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio.conversion.inputs import read_input
-from seldio.data.arrow_tables import Events, Items, LabelFile, read_questions
+from seldio.data.arrow_tables import ClipLabelFile, Events, Items, read_questions
 from seldio.data.clip_media import PLAYED, ClipMedia, Path, media_beside
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
@@ -85,15 +85,15 @@ class Index:
         return {row.clip if counts[row.clip] == 1 else _path(row): row for row in rows}
 
     @cached_property
-    def label_files(self) -> Mapping[str, LabelFile]:
+    def label_files(self) -> Mapping[str, ClipLabelFile]:
         """The label files by clip; those that have none of their own are looked up in tables of labels."""
         files = {
-            name: LabelFile(name, self.entries[row.metadata])
+            name: ClipLabelFile(name, self.entries[row.metadata])
             for name, row in self.clips.items() if row.metadata is not None
         }  # fmt: skip
         return {**files, **{clip: file for clip, file in self._tables.items() if clip not in files}}
 
-    def events(self, files: Iterable[LabelFile]) -> Events:
+    def events(self, files: Iterable[ClipLabelFile]) -> Events:
         """The event tables of some of the label files."""
         return Events(list(files), self.format, force=self._force)
 
@@ -150,7 +150,7 @@ class Index:
         return found
 
     @cached_property
-    def _tables(self) -> Mapping[str, LabelFile]:
+    def _tables(self) -> Mapping[str, ClipLabelFile]:
         """The clips of Parquet files of labels, which are read as wholes.
 
         Raises:
@@ -159,7 +159,7 @@ class Index:
         if self.item_format is not None or self.format not in (None, get("parquet")):
             return {}
         wanted: tuple[Content, ...] = ("labels", "damaged", "other") if len(self.source.entries) == 1 else ("labels",)
-        found: dict[str, LabelFile] = {}
+        found: dict[str, ClipLabelFile] = {}
         for entry in self.source:
             more = _clips_of(entry, self._force) if is_table(entry, *wanted) else {}
             if both := sorted(found.keys() & more.keys()):
@@ -171,7 +171,7 @@ class Index:
         return found
 
 
-def _clips_of(entry: Entry, force: bool) -> Mapping[str, LabelFile]:
+def _clips_of(entry: Entry, force: bool) -> Mapping[str, ClipLabelFile]:
     """The clips of a table of labels."""
     found = read_input(Source(entry.path, "file", (entry,)), get("parquet"), raise_errors)
     found.faults.settle(force)
@@ -183,7 +183,7 @@ def _clips_of(entry: Entry, force: bool) -> Mapping[str, LabelFile]:
     table = table.take(pa.array(order))
     files = dict.fromkeys([*(file.clip for file in origin_of(table).files), *names])  # silent ones too
     return {
-        clip: LabelFile(clip, entry, table.slice(starts.get(clip, 0), ends.get(clip, 0) - starts.get(clip, 0)))
+        clip: ClipLabelFile(clip, entry, table.slice(starts.get(clip, 0), ends.get(clip, 0) - starts.get(clip, 0)))
         for clip in files
     }
 
@@ -243,7 +243,7 @@ def _fetched(place: str) -> str:
     return on_this_machine(place, DEFAULTS)
 
 
-def _chosen(index: Index, clip: str | None) -> tuple[Clip, LabelFile]:
+def _chosen(index: Index, clip: str | None) -> tuple[Clip, ClipLabelFile]:
     """The clip of that name, or the only one that has labels."""
     labelled = index.label_files
     found = [name for name in labelled if clip is None or clip in (name, index.clips[name].clip)]
@@ -257,7 +257,7 @@ def _chosen(index: Index, clip: str | None) -> tuple[Clip, LabelFile]:
     raise UsageError(f"{where} holds {plural(len(found), 'clip')}: name one with --clip, as {listed(found, 3)}")
 
 
-def _alone(file: LabelFile) -> Source:
+def _alone(file: ClipLabelFile) -> Source:
     """The labels of one clip as a source."""
     entry = file.entry
     if file.table is not None:

@@ -24,7 +24,7 @@ from seldio.reports.tables import Cell, Column, Interval, ScoreReport, Table
 from seldio.schema.events import clip_codes, origin_of
 from seldio.text import clipped, plural, printable
 from seldio.viewer.canvas import blank, colour, drawable, shortened, style
-from seldio.viewer.tracks import LabelSet
+from seldio.viewer.tracks import PlottedLabels
 from seldio.vocabularies import vocabulary
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -64,7 +64,7 @@ class Statistics:
     splits: dict[str, int]
 
 
-def statistics(labels: LabelSet) -> Statistics:
+def statistics(labels: PlottedLabels) -> Statistics:
     """Count what a set of labels holds."""
     table, hop = labels.table, float(labels.hop)
     clips = read_tree([file.name for file in origin_of(table).files], os.fspath(labels.path)).clips

@@ -17,7 +17,7 @@ from seldio.viewer.canvas import KINDS as SUFFIXES
 from seldio.viewer.canvas import check_installed, kind_of, save
 
 if TYPE_CHECKING:
-    from seldio.viewer.tracks import EventTrack, LabelSet
+    from seldio.viewer.tracks import EventTrack, PlottedLabels
 
 Path = str | os.PathLike[str]
 
@@ -170,7 +170,7 @@ def _scores(
     return Plotted(path, "scores", tuple(n.text for report in reports for n in report.notices if n.grave))
 
 
-def _statistics(labels: LabelSet, path: str | None) -> Plotted:
+def _statistics(labels: PlottedLabels, path: str | None) -> Plotted:
     from seldio.viewer import charts
 
     name = os.path.splitext(labels.path)[0] if labels.single else labels.path

@@ -32,7 +32,7 @@ JUMP = 45.0
 
 
 @dataclasses.dataclass(frozen=True)
-class LabelSet:
+class PlottedLabels:
     """The labels of a source: event frames of one layout.
 
     Args:
@@ -94,7 +94,7 @@ class EventTrack:
         return clock.offset(int(self.frames[-1]), self.hop)
 
 
-def read_labels(path: Path, format: str | None = None) -> LabelSet:
+def read_labels(path: Path, format: str | None = None) -> PlottedLabels:
     """The labels or predictions of a file, folder or archive, all of one layout.
 
     Raises:
@@ -108,10 +108,12 @@ def read_labels(path: Path, format: str | None = None) -> LabelSet:
     last = pc.max(table["frame"]).as_py() if "frame" in table.column_names and table.num_rows else 0
     if last * hop > LONGEST:
         raise DataError(f"frames of up to {float(last * hop):,.1f} s: no recording is longer than {LONGEST:,} s")
-    return LabelSet(os.fspath(path), table, hop, layout.vocabulary, single, tuple(map(str, faults.settle(force=True))))
+    return PlottedLabels(
+        os.fspath(path), table, hop, layout.vocabulary, single, tuple(map(str, faults.settle(force=True)))
+    )
 
 
-def choose_clip(labels: LabelSet, name: str | None) -> str:
+def choose_clip(labels: PlottedLabels, name: str | None) -> str:
     """The clip called *name*, or the only one there is.
 
     Raises:
@@ -161,7 +163,7 @@ def events_of(table: pa.Table, hop: Fraction, class_list: str) -> Iterator[Event
         yield EventRows(shown, class_id, sources[rows[0]] if sources is not None else None, rows)
 
 
-def tracks(labels: LabelSet, clip: str) -> list[EventTrack]:
+def tracks(labels: PlottedLabels, clip: str) -> list[EventTrack]:
     """The events of a clip by onset; every row is in one of them."""
     table = labels.table
     codes, names = clip_codes(table)
