@@ -265,18 +265,14 @@ class ClipColumns:
     Args:
         schema: the columns that any clip fills and their types, without metadata.
         described: the columns as the library ``datasets`` describes them.
-        facts: columns that tell what a clip is.
-        media: columns of recordings and videos.
         classes: how many there are.
-        embed: whether their bytes are in the table.
+        embed: whether the bytes of recordings and videos are in the table.
         events: labels by clip; None where there are none at all.
         items: questions by clip; None where there are none at all.
     """
 
     schema: pa.Schema
     described: Mapping[str, Any]
-    facts: tuple[str, ...]
-    media: tuple[str, ...]
     classes: int
     embed: bool
     events: Events | None
@@ -286,31 +282,32 @@ class ClipColumns:
     def of(plan: ExportPlan, embed: bool) -> ClipColumns:
         """Those of all clips of an export."""
         fields = [(name, pa.int32() if name in NUMBERS else pa.string()) for name in plan.facts]
-        fields += [(name, FILE) for name in plan.media]
+        # all channels of a recording are in its bytes, whatever a decoder makes of them
+        known: dict[str, Feature] = {"video": {"_type": "Video"}}
+        for name in plan.media:
+            fields.append((name, FILE))
+            if name != "video":
+                rate = plan.rates[name]
+                known[name] = {**({} if rate is None else {"sampling_rate": rate}), "_type": "Audio"}
         if any(row.labels is not None for row in plan.rows):
             fields.append((LABELS, FILE))
         if plan.label_files:
-            event = [
-                (_CLASS[0], pa.int64()) if field.name == _CLASS[1] else (field.name, field.type)
-                for field in plan.events.schema if field.name != "clip"
-            ]  # fmt: skip
+            columns = {field.name: field.type for field in plan.events.schema if field.name != "clip"}
+            event = [(_CLASS[0], pa.int64()) if name == _CLASS[1] else (name, kind) for name, kind in columns.items()]
             fields.append(("events", pa.list_(pa.struct(event))))
         if plan.items:
             fields.append(("items", pa.list_(pa.struct(list(ITEM.items())))))
         schema = pa.schema(fields)
-        # all channels of a recording are in its bytes, whatever a decoder makes of them
-        rates = {name: plan.rates[name] for name in plan.media if name != "video"}
-        known: dict[str, Feature] = {
-            name: {**({} if rate is None else {"sampling_rate": rate}), "_type": "Audio"}
-            for name, rate in rates.items()
-        }
-        described = describe(schema, known | {"video": {"_type": "Video"}})
+        described = describe(schema, known)
         if "events" in described and _CLASS[0] in described["events"]["feature"]:
             described["events"]["feature"][_CLASS[0]] = class_label(plan.classes)
-        return ClipColumns(
-            schema, described, plan.facts, plan.media, len(plan.classes), embed,
-            plan.events if plan.label_files else None, plan.items or None,
-        )  # fmt: skip
+        events = plan.events if plan.label_files else None
+        return ClipColumns(schema, described, len(plan.classes), embed, events, plan.items or None)
+
+    @property
+    def media(self) -> list[str]:
+        """The columns of recordings and videos."""
+        return [field.name for field in self.schema if field.type.equals(FILE) and field.name != LABELS]
 
     def part(self, rows: Sequence[ClipRow]) -> ClipColumns:
         """The same with no more than *rows* need."""
@@ -332,7 +329,8 @@ class ClipColumns:
     def fact_columns(self, rows: Sequence[ClipRow]) -> dict[str, pa.Array]:
         """The columns that tell what a clip is."""
         facts = [row.facts() for row in rows]
-        return {name: pa.array([fact[name] for fact in facts], self.schema.field(name).type) for name in self.facts}
+        fields = [field for field in self.schema if field.name in FACTS]
+        return {field.name: pa.array([fact[field.name] for fact in facts], field.type) for field in fields}
 
     def nested(self, rows: Sequence[ClipRow]) -> dict[str, pa.Array]:
         """The columns of labels and of questions, where there are any.

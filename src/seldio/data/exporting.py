@@ -263,8 +263,8 @@ class ExportFolder:
         except KeyboardInterrupt:
             written = sum(bool(key) for key, _ in self._earlier().values())
             count = f"{written:,} of {plural(len(wanted), 'file')}"
-            told = f"stopped; {count} are written in {self._shown}: the same command goes on from there"
-            raise KeyboardInterrupt(told) from None
+            message = f"stopped; {count} are written in {self._shown}: the same command goes on from there"
+            raise KeyboardInterrupt(message) from None
 
     def _written(self, todo: Sequence[FilePart]) -> Iterator[tuple[str, ExportFile]]:
         """Copies, then what is made of several files, then what is gathered here from parts that are made anywhere."""

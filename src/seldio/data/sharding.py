@@ -67,13 +67,13 @@ class OwnShard:
         return length if not over or even is None else length - over + (self.rank[0] if even == "repeat" else 0)
 
 
-def here(given: Shard | None, split: bool | None, kind: type) -> OwnShard:
-    """What this process takes: of its rank, as given, from the environment or from torch, and of its worker.
+def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
+    """What this process takes: of its rank, as chosen, from the environment or from torch, and of its worker.
 
     The environment is RANK and WORLD_SIZE, WORKER and NUM_WORKERS. Torch is asked only where it is already imported.
 
     Args:
-        given: the shard of this rank, if it was given.
+        chosen: the shard of this rank, if it was chosen.
         split: whether to split; None: unless what reads the stream may do that too.
         kind: the class of streams.
 
@@ -81,11 +81,11 @@ def here(given: Shard | None, split: bool | None, kind: type) -> OwnShard:
         UsageError: nobody said who splits.
     """
     if split is False:
-        return OwnShard(given or WHOLE)
-    rank = given or _from_environment("WORLD_SIZE", "RANK") or _torch_rank() or WHOLE
-    worker, torch = None if given else _from_environment("NUM_WORKERS", "WORKER"), _torch_worker()
+        return OwnShard(chosen or WHOLE)
+    rank = chosen or _from_environment("WORLD_SIZE", "RANK") or _torch_rank() or WHOLE
+    worker, torch = None if chosen else _from_environment("NUM_WORKERS", "WORKER"), _torch_worker()
     found = OwnShard(rank, worker or ((torch.num_workers, torch.id) if torch is not None else WHOLE))
-    if split is None and (other := _other_splitter(found, given, kind)) is not None:
+    if split is None and (other := _other_splitter(found, chosen, kind)) is not None:
         raise UsageError(
             f"{other} reads this stream and may split it between ranks or workers; the stream would split it again "
             f"(shard {found.shard[1]} of {found.shard[0]}), and elements would be lost. Choose split=False if {other} "
@@ -95,13 +95,13 @@ def here(given: Shard | None, split: bool | None, kind: type) -> OwnShard:
     return found
 
 
-def _other_splitter(found: OwnShard, given: Shard | None, kind: type) -> str | None:
+def _other_splitter(found: OwnShard, chosen: Shard | None, kind: type) -> str | None:
     """What may split a stream of *kind* once more, in other words than the stream's own loader; None if nothing."""
     worker = _torch_worker() if found.worker[0] > 1 else None
     owner = type(getattr(worker, "dataset", None))
     if worker is not None and not issubclass(owner, kind) and not owner.__module__.startswith(("torch.", "builtins")):
         return f"{owner.__module__.partition('.')[0]}.{owner.__name__}"
-    if found.worker[0] == 1 and (given is not None or found.rank[0] == 1):
+    if found.worker[0] == 1 and (chosen is not None or found.rank[0] == 1):
         return None
     frame = sys._getframe()  # what reads a stream is below it on the stack
     while frame.f_back is not None:

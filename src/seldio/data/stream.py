@@ -71,7 +71,7 @@ class Stream:
             self._begin(epoch)
         if not self._resumed:
             self._rest = Rest(len(self._source))
-        self._split = sharding.here(self._shard, self._splits, Stream)
+        self._split = sharding.own_shard(self._shard, self._splits, Stream)
         self._resumed, self._taken = False, 0
         return self._elements(self._rest, self._split)
 

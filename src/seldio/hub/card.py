@@ -187,8 +187,10 @@ def _text(
 ) -> list[str]:
     """What the data tells, and how to load, check and fetch it."""
     lines = ["## What is here", "", f"{plural(len(upload.files), 'file')}, {upload.size / 1e6:,.1f} MB.", ""]
-    told = as_text({**facts, "path": repo, "findings": {}}).split("\n")[1:]
-    lines += ["```text", *(line for line in told if not line.startswith("  because")), "```", ""] if any(told) else []
+    summary = as_text({**facts, "path": repo, "findings": {}}).split("\n")[1:]
+    lines += (
+        ["```text", *(line for line in summary if not line.startswith("  because")), "```", ""] if any(summary) else []
+    )
     if parts:
         lines += ["## Load it", "", "```python", "from datasets import load_dataset", ""]
         config = configs(parts)[0]

@@ -175,10 +175,10 @@ def push(
     """
     checked_name(repo)
     said = About(license, tuple(language), title, _citation(citation))
-    given = os.fspath(source)
+    path = os.fspath(source)
     with _staged(None if dry_run else staging, anew=kind != "files") as folder:
         found: list[Finding] = []
-        upload = prepare(given, kind, folder, found.append, include, force=force)
+        upload = prepare(path, kind, folder, found.append, include, force=force)
         try:
             head = read_head(repo, revision, may_lack=True, quick=dry_run)
         except Unreachable as error:
@@ -188,8 +188,8 @@ def push(
         if private and head.private is False:
             raise UsageError(f"{printable(repo)} is there already and is public; --private does not change that")
         stale = stale_files(upload, head)
-        examined = examine(given)
-        facts = description(examined, given)
+        examined = examine(path)
+        facts = description(examined, path)
         others = head.files.keys() - stale - {entry.name for entry in upload.files}
         splits = config_splits(upload, examined if kind == "files" else None, others)
         card = made_card(repo, upload, splits, facts, said, _old_card(upload, head, found))
@@ -206,17 +206,17 @@ def push(
         plan = _planned(upload, head, revision, stale)
         if dry_run:
             return dataclasses.replace(outcome, plan=plan)
-        commits = _send(plan, _ensured(plan, private), message or f"Push {printable(Path(given).name)} by seldio")
+        commits = _send(plan, _ensured(plan, private), message or f"Push {printable(Path(path).name)} by seldio")
         return dataclasses.replace(outcome, plan=plan, commits=commits)
 
 
-def _citation(given: str | os.PathLike[str] | None) -> str | None:
-    if given is None or (isinstance(given, str) and given.startswith("@")):
-        return given
+def _citation(path: str | os.PathLike[str] | None) -> str | None:
+    if path is None or (isinstance(path, str) and path.startswith("@")):
+        return path
     try:
-        return Path(given).read_text("utf-8")
+        return Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--citation {given}: cannot be read as text ({error})") from None
+        raise UsageError(f"--citation {path}: cannot be read as text ({error})") from None
 
 
 @contextmanager
@@ -234,12 +234,12 @@ def _staged(staging: str | os.PathLike[str] | None, *, anew: bool) -> Iterator[P
     try:
         yield folder
     except KeyboardInterrupt as stop:
-        told = str(stop)
+        text = str(stop)
         lost = staging is None and anew
-        if not told or (lost and str(folder) in told):
-            told = "stopped; nothing was sent: the same command starts again"
-        more = "; with --staging FOLDER it need not write again what it has written" if lost else ""
-        raise KeyboardInterrupt(told + more) from None
+        if not text or (lost and str(folder) in text):
+            text = "stopped; nothing was sent: the same command starts again"
+        advice = "; with --staging FOLDER it need not write again what it has written" if lost else ""
+        raise KeyboardInterrupt(text + advice) from None
     finally:
         if staging is None:
             shutil.rmtree(folder, ignore_errors=True)

@@ -233,11 +233,11 @@ def mix(tracks: Sequence[Track], seconds: float, seed: int, options: RecordingOp
         wave = sound(track.class_id, length, options.rate, _random(seed, 1, number))
         _add(dry, wave, start)
         times, positions = _knots(track)
-        for heard, places, late in _ways(wave, times, positions, options):
+        for arriving, places, late in _ways(wave, times, positions, options):
             azimuth, elevation = geometry.to_polar(*places.T)
             for name in FORMATS:
                 moving = times if len(times) > 1 else None
-                _add(waves[name], render(heard, azimuth, elevation, options.rate, name, moving), start + late)
+                _add(waves[name], render(arriving, azimuth, elevation, options.rate, name, moving), start + late)
     around = np.zeros((4, frames), np.float32)
     if options.room.reverberation and tracks:
         around = reverberated(dry, options.room.tail(options.rate, _random(seed, 2)))

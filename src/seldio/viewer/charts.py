@@ -77,8 +77,8 @@ def statistics(labels: PlottedLabels) -> Statistics:
     seconds: Counter[str] = Counter()
     numbers: dict[str, int] = {}
     for place, key in enumerate(order):
-        number, given = keys[key]
-        name = drawable(given) if given else words.label(-1 if number is None else number)
+        number, spelled = keys[key]
+        name = drawable(spelled) if spelled else words.label(-1 if number is None else number)
         if counts[key]:
             seconds[name] += counts[key] * hop
             numbers.setdefault(name, place if number is None else number)
@@ -140,8 +140,8 @@ def draw_statistics(found: Statistics, title: str = "") -> Any:
             panels["lengths"].set_xticks(_steps(low, high))
             panels["lengths"].xaxis.set_major_formatter("{x:g}")
             panels["lengths"].minorticks_off()
-        told = f"{plural(found.clips, 'clip')} ({found.silent:,} silent), {plural(len(found.lengths), 'event')}"
-        figure.suptitle(f"{drawable(title)}: {told}" if title else told, fontsize=11)
+        counts = f"{plural(found.clips, 'clip')} ({found.silent:,} silent), {plural(len(found.lengths), 'event')}"
+        figure.suptitle(f"{drawable(title)}: {counts}" if title else counts, fontsize=11)
     return figure
 
 

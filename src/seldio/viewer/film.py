@@ -64,14 +64,14 @@ def paste(picture: Picture, sprite: Sprite, x: int, y: int) -> None:
     height, width = picture.shape[:2]
     top, bottom = max(0, y), min(height, y + sprite.height)
     x %= width
-    done = 0
-    while top < bottom and done < min(sprite.width, width):
-        start = (x + done) % width
-        some = min(sprite.width - done, width - start)
-        rows, columns = slice(top - y, bottom - y), slice(done, done + some)
+    drawn = 0
+    while top < bottom and drawn < min(sprite.width, width):
+        start = (x + drawn) % width
+        some = min(sprite.width - drawn, width - start)
+        rows, columns = slice(top - y, bottom - y), slice(drawn, drawn + some)
         part = picture[top:bottom, start : start + some]
         part[:] = (part * sprite.below[rows, columns] + sprite.colour[rows, columns]) >> 8
-        done += some
+        drawn += some
 
 
 @functools.lru_cache(maxsize=512)

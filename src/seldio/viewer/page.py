@@ -99,17 +99,17 @@ def view(
     """
     with open_clip(labels, clip, audio, video) as (place, found_media):
         stem = found_media.clip.clip
-        given = side(place, format)
-        shown = media_of(found_media, media, folder, given=(audio is not None, video is not None))
-        held, contradictions = check_sound(given.reading, found_media, deep)
+        reference = side(place, format)
+        shown = media_of(found_media, media, folder, named=(audio is not None, video is not None))
+        held, contradictions = check_sound(reference.reading, found_media, deep)
     predicted = side(prediction_of(predictions, stem), predictions_format) if predictions is not None else None
-    asked, remark = questions_of(questions, stem) if questions is not None else ([], "")
-    sides = {"labels": given} if predicted is None else {"labels": given, "predictions": predicted}
+    items, remark = questions_of(questions, stem) if questions is not None else ([], "")
+    sides = {"labels": reference} if predicted is None else {"labels": reference, "predictions": predicted}
     found = [{**finding, "side": "sound"} for finding in contradictions]
     found += [{**finding, "side": name} for name, one in sides.items() for finding in one.findings]
     record = {  # what the page's script reads
         "clip": printable(stem),
-        "layout": given.reading.format.name,
+        "layout": reference.reading.format.name,
         "seconds": max(shown.seconds, *(one.seconds for one in sides.values()), 0.1),
         "sides": [
             {"hop": float(one.hop), "events": one.events, "layout": one.reading.format.name} for one in sides.values()
@@ -119,16 +119,16 @@ def view(
         "media": list(shown.notes),
         "panorama": shown.panorama,
         "colours": COLOURS,
-        "questions": asked,
+        "questions": items,
         "remark": remark,
         "asked": questions is not None,
     }  # fmt: skip
     return Page(
         document(record, shown),
         stem,
-        len(given.events),
+        len(reference.events),
         None if predicted is None else len(predicted.events),
-        len(asked) if questions is not None else None,
+        len(items) if questions is not None else None,
         len(found),
         shown.notes,
         shown.size,
@@ -215,9 +215,9 @@ class PageMedia:
 
 def media_of(
     clip: ClipMedia, how: Literal["embed", "link", "none"], folder: Path | None,
-    given: tuple[bool, bool] = (False, False),
+    named: tuple[bool, bool] = (False, False),
 ) -> PageMedia:  # fmt: skip
-    """Sound and pictures of a clip; *given*: whether the recording and the video were named by the user.
+    """Sound and pictures of a clip; *named*: whether the recording and the video were named by the user.
 
     What was found and cannot be read is left out with a note; what was named is an error.
 
@@ -229,33 +229,33 @@ def media_of(
     if how == "none" or (recording is None and film is None):
         return PageMedia()
     notes: list[str] = []
-    heard, seen, audio, video, seconds, data = None, None, "", "", 0.0, b""
+    sound, pictures, audio, video, seconds, data = None, None, "", "", 0.0, b""
     with ExitStack() as stack:
         if film is not None:
-            with _forgiven(film, "video", notes, given[1]):
-                seen = stack.enter_context(Video(stack.enter_context(film.open())))
-                seconds, video = float(seen.scan.end), _address(film, folder) if how == "link" else ""
-                notes.append(f"video of {_name(film)}: {seen.size[0]} × {seen.size[1]}")
+            with _forgiven(film, "video", notes, named[1]):
+                pictures = stack.enter_context(Video(stack.enter_context(film.open())))
+                seconds, video = float(pictures.scan.end), _address(film, folder) if how == "link" else ""
+                notes.append(f"video of {_name(film)}: {pictures.size[0]} × {pictures.size[1]}")
         if recording is not None:
-            with _forgiven(recording, "sound", notes, given[0]):
+            with _forgiven(recording, "sound", notes, named[0]):
                 if how == "link":  # browsers mix the channels of a recording as they like
                     seconds, audio = max(seconds, probe_entry(recording).seconds), _address(recording, folder)
                     notes.append(f"sound of {_name(recording)}, linked: its channels are mixed as the browser does")
                 else:
-                    heard = copies.sound(stack.enter_context(recording.open()), clip.array)
-                    seconds = max(seconds, heard.seconds)
-                    notes.append(f"sound of {_name(recording)}: {heard.told}")
-        if heard is not None or (seen is not None and how == "embed"):
-            data = copies.copy(heard, seen)
+                    sound = copies.sound(stack.enter_context(recording.open()), clip.array)
+                    seconds = max(seconds, sound.seconds)
+                    notes.append(f"sound of {_name(recording)}: {sound.told}")
+        if sound is not None or (pictures is not None and how == "embed"):
+            data = copies.copy(sound, pictures)
     if len(data) > MOST_BYTES:
         raise SeldioError(
             f"sound and pictures take {len(data) / 2**20:.0f} MB; a page holds up to {MOST_BYTES // 2**20}. "
             "--link-media names the files in place of copying them, --no-media leaves them out"
         )
     if data:
-        address = f"data:{'video' if seen else 'audio'}/mp4;base64,{base64.b64encode(data).decode()}"
-        audio, video = ("", address) if seen else (address, "")
-    panorama = seen is not None and abs(seen.size[0] / seen.size[1] / 2 - 1) < _PANORAMA
+        address = f"data:{'video' if pictures else 'audio'}/mp4;base64,{base64.b64encode(data).decode()}"
+        audio, video = ("", address) if pictures else (address, "")
+    panorama = pictures is not None and abs(pictures.size[0] / pictures.size[1] / 2 - 1) < _PANORAMA
     return PageMedia(audio, video, seconds, panorama, tuple(notes), len(data), linked=how == "link")
 
 

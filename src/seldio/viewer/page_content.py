@@ -225,10 +225,10 @@ def check_sound(reading: Reading, media: ClipMedia, deep: bool) -> tuple[str, li
     if not check_clip(reading, recordings, found.append):
         return f"The labels could not be held against {names}: that takes directions, and FOA or MIC to listen to.", []
     both = " (FOA and MIC)" if media.sibling is not None else ""
-    done = f"The labels were held against the sound of {names}{both}"
+    sentence = f"The labels were held against the sound of {names}{both}"
     if found:
-        return f"{done}.", findings_of(found, reading)
-    return f"{done}: nothing speaks against them, which is no proof that they are right.", []
+        return f"{sentence}.", findings_of(found, reading)
+    return f"{sentence}: nothing speaks against them, which is no proof that they are right.", []
 
 
 #: Questions that a page lists; what is beyond is counted.
@@ -276,8 +276,8 @@ def _extra(item: Item, *keys: str) -> Any:
 
 def _bound(item: Item, name: str) -> float | None:
     """Where in the recording the item begins or ends; formats without a place for it keep it elsewhere."""
-    given = (getattr(item, name), _extra(item, name), _extra(item, "cut_from", name))
-    return next((float(value) for value in given if isinstance(value, int | float)), None)
+    values = (getattr(item, name), _extra(item, name), _extra(item, "cut_from", name))
+    return next((float(value) for value in values if isinstance(value, int | float)), None)
 
 
 def _lines(text: str | None) -> str | None:

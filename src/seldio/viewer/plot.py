@@ -198,13 +198,13 @@ def _film(
             raise UsageError(f"{printable(path)} is the clip's own file: write somewhere else")
     with ExitStack() as stack:
         ground = stack.enter_context(Video(pictures.path)) if pictures is not None else None
-        heard = None
+        track = None
         if recording is not None:
             try:
-                heard = sound(stack.enter_context(recording.open()), clip.array)
+                track = sound(stack.enter_context(recording.open()), clip.array)
             except NotAudio as error:
                 raise NotAudio(f"{printable(recording.path)} cannot be read as audio: {error}") from error
-        made = film(path, reference, predictions, video=ground, sound=heard, width=width)
+        made = film(path, reference, predictions, video=ground, sound=track, width=width)
     rate = f"{float(made.rate):.2f}".rstrip("0").rstrip(".")
     return (
         f"{plural(made.pictures, 'picture')} of {made.size[0]} × {made.size[1]}, {rate} a second",

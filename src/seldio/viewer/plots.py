@@ -75,11 +75,11 @@ def directions(
         rows = classes(reference, predictions or ())
         figure = blank(_WIDTH, 7.0)
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2, 1))
-        for track, look, predicted in _looks(reference, predictions, rows):
+        for track, stroke, predicted in _strokes(reference, predictions, rows):
             time, azimuth, _ = line(track)
-            _draw(upper, pieces(time, azimuth), look, predicted)
+            _draw(upper, pieces(time, azimuth), stroke, predicted)
             time, _, elevation = line(track, round=False)
-            _draw(lower, pieces(time, elevation), look, predicted)
+            _draw(lower, pieces(time, elevation), stroke, predicted)
         _degrees(upper, _AZIMUTHS, "azimuth, degrees (+90 is left)")
         _degrees(lower, _ELEVATIONS, "elevation, degrees")
         lower.set_xlabel("seconds")
@@ -107,13 +107,13 @@ def directions_map(
         figure = blank(_WIDTH, 7.2)
         axes = figure.subplots()
         drawn = []
-        for track, look, predicted in _looks(reference, predictions, rows):
+        for track, stroke, predicted in _strokes(reference, predictions, rows):
             _, azimuth, elevation = line(track)
             drawn += pieces(azimuth, elevation)
-            _draw(axes, pieces(azimuth, elevation), look, predicted)
+            _draw(axes, pieces(azimuth, elevation), stroke, predicted)
             axes.plot(
                 azimuth[:1], elevation[:1], marker="o", markersize=6, clip_on=False, zorder=3,
-                color=look["color"], markerfacecolor="none" if predicted else look["color"],
+                color=stroke["color"], markerfacecolor="none" if predicted else stroke["color"],
             )  # fmt: skip
         axes.set(xlim=(180, -180), ylim=(-90, 90), aspect="equal")
         axes.set_xticks(_AZIMUTHS, [_bearing(int(degrees)) for degrees in _AZIMUTHS])
@@ -143,28 +143,28 @@ def _lanes(events: Sequence[EventTrack]) -> list[list[EventTrack]]:
 def _bars(axes: Any, lane: Sequence[EventTrack], at: float, colour: str, predicted: bool) -> None:
     spans = [(event.onset, event.offset - event.onset) for event in lane]
     # the outline has a width of its own, so that an event of one frame is seen in a clip of ten minutes
-    look = {"facecolor": "white", "hatch": "/////"} if predicted else {"facecolor": colour}
-    axes.broken_barh(spans, (at + 0.08, 0.84), edgecolor=colour, linewidth=0.8, **look)
+    stroke = {"facecolor": "white", "hatch": "/////"} if predicted else {"facecolor": colour}
+    axes.broken_barh(spans, (at + 0.08, 0.84), edgecolor=colour, linewidth=0.8, **stroke)
 
 
-def _looks(
+def _strokes(
     reference: Sequence[EventTrack], predictions: Sequence[EventTrack] | None, rows: dict[str, str]
 ) -> Iterator[tuple[EventTrack, dict[str, Any], bool]]:
-    """All events with the looks of their lines, and whether they are predicted; those lie above the others."""
+    """All events with the strokes of their lines, and whether they are predicted; those lie above the others."""
     for predicted, side in ((False, reference), (True, predictions or ())):
         for track in side:
-            yield track, _line_look(rows[row_name(track, rows)], predicted), predicted
+            yield track, _stroke(rows[row_name(track, rows)], predicted), predicted
 
 
-def _line_look(colour: str, predicted: bool) -> dict[str, Any]:
+def _stroke(colour: str, predicted: bool) -> dict[str, Any]:
     return {"color": colour, "linewidth": 1.2 if predicted else 4.5, "alpha": 1.0 if predicted else 0.5}
 
 
-def _draw(axes: Any, lines: Sequence[Any], look: dict[str, Any], predicted: bool) -> None:
+def _draw(axes: Any, lines: Sequence[Any], stroke: dict[str, Any], predicted: bool) -> None:
     from matplotlib.collections import LineCollection
 
     if lines:
-        axes.add_collection(LineCollection(lines, capstyle="round", zorder=2.5 if predicted else 2, **look))
+        axes.add_collection(LineCollection(lines, capstyle="round", zorder=2.5 if predicted else 2, **stroke))
 
 
 def _degrees(axes: Any, ticks: Any, name: str) -> None:
@@ -213,8 +213,8 @@ def _keys(figure: Any, rows: dict[str, str], compared: bool) -> None:
     marks = [Line2D([], [], color=colour, linewidth=4, label=name) for name, colour in rows.items()]
     if compared:
         names = ("reference", "prediction")
-        looks = (_line_look("#333333", predicted) for predicted in (False, True))
-        marks += [Line2D([], [], label=name, **look) for name, look in zip(names, looks, strict=True)]
+        strokes = (_stroke("#333333", predicted) for predicted in (False, True))
+        marks += [Line2D([], [], label=name, **stroke) for name, stroke in zip(names, strokes, strict=True)]
     if marks:
         _legend(figure, marks)
 
@@ -267,7 +267,7 @@ def _free(at: Any, half: Any, blocked: Any) -> Any:
     grid = np.stack(np.meshgrid(np.arange(-180.0, 181, 3), np.arange(-90.0, 91, 3)), axis=-1).reshape(-1, 2)
     edge = np.array([180.0, 90.0]) - half
     middles = np.unique(np.clip(np.vstack([grid, at + np.array([[0, 10], [0, -10]])]), -edge, edge), axis=0)
-    far = np.hypot(*((middles - at) * (0.5, 1.0)).T)  # names are wide: aside is nearer than it looks
+    far = np.hypot(*((middles - at) * (0.5, 1.0)).T)  # names are wide: aside is nearer than it strokes
     order = np.argsort(far, kind="stable")
     best, fewest = middles[order[0]], np.inf
     for number in order:

@@ -102,8 +102,8 @@ def read_labels(path: Path, format: str | None = None) -> PlottedLabels:
         UsageError: there are none, or several layouts.
         SeldioError: the disk fails.
     """
-    table, given, single, faults = read_single(path, format)
-    layout = resolved(given, table)
+    table, read_as, single, faults = read_single(path, format)
+    layout = resolved(read_as, table)
     table, hop = with_frames(table, layout.hop)
     last = pc.max(table["frame"]).as_py() if "frame" in table.column_names and table.num_rows else 0
     if last * hop > LONGEST:
