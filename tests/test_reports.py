@@ -24,7 +24,7 @@ from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
 from seldio.errors import UsageError
-from seldio.findings import JSON_KEYS, Finding, Report, Severity
+from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Report, Severity
 from seldio.reports import Options, outputs, render, write
 from seldio.reports.json_report import dumps, report_schema
 from seldio.reports.sarif import FINGERPRINT, file_uri
@@ -511,7 +511,7 @@ SCHEMA = json.loads((ROOT / "schemas/report.schema.json").read_text("utf-8"))
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
-def test_the_schema_file_is_the_generated_one() -> None:
+def test_the_schema_file_is_that_of_the_package() -> None:
     written = (ROOT / "schemas/report.schema.json").read_text("utf-8")
     assert written == dumps(report_schema(), indent=2) + "\n"
 
@@ -520,6 +520,9 @@ def test_the_schema_is_valid_closed_and_described_throughout() -> None:
     VALIDATOR.check_schema(SCHEMA)
     finding = SCHEMA["properties"]["findings"]["items"]
     assert tuple(finding["properties"]) == tuple(finding["required"]) == JSON_KEYS
+    assert finding["properties"]["severity"]["enum"] == list(Severity)
+    assert finding["properties"]["ranges"]["maxItems"] == MOST_RANGES
+    assert f"at most {MOST_LISTED:,} of one rule" in SCHEMA["properties"]["findings"]["description"]
     for schema in (SCHEMA, SCHEMA["properties"]["summary"], finding):
         assert schema["additionalProperties"] is False
         assert all(described["description"] for described in schema["properties"].values())

@@ -1,14 +1,16 @@
-"""Findings and scores as JSON, version 1: every digit, the schema of findings, and scores read back."""
+"""Findings and scores as JSON, version 1, with every digit; and scores read back."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import resources
+from json import loads as parsed
 from typing import Any
 
 from seldio.errors import DataError
-from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Report, Severity
+from seldio.findings import Finding, Report
 from seldio.reports.tables import Cell, Column, Interval, Notice, Options, ScoreReport, Subject, Table
 from seldio.text import json_text
 
@@ -182,89 +184,8 @@ def _texts(value: Any, keys: Iterable[str], where: str) -> list[str]:
     return [_part(value, key, str, where) for key in keys]
 
 
-# --- the schema of findings --------------------------------------------------------------------------------
-
-_CODE = "^[A-Z]+[0-9]+$"
-
-
-def _text(description: str, **more: Any) -> dict[str, Any]:
-    return {"description": description, "type": "string", **more}
-
-
-def _integer(minimum: int, description: str) -> dict[str, Any]:
-    return {"description": description, "type": "integer", "minimum": minimum}
-
-
-def _or_null(schema: dict[str, Any]) -> dict[str, Any]:
-    return {**schema, "type": [schema["type"], "null"]}
-
-
-def _object(description: str, properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "description": description, "type": "object", "properties": properties, "required": list(properties),
-        "additionalProperties": False,
-    }  # fmt: skip
-
-
-def _by_code(description: str, count: str) -> dict[str, Any]:
-    counts = {_CODE: _integer(1, count)}
-    return {"description": description, "type": "object", "patternProperties": counts, "additionalProperties": False}
-
-
-_FINDING: dict[str, dict[str, Any]] = {
-    "code": _text("The rule; `seldio rule CODE` explains it.", pattern=_CODE),
-    "severity": _text("How bad it is.", enum=[severity.value for severity in Severity]),
-    "message": _text("One sentence in plain words."),
-    "path": _text("The file as the user named it; a member of an archive is archive.zip!/member.csv."),
-    "line": _or_null(_integer(1, "The physical line, counted from 1; null where a finding has none.")),
-    "column": _or_null(_integer(1, "The character (code point) of that line where the offending text begins, from 1.")),
-    "end_column": _or_null(_integer(1, "The character just behind the offending text, counted from 1.")),
-    "value": _or_null(_text("The offending text as it stands in the file.")),
-    "hint": _or_null(_text("What to do about it.")),
-    "fixable": {
-        "description": "Whether --fix or --unsafe-fixes can repair it; nothing in archives is rewritten.",
-        "type": "boolean",
-    },
-    "count": _integer(1, "How many places of the file have this fault; line, column and value are those of the first."),
-    "ranges": {
-        "description": f"First and last line of each run of lines with this fault, the first {MOST_RANGES} of them; "
-        "empty where count is 1 or the places have no line.",
-        "type": "array",
-        "maxItems": MOST_RANGES,
-        "items": {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 2, "maxItems": 2},
-    },
-    "unlisted": _integer(0, "How many lines with this fault are not in ranges."),
-}
-_SUMMARY = {
-    "files": _integer(0, "How many files were read."),
-    "errors": _integer(0, "How many findings are errors."),
-    "warnings": _integer(0, "How many findings are warnings."),
-    "infos": _integer(0, "How many findings are infos."),
-    "by_rule": _by_code("How many findings each rule has, by code.", "How many findings this rule has."),
-    "places": _integer(0, "How many places all findings have together."),
-    "unlisted": _by_code(
-        "How many findings of a rule are counted and not listed, by code; mostly empty.",
-        "How many findings of this rule are not listed.",
-    ),
-}
-
-
 def report_schema() -> dict[str, Any]:
-    """The JSON Schema of the json report; ``schemas/report.schema.json`` is this, written down."""
-    findings = {
-        "description": "One for each cause in each file, sorted by path, line, column, code; at most "
-        f"{MOST_LISTED:,} of one rule (unlisted in the summary counts the others).",
-        "type": "array",
-        "items": _object("One thing wrong in one place.", {key: _FINDING[key] for key in JSON_KEYS}),
-    }
-    version = {"description": "The version of this layout.", "const": VERSION}
-    summary = _object("The counts, always whole.", _SUMMARY)
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:seldio:schema:report:1",
-        "title": "seldio report, version 1",
-        **_object(
-            "What `seldio validate --output json` prints.",
-            {"version": version, "summary": summary, "findings": findings},
-        ),
-    }
+    """The JSON Schema of the json report of findings."""
+    text = (resources.files(__package__) / "report.schema.json").read_text("utf-8")
+    schema: dict[str, Any] = parsed(text)
+    return schema

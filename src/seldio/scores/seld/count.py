@@ -82,25 +82,24 @@ class Way(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Counted:
-    """What was counted in a part; that of several parts adds up."""
+    """What was counted in a part; parts add up in the order of their clips."""
 
-    counts: tuple[Counts, ...]  # of each clip and class, in each way
-    facts: SideFacts  # what is notable about the rows
-    faults: tuple[Faults, Faults]  # errors of the reference, and of the prediction
-    lags: Ints  # how far onsets are apart, over a few clips
+    pieces: tuple[tuple[Counts, ...], ...]  # of each part and way, by clip and class
+    facts: SideFacts = dataclasses.field(default_factory=SideFacts)  # what is notable about the rows
+    reference: Faults = dataclasses.field(default_factory=Faults)  # errors
+    prediction: Faults = dataclasses.field(default_factory=Faults)  # errors
+    lags: Ints = dataclasses.field(default_factory=causes.NO_LAGS.copy)  # how far onsets are apart, over a few clips
 
-    @staticmethod
-    def total(parts: Iterable[Counted], ways: int, classes: int) -> Counted:
-        """All parts together, their clips one after the other; there may be none."""
-        none = Counted((Counts.zeros(0, classes),) * ways, SideFacts(), (Faults(), Faults()), causes.NO_LAGS)
-        every = [none, *parts]
-        reference, prediction = (joined(part.faults[side] for part in every) for side in (0, 1))
+    def __add__(self, other: Counted) -> Counted:
         return Counted(
-            tuple(Counts.joined(counts) for counts in zip(*(part.counts for part in every), strict=True)),
-            sum((part.facts for part in every), start=SideFacts()),
-            (reference, prediction),
-            sum((part.lags for part in every[1:]), start=none.lags),
-        )
+            self.pieces + other.pieces, self.facts + other.facts, joined([self.reference, other.reference]),
+            joined([self.prediction, other.prediction]), self.lags + other.lags,
+        )  # fmt: skip
+
+    @property
+    def counts(self) -> tuple[Counts, ...]:
+        """By each way, of all clips."""
+        return tuple(map(Counts.joined, zip(*self.pieces, strict=True)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -134,7 +133,7 @@ class Counting:
         ends = -(-horizons(profile, a, b, frames) // profile.unit) * profile.unit
         notable = facts_of(a, b, ends, frames, self.classes, profile.ordered)
         lags = causes.lags(a, b, part.onsets)
-        return Counted(tuple(counts[way] for way in self.ways), notable, (wrong, amiss), lags)
+        return Counted((tuple(counts[way] for way in self.ways),), notable, wrong, amiss, lags)
 
 
 def _side(some: ClipRows, clips: Sequence[str]) -> tuple[EventFrames, Faults]:
@@ -150,7 +149,7 @@ def count(work: Counting, parts: Sequence[SeldPart], what: str = "scoring") -> C
         InvalidData, UsageError: see :class:`Counting`.
     """
     counted = each(work, parts, what=what, size=attrgetter("size"), key=attrgetter("stamp"))
-    return Counted.total(counted, len(work.ways), work.classes)
+    return sum(counted, start=Counted(((Counts.zeros(0, work.classes),) * len(work.ways),)))
 
 
 #: Clips that changes are tried on.

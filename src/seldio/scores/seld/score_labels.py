@@ -192,9 +192,8 @@ def _forced(compared: Compared, counted: Counted, force: bool) -> tuple[str, ...
     Raises:
         InvalidData: something is, and was not.
     """
-    sides = zip((compared.reference, compared.prediction), counted.faults, strict=True)
     found: list[Finding] = []
-    for side, faults in sides:
+    for side, faults in ((compared.reference, counted.reference), (compared.prediction, counted.prediction)):
         every = joined([side.faults])
         every.add(faults, side.part if isinstance(side, LabelFiles) else None)
         found += every.settle(force)
