@@ -113,12 +113,12 @@ def examine(
         rows: keep all that was read, however much memory it takes.
     """
     found: list[Finding] = []
-    told: list[Finding] = []
+    layouts: list[Finding] = []
     asked = item_formats.named(format) if format is not None else None
     with reopened(path, found.append) as source:
         package = systems(Collection.of(source, (), reference)) if is_package(source.entries) else None
         cut = [
-            parts(one, format, told.append, contents=changed or {}, size=_WHOLE if rows else None,
+            parts(one, format, layouts.append, contents=changed or {}, size=_WHOLE if rows else None,
                   whole=rows or isinstance(reference, ItemReference))
             for one in _by_system(source, package, format is not None)
         ]  # fmt: skip
@@ -128,7 +128,7 @@ def examine(
         check = ItemCheck(look, reference, goal is not None, keep=rows)
         questions = _items(check, source, every if goal is None else goal.answers, found)
         alone = goal is not None and source.single  # it holds no labels, whatever it looks like
-        found += (finding for finding in told if not alone or finding.code.startswith("SAF"))
+        found += (finding for finding in layouts if not alone or finding.code.startswith("SAF"))
         labels = [[part for part in some if part.questions is None and not alone] for some in cut]
         columns = None if source.stored else _KEPT + _HEARD * deep
         sets = _labels(LabelCheck(columns, rows), labels, found)
@@ -173,7 +173,7 @@ def _items(
     here = check.keep or check.reference is not None or check.inside or source.kind not in ("file", "folder")
     given: list[tuple[Part, CheckedItems]] = []
     # not kept for another run: recordings that questions name may have changed by then
-    results = map(check, some) if here else each(check, some, what="checking questions", size=attrgetter("size"))
+    results = each(check, some, what="checking questions", size=attrgetter("size"), here=here)
     for part, (damaged, rows) in zip(some, results, strict=True):
         findings += damaged
         given += [(part, one) for one in rows]
@@ -184,9 +184,8 @@ def _items(
 def _labels(check: LabelCheck, found: Sequence[Sequence[Part]], findings: list[Finding]) -> list[list[LabelGroup]]:
     """What the labels of each of several systems give, by layout."""
     every = list(chain.from_iterable(found))
-    results = map(check, every) if check.keep else each(
-        check, every, what="checking labels", size=attrgetter("size"), key=attrgetter("stamp")
-    )  # fmt: skip
+    key = None if check.keep else attrgetter("stamp")
+    results = each(check, every, what="checking labels", size=attrgetter("size"), key=key, here=check.keep)
     given: list[list[LabelGroup]] = []
     for some in found:
         rows: list[tuple[Part, CheckedLabels]] = []

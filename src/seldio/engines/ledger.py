@@ -87,10 +87,11 @@ class Ledger:
         write_bytes(self._path(name), hashlib.sha256(data).digest() + data)
         self._used[name] = _DIGEST + len(data)
 
-    def told(self) -> str:
-        """What is kept, for people."""
+    @property
+    def rest(self) -> str:
+        """What is kept and how it goes on, for people."""
         many = plural(len(self._used), "finished part") if self._used else "no finished part yet"
-        return f"{many} kept in {printable(str(self.folder))}"
+        return f"{many} kept in {printable(str(self.folder))}: the same command goes on from there"
 
     def finish(self) -> None:
         """Take away what this run had no use for, and write the manifest."""
