@@ -67,7 +67,9 @@ def scored() -> dict[str, Scored]:
     others = ("guitar", "bell", "dog")
     items += [Item(id=name, task="multi_hop", question="?", answer=name, canonical_answer=name) for name in others]
     rows += [Prediction(id=name, prediction=name) for name in others]
-    return {row.item.id: row for row in score(items, rows, TIGHT)[1]}
+    found: list[Scored] = []
+    score(items, rows, TIGHT, take=found.append)
+    return {row.item.id: row for row in found}
 
 
 def read(number: int) -> Any:

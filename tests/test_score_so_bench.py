@@ -26,8 +26,7 @@ from seldio.scores.so_bench.count import evaluate, interval_iou, official_fallba
 from seldio.scores.so_bench.join import join
 from seldio.scores.so_bench.judging import REPLY_SCHEMA, cache_key, from_cache, through, to_judge
 from seldio.scores.so_bench.profiles import PROFILES, get
-from seldio.scores.so_bench.report import judged_without_reference
-from seldio.scores.so_bench.report import score as scored
+from seldio.scores.so_bench.report import judged_without_reference, score
 from seldio.tasks import generate
 from seldio.tasks.english import PUBLISHED
 
@@ -36,9 +35,10 @@ OVERRIDES = {"broader": "broader", "ds": "source_time", "st": "span_policy"}
 CARD = get("so-bench")
 
 
-def score(*given, **options):
-    """The report alone."""
-    return scored(*given, **options)[0]
+def scored(*given, **options):
+    """The report, and the questions one by one."""
+    rows = []
+    return score(*given, **options, take=rows.append), rows
 
 
 # --- the official numbers --------------------------------------------------------------------------

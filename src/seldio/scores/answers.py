@@ -7,7 +7,7 @@ import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path as LocalPath
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from seldio.conversion.items import read_items
 from seldio.errors import UsageError
@@ -17,7 +17,7 @@ from seldio.formats.items import ItemReading
 from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
-from seldio.schema.qa import Item, Prediction
+from seldio.schema.qa import Item, Prediction, trusted
 from seldio.tasks.english import KNOWN
 from seldio.text import listed, meant, plural, printable
 
@@ -122,7 +122,7 @@ def score_answers(
     if profile not in PROFILES:
         close = meant(profile, PROFILES) or f"; there are {', '.join(PROFILES)}"
         raise UsageError(f"no profile {profile!r} for questions{close}")
-    items = [row for row in asked.rows if isinstance(row, Item)] if asked is not None else None
+    items = cast("Sequence[Item]", asked.rows) if asked is not None else None
     scorer = PROFILES[profile]
     if items is None and scorer is not _jasco:
         raise UsageError(f"{profile} needs the questions with their answers: --reference FILE")
@@ -172,17 +172,16 @@ def _check_sides(given: ItemReading, asked: ItemReading | None) -> None:
             )
 
 
-def _outputs(given: ItemReading) -> list[Prediction]:
+def _outputs(given: ItemReading) -> Sequence[Prediction]:
     """The predictions of a file, those beside their questions included; a question without output gives none."""
+    if "prediction" in given.table.column_names:
+        return cast("Sequence[Prediction]", given.rows)
     key, rows = OUTPUTS.get(given.home, ""), list[Prediction]()
     for row in given.rows:
-        if isinstance(row, Prediction):
-            rows.append(row)
-        elif (output := (row.extra or {}).get(key)) is not None:
+        if (output := (row.extra or {}).get(key)) is not None:
             text = output if isinstance(output, str) else None
-            rows.append(
-                Prediction(id=row.id, audio=row.audio, task=row.task, prompt=None, prediction=text, extra=row.extra)
-            )
+            fields = {"id": row.id, "audio": row.audio, "task": row.task, "prompt": None, "prediction": text}
+            rows.append(trusted(Prediction, fields | {"extra": row.extra}))
     return rows
 
 
@@ -228,11 +227,12 @@ _USUAL = {
 
 
 Items = Sequence[Item] | None
+Answers = Sequence[Prediction]
 
 
-def _so_bench(items: Items, rows: list[Prediction], profile: str, system: str, options: AnswerOptions) -> ScoreReport:
+def _so_bench(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions) -> ScoreReport:
     from seldio.scores.so_bench import judging, profiles
-    from seldio.scores.so_bench.report import judged_without_reference, score
+    from seldio.scores.so_bench.report import score
 
     for name in options.thresholds:
         if name not in profiles.THRESHOLDS:
@@ -242,14 +242,13 @@ def _so_bench(items: Items, rows: list[Prediction], profile: str, system: str, o
         judge = judging.through(server) if server is not None else None
         if options.judgements:
             judge = _imported(options.judgements)
-        found, scored = score(items or [], rows, chosen, judge=judge, join=options.join, offline=options.offline,
-                              system=system)  # fmt: skip
-    told = () if options.judgements else judged_without_reference(scored)
+        found = score(items or [], rows, chosen, judge=judge, join=options.join, offline=options.offline,
+                      system=system, own_words=not options.judgements)  # fmt: skip
     tallied = (server.tally.table(),) if server is not None else ()
-    return dataclasses.replace(found, notices=(*found.notices, *told), tables=(*found.tables, *tallied))
+    return dataclasses.replace(found, tables=(*found.tables, *tallied))
 
 
-def _jasco(items: Items, rows: list[Prediction], profile: str, system: str, options: AnswerOptions) -> ScoreReport:
+def _jasco(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions) -> ScoreReport:
     from seldio.scores.jasco.report import score
 
     judgements = _judgements(options.judgements) if options.judgements else None
@@ -261,20 +260,20 @@ def _jasco(items: Items, rows: list[Prediction], profile: str, system: str, opti
         )  # fmt: skip
 
 
-def _ruenvaqa(items: Items, rows: list[Prediction], _profile: str, system: str, options: AnswerOptions) -> ScoreReport:
+def _ruenvaqa(items: Items, rows: Answers, _profile: str, system: str, options: AnswerOptions) -> ScoreReport:
     from seldio.scores.ruenvaqa import score
 
     return score(items or [], rows, system=system, allow_missing=options.allow_missing)
 
 
-def _choice(items: Items, rows: list[Prediction], profile: str, system: str, options: AnswerOptions) -> ScoreReport:
+def _choice(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions) -> ScoreReport:
     from seldio.scores.multiple_choice import score
 
     return score(items or [], rows, system=system, profile=profile, allow_missing=options.allow_missing)
 
 
 #: The ways of scoring answers.
-PROFILES: dict[str, Callable[[Items, list[Prediction], str, str, AnswerOptions], ScoreReport]] = {
+PROFILES: dict[str, Callable[[Items, Answers, str, str, AnswerOptions], ScoreReport]] = {
     "so-bench": _so_bench,
     "so-bench-paper": _so_bench,
     "so-bench-legacy": _so_bench,

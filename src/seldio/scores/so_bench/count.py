@@ -9,16 +9,16 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 from seldio.answers.extract import extract
 from seldio.answers.judgements import AnsweredQuestion, Judge, Judgement, judgement
 from seldio.answers.matching import reference_of, transcribed
 from seldio.answers.names import Names, names_in
 from seldio.errors import SeldioError, UsageError
-from seldio.schema.qa import Item, Prediction
-from seldio.scores.so_bench.join import JoinedAnswers
+from seldio.schema.qa import Item, Prediction, Rows
+from seldio.scores.so_bench.join import JoinedAnswers, values
 from seldio.scores.so_bench.judging import cache_key
 from seldio.scores.so_bench.profiles import AnswerProfile
 from seldio.tasks.english import KNOWN
@@ -85,8 +85,8 @@ class Scored:
 def count(
     items: Sequence[Item], predictions: Sequence[Prediction], joined: JoinedAnswers, profile: AnswerProfile,
     judge: Judge | None = None, offline: Offline = "extract",
-) -> list[Scored]:  # fmt: skip
-    """The questions of a join, scored: the answered ones in its order, then the others.
+) -> Iterator[Scored]:  # fmt: skip
+    """The questions of a join, scored one by one: the answered ones in its order, then the others.
 
     Raises:
         UsageError: a way of reading offline that does not exist.
@@ -94,9 +94,35 @@ def count(
     """
     if offline not in ("extract", "none", "official-fallback"):
         raise UsageError(f"no way {offline!r} to read offline; there are extract, none, official-fallback")
-    answered = [(items[pair.item], predictions[pair.prediction]) for pair in joined.pairs]
+    known = zip(*(values(items, field) for field in ("task", "answer", "canonical_answer")), strict=True)
+    names = Names(name for one in known for name in names_in(*one))
+    size = _BLOCK if judge is None else max(1, len(joined.pairs))  # a judge is asked once about all
+    for start in range(0, len(joined.pairs), size):
+        pairs = joined.pairs[start : start + size]
+        asked = picked(items, [pair.item for pair in pairs])
+        given = picked(predictions, [pair.prediction for pair in pairs])
+        yield from _scored(list(zip(asked, given, strict=True)), names, profile, judge, offline)
+    for start in range(0, len(joined.missing), _BLOCK):
+        yield from (Scored(item, "", "missing") for item in picked(items, joined.missing[start : start + _BLOCK]))
+
+
+#: So many questions are scored at a time.
+_BLOCK = 4096
+Answer = TypeVar("Answer", Item, Prediction)
+
+
+def picked(rows: Sequence[Answer], numbers: Sequence[int]) -> Sequence[Answer]:
+    """Some rows, by their numbers; of a table no others are made."""
+    if isinstance(rows, Rows):
+        return cast("Sequence[Answer]", Rows(rows.table.take(numbers), rows.model))
+    return [rows[number] for number in numbers]
+
+
+def _scored(
+    answered: list[tuple[Item, Prediction]], names: Names, profile: AnswerProfile, judge: Judge | None,
+    offline: Offline,
+) -> Iterator[Scored]:  # fmt: skip
     requests = [_request(item, row) for item, row in answered]
-    names = Names(name for item in items for name in names_in(item.task, item.answer, item.canonical_answer))
     found = [extract(request, names) if offline == "extract" or _local(request.task) else None for request in requests]
     how: list[Decider] = ["undecided" if each is None else "offline" for each in found]
     open_ones = [place for place, each in enumerate(found) if each is None]
@@ -112,11 +138,9 @@ def count(
         for place, each in enumerate(found):
             if each is None:
                 found[place], how[place] = official_fallback(requests[place].prediction), "fallback"
-    rows = []
     for (item, _), request, way, verdict in zip(answered, requests, how, found, strict=True):
         outcome = None if verdict is None else evaluate(request, verdict, profile)
-        rows.append(Scored(item, request.prediction, way, verdict, outcome))
-    return rows + [Scored(items[number], "", "missing") for number in joined.missing]
+        yield Scored(item, request.prediction, way, verdict, outcome)
 
 
 def text_of(row: Prediction) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, NamedTuple
 
 from seldio.errors import DataError
 from seldio.reports.tables import Notice
 from seldio.schema.alike import same_audio, same_task
-from seldio.schema.qa import Item, Prediction
+from seldio.schema.qa import Item, Prediction, Rows
 from seldio.text import clipped, listed, plural
 
 JoinedBy = Literal["strict", "official"]
@@ -55,18 +55,19 @@ def join(items: Sequence[Item], predictions: Sequence[Prediction], how: JoinedBy
 
 
 def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedAnswers:
-    number = {item.id: index for index, item in enumerate(items)}
-    theirs = [(index, number.get(row.id)) for index, row in enumerate(predictions) if row.id is not None]
+    asked, given = values(items, "id"), values(predictions, "id")
+    number = {id: index for index, id in enumerate(asked)}
+    theirs = [(index, number.get(id)) for index, id in enumerate(given) if id is not None]
     fitting = [(index, item) for index, item in theirs if item is not None]
     faults = (
-        ("id of several questions", _repeated(item.id for item in items)),
-        ("prediction without qa_id", [f"number {n}" for n, row in enumerate(predictions, 1) if row.id is None]),
-        ("prediction with the qa_id of no question", [str(predictions[n].id) for n, item in theirs if item is None]),
-        ("question answered more than once", _repeated(row.id for row in predictions if row.id is not None)),
+        ("id of several questions", _repeated(asked)),
+        ("prediction without qa_id", [f"number {n}" for n, id in enumerate(given, 1) if id is None]),
+        ("prediction with the qa_id of no question", [str(given[n]) for n, item in theirs if item is None]),
+        ("question answered more than once", _repeated(id for id in given if id is not None)),
         ("prediction with another recording than its question",
-         [items[item].id for n, item in fitting if not same_audio(predictions[n].audio, items[item].audio)]),
+         [asked[item] for item in _unlike(items, predictions, fitting, "audio", same_audio)]),
         ("prediction with another task than its question",
-         [items[item].id for n, item in fitting if not same_task(predictions[n].task, items[item].task)]),
+         [asked[item] for item in _unlike(items, predictions, fitting, "task", same_task)]),
     )  # fmt: skip
     wrong = [
         f"{plural(len(names), what.split(' ', 1)[0])} {what.split(' ', 1)[1]}: {listed(names, 3)}"
@@ -82,6 +83,20 @@ def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedA
     answered = {item: n for n, item in fitting}
     pairs = [JoinedPair(item, answered[item]) for item in range(len(items)) if item in answered]
     return _joined(items, pairs, (), "counted as wrong; the official program leaves them out")
+
+
+def values(rows: Sequence[Item] | Sequence[Prediction], field: str) -> list[Any]:
+    """A field of all rows; of a table its column, without any row being made."""
+    return rows.table[field].to_pylist() if isinstance(rows, Rows) else [getattr(row, field) for row in rows]
+
+
+def _unlike(
+    items: Sequence[Item], predictions: Sequence[Prediction], pairs: Sequence[tuple[int, int]], field: str,
+    alike: Callable[[Any, Any], bool],
+) -> list[int]:  # fmt: skip
+    """The questions whose predictions have another *field*."""
+    theirs, own = values(predictions, field), values(items, field)
+    return [item for n, item in pairs if not alike(theirs[n], own[item])]
 
 
 def _repeated(ids: Iterable[str]) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 
 from seldio.answers.judgements import Judge
@@ -39,7 +41,57 @@ _MEASURES = (
     ("interval_iou", "overlap of intervals, IoU"),
     ("time_error_s", "onset error, seconds"),
 )
+#: What is kept of an outcome.
+_KEPT = (*(key for key, _ in _MEASURES), "wer", "wer_raw")
 _NAN = math.nan
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Mark:
+    """What tables and notices need of a scored question.
+
+    Args:
+        id: of the question.
+        task: of the question.
+        group: its own question class, else that which its task has in the benchmark.
+        how: who decided.
+        correct: from 0 to 1; 0 where nobody decided.
+        parseable: whether the judgement held what the task needs.
+        details: the numbers of its outcome.
+        odd: the notices that it is one of the reasons for.
+    """
+
+    id: str
+    task: str
+    group: str
+    how: Decider
+    correct: float
+    parseable: bool
+    details: Mapping[str, float]
+    odd: tuple[str, ...]
+
+    @property
+    def decided(self) -> bool:
+        """Whether somebody decided."""
+        return self.how not in ("undecided", "missing")
+
+    @classmethod
+    def of(cls, row: Scored) -> Mark:
+        """The mark of a scored question."""
+        details = row.outcome.details if row.outcome is not None else {}
+        kept = {key: float(details[key]) for key in _KEPT if details.get(key) is not None} if details else {}
+        odd = tuple(name for name, (about, _, _) in _ABOUT_ROWS.items() if about(row))
+        if row.how == "offline" and row.task != "speech_content" and row.prediction.strip():
+            odd += ("read-offline",)
+        parseable = row.outcome is not None and row.outcome.parseable
+        return cls(row.item.id, sys.intern(row.task), question_class(row), row.how, row.correct, parseable, kept, odd)
+
+
+def question_class(row: Scored) -> str:
+    """The group of a question: its own, else that which its task has in the benchmark."""
+    named = (row.item.extra or {}).get("question_class")
+    usual = KNOWN[row.task].question_class if row.task in KNOWN else "other"
+    return sys.intern(named) if isinstance(named, str) else usual
 
 
 def mean(values: Iterable[float]) -> float:
@@ -48,54 +100,54 @@ def mean(values: Iterable[float]) -> float:
     return sum(found) / len(found) if found else _NAN
 
 
-def accuracy(rows: Iterable[Scored]) -> float:
+def accuracy(rows: Iterable[Mark]) -> float:
     """The mean score; what nobody decided is 0."""
     return mean(row.correct for row in rows)
 
 
-def by_task(rows: Iterable[Scored]) -> dict[str, list[Scored]]:
+def by_task(rows: Iterable[Mark]) -> dict[str, list[Mark]]:
     """The rows of each task, in the order of the benchmark's table; others behind, by name."""
-    found: dict[str, list[Scored]] = {}
+    found: dict[str, list[Mark]] = {}
     for row in rows:
         found.setdefault(row.task, []).append(row)
     order = {task: place for place, task in enumerate(KNOWN)}
     return dict(sorted(found.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0])))
 
 
-def macro(rows: Iterable[Scored]) -> float:
+def macro(rows: Iterable[Mark]) -> float:
     """The mean over tasks of their mean scores."""
     return mean(accuracy(each) for each in by_task(rows).values())
 
 
-def tables(system: str, rows: Sequence[Scored]) -> tuple[Table, ...]:
+def tables(system: str, rows: Sequence[Mark]) -> tuple[Table, ...]:
     """All tables of a score, those without rows left out."""
     tasks = by_task(rows)
     found = (_overall(system, rows), _tasks(tasks), _classes(rows), _errors(tasks), _speech(tasks))
     return tuple(table for table in found if table.rows)
 
 
-def _decided(rows: Sequence[Scored]) -> list[Scored]:
-    return [row for row in rows if row.outcome is not None]
+def _decided(rows: Sequence[Mark]) -> list[Mark]:
+    return [row for row in rows if row.decided]
 
 
-def _numbers(rows: Sequence[Scored]) -> tuple[Cell, ...]:
+def _numbers(rows: Sequence[Mark]) -> tuple[Cell, ...]:
     return accuracy(rows), accuracy(_decided(rows))
 
 
-def _shown(rows: Iterable[Scored]) -> list[tuple[Decider, Column]]:
+def _shown(rows: Iterable[Mark]) -> list[tuple[Decider, Column]]:
     """The columns of who decided; that of the official fallback only where it did."""
     used = {row.how for row in rows}
     return [(how, column) for how, column in _HOW if how != "fallback" or how in used]
 
 
-def _overall(system: str, rows: Sequence[Scored]) -> Table:
+def _overall(system: str, rows: Sequence[Mark]) -> Table:
     columns = (Column("system", "system"), _ACCURACY, _DECIDED, _MACRO, _SHARE, _N)
     decided = len(_decided(rows)) / len(rows) if rows else _NAN
     cells = (system, *_numbers(rows), macro(rows), decided, len(rows))
     return Table("overall", "task-aware accuracy", columns, (cells,))
 
 
-def _tasks(tasks: dict[str, list[Scored]]) -> Table:
+def _tasks(tasks: dict[str, list[Mark]]) -> Table:
     shown = _shown(row for rows in tasks.values() for row in rows)
     columns = (Column("task", "task"), _N, _ACCURACY, _DECIDED, _PARSED, *(column for _, column in shown))
     cells = tuple(
@@ -105,32 +157,25 @@ def _tasks(tasks: dict[str, list[Scored]]) -> Table:
     return Table("tasks", "by task", columns, cells)
 
 
-def _parsed(rows: Sequence[Scored]) -> float:
-    return mean(float(row.outcome is not None and row.outcome.parseable) for row in rows)
+def _parsed(rows: Sequence[Mark]) -> float:
+    return mean(float(row.parseable) for row in rows)
 
 
-def question_class(row: Scored) -> str:
-    """The group of a question: its own, else that which its task has in the benchmark."""
-    named = (row.item.extra or {}).get("question_class")
-    return named if isinstance(named, str) else KNOWN[row.task].question_class if row.task in KNOWN else "other"
-
-
-def _classes(rows: Sequence[Scored]) -> Table:
-    groups: dict[str, list[Scored]] = {}
+def _classes(rows: Sequence[Mark]) -> Table:
+    groups: dict[str, list[Mark]] = {}
     for row in rows:
-        groups.setdefault(question_class(row), []).append(row)
+        groups.setdefault(row.group, []).append(row)
     columns = (Column("question_class", "question class"), _N, _ACCURACY, _DECIDED)
     cells = tuple((group, len(groups[group]), *_numbers(groups[group])) for group in sorted(groups))
     return Table("classes", "by question class", columns, cells)
 
 
-def _details(rows: Sequence[Scored], key: str) -> list[float]:
+def _details(rows: Sequence[Mark], key: str) -> list[float]:
     """The finite values of a key of the outcomes."""
-    found = (row.outcome.details.get(key) for row in rows if row.outcome is not None)
-    return [float(value) for value in found if value is not None and math.isfinite(value)]
+    return [row.details[key] for row in rows if key in row.details and math.isfinite(row.details[key])]
 
 
-def _errors(tasks: dict[str, list[Scored]]) -> Table:
+def _errors(tasks: dict[str, list[Mark]]) -> Table:
     columns = (
         Column("task", "task"),
         Column("measure", "measure"),
@@ -147,7 +192,7 @@ def _errors(tasks: dict[str, list[Scored]]) -> Table:
     return Table("errors", "how far off, over predictions that could be read", columns, tuple(cells))
 
 
-def _speech(tasks: dict[str, list[Scored]]) -> Table:
+def _speech(tasks: dict[str, list[Mark]]) -> Table:
     rows = tasks.get("speech_content", [])
     best, raw = _details(rows, "wer"), _details(rows, "wer_raw")
     clipped = [min(value, 1.0) for value in best]
@@ -169,9 +214,11 @@ def _speech(tasks: dict[str, list[Scored]]) -> Table:
 # --- what there is to know -------------------------------------------------------------------------
 
 
-def notices(rows: Sequence[Scored], joined: JoinedAnswers, profile: AnswerProfile) -> tuple[Notice, ...]:
-    """All that apply, the grave ones first."""
-    found = [*joined.notices, *_undecided(rows), *_about(rows, "scoring-errors"), *_about(rows, "no-truth")]
+def notices(
+    rows: Sequence[Mark], joined: JoinedAnswers, profile: AnswerProfile, reason: str = ""
+) -> tuple[Notice, ...]:
+    """All that apply, the grave ones first; *reason*: why no score could be made of the first that has none."""
+    found = [*joined.notices, *_undecided(rows), *_about(rows, "scoring-errors", reason), *_about(rows, "no-truth")]
     if tasks := sorted({row.task for row in rows} - {*KNOWN}):
         text = f"tasks that SO-Bench does not have ({listed(tasks)}): right is what equals the answer but for case"
         found.append(Notice("unknown-tasks", text, grave=True))
@@ -185,7 +232,7 @@ def notices(rows: Sequence[Scored], joined: JoinedAnswers, profile: AnswerProfil
             "task): the accuracy cannot be compared to published ones"
         )
         found.append(Notice("other-questions", text))
-    read = sum(row.how == "offline" and row.task != "speech_content" and bool(row.prediction.strip()) for row in rows)
+    read = sum("read-offline" in row.odd for row in rows)
     if read:
         share = f"{read:,} of {plural(len(rows), 'question')}"
         text = f"{share} decided from the text alone; the official program asks a judge about all but transcripts"
@@ -193,14 +240,14 @@ def notices(rows: Sequence[Scored], joined: JoinedAnswers, profile: AnswerProfil
     return in_order(found)
 
 
-def _about(rows: Sequence[Scored], name: str) -> Iterator[Notice]:
-    about, what, grave = _ABOUT_ROWS[name]
-    if some := [row for row in rows if about(row)]:
-        noun, rest = what.format(ids=listed([row.item.id for row in some], 3), reason=_reason(some[0])).split(" ", 1)
+def _about(rows: Sequence[Mark], name: str, reason: str = "") -> Iterator[Notice]:
+    _, what, grave = _ABOUT_ROWS[name]
+    if some := [row.id for row in rows if name in row.odd]:
+        noun, rest = what.format(ids=listed(some, 3), reason=reason).split(" ", 1)
         yield Notice(name, f"{plural(len(some), noun)} {rest}", grave)
 
 
-def _undecided(rows: Sequence[Scored]) -> Iterator[Notice]:
+def _undecided(rows: Sequence[Mark]) -> Iterator[Notice]:
     open_ones = Counter(row.task for row in rows if row.how == "undecided")
     if not open_ones:
         return
@@ -215,7 +262,7 @@ def _undecided(rows: Sequence[Scored]) -> Iterator[Notice]:
     yield Notice("no-verdict", text, grave=True)
 
 
-def judged_without_reference(rows: Sequence[Scored]) -> tuple[Notice, ...]:
+def judged_without_reference(rows: Iterable[Mark | Scored]) -> tuple[Notice, ...]:
     """What to know where a judge read numbers without being shown the right ones."""
     hidden = {task.name for task in KNOWN.values() if task.hidden and task.truth}
     there = sum(row.how == "judge" and row.task in hidden for row in rows)
@@ -228,16 +275,16 @@ def judged_without_reference(rows: Sequence[Scored]) -> tuple[Notice, ...]:
     return (Notice("judge-without-reference", text),)
 
 
-def _float_trap(rows: Sequence[Scored], profile: AnswerProfile) -> Iterator[Notice]:
+def _float_trap(rows: Sequence[Mark], profile: AnswerProfile) -> Iterator[Notice]:
     """Errors equal to a threshold on paper and beyond it in binary."""
     limited = (task for task in KNOWN.values() if task.threshold)
     for task in sorted(limited, key=lambda task: THRESHOLDS.index(str(task.threshold))):
         limit, key, unit = getattr(profile, str(task.threshold)), str(task.error), task.unit
         if task.threshold == "distance" and profile.relative:
             key, unit = "relative_distance_error", "of the distance"
-        errors = ((row, row.outcome.details.get(key)) for row in rows if row.task == task.name and row.outcome)
-        at = [row for row, error in errors if error is not None and abs(error - limit) < 1e-9]
-        failed = [row.item.id for row in at if not row.correct]
+        there = (row for row in rows if row.task == task.name and key in row.details)
+        at = [row for row in there if abs(row.details[key] - limit) < 1e-9]
+        failed = [row.id for row in at if not row.correct]
         if failed:
             text = (
                 f"{plural(len(failed), 'prediction')} of {task.name} wrong by the last bit: {len(at):,} are off by "
@@ -247,7 +294,7 @@ def _float_trap(rows: Sequence[Scored], profile: AnswerProfile) -> Iterator[Noti
             yield Notice("float-trap", text)
 
 
-def _uneven(rows: Sequence[Scored]) -> Iterator[Notice]:
+def _uneven(rows: Sequence[Mark]) -> Iterator[Notice]:
     tasks = by_task(rows)
     if len(tasks) < 2:
         return
@@ -266,10 +313,6 @@ def _part(row: Scored, name: str) -> dict[str, object]:
     judgement: object = row.judgement
     part = judgement.get(name) if isinstance(judgement, dict) else None
     return part if isinstance(part, dict) else {}
-
-
-def _reason(row: Scored) -> str:
-    return clipped(str(row.outcome.details.get("scoring_error") if row.outcome else None), 80)
 
 
 def _unusable(row: Scored) -> bool:
@@ -329,8 +372,10 @@ def score(
     join: JoinedBy = "strict",
     offline: Offline = "extract",
     system: str = "predictions",
-) -> tuple[ScoreReport, list[Scored]]:
-    """The score of *predictions* for the questions *items*, and the questions one by one.
+    own_words: bool = False,
+    take: Callable[[Scored], object] | None = None,
+) -> ScoreReport:
+    """The score of *predictions* for the questions *items*.
 
     Args:
         items: the questions with their answers.
@@ -340,16 +385,25 @@ def score(
         join: ``official`` joins as the official program does, and tells where that is not by id.
         offline: what is decided without a judge.
         system: the name of what is scored.
+        own_words: whether *judge* is asked in seldio's words, which hide the reference where a number is read.
+        take: is handed the questions one by one, scored; none of them is kept.
 
     Raises:
         DataError: the predictions do not fit the questions, or there is nothing to score.
         UsageError: a way of reading that does not exist.
     """
     joined = joined_by(items, predictions, join)
-    rows = count(items, predictions, joined, profile, judge, offline)
+    rows: list[Mark] = []
+    reason = ""
+    for row in count(items, predictions, joined, profile, judge, offline):
+        rows.append(Mark.of(row))
+        if not reason and _unusable(row) and row.outcome is not None:
+            reason = clipped(str(row.outcome.details["scoring_error"]), 80)
+        if take is not None:
+            take(row)
     if not rows:
         raise DataError("there is nothing to score: no question has a prediction, or there is no question")
     over = f"{plural(len(rows), 'question')} of {plural(len(by_task(rows)), 'task')}"
     settings = profile.settings() | {"join": join, "offline": offline, "judge": judge is not None}
-    found = tables(system, rows), notices(rows, joined, profile)
-    return ScoreReport(system, profile.name, profile.title, over, *found, settings), rows
+    told = (*notices(rows, joined, profile, reason), *(judged_without_reference(rows) if own_words else ()))
+    return ScoreReport(system, profile.name, profile.title, over, tables(system, rows), told, settings)
