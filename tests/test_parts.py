@@ -51,6 +51,7 @@ def cut(to: Cut) -> Iterator[None]:
         patch.setattr(cutting, "CHUNK", to.chunk)
         patch.setattr(cutting, "LINES", to.chunk)
         patch.setattr(cutting, "HOLD", to.hold)
+        patch.setattr(count, "PART", to.size)
         yield
 
 
@@ -70,11 +71,18 @@ def checked_as_named(path: Path) -> object:
     return validate(path, format="starss22").findings
 
 
+def scored(path: Path) -> object:
+    """Labels against themselves, with what is wrong in them."""
+    report = score_labels(path, path, SeldOptions(jackknife=True, by_clip=True, force=True))
+    return "".join(render([report], "json"))
+
+
 #: What a verb gives for a data set, by its name, and the data sets that it is for.
 VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "validate": (checked, ("labels", "radians", "angles", "questions", "mixed")),
     "validate --reference": (expected, ("labels",)),
     "validate --format": (checked_as_named, ("labels", "misnamed")),
+    "score": (scored, ("radians", "angles", "misnamed")),
 }
 CASES = [(verb, name) for verb, (_, names) in VERBS.items() for name in names]
 
@@ -194,6 +202,7 @@ def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], objec
     assert "LAB312" in codes("validate --format", "misnamed")
     assert {"QAI101", "QAI108", "QAI309"} <= codes("validate", "questions")
     assert {"SYN901", "SYN101"} <= codes("validate", "mixed")
+    assert "LAB314" in str(usual["score", "angles"])
 
 
 # --- real data ------------------------------------------------------------------------------------------------
