@@ -311,25 +311,25 @@ def test_labels_are_held_against_the_sound_where_that_is_asked_for(tmp_path: Pat
 
     silent = record(view(labels, media="none").html)
     assert [] == silent["findings"]
-    assert "not held against the sound: seldio view --deep" in silent["held"]
+    assert "not compared with the sound: seldio view --deep" in silent["held"]
     for place, clip in ((labels, None), (folder, deep.NAMES[0])):
         page = view(place, clip=clip, media="none", deep=True)
         found = record(page.html)
         assert [("AUD301", "sound", None)] == [(each["code"], each["side"], each["t"]) for each in found["findings"]]
-        assert "held against the sound of" in found["held"]
+        assert "compared with the sound of" in found["held"]
         assert 1 == page.findings == len(found["findings"])
     labels.write_text(deep.text(scene.rows))
-    assert "no proof that they are right" in record(view(labels, media="none", deep=True).html)["held"]
+    assert "does not prove that they are right" in record(view(labels, media="none", deep=True).html)["held"]
 
 
 def test_what_cannot_be_held_against_labels_is_told(tree: Path, tmp_path: Path) -> None:
-    assert "not held against the sound" in record(view(tree, media="none").html)["held"]
+    assert "not compared with the sound" in record(view(tree, media="none").html)["held"]
     alone = tmp_path / "alone.csv"
     alone.write_text(ROWS)
     assert "No recording was found" in record(view(alone, format="starss23", deep=True).html)["held"]
     stereo = wav(tmp_path / "stereo.wav", tone(90)[:2])
     told = record(view(alone, audio=stereo, format="starss23", media="none", deep=True).html)["held"]
-    assert told.startswith("The labels could not be held against stereo.wav")
+    assert told.startswith("The labels could not be compared with stereo.wav")
 
 
 # --- questions ---------------------------------------------------------------------------------------------

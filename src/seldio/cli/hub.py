@@ -172,7 +172,7 @@ def pull(
     include: list[str] = typer.Option([], help="A pattern of the files to fetch; * fits slashes too."),
     json: bool = typer.Option(False, "--json", help="Print json."),
 ) -> ExitCode:
-    """Fetch a data set from the Hugging Face Hub: real files, each held against its hash; goes on after a break."""
+    """Fetch a data set from the Hugging Face Hub: real files, each compared with its hash; goes on after a break."""
     from seldio import hub
     from seldio.hub.client import quiet
 

@@ -90,7 +90,7 @@ def view(
         media: *embed* puts small copies of sound and pictures into the page, *link* names the files where they
             are, *none* leaves them out.
         folder: where the page will be, from which linked files are named; by full paths if not given.
-        deep: hold the labels against the sound of the recording, see ``docs/deep.md``.
+        deep: compare the labels with the sound of the recording, see ``docs/deep.md``.
 
     Raises:
         UsageError: a file or clip is not there, or holds something else.

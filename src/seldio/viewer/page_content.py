@@ -210,9 +210,9 @@ def check_sound(reading: Reading, media: ClipMedia, deep: bool) -> tuple[str, li
         What was done, or the command that does it, in a sentence; and the findings, as :func:`findings_of` gives them.
     """
     if media.played is None:
-        return "No recording was found that the labels could be held against.", []
+        return "No recording was found to compare the labels with.", []
     if not deep:
-        return ("The labels were not held against the sound: seldio view --deep does that for a clip, "
+        return ("The labels were not compared with the sound: seldio view --deep does that for a clip, "
                 "seldio validate --deep for a data set."), []  # fmt: skip
     from seldio.rules.deep import check_clip
 
@@ -223,12 +223,12 @@ def check_sound(reading: Reading, media: ClipMedia, deep: bool) -> tuple[str, li
     recordings += [(media.sibling, "mic")] if media.sibling is not None else []
     names = " and ".join(dict.fromkeys(printable(entry.name.rpartition("/")[2]) for entry, _ in recordings))
     if not check_clip(reading, recordings, found.append):
-        return f"The labels could not be held against {names}: that takes directions, and FOA or MIC to listen to.", []
+        return f"The labels could not be compared with {names}: that takes directions, and an FOA or MIC recording.", []
     both = " (FOA and MIC)" if media.sibling is not None else ""
-    sentence = f"The labels were held against the sound of {names}{both}"
+    sentence = f"The labels were compared with the sound of {names}{both}"
     if found:
         return f"{sentence}.", findings_of(found, reading)
-    return f"{sentence}: nothing speaks against them, which is no proof that they are right.", []
+    return f"{sentence}: nothing contradicts them, which does not prove that they are right.", []
 
 
 #: Questions that a page lists; what is beyond is counted.
