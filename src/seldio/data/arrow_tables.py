@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 import pyarrow as pa
 
@@ -24,6 +24,8 @@ from seldio.formats.recognise import Recognised, files_by_layout, usable
 from seldio.schema.events import COLUMNS
 from seldio.schema.qa import ITEM_SCHEMA, Item, to_table
 from seldio.text import plural, printable
+
+T = TypeVar("T")
 
 
 class ArrowTable(ABC):
@@ -161,10 +163,7 @@ class Events(ArrowTable):
         Raises:
             UsageError: there are layouts that differ in it.
         """
-        hops = {format.hop for format in self.formats} or {clock.HOP}
-        if len(hops) > 1:
-            raise UsageError(f"the labels are of several frame lengths ({_names(self.formats)}): open one of them")
-        return hops.pop()
+        return self._one({format.hop for format in self.formats} or {clock.HOP}, "frame lengths")
 
     @property
     def vocabulary(self) -> str:
@@ -173,10 +172,13 @@ class Events(ArrowTable):
         Raises:
             UsageError: there are several.
         """
-        lists = {format.vocabulary for format in self.formats} or {FORMATS[0].vocabulary}
-        if len(lists) > 1:
-            raise UsageError(f"the labels are of several class lists ({_names(self.formats)}): open one of them")
-        return lists.pop()
+        return self._one({format.vocabulary for format in self.formats} or {FORMATS[0].vocabulary}, "class lists")
+
+    def _one(self, values: set[T], what: str) -> T:
+        if len(values) > 1:
+            names = ", ".join(format.name for format in self.formats)
+            raise UsageError(f"the labels are of several {what} ({names}): open one of them")
+        return values.pop()
 
     @property
     def schema(self) -> pa.Schema:
@@ -233,10 +235,6 @@ def _layout(files: Sequence[TextFile]) -> Format:
     if not found:
         raise UsageError(f"{printable(files[0].path)} holds no labels of a known layout")
     return max(found, key=lambda group: len(group[1]))[0]
-
-
-def _names(formats: Sequence[Format]) -> str:
-    return ", ".join(format.name for format in formats)
 
 
 def conformed(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -268,40 +268,36 @@ def _fail(error: BaseException, deed: str) -> NoReturn:
 
 
 def _plain_error(error: BaseException, deed: str) -> SeldioError:
-    status, causes = status_of(error), tuple(_causes(error))
+    status, causes, web = status_of(error), tuple(_causes(error)), endpoint()
+    right = "it may not read this" if _method_of(error) in ("GET", "HEAD") else "it needs the right to write there"
 
     def any_of(*kinds: Any) -> bool:
         return any(isinstance(cause, kinds) for cause in causes)
 
-    if any_of(OfflineModeIsEnabled):
-        return Unreachable(f"cannot {deed}: HF_HUB_OFFLINE is set")
-    if any_of(LocalTokenNotFoundError) or (status == 401 and not get_token()):
-        return UsageError(f"cannot {deed}: no token, or the data set does not exist. Log in with `hf auth login`, "
-                          "or set HF_TOKEN")  # fmt: skip
-    if status == 401:
-        return UsageError(f"cannot {deed}: {endpoint()} does not know the token; it is mistyped, expired or revoked. "
-                          "Log in again with `hf auth login`, or set HF_TOKEN to a valid one")  # fmt: skip
-    if any_of(GatedRepoError):
-        return UsageError(f"cannot {deed}: its owners have to give you access first, on {endpoint()}")
-    if any_of(RevisionNotFoundError):
-        return UsageError(f"cannot {deed}: no such branch, tag or commit")
-    if any_of(RepositoryNotFoundError):
-        return UsageError(f"cannot {deed}: no such data set on {endpoint()}, or the token may not see it")
-    if _upload_refused(error):
-        return SeldioError(f"cannot {deed}: the storage behind the Hub refuses the upload address it was given (403). "
-                           "Such addresses expire soon: check that the clock of this machine is right and that no "
-                           "proxy changes requests, then push again; what has been sent is not sent again")  # fmt: skip
-    if status == 403:
-        reading = _method_of(error) in ("GET", "HEAD")
-        need = "it may not read this" if reading else "it needs the right to write there"
-        return UsageError(f"cannot {deed}: the Hub refuses the token; {need}")
+    known: tuple[tuple[bool, type[SeldioError], str], ...] = (
+        (any_of(OfflineModeIsEnabled), Unreachable, "HF_HUB_OFFLINE is set"),
+        (any_of(LocalTokenNotFoundError) or (status == 401 and not get_token()), UsageError,
+         "no token, or the data set does not exist. Log in with `hf auth login`, or set HF_TOKEN"),
+        (status == 401, UsageError, (f"{web} does not know the token; it is mistyped, expired or revoked. "
+         "Log in again with `hf auth login`, or set HF_TOKEN to a valid one")),
+        (any_of(GatedRepoError), UsageError, f"its owners have to give you access first, on {web}"),
+        (any_of(RevisionNotFoundError), UsageError, "no such branch, tag or commit"),
+        (any_of(RepositoryNotFoundError), UsageError, f"no such data set on {web}, or the token may not see it"),
+        (_upload_refused(error), SeldioError, ("the storage behind the Hub refuses the upload address it was given "
+         "(403). Such addresses expire soon: check that the clock of this machine is right and that no proxy changes "
+         "requests, then push again; what has been sent is not sent again")),
+        (status == 403, UsageError, f"the Hub refuses the token; {right}"),
+    )  # fmt: skip
+    for applies, kind, text in known:
+        if applies:
+            return kind(f"cannot {deed}: {text}")
     while error.__cause__ is not None:  # the client wraps what happened in what it was about
         error = error.__cause__
     first = next((line for line in scrubbed(str(error)).split("\n") if line.strip()), type(error).__name__)
     if any_of(HFValidationError):
         return UsageError(f"cannot {deed}: {first}")
     if status is None and any_of(_HTTP_ERROR, ConnectionError, TimeoutError):
-        return Unreachable(f"cannot {deed}: no answer from {endpoint()} ({clipped(first, 200)})")
+        return Unreachable(f"cannot {deed}: no answer from {web} ({clipped(first, 200)})")
     if isinstance(error, _MISSHAPEN):
-        return SeldioError(f"cannot {deed}: {endpoint()} answers something that no Hub answers ({clipped(first, 200)})")
+        return SeldioError(f"cannot {deed}: {web} answers something that no Hub answers ({clipped(first, 200)})")
     return SeldioError(f"cannot {deed}: {clipped(first, 500)}")
