@@ -41,6 +41,8 @@ bench: .venv/bench.stamp .venv-frameworks/peers.stamp
 	$(RUN) benchmarks/run.py
 	.venv-frameworks/bin/python benchmarks/loading.py
 	$(RUN) benchmarks/scale.py
+	$(RUN) benchmarks/items.py
+	$(RUN) benchmarks/items.py memory
 
 clean:
 	rm -rf .venv .venv-frameworks build dist docs/_build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -38,8 +38,8 @@ from seldio.formats.recognise import Recognised
 from seldio.media.recording import Recording
 from seldio.media.video import Video
 from seldio.media.video_writing import VideoWriter
-from seldio.scores.so_bench.profiles import get as so_bench_profile
 from seldio.scores.so_bench.count import Offline
+from seldio.scores.so_bench.profiles import get as so_bench_profile
 from seldio.scores.so_bench.report import score as so_bench_score
 from seldio.synth import labels, scene
 from seldio.synth.painter import Painter

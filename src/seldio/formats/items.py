@@ -59,7 +59,7 @@ class ItemReading:
     @property
     def home(self) -> str:
         """The name of the format that the rows come from: of the file, or of that which a table was made of."""
-        return str(self.origin.get("format", self.format.name))
+        return self.format.name if callable(self.source) else str(self.source.get("format", self.format.name))
 
     def finding(
         self, rule: Rule, row: int | None, message: str, field: str | None = None, hint: str | None = None,
@@ -173,8 +173,8 @@ class ItemFormat(ABC):
         """
         if reading.format.name == self.name:
             return reading.origin
-        kept = reading.origin.get("origin")
-        return kept if reading.home == self.name and isinstance(kept, dict) else None
+        kept = reading.origin.get("origin") if reading.home == self.name else None
+        return kept if isinstance(kept, dict) else None
 
     def marked(self, table: pa.Table) -> pa.Table:
         """*table* with what tells files of this format from others, empty as it is, where rows lack it."""
