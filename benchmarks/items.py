@@ -28,6 +28,8 @@ import seldio
 from seldio.formats.qa_json import SO_BENCH
 from seldio.schema.qa import Item
 
+#: What stands around the questions of SO-Bench.
+BEFORE, BEHIND = "Listen to the audio clip and answer based only on what you hear.", "Answer in one natural sentence."
 #: What stands between the questions of SO-Bench and the models that answer them.
 VERBS = ("validate", "info", "to parquet", "to items", "from parquet", "from items", "score")
 
@@ -40,6 +42,7 @@ def records(count: int) -> Iterator[dict[str, Any]]:
     for line in islice(cycle(lines), count):
         record = json.loads(line)
         audio = f"foa_{chance.getrandbits(80):020x}"
+        record["question"] = f"{BEFORE} {record['question']} {BEHIND}"
         named = {"qa_id": f"qa_{chance.getrandbits(80):020x}", "split": "test", "audio_id": audio}
         yield {**named, "audio_path": f"audio/test/{audio}.wav"} | {
             key: value for key, value in record.items() if key not in (*named, "audio_path")

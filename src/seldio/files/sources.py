@@ -239,6 +239,7 @@ class Lookup:
 
     def __init__(self, source: Source) -> None:
         self._source = source
+        self._there: dict[str, list[str]] = {}  # folders of paths: where they are
 
     @cached_property
     def _entries(self) -> dict[str, Entry]:
@@ -252,7 +253,10 @@ class Lookup:
         """The file that the entry *name* calls *path* (a POSIX path); None where there is none."""
         path = path.removeprefix("./")
         inside = (self._entries.get(folder + path) for folder in _above(name))
-        outside = (on_disk(base, path) for base in self._bases)
+        folder = path.rpartition("/")[0]
+        if folder not in self._there:  # most often, there are no recordings at all
+            self._there[folder] = [base for base in self._bases if os.path.exists(f"{base or '.'}/{folder}")]
+        outside = (on_disk(base, path) for base in self._there[folder])
         return next(filter(None, chain(inside, outside)), None)
 
 
@@ -285,6 +289,7 @@ def real_places(base: str) -> tuple[str, ...]:
     return (real, blobs) if above and os.path.realpath(blobs) == blobs and os.path.exists(blobs) else (real,)
 
 
+@lru_cache(maxsize=1024)
 def _above(name: str) -> list[str]:
     """The folder of an entry and all above it up to the root, each with a slash at its end; the root is empty."""
     parts = name.split("/")[:-1]

@@ -265,7 +265,10 @@ class ColumnReader:
         if types.get(key := format.key_of("audio", values)) == {_NOTHING}:
             del fields["audio"]
         elif types.get(key) == {str}:
-            fields["audio"] = [[path] for path in fields["audio"]]
+            item = self.kinds["audio"].item
+            assert item is not None
+            paths = column(item, fields["audio"])
+            fields["audio"] = pa.ListArray.from_arrays(pa.array(range(len(paths) + 1), pa.int32()), paths)
         if types.get(key := format.key_of("events", values)) == {list} and format.proofs:
             fields["events"] = [[format.proof(event) for event in events] for events in fields["events"]]
         return fields, extra

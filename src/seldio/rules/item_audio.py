@@ -15,7 +15,7 @@ from seldio.findings import Finding, Rule
 from seldio.formats.items import ItemReading
 from seldio.rules.collection import Found, probed
 from seldio.rules.item_table import ItemFile, ItemPart, ItemTable
-from seldio.rules.items import unsafe
+from seldio.rules.items import unsafe, usual_paths
 from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
 from seldio.text import clipped, plural, printable
 
@@ -56,8 +56,7 @@ EXPECTED: dict[str, Expected] = {
 SLACK = 0.1
 
 
-@dataclasses.dataclass(frozen=True)
-class Recording:
+class Recording(NamedTuple):
     """A recording and where it is first named.
 
     Args:
@@ -115,8 +114,9 @@ class AudioPart(NamedTuple):
         paths = table.paths
         mentions = zip(paths.name.tolist(), paths.row.tolist(), paths.place.tolist(), strict=True)
         seen: set[int] = set()
+        usual = table.shared(usual_paths).tolist()
         for name, row, number in mentions if table.asks else ():
-            if name not in seen and not unsafe(paths.names[name]):  # what is unsafe is QAI108
+            if name not in seen and (usual[name] or not unsafe(paths.names[name])):  # what is unsafe is QAI108
                 path = plain(paths.names[name])
                 if path not in recordings:
                     entry = find(path)
@@ -143,7 +143,8 @@ class Audio:
         first = 0
         for part, rows in zip(parts, file.parts, strict=True):
             for path, one in part.recordings.items():
-                self.recordings.setdefault(path, dataclasses.replace(one, row=one.row + first))
+                if path not in self.recordings:
+                    self.recordings[path] = Recording(path, one.row + first, *one[2:])
             self.late += [(row + first, path, late) for row, path, late in part.late]
             first += len(rows.table)
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from seldio.files import name_fault
 from seldio.findings import Finding
+from seldio.rules.base import Bools
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemFile, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, rule
@@ -207,8 +208,10 @@ def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
 
     Reference: probed with soundfile and PyAV; CWE-22.
     """
-    paths = table.paths
-    whys = [unsafe(path) for path in paths.names]
+    paths, usual = table.paths, table.shared(usual_paths)
+    if usual.all():
+        return
+    whys = [None if plain else unsafe(path) for path, plain in zip(paths.names, usual.tolist(), strict=True)]
     wrong = np.array([why is not None and (table.asks or why != _ABSOLUTE) for why in whys], bool)
     for mention in rows_where(wrong[paths.name]):
         name = paths.name[mention]
@@ -216,6 +219,17 @@ def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
                     "paths are relative to the data set's root", number=int(paths.place[mention]))  # fmt: skip
 
 
+def usual_paths(table: ItemTable) -> Bools:
+    """Which of the paths that a table names are right on every system, by their letters alone: most."""
+    names = pa.array(table.paths.names, pa.string())
+    usual = pc.match_substring_regex(names, _USUAL)
+    return np.asarray(pc.and_not(usual, pc.match_substring_regex(names, _UNUSUAL)).to_numpy(zero_copy_only=False))
+
+
+#: Folders and a name of plain letters, none of them longer than anywhere allowed.
+_USUAL = r"^(?:\w[\w.-]{0,99}/){0,5}\w[\w.-]{0,99}$"
+#: What is wrong with such names: those of devices on Windows, and a dot at an end.
+_UNUSUAL = r"(?i)(?:^|/)(?:con|prn|aux|nul|com\d|lpt\d)(?:[./]|$)|\.(?:/|$)"
 _ABSOLUTE = "is absolute"
 _PROTOCOL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(:|,,)")
 
@@ -247,7 +261,9 @@ def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
 
     Reference: the file systems of Windows and macOS.
     """
-    paths = table.paths
+    paths, usual = table.paths, table.shared(usual_paths)
+    if usual.all() and pc.count_distinct(pc.utf8_lower(pa.array(paths.names, pa.string()))).as_py() == len(usual):
+        return
     spellings: dict[str, str] = {}
     faults: list[str | None] = []
     for path in paths.names:
