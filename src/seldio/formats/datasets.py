@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from seldio import plugins
 from seldio.clock import NTSC
@@ -251,7 +251,6 @@ def _starss(newer: bool) -> tuple[SplitSpec, ...]:
 
 
 _TRAIN, _VAL, _TEST = "dev-train", "dev-val", "dev-test"
-_SYNTHETIC = frozenset({1, 2})
 _KINDS = {1: _TRAIN, 2: _TRAIN, 3: _TRAIN, 4: _TEST}
 _WITHOUT_VIDEO = frozenset(f"fold3_room21_mix{mix:03d}" for mix in range(1, 13))
 _UNFILMED = "STARSS23 has no video of fold3_room21_mix001 to mix012"
@@ -283,50 +282,34 @@ def _starss_edition(root: str, paths: Sequence[str]) -> tuple[str, str]:
 #: What is none of the others.
 LOOSE = DatasetSpec(name="loose", title="no known data set tree")
 
+#: What most of the challenge's sets have in common.
+_SHARED: dict[str, Any] = {"tops": _DCASE, "depth": 1, "rate": 24_000}
+#: What the sets of STARSS recordings have in common.
+_RECORDINGS: dict[str, Any] = {**_SHARED, "kinds": _KINDS, "synthetic": frozenset({1, 2}), "secret": True}
+
 #: Every data set; of signs of one rank, those of the first row count.
 DATASETS: tuple[DatasetSpec, ...] = (
     DatasetSpec(
-        name="dcase2025",
-        title="the DCASE 2025 stereo set",
-        usual=("DCASE2025", "DCASE2025_SELD_dataset"),
-        dialects=("dcase2025",),
-        profile="dcase2025",
+        name="dcase2025", title="the DCASE 2025 stereo set", usual=("DCASE2025", "DCASE2025_SELD_dataset"),
+        dialects=("dcase2025",), profile="dcase2025",
         signs=(TreeSign(r"_mix\d+_deg-?\d+_start\d+\.|(^|/)stereo_(dev|eval)/", 1, "2025 clip names or folders"),),
         label_signs=(LabelSign(r"room\d+_mix\d+_deg\d+_start\d+", r"dcase2025", 3, "2025 file names"),),
-        clip=re.compile(_FOLD_ROOM + r"_deg-?[0-9]+_start[0-9]+"),
-        example="fold3_room12_mix001_deg359_start2246",
-        tops=_DCASE,
-        splits=_starss(True),
-        depth=1,
-        below_eval="eval",
-        kinds=_KINDS,
-        synthetic=_SYNTHETIC,
-        secret=True,
-        without_video=_WITHOUT_VIDEO,
-        known_gaps=_UNFILMED,
-        rate=24_000,
+        clip=re.compile(_FOLD_ROOM + r"_deg-?[0-9]+_start[0-9]+"), example="fold3_room12_mix001_deg359_start2246",
+        splits=_starss(True), below_eval="eval", without_video=_WITHOUT_VIDEO, known_gaps=_UNFILMED, **_RECORDINGS,
     ),
     DatasetSpec(
-        name="dcase2020",
-        title="TAU-NIGENS Spatial Sound Events 2020",
-        usual=("TAU-NIGENS2020", "DCASE2020"),
+        name="dcase2020", title="TAU-NIGENS Spatial Sound Events 2020", usual=("TAU-NIGENS2020", "DCASE2020"),
         dialects=("dcase2020",),
         signs=(TreeSign(r"(^|/)fold\d+_room\d+_mix\d+_ov\d\.", 1, "2020 clip names (…_ov1)"),),
         label_signs=(
             LabelSign(r"fold\d_room\d_mix\d+_ov\d\.", r"dcase2020.*", 3, "2020 file names (…_ov1)"),
             LabelSign(r"(?i)dcase-?2020|nigens", r"dcase2020.*", 2, "2020 in the path"),
         ),
-        clip=re.compile(_FOLD_ROOM + r"_ov[12]"),
-        mix=_MIX,
-        example="fold1_room1_mix001_ov1",
-        tops=_DCASE,
-        splits=_IN_2020,
-        rate=24_000,
+        clip=re.compile(_FOLD_ROOM + r"_ov[12]"), mix=_MIX, example="fold1_room1_mix001_ov1",
+        tops=_DCASE, splits=_IN_2020, rate=24_000,
     ),
     DatasetSpec(
-        name="dcase2019",
-        title="TAU Spatial Sound Events 2019",
-        usual=("TAU-SSE2019", "DCASE2019"),
+        name="dcase2019", title="TAU Spatial Sound Events 2019", usual=("TAU-SSE2019", "DCASE2019"),
         dialects=("dcase2019",),
         signs=(TreeSign(r"(^|/)split\d_(ir\d_ov\d_)?\d+\.", 1, "2019 clip names (split…)"),),
         label_signs=(
@@ -334,24 +317,15 @@ DATASETS: tuple[DatasetSpec, ...] = (
             LabelSign(r"(?i)dcase-?2019|tau-sse", r"dcase2019.*", 2, "2019 in the path"),
         ),
         clip=re.compile(r"split(?P<fold>[0-9])_ir(?P<room>[0-9])_ov[12]_(?P<mix>[0-9]{1,4})"),
-        mix=re.compile(r"split(?P<fold>0)_(?P<mix>[0-9]{1,4})"),
-        example="split1_ir0_ov1_1",
-        tops=_DCASE,
-        rate=48_000,
+        mix=re.compile(r"split(?P<fold>0)_(?P<mix>[0-9]{1,4})"), example="split1_ir0_ov1_1", tops=_DCASE, rate=48_000,
     ),
     DatasetSpec(
-        name="spatialscaper",
-        title="SpatialScaper output",
-        dialects=("spatialscaper",),
+        name="spatialscaper", title="SpatialScaper output", dialects=("spatialscaper",), tops=_SCAPER,
         signs=(TreeSign(r"(^|/)(foa|mic)_labels/|_fmt-(foa|mic)_seed-", 1, "foa_labels or mic_labels"),),
         label_signs=(LabelSign(r"_fmt-(foa|mic)_seed-\d+", r"spatialscaper", 3, "SpatialScaper file names"),),
-        tops=_SCAPER,
     ),
     DatasetSpec(
-        name="starss23",
-        title="STARSS23",
-        usual=("STARSS23", "starss23", "STARSS2023"),
-        dialects=("starss23",),
+        name="starss23", title="STARSS23", usual=("STARSS23", "starss23", "STARSS2023"), dialects=("starss23",),
         signs=(
             TreeSign(r"(^|/)dev-(train|test)-(sony|tau)/", 1, "split folders of sony and tau"),
             TreeSign(r"(^|/)dev-test/fold4_room\d+_mix", 100, "fold 4 in dev-test"),
@@ -365,87 +339,39 @@ DATASETS: tuple[DatasetSpec, ...] = (
             LabelSign(r"dev-(train|test)-(sony|tau)", r"starss2.", 1, "STARSS split folders"),
             LabelSign(r"(?i)starss-?23", r"starss23|dcase202[34]-.*", 1, "STARSS23 in the path"),
         ),
-        edition=_starss_edition,
-        clip=_STARSS,
-        mix=_MIX,
-        example="fold3_room4_mix001",
-        tops=_DCASE,
-        splits=_starss(True),
-        depth=1,
-        below_eval="any",
-        kinds=_KINDS,
-        synthetic=_SYNTHETIC,
-        evaluation=frozenset(f"mix{mix:03d}" for mix in range(1, 80)),
-        secret=True,
-        counted=True,
-        without_video=_WITHOUT_VIDEO,
-        known_gaps=_UNFILMED,
-        rate=24_000,
-        subtype="PCM_16",
-        picture=(1920, 960),
-        pictures=NTSC,
+        edition=_starss_edition, clip=_STARSS, mix=_MIX, example="fold3_room4_mix001", splits=_starss(True),
+        evaluation=frozenset(f"mix{mix:03d}" for mix in range(1, 80)), counted=True, below_eval="any",
+        without_video=_WITHOUT_VIDEO, known_gaps=_UNFILMED, subtype="PCM_16", picture=(1920, 960), pictures=NTSC,
+        **_RECORDINGS,
     ),
     DatasetSpec(
-        name="starss22",
-        title="STARSS22",
-        usual=("STARSS22", "starss22", "STARSS2022"),
-        dialects=("starss22",),
+        name="starss22", title="STARSS22", usual=("STARSS22", "starss22", "STARSS2022"), dialects=("starss22",),
         label_signs=(
             LabelSign(r"(?i)starss-?22", r"starss22", 1, "STARSS22 in the path"),
-            LabelSign(
-                r"(?i)dcase-?2022", r"starss22|dcase2023-submission|dcase2020-output", 1, "2022 in the path"
-            ),
+            LabelSign(r"(?i)dcase-?2022", r"starss22|dcase2023-submission|dcase2020-output", 1, "2022 in the path"),
         ),
-        clip=_STARSS,
-        mix=_MIX,
-        example="fold3_room4_mix001",
-        tops=_DCASE,
-        splits=_starss(False),
-        depth=1,
-        below_eval="any",
-        kinds=_KINDS,
-        synthetic=_SYNTHETIC,
-        secret=True,
-        counted=True,
-        rate=24_000,
-        subtype="PCM_16",
+        clip=_STARSS, mix=_MIX, example="fold3_room4_mix001", splits=_starss(False), counted=True, below_eval="any",
+        subtype="PCM_16", **_RECORDINGS,
     ),
     DatasetSpec(
-        name="dcase2021",
-        title="TAU-NIGENS Spatial Sound Events 2021",
-        usual=("TAU-NIGENS2021", "DCASE2021"),
+        name="dcase2021", title="TAU-NIGENS Spatial Sound Events 2021", usual=("TAU-NIGENS2021", "DCASE2021"),
         dialects=("dcase2020",),
         signs=(
             TreeSign(rf"(^|/)dev-({_VALID}|test)/fold[56]_room\d+_mix", 100, "folds 5 and 6 in 2021 split folders"),
-            TreeSign(
-                rf"(^|/)dev-(train|{_VALID})/fold\d_room\d+_mix|_eval/eval-test/", 1, "2021 split folders", 1
-            ),
+            TreeSign(rf"(^|/)dev-(train|{_VALID})/fold\d_room\d+_mix|_eval/eval-test/", 1, "2021 split folders", 1),
         ),
         label_signs=(
             LabelSign(r"dev-(train|val|test)/", r"dcase2020", 1, "2021 split folders"),
             LabelSign(r"(?i)dcase-?2021", r"dcase2020.*", 2, "2021 in the path"),
         ),
-        clip=_STARSS,
-        mix=_MIX,
-        example="fold1_room1_mix001",
-        tops=_DCASE,
-        splits=_IN_2021,
-        depth=1,
-        below_eval="any",
-        kinds={fold: split.name for split in _IN_2021 for fold in split.folds},
-        rate=24_000,
+        clip=_STARSS, mix=_MIX, example="fold1_room1_mix001", splits=_IN_2021, below_eval="any",
+        kinds={fold: split.name for split in _IN_2021 for fold in split.folds}, **_SHARED,
     ),
     DatasetSpec(
-        name="dcase2026",
-        title="the DCASE 2026 set",
-        usual=("DCASE2026", "dcase2026"),
-        dialects=("dcase2026",),
+        name="dcase2026", title="the DCASE 2026 set", usual=("DCASE2026", "dcase2026"), dialects=("dcase2026",),
     ),
     DatasetSpec(
-        name="so-dataset",
-        title="SO-Dataset",
-        usual=("SO-Dataset", "so-dataset"),
-        dialects=("so-dataset",),
+        name="so-dataset", title="SO-Dataset", usual=("SO-Dataset", "so-dataset"), dialects=("so-dataset",),
         label_signs=(LabelSign(r"foa_[0-9a-f]{20}", r"so-dataset", 4, "SO-Dataset file names"),),
     ),
     *plugins.rows("datasets", DatasetSpec),
