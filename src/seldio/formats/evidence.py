@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -52,11 +52,6 @@ class SampleColumn:
     def whole(self) -> bool:
         """Whether every number is a whole one, however written."""
         return bool((self.values == np.rint(self.values)).all())
-
-    def share(self, low: float, high: float) -> float:
-        """The share of values inside [low, high]; 1 for an empty column."""
-        inside = (self.values >= low) & (self.values <= high)
-        return float(inside.mean()) if len(self.values) else 1.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,7 +126,7 @@ def summed(files: Sequence[Taken], shape: Shape | None = None) -> Sample:
         files = [file.through(shape) for file in files]
     header = next((file.header for file in files if file.header), ())
     rows = [row for file in files for row in file.rows]
-    widths = [_width(row) for row in rows]
+    widths = [row.count(",") + 1 if _simple(row) else len(_split(row)) for row in rows]
     counts = collections.Counter(widths)
     width = counts.most_common(1)[0][0] if rows else len(header)
     kept = [row for row, cells in zip(rows, widths, strict=True) if cells == width]
@@ -180,11 +175,6 @@ def _split(line: str) -> list[str]:
         return line.split(",")
     found = next((n for n in range(12, 2, -1) if delimiter_of(line, n) != ","), 0)
     return line.split(delimiter_of(line, found)) if found else [line]
-
-
-def _width(line: str) -> int:
-    """How many cells a line has."""
-    return line.count(",") + 1 if _simple(line) else len(_split(line))
 
 
 def _simple(line: str) -> bool:
@@ -246,15 +236,17 @@ def marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
         elif seen.words > len(seen.values):
             yield OUT, f"column {number} holds words"
         elif len(seen.values):
-            yield from _number_marks(part.kind, seen, f"column {number}")
-            yield from _FIELDS[part.field](dialect, seen, f"column {number}")
+            yield from _kind_marks(part.kind, seen, f"column {number}")
+            yield from _value_marks(dialect, part.field, seen, f"column {number}")
     if dialect.columns[-1].field == "z" or "x" in dialect.carries:
         yield from _norm_marks(dialect, sample)
     if dialect.hop == clock.HOP_2019:
         yield from _grid_marks(dialect, sample)
     if dialect.newline == "\r\n":
         yield (1, "CR LF line ends") if sample.crlf else (-1, "LF line ends")
-    yield from _name_marks(dialect, sample)
+    for pattern, dialects, points, sentence in _SIGNS:
+        if re.fullmatch(dialects, dialect.name) and all(re.search(pattern, name) for name in sample.names):
+            yield points, sentence
 
 
 def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
@@ -275,7 +267,7 @@ def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
 _WORDS = {"class_id": "class", "distance": "dist"}
 
 
-def _number_marks(kind: str, seen: SampleColumn, where: str) -> Iterator[Mark]:
+def _kind_marks(kind: str, seen: SampleColumn, where: str) -> Iterator[Mark]:
     if kind in ("int", "flag"):
         if not seen.whole:
             yield _strays(seen.values != np.rint(seen.values)), f"{where} has decimals"
@@ -292,109 +284,65 @@ def _strays(wrong: np.ndarray[Any, np.dtype[np.bool_]]) -> float:
     return -2 if wrong.mean() <= _FEW_STRAYS else OUT
 
 
-def _share(seen: SampleColumn) -> float:
-    """How much what the values have in common tells: few rows tell little."""
-    return min(1.0, len(seen.values) / ENOUGH)
-
-
-def _range(seen: SampleColumn) -> str:
-    """``only 3``, or ``0 to 3``."""
-    low, high = seen.values.min(), seen.values.max()
-    return f"only {_number(low)}" if low == high else f"{_number(low)} to {_number(high)}"
-
-
 def _number(value: float) -> str:
     return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")
 
 
-def _frame(dialect: Dialect, seen: SampleColumn, _: str) -> Iterator[Mark]:
-    if dialect.clip_frames and seen.values.max() >= dialect.clip_frames:
-        yield -3, f"frames go up to {_number(seen.values.max())}, its clips have {dialect.clip_frames}"
-
-
-def _class(dialect: Dialect, seen: SampleColumn, _: str) -> Iterator[Mark]:
-    highest, classes = seen.values.max(), len(vocabulary(dialect.vocabulary))
-    if highest >= classes:
-        yield -3, f"class numbers go up to {_number(highest)}, its classes to {classes - 1}"
-
-
-def _source(dialect: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
-    low, high = seen.values.min(), seen.values.max()
-    if low < -1 or high > 60:
-        yield _strays((seen.values < -1) | (seen.values > 60)), f"{where} holds {_range(seen)}: no source numbers"
-    elif low < 0:
-        track = dialect.fills.get("source") == low
-        yield (2, f"tracks are {_number(low)}") if track else (-2, f"{where} holds {_number(low)}")
-    elif high <= 15:
-        # a single azimuth is hardly ever 0, a source number often
-        yield 2 * (_share(seen) if high else 1), f"{where} holds {_range(seen)}: source numbers"
-
-
-def _azimuth(dialect: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
-    low, high = seen.values.min(), seen.values.max()
-    if max(-low, high) > 360:
-        yield _strays(np.abs(seen.values) > 360), f"{where} holds {_range(seen)}: no azimuths"
-    elif low >= 0 and high <= 15 and seen.whole and dialect.index("source") is None:
-        yield -2 * (_share(seen) if high else 1), f"{where} holds {_range(seen)}: hardly azimuths"
-    elif max(-low, high) <= 1.75 and seen.decimals:
-        yield -2 * _share(seen), f"{where} stays within ±{_number(max(-low, high))}"
-    elif max(-low, high) > 90 and not dialect.folded:
-        yield 1, f"{where} holds {_range(seen)}: azimuths"
-
-
-def _elevation(_: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
-    outside = 1 - seen.share(-90, 90)
-    if outside:
-        many = outside > 0.05 and len(seen.values) >= FEW
-        yield (-6 if many else -3 if outside > 0.05 else -1), f"{where} holds {_range(seen)}: no elevations"
-    elif seen.values.min() < 0:
-        yield 1, f"{where} has values below 0 and within ±90: elevations"
-
-
-def _distance(dialect: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
-    low, high = seen.values.min(), seen.values.max()
-    if dialect.kind("distance") == "zero":
-        zero = (1, f"{where} is always 0") if seen.decimals else (3, f"{where} is the constant 0")
-        yield zero if not seen.values.any() else (OUT, f"{where} is not constant 0")
-    elif low < 0 and low != dialect.unknown_distance:
-        strays = _strays((seen.values < 0) & (seen.values != (dialect.unknown_distance or 0)))
-        yield strays, f"{where} goes down to {_number(low)}: no distances"
-    elif dialect.metre == 1 and high > 40:
-        yield -6, f"{where} goes up to {_number(high)}: no metres"
-    elif dialect.metre == 100 and low >= 0 and high <= 1:
-        # what a system puts out may be 0 here and there
-        doubt = 1 if dialect.role == "label" else _share(seen)
-        yield -1 - 3 * doubt, f"{where} holds {_range(seen)}: hardly centimetres"
-    elif dialect.metre == 100:
-        yield (1, f"{where} goes up to {_number(high)}: centimetres") if high > 40 else (
-            -1, f"{where} goes up to {_number(high)} only: few centimetres"
-        )  # fmt: skip
-    elif not seen.values.any():
-        yield -2 * _share(seen), f"{where} is always 0"
-
-
-def _axis(_: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
-    if np.abs(seen.values).max() > LONGEST:
-        yield _strays(np.abs(seen.values) > LONGEST), f"{where} holds {_range(seen)}: no unit vectors"
-
-
-def _onscreen(_: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
-    if np.isin(seen.values, (0, 1)).all():
-        yield 1 + _share(seen), f"{where} holds {_range(seen)}: in the picture or not"
-    else:
-        yield -6, f"{where} is not 0 or 1"
-
-
-def _time(_: Dialect, seen: SampleColumn, where: str) -> Iterator[Mark]:
-    if (seen.values < 0).any():
-        yield -3, f"{where} holds times before 0"
-
-
-_FIELDS: dict[str, Callable[[Dialect, SampleColumn, str], Iterator[Mark]]] = {
-    "frame": _frame, "class_id": _class, "source": _source, "azimuth": _azimuth, "elevation": _elevation,
-    "distance": _distance, "x": _axis, "y": _axis, "z": _axis, "onscreen": _onscreen, "onset": _time,
-    "offset": _time,
-}  # fmt: skip
+def _value_marks(dialect: Dialect, field: str, seen: SampleColumn, where: str) -> Iterator[Mark]:
+    """What the values of one column say."""
+    values = seen.values
+    low, high, size = float(values.min()), float(values.max()), float(np.abs(values).max())
+    holds = f"{where} holds {f'only {_number(low)}' if low == high else f'{_number(low)} to {_number(high)}'}"
+    up = f"{where} goes up to {_number(high)}"
+    share = min(1.0, len(values) / ENOUGH)  # what all values have in common tells little where they are few
+    match field:
+        case "frame" if dialect.clip_frames and high >= dialect.clip_frames:
+            yield -3, f"frames go up to {_number(high)}, its clips have {dialect.clip_frames}"
+        case "class_id" if high >= (classes := len(vocabulary(dialect.vocabulary))):
+            yield -3, f"class numbers go up to {_number(high)}, its classes to {classes - 1}"
+        case "source" if low < -1 or high > 60:
+            yield _strays((values < -1) | (values > 60)), f"{holds}: no source numbers"
+        case "source" if low < 0:
+            track = dialect.fills.get("source") == low
+            yield (2, f"tracks are {_number(low)}") if track else (-2, f"{where} holds {_number(low)}")
+        case "source" if high <= 15:  # a single azimuth is hardly ever 0, a source number often
+            yield 2 * (share if high else 1), f"{holds}: source numbers"
+        case "azimuth" if size > 360:
+            yield _strays(np.abs(values) > 360), f"{holds}: no azimuths"
+        case "azimuth" if low >= 0 and high <= 15 and seen.whole and dialect.index("source") is None:
+            yield -2 * (share if high else 1), f"{holds}: hardly azimuths"
+        case "azimuth" if max(-low, high) <= 1.75 and seen.decimals:
+            yield -2 * share, f"{where} stays within ±{_number(max(-low, high))}"
+        case "azimuth" if max(-low, high) > 90 and not dialect.folded:
+            yield 1, f"{holds}: azimuths"
+        case "elevation":
+            if outside := 1 - float(((values >= -90) & (values <= 90)).mean()):
+                many = outside > 0.05 and len(values) >= FEW
+                yield (-6 if many else -3 if outside > 0.05 else -1), f"{holds}: no elevations"
+            elif low < 0:
+                yield 1, f"{where} has values below 0 and within ±90: elevations"
+        case "distance" if dialect.kind("distance") == "zero":
+            zero = (1, f"{where} is always 0") if seen.decimals else (3, f"{where} is the constant 0")
+            yield zero if not values.any() else (OUT, f"{where} is not constant 0")
+        case "distance" if low < 0 and low != dialect.unknown_distance:
+            strays = _strays((values < 0) & (values != (dialect.unknown_distance or 0)))
+            yield strays, f"{where} goes down to {_number(low)}: no distances"
+        case "distance" if dialect.metre == 1 and high > 40:
+            yield -6, f"{up}: no metres"
+        case "distance" if dialect.metre == 100 and low >= 0 and high <= 1:
+            # what a system puts out may be 0 here and there
+            yield -1 - 3 * (1 if dialect.role == "label" else share), f"{holds}: hardly centimetres"
+        case "distance" if dialect.metre == 100:
+            yield (1, f"{up}: centimetres") if high > 40 else (-1, f"{up} only: few centimetres")
+        case "distance" if not values.any():
+            yield -2 * share, f"{where} is always 0"
+        case "x" | "y" | "z" if size > LONGEST:
+            yield _strays(np.abs(values) > LONGEST), f"{holds}: no unit vectors"
+        case "onscreen":
+            fits = bool(np.isin(values, (0, 1)).all())
+            yield (1 + share, f"{holds}: in the picture or not") if fits else (-6, f"{where} is not 0 or 1")
+        case "onset" | "offset" if low < 0:
+            yield -3, f"{where} holds times before 0"
 
 
 def _norm_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
@@ -429,9 +377,3 @@ _SIGNS: tuple[LabelSign, ...] = (
     LabelSign(r"(?i)metadata", r"starss2.|dcase20(19|20|25)|spatialscaper", 0.5, "a metadata folder"),
     LabelSign(r"(?i)subm|predict|output|result", r".*-(submission|output)", 0.5, "the folder's name"),
 )
-
-
-def _name_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
-    for pattern, dialects, points, sentence in _SIGNS:
-        if re.fullmatch(dialects, dialect.name) and all(re.search(pattern, name) for name in sample.names):
-            yield points, sentence

@@ -35,8 +35,8 @@ from seldio.formats.recognise import (
     Recognised,
     clip_names,
     files_by_layout,
+    format_of_file,
     in_utf8,
-    is_annotations,
     is_table,
     read_files,
     usable,
@@ -267,17 +267,10 @@ class _Evidence:
         """Say what a file is that begins and ends with *data*."""
         name = "stdin.csv" if entry.name == "<stdin>" else entry.name
         file = TextFile(entry.path, name, "", data)
-        item = format if isinstance(format, ItemFormat) else None
-        if format is None and not is_annotations(file):
-            item = item_formats.recognise(data, entry.name)
-        if item is not None:
-            self.questions.setdefault(item.name, []).append(entry)
-        elif (
-            format is not None
-            or source.single
-            or name.lower().endswith((".csv", PARQUET_SUFFIX))
-            or is_annotations(file)
-        ):
+        found = format or format_of_file(file)
+        if isinstance(found, ItemFormat):
+            self.questions.setdefault(found.name, []).append(entry)
+        elif found is not None or source.single or name.lower().endswith((".csv", PARQUET_SUFFIX)):
             known = not self.whole and not name.lower().endswith(".csv")  # by its first bytes
             self.labels.append((entry, dataclasses.replace(file, data=data[:_HEAD]) if known else file))
 

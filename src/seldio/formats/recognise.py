@@ -22,6 +22,7 @@ from seldio.formats.dcase_json import looks_like
 from seldio.formats.detect import Detection, Wanted, closest, detect, means_the_same, offered, wished
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.evidence import signature
+from seldio.formats.items import ItemFormat
 from seldio.formats.json_records import in_lines
 from seldio.formats.json_text import parse, parse_lines
 from seldio.formats.label_csv import Dialect
@@ -152,6 +153,14 @@ def is_annotations(file: TextFile) -> bool:
 
 
 _ANNOTATIONS = re.compile(r"(?i)(?:^|[/_])mix\d+[^/]*_(?:std|inference)\.json$")
+
+
+def format_of_file(file: TextFile) -> Format | ItemFormat | None:
+    """The format that the first bytes and the name of one file tell: questions, predictions, or labels in JSON.
+
+    None of label files in csv, whose rows have to be looked at (:func:`files_by_layout`), and of all that is neither.
+    """
+    return _format("dcase2026") if is_annotations(file) else item_formats.recognise(file.data, file.name)
 
 
 def _detected(group: Sequence[TextFile]) -> Detection | None:
