@@ -26,7 +26,7 @@ from seldio.formats import diagnosis
 from seldio.formats.bad_rows import BadRows
 from seldio.formats.base import FileRows, Format, Ints, Place, Reading, TextFile, assembled
 from seldio.formats.cells import KINDS, LIMIT, plain_exponents
-from seldio.schema.events import ClipFile
+from seldio.schema.events import COLUMNS, ClipFile
 from seldio.vocabularies import spelling, vocabulary
 
 
@@ -148,10 +148,6 @@ class CsvPart(FileRows):
         text, ends = self._text
         return text[ends[line - 2] + 1 if line > 1 else 0 : ends[line - 1]]
 
-    def line(self, row: int) -> int:
-        """The 1-based physical line of *row*."""
-        return int(self.physical[row]) if self.physical is not None else row + 1 + self.skipped
-
     def lines(self, rows: Ints) -> Ints:
         """See :meth:`FileRows.lines`."""
         return self.physical[rows] if self.physical is not None else rows + (1 + self.skipped)
@@ -163,7 +159,7 @@ class CsvPart(FileRows):
         return self._last[1]
 
     def _place(self, row: int, field: str | None) -> Place:
-        line = self.line(row)
+        line = int(self.physical[row]) if self.physical is not None else row + 1 + self.skipped
         raw = self.text(line)
         text, index = raw.decode(), self.dialect.index(field)
         if index is None:
@@ -200,7 +196,9 @@ def _parse_all(dialect: Dialect, parts: Sequence[CsvPart], checked: bool = False
         table = _parse(dialect, joined, decimals, pointed, len(joined))
     if table is None or not (checked or all(map(_small, table.columns))):
         return None
-    _count_rows(parts, bodies)
+    for part, body in zip(parts, bodies, strict=True):
+        # numpy counts a byte several times faster than bytes.count
+        part.rows = int(np.count_nonzero(np.frombuffer(body, np.uint8) == 10))
     return table if sum(part.rows for part in parts) == table.num_rows else None
 
 
@@ -263,11 +261,7 @@ def _parse(dialect: Dialect, data: bytes, decimals: bool, pointed: bool, block: 
             csv.ReadOptions(column_names=list(types), use_threads=len(data) > 1 << 20, block_size=block),
             csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
             csv.ConvertOptions(
-                column_types=types,
-                null_values=[],
-                strings_can_be_null=False,
-                true_values=["1"],
-                false_values=["0"],
+                column_types=types, null_values=[], strings_can_be_null=False, true_values=["1"], false_values=["0"]
             ),
         )
     except pa.ArrowInvalid:
@@ -282,12 +276,6 @@ def _small(column: pa.ChunkedArray) -> bool:
     """Whether all numbers are below the grammar's limit (and so neither infinite nor NaN)."""
     chunks = [] if pa.types.is_boolean(column.type) else [chunk.to_numpy() for chunk in column.chunks]
     return all(chunk.max() < LIMIT and chunk.min() > -LIMIT for chunk in chunks if len(chunk))
-
-
-def _count_rows(parts: Sequence[CsvPart], bodies: Sequence[bytes]) -> None:
-    for part, body in zip(parts, bodies, strict=True):
-        # numpy counts a byte several times faster than bytes.count
-        part.rows = int(np.count_nonzero(np.frombuffer(body, np.uint8) == 10))
 
 
 # --- from file columns to event columns ------------------------------------------------------------
@@ -309,19 +297,14 @@ def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> Readin
         columns["distance"] = _metres(dialect, columns["distance"])
         if columns["distance"] is None:
             del columns["distance"]
-    if dialect.kind("elevation") == "real3inf":
-        columns |= _hemispheres(columns["elevation"])
-    for field, kind in (("azimuth", pa.float64()), ("elevation", pa.float64())):
-        if field in columns:
-            columns[field] = columns[field].cast(kind)
-    ordered = {field: columns[field] for field in _ORDER if field in columns}
-    return assembled(dialect, ordered, parts, whole)
-
-
-_ORDER = (
-    "frame", "onset", "offset", "class_id", "class_name", "source", "azimuth", "elevation", "distance",
-    "x", "y", "z", "onscreen", "hemisphere",
-)  # fmt: skip
+    if dialect.kind("elevation") == "real3inf":  # inf is no more than above: stored as 90 with a flag, -inf likewise
+        values = columns["elevation"].to_numpy()
+        open_ended = np.isinf(values)
+        columns["elevation"] = pa.array(np.where(open_ended, np.copysign(90.0, values), values))
+        columns |= {"hemisphere": pa.array(open_ended)} if open_ended.any() else {}
+    for field in {"azimuth", "elevation"} & columns.keys():
+        columns[field] = columns[field].cast(pa.float64())
+    return assembled(dialect, {field: columns[field] for field in COLUMNS if field in columns}, parts, whole)
 
 
 def _metres(dialect: Dialect, column: pa.ChunkedArray) -> pa.Array | None:
@@ -333,14 +316,6 @@ def _metres(dialect: Dialect, column: pa.ChunkedArray) -> pa.Array | None:
     if dialect.unknown_distance is None:
         return pa.array(metres)
     return pa.array(metres, mask=values == dialect.unknown_distance)
-
-
-def _hemispheres(column: pa.ChunkedArray) -> dict[str, pa.Array]:
-    """Elevation inf means no more than above: stored as 90 with a flag (-inf and -90 likewise)."""
-    values = column.to_numpy()
-    open_ended = np.isinf(values)
-    found = {"elevation": pa.array(np.where(open_ended, np.copysign(90.0, values), values))}
-    return found | ({"hemisphere": pa.array(open_ended)} if open_ended.any() else {})
 
 
 def _classes(dialect: Dialect, names: pa.ChunkedArray) -> dict[str, Any]:
@@ -401,12 +376,18 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> pa.Array:
     if part.kind == "zero":
         return pa.array(["0"] * table.num_rows)
     if part.field in ("x", "y", "z"):
-        return KINDS["real"].render(_axis(table, part.field))
+        if part.field in table.column_names:
+            return KINDS["real"].render(table[part.field].to_numpy())
+        unit = geometry.to_cartesian(table["azimuth"].to_numpy(), table["elevation"].to_numpy())
+        return KINDS["real"].render(unit["xyz".index(part.field)])
     if part.field not in table.column_names:
         return pa.array([str(dialect.fills[part.field])] * table.num_rows)
     values = table[part.field].combine_chunks()
     if part.field == "distance":
-        values = _disk_distance(dialect, values)
+        metres = values.to_numpy(zero_copy_only=False).astype(np.float64)
+        # 1.81 m is 181.00000000000003 cm in binary; nine decimals are more than any file holds
+        scaled = np.round(metres * dialect.metre, 9) if dialect.metre != 1 else metres
+        values = np.where(np.isnan(metres), dialect.unknown_distance or 0, scaled)
     if part.field == "elevation" and part.kind == "real3inf" and "hemisphere" in table.column_names:
         open_ended = table["hemisphere"].to_numpy(zero_copy_only=False)
         values = np.where(open_ended, np.copysign(np.inf, values), values)
@@ -415,22 +396,6 @@ def _cells(dialect: Dialect, part: column, table: pa.Table) -> pa.Array:
     values = np.asarray(values.to_numpy(zero_copy_only=False) if isinstance(values, pa.Array) else values)
     # adding 0.0 turns -0.0 into 0.0
     return KINDS[part.kind].render(values + 0.0 if values.dtype.kind == "f" else values)
-
-
-def _axis(table: pa.Table, axis: str) -> Any:
-    """x, y or z as given, else of the unit vector towards azimuth and elevation."""
-    if axis in table.column_names:
-        return table[axis].to_numpy()
-    unit = geometry.to_cartesian(table["azimuth"].to_numpy(), table["elevation"].to_numpy())
-    return unit["xyz".index(axis)]
-
-
-def _disk_distance(dialect: Dialect, metres: pa.Array) -> Any:
-    values = metres.to_numpy(zero_copy_only=False).astype(np.float64)
-    unknown = np.isnan(values)
-    # 1.81 m is 181.00000000000003 cm in binary; nine decimals are more than any file holds
-    scaled = np.round(values * dialect.metre, 9) if dialect.metre != 1 else values
-    return np.where(unknown, dialect.unknown_distance or 0, scaled)
 
 
 def _name_cells(dialect: Dialect, table: pa.Table) -> pa.Array:

@@ -146,7 +146,15 @@ def read_parquet(data: bytes, path: str, sink: Sink) -> pa.Table | None:
     A file that is damaged or too large is ``SYN301``; columns that no event table has, or of other
     types, are ``SYN302``. Types that hold the same values (64-bit numbers, plain strings) are cast.
     """
-    return guarded(data, path, sink, _read)
+
+    def read(file: pq.ParquetFile) -> pa.Table | Wrong:
+        if wrong := _unknown_columns(file.schema_arrow):
+            return wrong
+        table = file.read()
+        table.validate(full=True)
+        return _conformed(table)
+
+    return guarded(data, path, sink, read)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -178,25 +186,11 @@ def opened(data: bytes) -> pq.ParquetFile:
     Raises:
         One of the errors that :func:`guarded` turns into a finding.
     """
-    return pq.ParquetFile(pa.BufferReader(data), metadata=_metadata(data), page_checksum_verification=True)
-
-
-def _read(file: pq.ParquetFile) -> pa.Table | Wrong:
-    if wrong := _unknown_columns(file.schema_arrow):
-        return wrong
-    table = file.read()
-    table.validate(full=True)
-    return _conformed(table)
-
-
-def _metadata(data: bytes) -> Any:
-    """The file's metadata without its Arrow schema.
-
-    So columns are read as what they are stored as: an extension type would run code of its own.
-    """
+    # Without the Arrow schema in it, columns are read as what they are stored as: an extension type would run code.
     length = int.from_bytes(data[-8:-4], "little")
     footer = data[-8 - length : -8].replace(_ARROW, _NO_ARROW)
-    return pq.ParquetFile(pa.BufferReader(MAGIC + footer + data[-8:]), arrow_extensions_enabled=False).metadata
+    bare = pq.ParquetFile(pa.BufferReader(MAGIC + footer + data[-8:]), arrow_extensions_enabled=False)
+    return pq.ParquetFile(pa.BufferReader(data), metadata=bare.metadata, page_checksum_verification=True)
 
 
 def too_large(metadata: Any) -> Wrong | None:
@@ -292,19 +286,13 @@ def _kept(metadata: Mapping[bytes, bytes], clips: pa.Array) -> tuple[pa.Array, O
 
 def _is_sound(file: ClipFile) -> bool:
     """Whether a file's record can be used; whether its name is safe is seen where it is written."""
-    record: dict[str, Any] = dataclasses.asdict(file)
-    kinds: dict[str, Any] = {
-        "clip": str,
-        "name": str,
-        "final_newline": bool,
-        "frames": (int, NoneType),
-        "extra": (str, NoneType),
-    }
+    kinds: dict[str, Any] = {"clip": str, "name": str, "final_newline": bool, "frames": (int, NoneType),
+                             "extra": (str, NoneType)}  # fmt: skip
     return (
-        all(isinstance(record[name], kind) for name, kind in kinds.items())
-        and record["newline"] in ("\n", "\r\n")
-        and 0 <= (record["frames"] or 0) <= 10_000_000
-        and _is_object(record["extra"])
+        all(isinstance(getattr(file, name), kind) for name, kind in kinds.items())
+        and file.newline in ("\n", "\r\n")
+        and 0 <= (file.frames or 0) <= 10_000_000
+        and _is_object(file.extra)
     )
 
 
@@ -353,24 +341,18 @@ class ParquetFormat(Format):
         return stream.getvalue()
 
 
-def _parts(path: str, table: pa.Table) -> list[ParquetPart]:
-    """A part for each run of rows of one clip, and one without rows for each silent clip."""
+def reading_of(table: pa.Table, path: str) -> Reading:
+    """An event table, shown as *path* in findings: a part for each run of rows of a clip, and for each silent clip."""
     codes, names = clip_codes(table)
     files = {file.clip: file for file in origin_of(table).files}
     bounds = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
     parts = []
     for start, end in pairwise(bounds):
         clip = names[codes[start]]
-        file = files.get(clip) or ClipFile(clip, f"{clip}.csv")
-        parts.append(ParquetPart(path, table, file, start, end - start))
-    heard = {part.origin.clip for part in parts}
-    silent = [file for file in files.values() if file.clip not in heard]
-    return [*parts, *(ParquetPart(path, table, file, len(codes), 0) for file in silent)]
-
-
-def reading_of(table: pa.Table, path: str) -> Reading:
-    """An event table with the runs of rows of its clips, shown as *path* in findings."""
-    return Reading(PARQUET, table, _parts(path, table))
+        parts.append(ParquetPart(path, table, files.get(clip) or ClipFile(clip, f"{clip}.csv"), start, end - start))
+    sounding = {part.origin.clip for part in parts}
+    silent = [file for file in files.values() if file.clip not in sounding]
+    return Reading(PARQUET, table, [*parts, *(ParquetPart(path, table, file, len(codes), 0) for file in silent)])
 
 
 PARQUET = ParquetFormat(
