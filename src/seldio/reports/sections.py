@@ -8,7 +8,8 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from seldio.findings import JSON_KEYS, SINGLY, Finding, Report, Rule, Severity, capped
 from seldio.reports.tables import (
@@ -180,17 +181,13 @@ def by_cause(findings: Sequence[Finding], most: int | None) -> tuple[list[list[F
     """
     if most is None:
         return [[finding] for finding in findings], {}
-    causes: dict[tuple[str, Severity, str | None], list[Finding]] = {}
+    cause = attrgetter("code", "severity", "hint")
+    same: dict[Any, list[Finding]] = {}
     for finding in findings:
-        causes.setdefault((finding.code, finding.severity, finding.hint), []).append(finding)
-    many = {cause for cause, same in causes.items() if files_of(same) > SINGLY}
-    firsts: list[Finding] = []
-    groups: dict[int, list[Finding]] = {}
-    for finding in findings:
-        cause = finding.code, finding.severity, finding.hint
-        if cause not in many or causes[cause][0] is finding:
-            firsts.append(finding)
-            groups[id(finding)] = causes[cause] if cause in many else [finding]
+        same.setdefault(cause(finding), []).append(finding)
+    wide = {name for name, group in same.items() if files_of(group) > SINGLY}
+    groups = {id(each): same[cause(each)] if cause(each) in wide else [each] for each in findings}
+    firsts = [finding for finding in findings if groups[id(finding)][0] is finding]
     shown = [groups[id(finding)] for finding in capped(firsts, most)[0]]
     left = Counter(finding.code for finding in findings)
     left.subtract(finding.code for group in shown for finding in group)

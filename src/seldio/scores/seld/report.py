@@ -229,13 +229,11 @@ def _values(case: SeldCase) -> Iterator[Notice]:
             )
 
 
-def _horizon(case: SeldCase) -> Iterator[Notice]:
+def _scored(case: SeldCase) -> Iterator[Notice]:
+    """Which rows are scored: up to which frame, and of which classes."""
+    who = "the program counts" if case.official else f"{case.profile.name} counts"
     for rows, noun in case.sides:
-        if not rows.beyond:
-            continue
-        only = _HORIZONS[case.profile.horizon]
-        who = "the program counts" if case.official else f"{case.profile.name} counts"
-        count = plural(rows.beyond, noun)
+        count, only = plural(rows.beyond, noun), _HORIZONS[case.profile.horizon]
         if rows is case.facts.prediction and rows.beyond > _FEW * rows.all:
             share = f"{rows.beyond:,} of {plural(rows.all, noun)} ({rows.beyond / rows.all:.0%})"
             yield Notice(
@@ -244,8 +242,17 @@ def _horizon(case: SeldCase) -> Iterator[Notice]:
                 "labels, or the padding of an output that was not cut at the end of the recording",
                 grave=True,
             )
-        else:
+        elif rows.beyond:
             yield Notice("last-frame", f"{count} not scored: {who} frames only {only}")
+    if not case.official or case.published is not None:
+        yield from _recorded(case)
+    for rows, noun in case.sides:
+        if rows.foreign:
+            beyond = f"a class beyond {len(case.labels) - 1}"
+            text = f"{plural(rows.foreign, noun)} with {beyond} not scored; the program never says so"
+            yield Notice("foreign-class", text, grave=True)
+        if rows.early:
+            yield Notice("negative-frame", f"{plural(rows.early, noun)} with a negative frame not scored", grave=True)
 
 
 #: The share of predicted rows behind the end that is no longer a matter of the last second.
@@ -260,8 +267,6 @@ _HORIZONS = {
 
 def _recorded(case: SeldCase) -> Iterator[Notice]:
     """Up to where the published definition counts."""
-    if case.official and case.published is None:
-        return
     clips, known = len(case.score.clips), case.facts.recorded
     labels = "up to the second of the last labelled frame"
     if known == clips:
@@ -275,16 +280,6 @@ def _recorded(case: SeldCase) -> Iterator[Notice]:
         rows = plural(case.facts.alarms, "prediction")
         text = f"{plural(case.facts.unlabelled, 'clip')} without labels: the {rows} there count wherever they are"
         yield Notice("empty-reference", f"{text}, unless the length of the recording is known")
-
-
-def _outside(case: SeldCase) -> Iterator[Notice]:
-    for rows, noun in case.sides:
-        if rows.foreign:
-            beyond = f"a class beyond {len(case.labels) - 1}"
-            text = f"{plural(rows.foreign, noun)} with {beyond} not scored; the program never says so"
-            yield Notice("foreign-class", text, grave=True)
-        if rows.early:
-            yield Notice("negative-frame", f"{plural(rows.early, noun)} with a negative frame not scored", grave=True)
 
 
 def _by_class(case: SeldCase) -> Iterator[Notice]:
@@ -345,27 +340,19 @@ def _segments(case: SeldCase) -> Iterator[Notice]:
 _MANY = 0.1
 
 
-def _edge(case: SeldCase) -> Iterator[Notice]:
-    """Errors at the threshold; folded azimuths are whole numbers, which compare exactly."""
+def _ties(case: SeldCase) -> Iterator[Notice]:
+    """Where the last bit of an error decides, or the order of rows."""
     edge = int(case.score.counts.edge.sum())
-    if not edge or not case.official or case.profile.measure is FOLDED:
-        return
-    what = "mean error" if case.profile.tally is official.segment_counts else "error"
-    verdict = "the last bit of the program's arithmetic decides whether that is near"
-    if case.profile.measure is CARTESIAN:
-        verdict = "counted as too far, since the program's unit vectors are a little shorter than 1"
-    yield Notice(
-        "at-threshold", f"{plural(edge, 'match', 'matches')} whose {what} is exactly {case.limits.angle:g}°: {verdict}"
-    )
-
-
-def _row_order(case: SeldCase) -> Iterator[Notice]:
+    if edge and case.official and case.profile.measure is not FOLDED:  # folded azimuths are whole numbers
+        what = "mean error" if case.profile.tally is official.segment_counts else "error"
+        verdict = "the last bit of the program's arithmetic decides whether that is near"
+        if case.profile.measure is CARTESIAN:
+            verdict = "counted as too far, since the program's unit vectors are a little shorter than 1"
+        text = f"{plural(edge, 'match', 'matches')} whose {what} is exactly {case.limits.angle:g}°"
+        yield Notice("at-threshold", f"{text}: {verdict}")
     if shared := case.facts.crowded:
-        yield Notice(
-            "row-order",
-            f"{plural(shared, 'frame')} with several references of one class: the program tells them apart by "
-            "the order of their rows, so that another order gives slightly different scores",
-        )
+        text = f"{plural(shared, 'frame')} with several references of one class: the program tells them apart by the "
+        yield Notice("row-order", text + "order of their rows, so that another order gives slightly different scores")
 
 
 def _jackknife(case: SeldCase) -> Iterator[Notice]:
@@ -392,6 +379,5 @@ _JACKKNIVES = {
 
 
 _CHECKS: tuple[Callable[[SeldCase], Iterator[Notice]], ...] = (
-    _mistakes, _unused, _clips, _values, _horizon, _recorded, _outside, _by_class, _repeated, _segments, _edge,
-    _row_order, _jackknife,
+    _mistakes, _unused, _clips, _values, _scored, _by_class, _repeated, _segments, _ties, _jackknife,
 )  # fmt: skip
