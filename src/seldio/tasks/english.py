@@ -10,7 +10,7 @@ import pyarrow as pa
 from seldio import plugins
 from seldio.schema.qa import Item, trusted
 from seldio.tasks import detect, estimate, reasoning
-from seldio.tasks.generation import Options, Place, ask_all
+from seldio.tasks.generation import GenerationOptions, Place, ask_all
 from seldio.tasks.scene import Scene, digest
 from seldio.tasks.task import Draft, Task
 
@@ -45,7 +45,7 @@ SO_BENCH = {name: task.weight for name, task in KNOWN.items() if name in TASKS}
 SOURCE_TASKS = tuple(task.name for task in KNOWN.values() if task.answer == "source")
 
 
-def stream(table: pa.Table, **options: Unpack[Options]) -> Iterator[Item]:
+def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[Item]:
     """The items of :func:`seldio.tasks.generate` one by one, before any selection; *skipped* is counted up."""
     return ask_all(table, TASKS | KNOWN, _itself, _item, **options)
 

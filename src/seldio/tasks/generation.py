@@ -40,7 +40,7 @@ class Place(NamedTuple):
     split: str
 
 
-class Options(TypedDict, total=False):
+class GenerationOptions(TypedDict, total=False):
     """What :func:`ask_all` is told beside the tasks; see :func:`seldio.tasks.generate`."""
 
     seed: Required[int]

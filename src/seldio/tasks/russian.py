@@ -25,7 +25,7 @@ from seldio import plugins
 from seldio.formats.ruenvaqa import option_lines, template
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
-from seldio.tasks.generation import Options, Place, ask_all
+from seldio.tasks.generation import GenerationOptions, Place, ask_all
 from seldio.tasks.margins import Margins
 from seldio.tasks.nouns import Clip, Noun, Sound, alike, clip_of, known_classes, nested, pairs
 from seldio.tasks.scene import Event, Scene, digest
@@ -386,7 +386,7 @@ REFUSED = {name: task.refused for name, task in _ALL.items() if task.refused}
 PROPORTIONS = {name: task.weight for name, task in TASKS.items()}
 
 
-def stream(table: pa.Table, **options: Unpack[Options]) -> Iterator[Item]:
+def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[Item]:
     """Russian items about the labels in *table*, one by one; arguments as of :func:`seldio.tasks.stream`.
 
     ``answer`` is the letter of the right option, ``canonical_answer`` its text. Ids are whole numbers, as the
