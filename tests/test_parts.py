@@ -77,12 +77,18 @@ def scored(path: Path) -> object:
     return "".join(render([report], "json"))
 
 
+def repaired(path: Path) -> object:
+    """What a repair would change."""
+    return seldio.validate(path, unsafe_fixes=True, diff=True).changes
+
+
 #: What a verb gives for a data set, by its name, and the data sets that it is for.
 VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "validate": (checked, ("labels", "radians", "angles", "questions", "mixed")),
     "validate --reference": (expected, ("labels",)),
     "validate --format": (checked_as_named, ("labels", "misnamed")),
     "score": (scored, ("radians", "angles", "misnamed")),
+    "validate --diff": (repaired, ("labels", "angles", "mixed")),
 }
 CASES = [(verb, name) for verb, (_, names) in VERBS.items() for name in names]
 
@@ -199,6 +205,7 @@ def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], objec
     assert {"LAB102", "LAB103", "SYN130"} <= codes("validate", "labels")
     assert "LAB301" in codes("validate", "radians")
     assert "LAB314" in codes("validate", "angles")
+    assert usual["validate --diff", "angles"]
     assert "LAB312" in codes("validate --format", "misnamed")
     assert {"QAI101", "QAI108", "QAI309"} <= codes("validate", "questions")
     assert {"SYN901", "SYN101"} <= codes("validate", "mixed")

@@ -248,7 +248,7 @@ class LabelGroup:
             tables.append(pa.ipc.open_stream(one.kept).read_all() if one.reading is None else one.reading.table)
             for number, file in enumerate(one.files):
                 if one.reading is not None:
-                    text, found = one.reading.parts[number].file, partial(_itself, one.reading)
+                    text, found = one.reading.parts[number].file, partial(getattr, one, "reading")
                 else:
                     part, place = self.places[file.path]
                     _, name, clip = part.files[place]
@@ -297,10 +297,6 @@ class LabelGroup:
         numbers = FileNumbers.joined([one.numbers for one in self.rows])
         clips = [part.origin.clip for part in filled]
         return Profile(self.format, self.named, numbers, clips, lengths, texts, column)
-
-
-def _itself(reading: Reading) -> Reading:
-    return reading
 
 
 def _of_set(

@@ -68,22 +68,18 @@ def _questions(source: Source) -> ItemReference | None:
         if format is None:
             return None
         reading = format.read(data, entry.path, raise_errors)
-        if format.holds == "predictions" and (reading is None or not _has_items(reading)):
+        items = [row for row in (reading.rows if reading is not None else ()) if isinstance(row, Item)]
+        if format.holds == "predictions" and not items:
             raise UsageError(f"{printable(source.path)} holds predictions; a reference is the questions they answer")
         if reading is None or not reading.rows:
             raise UsageError(f"{printable(source.path)} holds no question")
-        _check(reading)
-        rows = [row for row in reading.rows if isinstance(row, Item)]
-        gold = {id_value(row.id): row.answer or "" for row in rows}
+        _refuse_repeated_ids(reading)
+        gold = {id_value(row.id): row.answer or "" for row in items}
         return ItemReference(source.path, reading, {RUENVAQA: gold} if reading.home == "ruenvaqa" else {})
     return None
 
 
-def _has_items(reading: ItemReading) -> bool:
-    return any(isinstance(row, Item) for row in reading.rows)
-
-
-def _check(reading: ItemReading) -> None:
+def _refuse_repeated_ids(reading: ItemReading) -> None:
     """Stop at an id that stands twice: no prediction can be joined to it."""
     for finding in repeated_id.findings(ItemFile([ItemPart.of(ItemTable(reading))], lambda _: reading)):
         raise_errors(finding)

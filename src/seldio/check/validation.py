@@ -16,7 +16,7 @@ from operator import attrgetter
 from seldio import rules
 from seldio.check.items import CheckedItems, ItemCheck, check_kind, item_findings
 from seldio.check.labels import CheckedLabels, LabelCheck, LabelGroup
-from seldio.check.mera import Submission, submission_findings, submission_of
+from seldio.check.mera import submission_findings, submission_of
 from seldio.check.reference import AnyReference, load
 from seldio.check.settings import Settings
 from seldio.engines import each
@@ -138,7 +138,8 @@ def examine(
             check_kind(source.path, reference, [one for _, one in questions], any(labels))
         clips = reference if isinstance(reference, Reference) else None
         recognised = _check_labels(source, sets, clips, package is not None, found.append)
-        count = sum(len(part.files) for some in labels for part in some) + _files(questions, goal)
+        count = sum(len(part.files) for some in labels for part in some)
+        count += len({part.files[one.file].entry.path for part, one in questions}) or int(goal is not None)
         if package is None:
             collection = Collection.of(source, [one.reading for one in recognised], clips)
             count += _check_tree(source, collection, found.append, bool(questions), look if deep else None)
@@ -194,11 +195,6 @@ def _labels(check: LabelCheck, found: Sequence[Sequence[Part]], findings: list[F
             rows += [(part, group) for group in one]
         given.append(LabelGroup.of(rows))
     return given
-
-
-def _files(questions: Sequence[tuple[Part, CheckedItems]], goal: Submission | None) -> int:
-    """How many files of questions and predictions there are."""
-    return len({part.files[one.file].entry.path for part, one in questions}) or int(goal is not None)
 
 
 def _check_labels(

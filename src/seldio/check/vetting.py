@@ -63,7 +63,8 @@ class Faults:
         """The same, judged now, as if these labels were all there are."""
         first, wrong = dict(self.first), Counter(self.wrong)
         for labels in LabelGroup.of(self.rows):
-            stops = [one for one in labels.findings({}) if _stops(one.finding)]
+            found = labels.findings({})
+            stops = [one for one in found if one.finding.severity is Severity.ERROR or one.finding.code in _DOUBTFUL]
             first = {one.finding.code: one.finding for one in reversed(stops)} | first
             wrong.update(code for code, _ in {(one.finding.code, one.file) for one in stops})
         return Faults(self.files, self.noun, [], first, wrong)
@@ -117,8 +118,3 @@ def joined(some: Iterable[Faults]) -> Faults:
     for faults in some:
         every.add(faults)
     return every
-
-
-def _stops(finding: Finding) -> bool:
-    """Whether a finding is an error, or a doubt that is as grave: angles in radians would be rounded away."""
-    return finding.severity is Severity.ERROR or finding.code in _DOUBTFUL

@@ -27,7 +27,7 @@ MOST = 256
 ENGINES = ("local", "ray")
 
 
-class Engine(Protocol):
+class Runner(Protocol):
     """Something that works on parts elsewhere."""
 
     def map(self, work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
@@ -55,9 +55,9 @@ class _Running:
     name: str = "local"
     workers: int | None = 1
     ledger: Ledger | None = None
-    engine: Engine | None = None
+    engine: Runner | None = None
 
-    def started(self) -> Engine | None:
+    def started(self) -> Runner | None:
         """The engine; None to work in this process."""
         if self.engine is None:
             if self.name == "ray":

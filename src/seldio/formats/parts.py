@@ -195,7 +195,7 @@ def parts(
         UsageError: no such format exists; and what *sink* raises.
         SeldioError: the disk fails.
     """
-    chosen = _named(format) if isinstance(format, str) else format
+    chosen = item_formats.named(format) or get(format) if isinstance(format, str) else format
     found = _looked_at(_candidates(source, chosen, without), source, chosen, contents, sink)
     groups = list(_label_parts(found, chosen, wanted, sink))
     cuts = [part for group in groups for part in _cut(group, found, size or CUT, by_clip)]
@@ -229,10 +229,6 @@ def checked_clips(found: Iterable[Part]) -> None:
             raise UsageError(
                 f"{printable(other.path)} and {printable(file.entry.path)} are both of clip {printable(file.clip)}"
             )
-
-
-def _named(name: str) -> Format | ItemFormat:
-    return item_formats.named(name) or get(name)
 
 
 def _candidates(source: Source, format: Format | ItemFormat | None, without: Path | None) -> list[Entry]:

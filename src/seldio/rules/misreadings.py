@@ -409,7 +409,8 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
     """
     if not files.has("frame") or files.format.hop.denominator != 10:
         return
-    last, lengths = files.high("frame"), _lengths(files)
+    limit = files.format.clip_frames or 0  # 0 where nothing tells how many frames a recording has
+    last, lengths = files.high("frame"), [files.lengths.get(clip, limit) for clip in files.clips]
     factor = _factor(files, last, lengths)
     for index in files.every:
         step, end, length = int(files.number("frame.step")[index]), int(last[index]), lengths[index]
@@ -436,11 +437,6 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
         elif not length and end >= LONGEST:
             yield found(index, behind, "frame", f"frames go up to {end:,} and the longest recording has 5,400: frames "
                         "of 10 or 20 ms were counted", "divide by 10 or 5: a frame has 100 ms")  # fmt: skip
-
-
-def _lengths(files: Profile) -> list[int]:
-    """The number of frames of each file's recording; 0 where nothing tells it."""
-    return [files.lengths.get(clip, files.format.clip_frames or 0) for clip in files.clips]
 
 
 def _factor(files: Profile, last: Ints, lengths: list[int]) -> float:
