@@ -28,10 +28,9 @@ import pyarrow.csv
 import soundfile
 import stored
 
+import seldio
 from seldio.check.labels import label_findings
 from seldio.check.validation import validate
-from seldio.conversion.asked import Request
-from seldio.conversion.dispatch import convert_any
 from seldio.findings import Finding
 from seldio.formats import TextFile, get
 from seldio.formats.recognise import Recognised
@@ -152,10 +151,10 @@ def asking() -> None:
             (folder / file.name).write_bytes(file.data)
 
         def ask() -> object:
-            return convert_any(folder, out, "so-bench", None, (), {}, Request(seed=7))
+            return seldio.convert(folder, out, "so-bench", seed=7)
 
         def ask_in_russian() -> object:
-            return convert_any(folder, out, "ruenvaqa", None, (), {}, Request(seed=7))
+            return seldio.convert(folder, out, "ruenvaqa", seed=7)
 
         ask()
         records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]

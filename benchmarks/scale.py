@@ -97,8 +97,9 @@ def warm(workers: int) -> None:
 
 
 def _loaded(_: int) -> None:
-    import seldio.check.validation
     import seldio.conversion.shard_work
+
+    import seldio.check.validation
     import seldio.data.export_table
     import seldio.scores.seld.count
     import seldio.tasks
@@ -114,11 +115,8 @@ def convert(labels: Path, out: Path) -> None:
 
 def ask(labels: Path, out: Path) -> int:
     """Questions about all labels, in one file; how many."""
-    from seldio.conversion.asked import Request
-    from seldio.conversion.dispatch import convert_any
-
     out.mkdir(exist_ok=True)
-    return convert_any(labels, out / "qa.jsonl", "so-bench", None, (), {}, Request()).rows[1]
+    return seldio.convert(labels, out / "qa.jsonl", "so-bench").rows[1]
 
 
 def export(sounds: Path, out: Path) -> None:

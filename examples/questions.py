@@ -9,15 +9,13 @@ from collections import Counter
 from pathlib import Path
 
 import seldio
-from seldio.conversion.asking import Request
-from seldio.conversion.dispatch import convert_any
 from seldio.synth.tree import write_demo
 from seldio.tasks import Margins, generate
 
 
 def convert(source: Path, out: Path, to: str, allow_loss: tuple[str, ...] = ()) -> None:
     """What ``seldio convert SOURCE --to TO -o OUT`` does."""
-    done = convert_any(source, out, to, None, allow_loss, {}, Request())
+    done = seldio.convert(source, out, to, allow_loss=allow_loss)
     print(f"{done.formats[0]} to {done.target}: {done.rows[1]:,} rows in {out.name}")
 
 

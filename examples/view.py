@@ -6,8 +6,7 @@ Run it anywhere: it makes its own small data set in a temporary folder. ``seldio
 import tempfile
 from pathlib import Path
 
-from seldio.conversion.asked import Request
-from seldio.conversion.dispatch import convert_any
+import seldio
 from seldio.synth.tree import write_demo
 from seldio.viewer.page import view
 
@@ -15,7 +14,7 @@ with tempfile.TemporaryDirectory() as folder:
     root = Path(folder)
     write_demo(root)
     labels = root / "starss23/metadata_dev/dev-train-tau/fold3_room4_mix001.csv"
-    convert_any(root / "starss23/metadata_dev", root / "qa.jsonl", "items", None, [], {}, Request())
+    seldio.convert(root / "starss23/metadata_dev", root / "qa.jsonl", "items")
 
     page = view(labels, predictions=root / "submission/mix001.csv", questions=root / "qa.jsonl")
     (root / "page.html").write_bytes(page.html)

@@ -23,16 +23,15 @@ import seldio
 from seldio import synth, tasks
 from seldio.cli import app
 from seldio.cli.convert import MARGINS
-from seldio.conversion import asking, shards
-from seldio.conversion.asked import Request
-from seldio.conversion.asking import ask
+from seldio.conversion import questions
 from seldio.conversion.dispatch import convert_any
-from seldio.conversion.making import encoded
+from seldio.conversion.inputs import label_parts
+from seldio.conversion.questions import QuestionOptions, encoded, make_questions
 from seldio.engines import running
 from seldio.errors import DataError, InvalidData, LossError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.formats import get, item_formats
+from seldio.formats import get, item_formats, parts
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, plain
 from seldio.tasks import SO_BENCH
@@ -62,13 +61,13 @@ def labels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two or three files in a shard."""
-    monkeypatch.setattr(shards, "SHARD", 9_000)
+    monkeypatch.setattr(questions, "PART", 9_000)
 
 
 def converted(labels: Path, to: str = "so-bench", **options: object) -> bytes:
     """What asking about *labels* writes."""
     out = io.BytesIO()
-    convert_any(labels, out, to, None, (), {}, Request(**{"seed": 7, **options}))  # type: ignore[arg-type]
+    convert_any(labels, out, to, None, (), {}, QuestionOptions(**{"seed": 7, **options}))  # type: ignore[arg-type]
     return out.getvalue()
 
 
@@ -103,8 +102,8 @@ def test_shards_write_what_one_table_would(labels: Path, to: str, options: dict[
 def test_any_number_of_workers_writes_the_same(labels: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "qa.jsonl"
     with running(2):
-        done = convert_any(labels, out, "so-bench", None, (), {}, Request(seed=7, total=60))
-    alone = convert_any(labels, tmp_path / "alone", "so-bench", None, (), {}, Request(seed=7, total=60))
+        done = convert_any(labels, out, "so-bench", None, (), {}, QuestionOptions(seed=7, total=60))
+    alone = convert_any(labels, tmp_path / "alone", "so-bench", None, (), {}, QuestionOptions(seed=7, total=60))
 
     assert out.read_bytes() == (tmp_path / "alone").read_bytes()
     assert (done.asked, done.kept, done.skipped) == (alone.asked, alone.kept, alone.skipped)  # type: ignore[attr-defined]
@@ -124,10 +123,10 @@ def test_items_keep_their_clip_in_a_format_without_a_field_for_it(labels: Path, 
     items, through, back = (tmp_path / name for name in ("items.jsonl", "through.jsonl", "back.jsonl"))
     items.write_bytes(converted(labels, "items", window=10.0))
     with pytest.raises(LossError, match="answer_meta" if to == "so-dataset-qa" else "events"):
-        convert_any(items, through, to, None, (), {}, Request())
-    convert_any(items, through, to, None, ("events", "answer_meta"), {}, Request())
+        convert_any(items, through, to, None, (), {}, QuestionOptions())
+    convert_any(items, through, to, None, ("events", "answer_meta"), {}, QuestionOptions())
     assert through.read_bytes() == converted(labels, to, window=10.0)
-    convert_any(through, back, "items", None, (), {}, Request())
+    convert_any(through, back, "items", None, (), {}, QuestionOptions())
     one, other = ([json.loads(line) for line in path.read_text().splitlines()] for path in (items, back))
     assert [(each["start"], each["end"]) for each in one] == [(each["start"], each["end"]) for each in other]
 
@@ -182,12 +181,12 @@ def test_targets_that_cannot_carry_what_is_asked(labels: Path, to: str) -> None:
 @pytest.mark.usefixtures("small_shards")
 def test_shards_are_small_and_in_the_order_of_clips(labels: Path) -> None:
     with open_source(labels, raise_errors) as source:
-        found = shards.shards(source)
-        clips = [clip for shard in found for _, _, clip in shard.files]
+        found = label_parts(source, None, raise_errors, by_clip=True, size=questions.PART)
+        clips = [file.clip for part in found for file in part.files]
         assert len(found) > 3
         assert clips == sorted(clips)
         assert 10 == len(clips)
-        assert {"starss23"} == {shard.layout for shard in found}
+        assert {"starss23"} == {part.layout for part in found}
 
 
 def test_layouts_are_told_from_all_files_together(tmp_path: Path) -> None:
@@ -198,14 +197,14 @@ def test_layouts_are_told_from_all_files_together(tmp_path: Path) -> None:
     (tmp_path / "mix9.csv").write_bytes(b"3,1,0,10,10,200\n")
     (tmp_path / "mix8.csv").write_bytes(b"")
     with open_source(tmp_path, raise_errors) as source:
-        (shard,) = shards.shards(source)
-    assert ["starss23"] == [layout.name for _, layout in shard.read()]
+        (part,) = label_parts(source, None, raise_errors)
+        assert ["starss23"] == [found.reading.format.name for found in part.labels(raise_errors)]
 
 
 @given(st.lists(st.binary(max_size=30).map(lambda row: row.replace(b"\n", b"")), max_size=40), st.integers(2, 300))
 def test_samples_are_whole_lines(rows: list[bytes], room: int) -> None:
     data = b"".join(row + b"\n" for row in rows)
-    found = shards.sample(data, room)
+    found = data if len(data) <= room else parts._ends(data[: room // 2], data[-(room // 2) :])
     assert len(found) <= max(room, 0) or found == data
     if max(map(len, rows), default=0) + 1 <= room // 2:
         assert set(found.split(b"\n")) <= {*rows, b""}
@@ -224,11 +223,11 @@ def test_a_bad_label_stops_everything_and_leaves_nothing(labels: Path, tmp_path:
     out.mkdir()
     for workers in (1, 2):
         with pytest.raises(InvalidData, match=r"mix009\.csv"), running(workers):
-            convert_any(bad, out / "qa.jsonl", "so-bench", None, (), {}, Request())
+            convert_any(bad, out / "qa.jsonl", "so-bench", None, (), {}, QuestionOptions())
     assert [] == list(out.iterdir())
     stream = io.BytesIO()
     with pytest.raises(InvalidData):
-        convert_any(bad, stream, "so-bench", None, (), {}, Request())
+        convert_any(bad, stream, "so-bench", None, (), {}, QuestionOptions())
     assert b"" == stream.getvalue()
 
 
@@ -236,11 +235,12 @@ def test_directions_out_of_range_have_no_right_answer(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("".join(f"{frame},3,0,{azimuth},0,200\n" for frame, azimuth in
                                             enumerate([10] * 30 + [200] * 3)))  # fmt: skip
     with pytest.raises(DataError, match=r"azimuth 200 of a at label frame 30 .*3 rows like it"):
-        convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, Request(force=True))
+        convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, QuestionOptions(force=True))
 
 
 def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shards, "SHARD", 20_000)
+    monkeypatch.setattr(questions, "PART", 20_000)
+    monkeypatch.setattr(parts, "HOLD", -1)
     text = [file.read_bytes() for file in sorted(labels.rglob("*.csv"))]
     peaks, sizes = [], []
     for times in (1, 4):
@@ -250,8 +250,8 @@ def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, monk
             (folder / f"mix{number:04}.csv").write_bytes(text[number % len(text)])
         with open_source(folder, raise_errors) as source:
             tracemalloc.start()
-            request = Request(per_task=10**6)
-            ask(source, tmp_path / "out.jsonl", item_formats.get("items"), format="starss23", request=request)
+            options, target = QuestionOptions(per_task=10**6), item_formats.get("items")
+            make_questions(source, tmp_path / "out.jsonl", target, format="starss23", options=options)
             peaks.append(tracemalloc.get_traced_memory()[1])
             tracemalloc.stop()
         sizes.append((tmp_path / "out.jsonl").stat().st_size)
@@ -265,14 +265,14 @@ def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, monk
 #: The command in small shards, which says when the first one is done.
 SLOWLY = """
 from seldio.cli import main
-from seldio.conversion import asking, shards
-put, shards.SHARD = asking._put, 1
+from seldio.conversion import questions
+add, questions.PART = questions.QuestionTally.add, 1
 
 def told(*args):
     print("ready", flush=True)
-    return put(*args)
+    return add(*args)
 
-asking._put = told
+questions.QuestionTally.add = told
 main()
 """
 
@@ -461,8 +461,8 @@ def test_questions_written_among_labels_are_no_labels(labels: Path, tmp_path: Pa
 
 
 def test_the_nearest_folder_has_the_spool(tmp_path: Path) -> None:
-    assert tmp_path == asking._near(tmp_path / "a" / "b" / "qa.jsonl")
-    assert asking._near(io.BytesIO()) is None
+    assert tmp_path == questions._near(tmp_path / "a" / "b" / "qa.jsonl")
+    assert questions._near(io.BytesIO()) is None
 
 
 # --- audio -----------------------------------------------------------------------------------------------
@@ -568,17 +568,19 @@ def test_a_folder_with_labels_and_questions_is_neither(labels: Path, tmp_path: P
     both, out = shutil.copytree(labels, tmp_path / "both"), tmp_path / "qa.jsonl"
     (both / "test.jsonl").write_bytes(converted(labels))
     with pytest.raises(UsageError, match=r"holds questions \(so-bench\) and labels \(.*csv\): name the file"):
-        convert_any(both, out, "items", None, (), {}, Request())
+        convert_any(both, out, "items", None, (), {}, QuestionOptions())
     assert not out.exists()
-    convert_any(both, both / "test.jsonl", "so-bench", None, (), {}, Request(seed=7))  # written over: clear enough
+    convert_any(
+        both, both / "test.jsonl", "so-bench", None, (), {}, QuestionOptions(seed=7)
+    )  # written over: clear enough
     assert (both / "test.jsonl").read_bytes() == converted(labels)
-    convert_any(both, out, "so-bench", "starss23", (), {}, Request(seed=7))  # the layout says which are meant
+    convert_any(both, out, "so-bench", "starss23", (), {}, QuestionOptions(seed=7))  # the layout says which are meant
     assert out.read_bytes() == (both / "test.jsonl").read_bytes()
 
 
 def test_questions_are_no_archive(labels: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="written as one file, not as an archive"):
-        convert_any(labels, tmp_path / "qa.zip", "so-bench", None, (), {}, Request())
+        convert_any(labels, tmp_path / "qa.zip", "so-bench", None, (), {}, QuestionOptions())
     assert not list(tmp_path.iterdir())
 
 

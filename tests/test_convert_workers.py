@@ -27,20 +27,29 @@ from typer.testing import CliRunner
 import seldio
 from seldio import synth
 from seldio.cli import app
-from seldio.conversion import Conversion, convert_source, shards, sources
+from seldio.conversion import Conversion, convert_source
+from seldio.conversion import labels as conversion
+from seldio.conversion.inputs import label_parts
 from seldio.engines import running
 from seldio.errors import DataError, InvalidData, SeldioError, UnknownFormat, UsageError
 from seldio.files import open_source
-from seldio.findings import raise_errors
-from seldio.formats import FORMATS, get, parquet
+from seldio.findings import Sink, raise_errors
+from seldio.formats import FORMATS, get, parquet, parts
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.parquet import PARQUET, read_parquet, write_clips, write_parquet
+from seldio.formats.recognise import Recognised
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
 
 pytestmark = pytest.mark.slow
 
 LABELS = [format for format in FORMATS if format is not PARQUET]
-WHOLE = sources.WHOLE
+
+
+def cut_small(patch: pytest.MonkeyPatch, size: int) -> None:
+    """Parts of so many bytes, of which nothing is kept."""
+    patch.setattr(parts, "CUT", size)
+    patch.setattr(parts, "HOLD", -1)
+    patch.setattr(conversion, "KEPT", -1)
 
 
 @pytest.fixture(autouse=True)
@@ -52,8 +61,7 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def sharded(monkeypatch: pytest.MonkeyPatch) -> None:
     """All that is no single file goes in shards of two or three files."""
-    monkeypatch.setattr(sources, "WHOLE", -1)
-    monkeypatch.setattr(shards, "SHARD", 3_000)
+    cut_small(monkeypatch, 3_000)
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +111,8 @@ def test_workers_change_nothing(
 ) -> None:
     options: dict[str, Any] = {"allow_loss": ["all"], "fill": fill}
     expected = outcome(labels, tmp_path / "whole", to, **options)
-    monkeypatch.setattr(sources, "WHOLE", -1)
     for number, size in enumerate((1, 3_000, 10**9)):
-        monkeypatch.setattr(shards, "SHARD", size)
+        cut_small(monkeypatch, size)
         assert expected == outcome(labels, tmp_path / f"shards{number}", to, **options)
     assert isinstance(expected[0], dict)
     assert len(expected[1]) == (1 if to == "parquet" else 12)
@@ -155,8 +162,7 @@ def test_whatever_is_said_of_the_whole_is_said_of_shards(
     }
     whole = outcome(place / "in", place / "whole", target.name, **options)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sources, "WHOLE", -1)
-        patch.setattr(shards, "SHARD", 1)
+        cut_small(patch, 1)
         parts = outcome(place / "in", place / "parts", target.name, **options)
     if isinstance(whole[0], tuple) and whole[0][0] is DataError:  # the largest number of all, or of one shard
         assert isinstance(parts[0], tuple)
@@ -191,8 +197,7 @@ def test_columns_that_only_some_shards_have(
         (tmp_path / f"in/mix{number}.csv").write_bytes(text.encode())
     options: dict[str, Any] = {"format": layout, "allow_loss": ["all"], "fill": fill if to != "parquet" else {}}
     whole = outcome(tmp_path / "in", tmp_path / "whole", to, **options)
-    monkeypatch.setattr(sources, "WHOLE", -1)
-    monkeypatch.setattr(shards, "SHARD", 1)
+    cut_small(monkeypatch, 1)
     assert whole == outcome(tmp_path / "in", tmp_path / "parts", to, **options)
     assert isinstance(whole[0], dict)
 
@@ -209,8 +214,7 @@ def test_elevations_known_as_up_in_one_shard_only(tmp_path: Path, monkeypatch: p
         options: dict[str, Any] = {"format": layout.name, "allow_loss": ["all"], "fill": fill}
         whole = outcome(tmp_path / "in", tmp_path / f"whole-{to}", to, **options)
         with monkeypatch.context() as patch:
-            patch.setattr(sources, "WHOLE", -1)
-            patch.setattr(shards, "SHARD", 1)
+            cut_small(patch, 1)
             assert whole == outcome(tmp_path / "in", tmp_path / f"parts-{to}", to, **options)
         assert isinstance(whole[0], dict), whole
 
@@ -230,8 +234,7 @@ def test_refusals_are_the_same(
     labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
     whole = outcome(labels, tmp_path / "out", **options)
-    monkeypatch.setattr(sources, "WHOLE", -1)
-    monkeypatch.setattr(shards, "SHARD", 3_000)
+    cut_small(monkeypatch, 3_000)
     assert whole == outcome(labels, tmp_path / "out", **options)
     assert isinstance(whole[0], tuple), "it is refused"
     assert [] == list(tmp_path.iterdir())
@@ -271,8 +274,7 @@ def test_files_that_are_not_like_the_rest(
     (mixed / "b.csv").write_bytes(text)
     targets = ("dcase2024-submission", "parquet")
     whole = [outcome(mixed, tmp_path / f"whole-{to}", to, allow_loss=["all"]) for to in targets]
-    monkeypatch.setattr(sources, "WHOLE", -1)
-    monkeypatch.setattr(shards, "SHARD", 3_000)
+    cut_small(monkeypatch, 3_000)
     assert whole == [outcome(mixed, tmp_path / f"parts-{to}", to, allow_loss=["all"]) for to in targets]
     assert kinds == tuple(done[0] if isinstance(done, tuple) else type(done) for done, _ in whole)
     with pytest.raises(SeldioError):
@@ -311,29 +313,33 @@ def test_what_can_be_told_of_a_layout_is_remarked(
             b"".join(b"%d,%d,0,%d,-5\n" % (n, n % 11, 7 * n) for n in range(20))
         )
     whole = outcome(tmp_path / "in", tmp_path / "whole", "parquet")
-    monkeypatch.setattr(sources, "WHOLE", -1)
+    cut_small(monkeypatch, 1)
     assert whole == outcome(tmp_path / "in", tmp_path / "parts", "parquet")
     assert "SYN902" in str(whole[0])
 
 
-def test_small_sets_are_worked_on_at_once(labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*_: object, **__: object) -> None:
-        raise AssertionError
+def test_small_sets_are_read_once(labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[parts.Part] = []
+    labels_of = parts.Part.labels
 
-    monkeypatch.setattr(sources, "convert_shards", never)
+    def counted(part: parts.Part, sink: Sink) -> list[Recognised]:
+        read.append(part)
+        return labels_of(part, sink)
+
+    monkeypatch.setattr(parts.Part, "labels", counted)
     convert_source(labels, tmp_path / "out", "starss23")
-    monkeypatch.setattr(sources, "WHOLE", sum(path.stat().st_size for path in labels.rglob("*.csv")) - 1)
-    with pytest.raises(AssertionError):
-        convert_source(labels, tmp_path / "out", "starss23")
-    assert 8 << 20 <= WHOLE <= 64 << 20
+    assert 1 == len(read)
+    monkeypatch.setattr(conversion, "KEPT", sum(path.stat().st_size for path in labels.rglob("*.csv")) - 1)
+    convert_source(labels, tmp_path / "again", "starss23")
+    assert 3 <= len(read)
 
 
 def test_an_alias_keeps_its_class_list(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(b"0,1,0,0.5,0.5,0.1\n")
     with open_source(tmp_path, raise_errors) as source:
-        (shard,) = shards.shards(source, get("dcase2022-output"))
-    ((table, _),) = shard.read()
-    assert "starss" == origin_of(table).vocabulary != get("dcase2020-output").vocabulary
+        (part,) = label_parts(source, get("dcase2022-output"), raise_errors)
+        (found,) = part.labels(raise_errors)
+    assert "starss" == origin_of(found.reading.table).vocabulary != get("dcase2020-output").vocabulary
 
 
 # --- Parquet a row group at a time ------------------------------------------------------------------------------------
@@ -384,10 +390,11 @@ def test_files_do_not_grow_with_the_square_of_their_clips(monkeypatch: pytest.Mo
 #: Convert in processes that all end in the moment in which the first would put a certain file in its place.
 KILLED = """
 import os, signal, sys
-from seldio.conversion import convert_source, shards, sources
+from seldio.conversion import convert_source, labels
 from seldio.engines import running
+from seldio.formats import parts as cutting
 source, out, to, parts, workers, last = sys.argv[1:]
-sources.WHOLE, shards.SHARD, left = -1, 3_000, [int(last)]
+labels.KEPT, cutting.CUT, cutting.HOLD, left = -1, 3_000, -1, [int(last)]
 os.fsync = lambda handle: None
 replace = os.replace
 def once_less(*args):
@@ -480,7 +487,7 @@ def test_changed_sources_are_converted_anew(labels: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("to", ["starss22", "parquet"])
 def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, sharded: None, to: str,
                                               monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    monkeypatch.setattr(shards, "SHARD", 20_000)
+    cut_small(monkeypatch, 100_000)
     monkeypatch.setattr(parquet, "GROUP_CLIPS", 3)
     text = b"".join(path.read_bytes().replace(b"\r", b"").rstrip(b"\n") + b"\n" for path in sorted(labels.rglob("*.csv"))
                     if path.stat().st_size)  # fmt: skip

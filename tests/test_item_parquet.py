@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 from seldio.check.validation import validate
 from seldio.cli import app
-from seldio.conversion.asking import Request
 from seldio.conversion.dispatch import convert_any
+from seldio.conversion.questions import QuestionOptions
 from seldio.errors import DataError, LossError, UsageError
 from seldio.findings import Finding, raise_errors
 from seldio.formats import item_formats
@@ -64,7 +64,7 @@ def clean(data: bytes, format: ItemFormat = ITEMS) -> ItemReading:
 
 
 def convert(source: Path, out: Path, to: str, *allow_loss: str) -> Path:
-    convert_any(source, out, to, None, allow_loss, {}, Request())
+    convert_any(source, out, to, None, allow_loss, {}, QuestionOptions())
     return out
 
 
@@ -267,7 +267,7 @@ def test_many_files_are_labels_and_parquet_names_either(tmp_path: Path) -> None:
     table.write_bytes(ITEMS.write([Item(id="1", question="?")]))
 
     assert "clip" in pq.read_schema(convert(folder, tmp_path / "labels.parquet", "parquet")).names
-    convert_any(table, tmp_path / "x.jsonl", "items", "parquet", [], {}, Request())
+    convert_any(table, tmp_path / "x.jsonl", "items", "parquet", [], {}, QuestionOptions())
     assert {"id": "1", "audio": [], "question": "?"} == json.loads((tmp_path / "x.jsonl").read_text("utf-8"))
 
 
@@ -454,13 +454,13 @@ def refusal(path: Path, out: Path, source: ItemFormat, target: ItemFormat) -> st
     """Why a file cannot be converted even if every loss that is named is allowed; None where it can."""
     allowed: list[str] = []
     try:
-        convert_any(path, out, target.name, source.name, allowed, {}, Request())
+        convert_any(path, out, target.name, source.name, allowed, {}, QuestionOptions())
     except LossError as error:
         allowed = list(error.losses)
     except UsageError as error:
         return str(error)
     if allowed:
-        convert_any(path, out, target.name, source.name, allowed, {}, Request())
+        convert_any(path, out, target.name, source.name, allowed, {}, QuestionOptions())
     return None
 
 

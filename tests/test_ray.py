@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 from seldio import synth
 from seldio.check.validation import validate
 from seldio.cli import app
-from seldio.conversion import convert_source, shards, sources
-from seldio.conversion.asked import Request
+from seldio.conversion import convert_source, questions
+from seldio.conversion import labels as conversion
 from seldio.conversion.dispatch import convert_any
 from seldio.data import export
 from seldio.engines import each, running
@@ -27,7 +27,7 @@ from seldio.engines.cluster import Cluster
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.formats import get
+from seldio.formats import get, parts
 from seldio.rules.collection import probed
 from seldio.schema.events import ClipFile
 from seldio.synth.tree import CLIPS, write_tree
@@ -75,14 +75,14 @@ def where(number: int) -> str:
 
 
 def asked(labels: Path, out: Path) -> bytes:
-    convert_any(labels, out, "so-bench", None, (), {}, Request(seed=3))
+    convert_any(labels, out, "so-bench", None, (), {}, questions.QuestionOptions(seed=3))
     return out.read_bytes()
 
 
 def test_questions_are_the_same_bytes(
     cluster: Any, labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shards, "SHARD", 1 << 12)
+    monkeypatch.setattr(questions, "PART", 1 << 12)
     alone = asked(labels, tmp_path / "alone.jsonl")
     with running(engine="ray"):
         assert alone == asked(labels, tmp_path / "ray.jsonl")
@@ -114,8 +114,8 @@ def test_an_export_has_the_same_bytes(cluster: Any, tmp_path: Path) -> None:
 
 
 def test_labels_are_the_same_bytes(cluster: Any, labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shards, "SHARD", 1 << 12)
-    monkeypatch.setattr(sources, "WHOLE", -1)
+    monkeypatch.setattr(parts, "CUT", 1 << 12)
+    monkeypatch.setattr(conversion, "KEPT", -1)
 
     def converted(place: Path) -> list[bytes]:
         convert_source(labels, place / "labels", "dcase2024-submission", allow_loss=["all"])

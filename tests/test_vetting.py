@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.cli import app
-from seldio.conversion import shards, sources
+from seldio.conversion import labels as conversion
 from seldio.engines import running
+from seldio.formats import parts
 
 RADIANS = [f"{n},3,0,{(-3 + n * 0.15):.3f},{(0.3 - n * 0.02):.3f},200" for n in range(40)]
 GOOD = [f"{n},{n % 13},0,{-180 + 9 * n},{n - 20},{150 + n}" for n in range(41)]
@@ -47,8 +48,9 @@ def run(*arguments: object) -> Any:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """All ways in which labels are read; options for the command line."""
     if request.param != "whole":
-        monkeypatch.setattr(sources, "WHOLE", -1)
-        monkeypatch.setattr(shards, "SHARD", 1_000)
+        monkeypatch.setattr(conversion, "KEPT", -1)
+        monkeypatch.setattr(parts, "CUT", 1_000)
+        monkeypatch.setattr(parts, "HOLD", -1)
     return ["--workers", "2"] if request.param == "processes" else []
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from seldio.check.fixes import Fixed
     from seldio.check.reference import AnyReference
     from seldio.check.settings import Settings
-    from seldio.conversion.sources import Conversion
+    from seldio.conversion.report import Conversion
     from seldio.files import Source
     from seldio.formats import Format
     from seldio.reports.tables import ScoreReport
@@ -107,22 +107,15 @@ def write(
         UsageError: the layout needs a field that the table lacks, or the table is of another kind.
         SeldioError: the disk fails.
     """
-    from seldio.check.vetting import vet_table
-    from seldio.conversion import tables
-    from seldio.conversion.inputs import Input
     from seldio.conversion.item_tables import is_item_table, write_item_table
-    from seldio.conversion.outputs import write_tables
+    from seldio.conversion.labels import write_events
     from seldio.formats import get
-    from seldio.schema.events import event_table, origin_of
 
     if is_item_table(table):
         return write_item_table(table, path, format, allow_loss)
-    target, table = get(format), event_table(table)
-    vet_table(table).settle(force)
-    done = tables.convert(table, get("parquet"), target, allow_loss=allow_loss, fill=fill)
-    named = re.search(r"\.[a-z]\w*$", os.fspath(path), re.IGNORECASE)
-    single = len(origin_of(done.table).files) == 1 and named is not None
-    return write_tables([done.table], target, os.fspath(path), Input("the table", [], single, 0, 0, []))
+    out = os.fspath(path)
+    single = re.search(r"\.[a-z]\w*$", out, re.IGNORECASE) is not None
+    return write_events(table, out, get(format), single=single, allow_loss=allow_loss, fill=fill, force=force)
 
 
 # --- what is here, and is it right ----------------------------------------------------------------------------------
@@ -342,15 +335,15 @@ def convert(
         UsageError: the request makes no sense, or would overwrite its own source.
         SeldioError: the disk fails.
     """
-    from seldio.conversion.asked import Request
     from seldio.conversion.dispatch import convert_any
+    from seldio.conversion.questions import QuestionOptions
     from seldio.tasks.margins import margins_of
 
-    request = Request(
+    options = QuestionOptions(
         seed=seed, tasks=None if not tasks else _names(tasks), window=window, hop=hop, margins=margins_of(dict(margin)),
         split=split, per_task=per_task, balance=balance, total=total, audio=audio, force=force,
     )  # fmt: skip
-    return convert_any(path, out, target, format, _names(allow_loss), fill, request, gain)
+    return convert_any(path, out, target, format, _names(allow_loss), fill, options, gain)
 
 
 def _names(names: str | Iterable[str]) -> list[str]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from seldio.conversion.inputs import read_tables
-from seldio.conversion.losses import Plan, plan
-from seldio.conversion.sources import Conversion, convert_source
-from seldio.conversion.tables import Converted, convert
+from seldio.conversion.labels import convert_source
+from seldio.conversion.losses import Converted, Plan, convert, plan
+from seldio.conversion.report import Conversion
 
 __all__ = ["Conversion", "Converted", "Plan", "convert", "convert_source", "plan", "read_tables"]

@@ -17,10 +17,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seldio import geometry
-from seldio.conversion.columns import class_keys, has, with_column
-from seldio.conversion.frames import with_times
-from seldio.errors import DataError, UnknownFormat, UsageError
-from seldio.formats import Format, get
+from seldio.conversion.frames import class_keys, has, with_column, with_times
+from seldio.errors import DataError, UsageError
+from seldio.formats import Format
 from seldio.formats.dcase_json import JsonFormat, clip_name
 from seldio.formats.label_csv import Dialect
 from seldio.rules.labels import FARTHEST
@@ -31,17 +30,6 @@ from seldio.vocabularies import Vocabulary, spelling, vocabulary
 FILLABLE = ("class_id", "source", "azimuth", "elevation", "distance", "onscreen", "hemisphere", "score")
 #: The units of its values, whatever those of a layout are.
 _UNITS = {"azimuth": "degrees", "elevation": "degrees", "distance": "metres"}
-
-
-def resolved(source: Format, table: pa.Table) -> Format:
-    """The label format of *table*: for a table read from Parquet, the one that its rows came from."""
-    if source.role != "table":
-        return source
-    origin = origin_of(table)
-    try:
-        return dataclasses.replace(get(origin.format), vocabulary=origin.vocabulary)
-    except UnknownFormat:
-        return dataclasses.replace(source, vocabulary=origin.vocabulary)
 
 
 def folds(source: Format, target: Format) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
-from seldio.conversion.asked import Request
-from seldio.conversion.asking import ask
 from seldio.conversion.items import convert_items, held_items
+from seldio.conversion.labels import convert_source
 from seldio.conversion.places import resolved
-from seldio.conversion.sources import Conversion, convert_source
+from seldio.conversion.questions import QuestionOptions, make_questions
+from seldio.conversion.report import Conversion
 from seldio.errors import UsageError
 from seldio.files import Source, open_source
 from seldio.findings import raise_errors
@@ -30,7 +30,7 @@ def convert_any(
     format: Format | str | None,
     allow_loss: Collection[str],
     fill: Mapping[str, float],
-    request: Request,
+    options: QuestionOptions,
     gain: float | None = None,
 ) -> Conversion:
     """Convert what lies at *path*; arguments and exceptions are those of the functions that do it.
@@ -41,19 +41,19 @@ def convert_any(
         path, told = resolved(path)
         format = told if format is None else format
     if isinstance(path, Source) or isinstance(to, Format) or isinstance(format, Format):
-        return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=request.force)
+        return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     if to in ("foa", "mic"):
         from seldio.conversion.recordings import convert_array
 
-        return convert_array(path, out, "foa" if to == "foa" else "mic", audio=request.audio, gain=gain or 0.0)
+        return convert_array(path, out, "foa" if to == "foa" else "mic", audio=options.audio, gain=gain or 0.0)
     if gain is not None:
         raise UsageError("--gain goes with --to mic and --to foa: no other target makes recordings of an array")
     if to in STORED:
         from seldio.data.exporting import convert_stored
 
-        return convert_stored(path, out, to, format, request.force)
+        return convert_stored(path, out, to, format, options.force)
     if item_formats.named(to) is None and to != item_formats.PARQUET:
-        return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=request.force)
+        return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     given = item_formats.named(format) if format is not None else None
     with open_source(path, raise_errors) as source:
         several = source.kind in ("folder", "zip", "tar")
@@ -63,12 +63,12 @@ def convert_any(
         target = item_formats.meant(to, held)
         again: Place | Source = source if os.fspath(path) == "-" else path
         if target is None:
-            return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill, force=request.force)
+            return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
         if held is not None:
             if several and unclear:
                 _one_kind(source, held.name)
             return convert_items(again, out, target, format=given, allow_loss=allow_loss)
-        return ask(source, out, target, format=format, request=request)
+        return make_questions(source, out, target, format=format, options=options)
 
 
 def _one_kind(source: Source, held: str) -> None:

@@ -1,11 +1,29 @@
-"""Numbers about event tables of one layout, which can be added up: what a plan is made of."""
+"""Numbers about event tables of one layout, which add up over parts: all that a plan is made of."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+
+from seldio.conversion.carry import classes, filled, folds
+from seldio.conversion.frames import are_events, frames_of, grouped, has, rescaled, takes_events, with_times
+from seldio.formats import Format
+from seldio.formats.dcase_json import points
+from seldio.formats.label_csv import Dialect
+from seldio.schema.events import clip_codes, origin_of
+
+#: Decimals that are left by each kind of column that rounds.
+_DECIMALS = {"whole": 0, "real3": 3, "real3inf": 3}
+TIMES = ("frame", "onset", "offset")
+#: What may change in the course of an event.
+MOVABLE = ("azimuth", "elevation", "distance")
 
 
 @dataclasses.dataclass
@@ -81,3 +99,172 @@ class Facts:
         for what, group in other.names.items():
             for name, rows in group.items():
                 self.name(what, name, rows)
+
+
+def measured(table: pa.Table, source: Format, target: Format, fill: Mapping[str, Any]) -> Facts:
+    """The facts about *table* that matter when it goes from *source* to *target*.
+
+    Facts of tables with different clips and one layout add up to those of all their rows together.
+
+    Args:
+        table: an event table.
+        source: its label format.
+        target: the format to write.
+        fill: values for fields that are unknown, by field.
+
+    Raises:
+        UsageError: *fill* names a field that cannot be filled, or holds a value that cannot be one.
+        DataError: times are far beyond what a recording has.
+    """
+    given, table = table, filled(table, target, fill)
+    found = Facts(Columns.of(table))
+    if target.role == "table":
+        return found
+    for field in fill:
+        own = not given.num_rows or (field in given.column_names and given[field].equals(table[field]))
+        found.counts[f"filled {field}"] = int(not own)
+    found.counts["unclassed"] = _unclassed(table)
+    if "extra" not in target.carries:
+        _keys(found, table)
+    if not table.num_rows:
+        _clips(found, table, source, target)
+    elif complete(found, target):
+        _losses(found, table, source, target)
+        _changes(found, table, source, target)
+    return found
+
+
+def complete(facts: Facts, target: Format) -> bool:
+    """Whether every row has a time and a class, as *target* needs them: without, nothing else can be worked out."""
+    timed = not set(TIMES) & set(target.needs) or not untimed(facts.table)
+    return timed and not ("class_id" in target.carries and facts.counts["unclassed"])
+
+
+def untimed(columns: Columns) -> int:
+    """The number of rows without a time."""
+    return max(map(columns.unknown, TIMES[1:] if columns.are_events else TIMES[:1]))
+
+
+def _unclassed(table: pa.Table) -> int:
+    """The number of rows in which neither the number nor the name of a class is known."""
+    fields = [table[field].is_null().to_numpy() for field in ("class_id", "class_name") if field in table.column_names]
+    return int(np.logical_and.reduce([np.ones(table.num_rows, dtype=bool), *fields]).sum())
+
+
+# --- what may be lost ------------------------------------------------------------------------------
+
+
+def _losses(found: Facts, table: pa.Table, source: Format, target: Format) -> None:
+    _times(found, table, source, target)
+    every = classes(table, source, target)
+    for what, group in (("lost", every.lost), ("foreign", every.foreign)):
+        for name, rows in group.items():
+            found.name(what, name, rows)
+    for field in ("source", "elevation", "distance", "score"):
+        if has(table, field) and field not in target.carries:
+            found.range(field, pc.min(table[field]).as_py(), pc.max(table[field]).as_py())
+    if "hemisphere" in table.column_names:
+        found.counts["hemisphere"] = pc.sum(table["hemisphere"]).as_py() or 0
+    if "segmentation" in table.column_names and "segmentation" not in target.carries:
+        found.counts["maps"] = _maps(table["segmentation"].combine_chunks())
+    if "x" not in target.carries and has(table, "x"):
+        norm = np.sqrt(sum(table[axis].to_numpy() ** 2 for axis in "xyz"))
+        _range(found, "norm", norm[np.isfinite(norm)])
+    if folds(source, target) and has(table, "azimuth"):
+        found.counts["behind"] = int((np.abs(table["azimuth"].to_numpy()) > 90.0).sum())
+
+
+def _range(found: Facts, what: str, values: Any) -> None:
+    if len(values):
+        found.range(what, float(values.min()), float(values.max()))
+
+
+def _times(found: Facts, table: pa.Table, source: Format, target: Format) -> None:
+    """What falls together or moves, when rows become events or frames of another length."""
+    if are_events(table) and not takes_events(target):
+        times = np.concatenate([table["onset"].to_numpy(), table["offset"].to_numpy()]) / float(target.hop)
+        off = int((np.abs(times - np.rint(times)) > 1e-6).sum())
+        found.counts["between frames"] = off
+        if not off:
+            found.counts["separate"] = len(grouped(frames_of(table, target.hop), target.hop))
+    elif not are_events(table) and takes_events(target):
+        _movements(found, table, source, target)
+    elif not are_events(table) and source.hop < target.hop:
+        found.counts["rescaled"] = rescaled(table, source.hop, target.hop).num_rows
+
+
+def _movements(found: Facts, table: pa.Table, source: Format, target: Format) -> None:
+    """In how many events direction and distance change."""
+    events = grouped(table, source.hop)
+    lengths = np.diff(events.starts)
+    middle = (events.starts[:-1] + events.starts[1:] - 1) // 2
+    found.counts["events"] = len(events)
+    for field in MOVABLE:
+        if field not in target.carries or not has(table, field):
+            continue
+        values = np.nan_to_num(table[field].to_numpy()[events.rows], nan=-1.0)
+        if field == "azimuth":
+            values = values % 360.0  # -180 and 180 are one place
+        changed = values != np.repeat(values[middle], lengths)
+        found.counts[f"moving {field}"] = len(np.unique(np.repeat(np.arange(len(lengths)), lengths)[changed]))
+
+
+def _maps(maps: pa.Array) -> int:
+    """The number of energy maps; a single point of energy 1 says no more than a direction."""
+    row, triplet = points(maps)
+    count, energy = (np.bincount(row, weights, len(maps)) for weights in (None, triplet[:, 2]))
+    extended = pc.is_valid(maps).to_numpy(zero_copy_only=False) & ~((count == 1) & (energy == 1.0))
+    return int(extended.sum())
+
+
+def _keys(found: Facts, table: pa.Table) -> None:
+    """The further keys of the source files and of their rows."""
+    rows = table["extra"].unique().to_pylist() if "extra" in table.column_names else []
+    for what, texts in (("keys of files", (file.extra for file in origin_of(table).files)), ("keys of rows", rows)):
+        for key in _keys_of(texts):
+            found.name(what, key)
+
+
+def _keys_of(texts: Iterable[str | None]) -> dict[str, None]:
+    return dict.fromkeys(key for text in texts if text for key in json.loads(text))
+
+
+# --- what changes ----------------------------------------------------------------------------------
+
+
+def _changes(found: Facts, table: pa.Table, source: Format, target: Format) -> None:
+    if "class_name" in table.column_names and "class_name" not in target.carries:
+        for name in table["class_name"].filter(table["class_id"].is_valid()).drop_null().unique().to_pylist():
+            found.name("spelled", name)
+    timed = with_times(table, source, target)
+    found.timed = Columns.of(timed)
+    for field in MOVABLE:
+        if decimals(target, field) is not None and has(timed, field):
+            _range(found, f"rounding of {field}", _deviation(timed, field, target))
+    _clips(found, timed, source, target)
+
+
+def decimals(target: Format, field: str) -> int | None:
+    """The decimals that *target* leaves to *field*; None where it does not round."""
+    return _DECIMALS.get(target.kind(field) or "") if isinstance(target, Dialect) else None
+
+
+def _deviation(table: pa.Table, field: str, target: Format) -> Any:
+    """By how much each value of *field* is rounded, in the target's unit."""
+    unit = (target.metre or 1) if isinstance(target, Dialect) and field == "distance" else 1
+    values = table[field].to_numpy() * unit
+    values = values[np.isfinite(values)]
+    return np.abs(values - np.round(values, decimals(target, field) or 0))
+
+
+def _clips(found: Facts, table: pa.Table, source: Format, target: Format) -> None:
+    """How many clips go on beyond what the target has, or end in silence."""
+    codes, names = clip_codes(table)
+    last = np.full(len(names), -1)
+    if has(table, "frame"):
+        np.maximum.at(last, codes, table["frame"].to_numpy())
+    if target.clip_frames and target.clip_frames != source.clip_frames:
+        found.counts["long clips"] = int((last >= target.clip_frames).sum())
+    ends = dict(zip(names, last.tolist(), strict=True))
+    longer = sum((file.frames or 0) > ends.get(file.clip, -1) + 1 for file in origin_of(table).files)
+    found.counts["silent ends"] = longer

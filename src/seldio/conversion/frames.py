@@ -1,4 +1,4 @@
-"""Events and event frames, and frames of one length as frames of another."""
+"""Events and event frames, frames of one length as frames of another, and what is known of the columns of a table."""
 
 from __future__ import annotations
 
@@ -10,15 +10,44 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seldio import clock
-from seldio.conversion.columns import Ints, class_keys, has, with_column
 from seldio.errors import DataError
 from seldio.formats import Format
 from seldio.formats.label_csv import Dialect
-from seldio.schema.events import clip_codes
+from seldio.schema.events import COLUMNS, clip_codes
 from seldio.schema.spans import Spans, spans
 
+Ints = np.ndarray[Any, np.dtype[np.int64]]
 #: Seconds (a day) that no recording lasts.
 LONGEST = 86_400
+
+
+def has(table: pa.Table, field: str) -> bool:
+    """Whether *table* knows *field* of any row."""
+    return field in table.column_names and table[field].null_count < table.num_rows
+
+
+def with_column(table: pa.Table, field: str, values: Any) -> pa.Table:
+    """*table* with a column added or replaced, cast to its type in the schema."""
+    column = values if isinstance(values, (pa.Array, pa.ChunkedArray)) else pa.array(values)
+    column = column.cast(COLUMNS[field])
+    if field in table.column_names:
+        return table.set_column(table.column_names.index(field), field, column)
+    return table.append_column(field, column)
+
+
+def class_keys(table: pa.Table) -> tuple[list[tuple[int | None, str | None]], Ints]:
+    """The different pairs of class number and given name, and which of them each row has."""
+    columns = {field: table[field] for field in ("class_id", "class_name") if field in table.column_names}
+    encoded = {field: column.combine_chunks().dictionary_encode("encode") for field, column in columns.items()}
+    codes = {field: column.indices.to_numpy().astype(np.int64) for field, column in encoded.items()}
+    values = {field: column.dictionary.to_pylist() for field, column in encoded.items()}
+    zeros = np.zeros(table.num_rows, np.int64)
+    names = values.get("class_name", [None])
+    width = max(len(names), 1)
+    pairs = codes.get("class_id", zeros) * width + codes.get("class_name", zeros)
+    unique, rows = np.unique(pairs, return_inverse=True)
+    numbers = values.get("class_id", [None])
+    return [(numbers[pair // width], names[pair % width]) for pair in unique.tolist()], rows
 
 
 def are_events(table: pa.Table) -> bool:

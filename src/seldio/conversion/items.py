@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 
 from seldio.check.reference import RUENVAQA
 from seldio.conversion.choices import RightAnswers, with_choices
+from seldio.conversion.losses import ALL, checked_fields
 from seldio.conversion.outputs import single_file
-from seldio.conversion.sources import Conversion
-from seldio.conversion.tables import ALL, checked_fields
+from seldio.conversion.report import Conversion
 from seldio.errors import DataError, InvalidData, LossError, UsageError
 from seldio.files import Entry, Source, open_source, read_entries
 from seldio.files.sources import reopened

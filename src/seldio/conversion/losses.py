@@ -1,26 +1,33 @@
-"""What a conversion loses, lacks and changes, worked out before anything is written."""
+"""What a conversion loses, lacks and changes: told by facts before anything is written, and refused or allowed."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
-from seldio.conversion.carry import folds, resolved
-from seldio.conversion.changes import milliseconds, notes
-from seldio.conversion.facts import Facts
+from seldio.conversion.carry import FILLABLE, carried, filled, folds
+from seldio.conversion.facts import MOVABLE, TIMES, Facts, complete, decimals, measured, untimed
 from seldio.conversion.frames import takes_events
-from seldio.conversion.measuring import MOVABLE, TIMES, complete, measured, untimed
+from seldio.errors import LossError, UsageError
 from seldio.formats import Format
+from seldio.formats.base import UNITS
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
+from seldio.formats.parts import resolved
+from seldio.schema.events import COLUMNS
 from seldio.text import listed, plural
 from seldio.vocabularies import vocabulary
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+#: The name that allows every loss.
+ALL = "all"
+#: What is shown as a value to fill in where 0 would be a wrong one: no source is 0 m away.
+_EXAMPLES = {"distance": "METRES"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -228,3 +235,196 @@ _DESCRIPTIONS: dict[str, Callable[[Facts], str]] = {
     "score": _range("score", ""),
     "segmentation": _segmentation,
 }
+
+
+# --- what changes without a loss: it is always said ------------------------------------------------------------------
+
+
+def milliseconds(format: Format) -> str:
+    """The length of a format's frames, for people."""
+    return f"{float(format.hop * 1000):g} ms"
+
+
+def notes(facts: Facts, source: Format, target: Format) -> list[str]:
+    """Sentences about what changes when tables of which *facts* are known go from *source* to *target*."""
+    parts = (
+        _classes(facts, source, target),
+        _times(facts, source, target),
+        _rounding(facts, target),
+        _units(facts, source, target),
+        _values(facts, source, target),
+        _clips(facts, target),
+    )
+    return [note for part in parts for note in part]
+
+
+def _classes(facts: Facts, source: Format, target: Format) -> Iterator[str]:
+    if source.vocabulary != target.vocabulary:
+        yield f"classes of {source.vocabulary} become those of {target.vocabulary}, by name"
+    if foreign := facts.names.get("foreign"):
+        names = listed([f'"{name}"' for name in sorted(foreign)], most=20)
+        many = plural(len(foreign), "class", "classes")
+        yield f"{many} not in {target.vocabulary}, written by name: {names}"
+    if spelled := facts.names.get("spelled"):
+        yield f"the spelling of classes is not kept: {listed(sorted(spelled))}"
+
+
+def _times(facts: Facts, source: Format, target: Format) -> Iterator[str]:
+    rows, timed = facts.table.rows, facts.timed.rows
+    if facts.table.are_events and not takes_events(target):
+        yield f"{plural(rows, 'event')} become {plural(timed, 'event frame')}"
+    elif not facts.table.are_events and takes_events(target):
+        yield f"{plural(rows, 'event frame')} become {plural(timed, 'event')}"
+    elif not facts.table.are_events and source.hop > target.hop:
+        times = int(source.hop / target.hop)
+        yield f"each frame of {milliseconds(source)} becomes {times} frames of {milliseconds(target)}"
+
+
+def _rounding(facts: Facts, target: Format) -> Iterator[str]:
+    """By how much directions and distances are rounded."""
+    directions = {field: _deviation(facts, field, target) for field in ("azimuth", "elevation")}
+    changed = [field for field, (_, most) in directions.items() if most]
+    if changed:
+        left = max(directions[field][0] for field in changed)
+        most = max(directions[field][1] for field in changed)
+        are = "are" if len(changed) == 2 else "is"
+        what = "three decimals" if left else "whole degrees"
+        yield f"{' and '.join(changed)} {are} rounded to {what}, by up to {_shown(most, left)}°"
+    left, most = _deviation(facts, "distance", target)
+    if most and isinstance(target, Dialect):
+        what = "three decimals" if left else f"whole {UNITS[target.metre or 1][1]}"
+        amount = f"{_shown(most, left)} {UNITS[target.metre or 1][0]}"
+        yield f"distance is rounded to {what}, by up to {amount}"
+
+
+def _deviation(facts: Facts, field: str, target: Format) -> tuple[int, float]:
+    """The decimals that the target leaves to *field*, and the most that rounding to them changes."""
+    most = facts.most.get(f"rounding of {field}", 0.0)
+    return decimals(target, field) or 0, most if most > 1e-6 else 0.0
+
+
+def _shown(most: float, left: int) -> str:
+    """An amount with two digits more than are left, rounded up."""
+    return f"{np.ceil(most * 10 ** (left + 2) - 1e-6) / 10 ** (left + 2):.{left + 2}f}"
+
+
+def _units(facts: Facts, source: Format, target: Format) -> Iterator[str]:
+    ours, theirs = getattr(target, "metre", None), getattr(source, "metre", None)
+    if ours and theirs and ours != theirs and facts.timed.has("distance") and "distance" in target.carries:
+        yield f"distances in {UNITS[theirs][1]} become {UNITS[ours][1]}"
+
+
+def _values(facts: Facts, source: Format, target: Format) -> Iterator[str]:
+    """Values that the target has and the table does not."""
+    timed = facts.timed
+    if "x" in target.carries and "x" not in timed.known:
+        yield "x, y and z are unit vectors: the table has no activity"
+    fills = target.fills if isinstance(target, (Dialect, JsonFormat)) else {}
+    for field, value in fills.items():
+        if not timed.has(field):
+            yield f"{field} is written as {value}: the table has none"
+    if isinstance(target, Dialect) and target.unknown_distance is not None and not timed.has("distance"):
+        yield f"distance is written as {target.unknown_distance}, unknown: the table has none"
+    if isinstance(target, JsonFormat) and not isinstance(source, JsonFormat):
+        if source.role != "label" and not timed.has("score"):
+            yield "score is left out: the official scorer takes it for 0 (--fill score=1 sets it)"
+        if "distance" in timed.known and (unknown := timed.unknown("distance")):
+            yield f"distance is left out of {plural(unknown, 'row')}: the official scorer takes it for 0"
+    if isinstance(source, Dialect) and source.folded and not (isinstance(target, Dialect) and target.folded):
+        yield "azimuth is folded: behind and in front are not told apart"
+
+
+def _clips(facts: Facts, target: Format) -> Iterator[str]:
+    """What clips have that the target does not."""
+    if long := facts.counts["long clips"]:
+        limit = f"the {target.clip_frames:,} of every clip of {target.name}"
+        yield f"{plural(long, 'clip')} with frames beyond {limit}"
+    if (longer := facts.counts["silent ends"]) and not (isinstance(target, Dialect) and target.silence):
+        yield f"silent frames are not listed: the length of {plural(longer, 'clip')} is not kept"
+
+
+# --- what is allowed --------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Converted:
+    """A table as its target holds it, and what that meant for the data."""
+
+    table: pa.Table
+    plan: Plan
+
+
+def convert(
+    table: pa.Table,
+    source: Format,
+    target: Format,
+    *,
+    allow_loss: Collection[str] = (),
+    fill: Mapping[str, Any] = NOTHING,
+) -> Converted:
+    """*table* with the fields, classes, frames and files of *target*, ready for ``target.write``.
+
+    Values are not rounded here: the writer does that.
+
+    Args:
+        table: an event table.
+        source: the format it was read from, or the Parquet format.
+        target: the format to write.
+        allow_loss: fields whose loss is accepted; ``all`` for every one.
+        fill: values for fields that are unknown, by field.
+
+    Raises:
+        LossError: the target cannot carry a field, and its loss is not allowed.
+        UsageError: the target needs a field that the table lacks, or a name or value makes no sense.
+    """
+    allow_loss = checked_names(allow_loss)
+    planned = plan(table, source, target, fill)
+    refuse(planned, target, allow_loss)
+    return Converted(carry_out(table, source, target, fill), planned)
+
+
+def carry_out(table: pa.Table, source: Format, target: Format, fill: Mapping[str, Any] = NOTHING) -> pa.Table:
+    """*table* as *target* holds it, once a plan has said what that means."""
+    source = resolved(source, table)
+    return carried(filled(table, target, fill), source, target)
+
+
+def checked_names(allow_loss: Collection[str]) -> tuple[str, ...]:
+    """The names, or UsageError unless every one is that of a column of an event table, or ``all``."""
+    return checked_fields(allow_loss, COLUMNS)
+
+
+def checked_fields(allow_loss: Collection[str], known: Iterable[str]) -> tuple[str, ...]:
+    """The names, or UsageError unless every one is one of *known*, or ``all``; a text has commas between them."""
+    given = allow_loss.split(",") if isinstance(allow_loss, str) else allow_loss
+    wanted, names = tuple(name.strip() for name in given), (*known, ALL)
+    if unknown := [name for name in wanted if name and name not in names]:
+        fields = ", ".join(names)
+        raise UsageError(f"--allow-loss {','.join(unknown)}: no such field; there are {fields}")
+    return wanted
+
+
+def merged(plans: Sequence[Plan]) -> Plan:
+    """Plans of several tables as one; what they say of one field stands side by side."""
+    losses: dict[str, str] = {}
+    missing: dict[str, str] = {}
+    for one in plans:
+        for joined, new in ((losses, one.losses), (missing, one.missing)):
+            for field, what in new.items():
+                joined[field] = f"{joined[field]}; {what}" if field in joined else what
+    return Plan(losses, missing, list(dict.fromkeys(note for one in plans for note in one.notes)))
+
+
+def refuse(planned: Plan, target: Format, allow_loss: Collection[str]) -> None:
+    """Raise what stands against a plan: UsageError for missing fields, LossError for losses not allowed."""
+    if planned.missing:
+        reasons = "; ".join(f"{field}: {why}" for field, why in planned.missing.items())
+        fills = " ".join(
+            f"--fill {field}={_EXAMPLES.get(field, '0')}" for field in planned.missing if field in FILLABLE
+        )
+        metres = " (metres, whatever the unit of the layout)" if "distance" in planned.missing else ""
+        hint = f" To set one value for all: {fills}{metres}" if fills else ""
+        raise UsageError(f"{target.name} needs {', '.join(planned.missing)} ({reasons}).{hint}")
+    refused = {field: what for field, what in planned.losses.items() if not {field, ALL} & set(allow_loss)}
+    if refused:
+        raise LossError(target.name, refused)

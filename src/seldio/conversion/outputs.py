@@ -1,10 +1,10 @@
-"""Write tables to disk: to one file, to a folder of files, or to one Parquet file."""
+"""Where outputs go: names that stay in their folder, places that are not the source, and the files of a table."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import IOBase
 from itertools import pairwise
@@ -14,49 +14,14 @@ from typing import BinaryIO, cast
 import numpy as np
 import pyarrow as pa
 
-from seldio.conversion.inputs import Input
 from seldio.errors import InvalidData, UsageError
-from seldio.files import atomic_write, make_folder, many_files, write_bytes
-from seldio.formats import Format
-from seldio.formats.parquet import write_parquet
-from seldio.progress import over
+from seldio.files import atomic_write, make_folder
 from seldio.reader_rules import reader_rule
 from seldio.schema.events import ClipFile, clip_codes, origin_of
 from seldio.text import clipped, printable
 
 #: Names that could lead out of the folder they are put in; "" and "." are no names either.
 _ESCAPES = re.compile(r"(^|/)\.{0,2}(/|$)|^[A-Za-z]:|[\\\0]")
-
-Identity = tuple[int, int]
-
-
-def write_tables(tables: Sequence[pa.Table], target: Format, out: str, source: Input) -> tuple[str, ...]:
-    """Write tables that *target* can hold; return the paths written.
-
-    Raises:
-        UsageError: *out* is the source itself or no place for the output, or names collide.
-        InvalidData: the table names files that lead out of the folder.
-        SeldioError: the disk fails.
-    """
-    if target.role == "table":
-        path = table_place(out, source.local, len(tables))
-        with atomic_write(path) as stream:
-            write_parquet(tables[0], stream)
-        return (str(path),)
-    inputs = _identities(source.local)
-    clips = [(file, target.write(rows, file)) for table in tables for file, rows in clip_tables(table)]
-    if source.single:
-        folder = Path(out) if out.endswith(os.sep) or Path(out).is_dir() else None
-        name = safe_name(clips[0][0].name, source.path)
-        paths = {clips[0][0].name: _new(folder / name if folder else Path(out), inputs)}
-        if folder:
-            make_folder(folder)
-    else:
-        paths = _folder([file for file, _ in clips], Path(out), inputs, source.path)
-    with many_files():
-        for file, data in over(clips, "writing labels"):
-            write_bytes(paths[file.name], data)
-    return tuple(str(path) for path in paths.values())
 
 
 def table_place(out: str, sources: Iterable[str], layouts: int) -> Path:
@@ -71,29 +36,44 @@ def table_place(out: str, sources: Iterable[str], layouts: int) -> Path:
     return path
 
 
+def single_place(file: ClipFile, out: str, sources: Iterable[str], source: str) -> Path:
+    """The place of the only *file*: *out*, or below it where that is a folder, which is made.
+
+    Raises:
+        UsageError: it is one of the *sources*.
+        InvalidData: its name leads out of the folder.
+        SeldioError: the disk fails.
+    """
+    folder = Path(out) if out.endswith(os.sep) or Path(out).is_dir() else None
+    name = safe_name(file.name, source)
+    path = _new(folder / name if folder else Path(out), _identities(sources))
+    if folder:
+        make_folder(folder)
+    return path
+
+
 def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], source: str) -> list[Path]:
-    """The paths of *files* below the folder *out*, which is made with all folders in it.
+    """The paths of *files* below the folder *out*; all are checked before it is made, with all folders in it.
 
     Raises:
         UsageError: one of them is one of the *sources*, or leads out of *out*, or two are one.
         InvalidData: a name leads out of the folder.
         SeldioError: the disk fails.
     """
-    return list(_folder(files, Path(out), _identities(sources), source).values())
-
-
-def write_single(
-    data: bytes, out: str | os.PathLike[str] | BinaryIO, source: str | os.PathLike[str]
-) -> tuple[str, ...]:
-    """Write one file, or into a stream; return where.
-
-    Raises:
-        UsageError: *out* is the source itself.
-        SeldioError: the disk fails.
-    """
-    with single_file(out, [source]) as (stream, written):
-        stream.write(data)
-    return written
+    top, inputs = Path(out), _identities(sources)
+    paths: dict[str, Path] = {}
+    for file in files:
+        path = _new(top / safe_name(file.name, source), inputs)
+        if file.name in paths:
+            raise UsageError(f"two files would be written to {printable(str(path))}")
+        paths[file.name] = path
+    folders = dict.fromkeys([top, *(path.parent for path in paths.values())])
+    for folder in folders:
+        if not folder.resolve().is_relative_to(top.resolve()):
+            raise UsageError(f"{printable(str(folder))} leads out of {printable(str(top))}: it is a link")
+    for folder in folders:
+        make_folder(folder)
+    return list(paths.values())
 
 
 @contextmanager
@@ -109,32 +89,10 @@ def single_file(
     if isinstance(out, IOBase):
         yield cast("BinaryIO", out), ("-",)
         return
-    inputs = _identities(sources)
-    path = _new(Path(cast("str | os.PathLike[str]", out)), inputs)
+    path = _new(Path(cast("str | os.PathLike[str]", out)), _identities(sources))
     make_folder(path.parent)
     with atomic_write(path) as stream:
         yield stream, (str(path),)
-
-
-def write_stream(tables: Sequence[pa.Table], target: Format, stream: BinaryIO, source: Input) -> tuple[str, ...]:
-    """Write what is a single file into *stream*.
-
-    Raises:
-        UsageError: the output is a folder of files.
-    """
-    if target.role == "table" and len(tables) == 1:
-        write_parquet(tables[0], stream)
-        return ("-",)
-    clips = [(file, rows) for table in tables for file, rows in clip_tables(table)]
-    if not source.single or len(clips) != 1:
-        raise several(source.path, len(clips))
-    stream.write(target.write(clips[0][1], clips[0][0]))
-    return ("-",)
-
-
-def several(source: str, files: int) -> UsageError:
-    """Why *files* files have no place in a stream."""
-    return UsageError(f"{printable(source)} becomes {files} files: name a folder for them with -o")
 
 
 def clip_tables(table: pa.Table) -> Iterator[tuple[ClipFile, pa.Table]]:
@@ -154,23 +112,6 @@ def clip_tables(table: pa.Table) -> Iterator[tuple[ClipFile, pa.Table]]:
         yield file, table.slice(*rows.get(clip, (0, 0)))
 
 
-def _folder(files: Iterable[ClipFile], out: Path, inputs: set[Identity], source: str) -> dict[str, Path]:
-    """The path of each file below *out*; all are checked before the first folder is made."""
-    paths: dict[str, Path] = {}
-    for file in files:
-        path = _new(out / safe_name(file.name, source), inputs)
-        if file.name in paths:
-            raise UsageError(f"two files would be written to {printable(str(path))}")
-        paths[file.name] = path
-    folders = dict.fromkeys([out, *(path.parent for path in paths.values())])
-    for folder in folders:
-        if not folder.resolve().is_relative_to(out.resolve()):
-            raise UsageError(f"{printable(str(folder))} leads out of {printable(str(out))}: it is a link")
-    for folder in folders:
-        make_folder(folder)
-    return paths
-
-
 def safe_name(name: str, source: str) -> str:
     """The name of a file, unless it leads out of the folder that it is put in.
 
@@ -183,20 +124,20 @@ def safe_name(name: str, source: str) -> str:
     return name
 
 
-def _new(path: Path, inputs: set[Identity]) -> Path:
+def _new(path: Path, inputs: set[tuple[int, int]]) -> Path:
     """*path*, unless it is one of the files that are being read."""
-    if _identity(path) in inputs:
+    if _identities([path]) & inputs:
         raise UsageError(f"{printable(str(path))} is the source itself: name another place for the output")
     return path
 
 
-def _identities(paths: Iterable[str | os.PathLike[str]]) -> set[Identity]:
-    return {identity for path in paths if (identity := _identity(Path(path))) is not None}
-
-
-def _identity(path: Path) -> Identity | None:
-    try:
-        state = path.stat()
-    except (OSError, ValueError):
-        return None
-    return state.st_dev, state.st_ino
+def _identities(paths: Iterable[str | os.PathLike[str]]) -> set[tuple[int, int]]:
+    """The files behind *paths*, as the disk knows them; those that are not there have none."""
+    found = set()
+    for path in paths:
+        try:
+            state = Path(path).stat()
+        except (OSError, ValueError):
+            continue
+        found.add((state.st_dev, state.st_ino))
+    return found

@@ -14,7 +14,7 @@ from typing import BinaryIO
 import pyarrow.parquet as pq
 
 from seldio.conversion.repointing import OTHER, TITLES, Array, recordings, repointed, repointed_table, texts_of
-from seldio.conversion.sources import Conversion
+from seldio.conversion.report import Conversion
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, make_folder, open_source, write_bytes
 from seldio.files.sources import Lookup

@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 
 from seldio import __version__
 from seldio.conversion.outputs import safe_name
-from seldio.conversion.sources import Conversion
+from seldio.conversion.report import Conversion
 from seldio.data.export_shards import ExportFiles, FilePart, copied, folder_files, parquet_files, tar_files
 from seldio.data.export_table import FILE, ExportPlan
 from seldio.data.index import Index

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from seldio.conversion.columns import class_keys, has
-from seldio.conversion.frames import grouped
+from seldio.conversion.frames import class_keys, grouped, has
 from seldio.errors import UsageError
 from seldio.files import open_source, read_entries
 from seldio.findings import raise_errors

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from seldio import clock, geometry
-from seldio.conversion.carry import resolved, with_directions
-from seldio.conversion.columns import class_keys
-from seldio.conversion.frames import LONGEST, are_events, frames_of, grouped
+from seldio.conversion.carry import with_directions
+from seldio.conversion.frames import LONGEST, are_events, class_keys, frames_of, grouped
 from seldio.conversion.inputs import read_single
 from seldio.errors import DataError, UsageError
+from seldio.formats.parts import resolved
 from seldio.schema.events import clip_codes, origin_of
 from seldio.text import clipped, listed, printable
 from seldio.viewer.canvas import colour, drawable

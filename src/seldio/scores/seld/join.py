@@ -21,7 +21,6 @@ import pyarrow as pa
 from seldio import clock
 from seldio.check import reference as references
 from seldio.check.vetting import Faults, vet
-from seldio.conversion.carry import resolved
 from seldio.conversion.frames import are_events, frames_of, rescaled
 from seldio.conversion.inputs import asking
 from seldio.errors import DataError, InvalidData, UnknownFormat, UsageError
@@ -31,7 +30,7 @@ from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import Format
 from seldio.formats.datasets import AUDIO_TOPS, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, years
-from seldio.formats.parts import Part, checked_clips, parts
+from seldio.formats.parts import Part, checked_clips, parts, resolved
 from seldio.formats.recognise import Recognised
 from seldio.formats.trees import TYPES
 from seldio.rules.collection import Reference

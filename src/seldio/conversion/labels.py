@@ -1,0 +1,459 @@
+"""Labels to labels: every part of a source is surveyed, their sum is planned, then every part is written.
+
+Nothing is written before all parts were found well and the plan allows it. What is worked on is a portion: the files
+of a part, read once and kept where the data set is small, read again where it is large; so memory is that of a part.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from io import IOBase
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple, cast
+
+import pyarrow as pa
+
+from seldio.check.vetting import Faults, vet
+from seldio.conversion.carry import carried, filled
+from seldio.conversion.facts import Facts, complete, measured
+from seldio.conversion.frames import with_column
+from seldio.conversion.inputs import asking, joined, label_parts, local_files, strict
+from seldio.conversion.losses import NOTHING, Plan, checked_names, merged, planned, refuse
+from seldio.conversion.outputs import clip_tables, folder_place, single_place, table_place
+from seldio.conversion.report import Conversion
+from seldio.engines import each
+from seldio.errors import DataError, UsageError
+from seldio.files import Source, atomic_write, many_files, write_bytes
+from seldio.files.sources import reopened
+from seldio.findings import Finding
+from seldio.formats import Format, get
+from seldio.formats.label_csv import Dialect
+from seldio.formats.parquet import reading_of, write_clips
+from seldio.formats.parts import Part, resolved
+from seldio.formats.recognise import SUFFIXES, Recognised
+from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, event_table, origin_of
+from seldio.text import plural, printable
+
+#: Bytes of label files of which what was read is kept between the survey and the writing.
+KEPT = 1 << 24
+#: What a layout's reader leaves out where it is the same in all rows, so that it is not unknown.
+CONSTANT = {"distance": 0.0, "hemisphere": False}
+_EMPTY = pa.schema(list(COLUMNS.items())).empty_table()
+#: The columns of each layout in all portions together.
+Columns = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+@dataclasses.dataclass
+class Portion:
+    """Label files that are converted together: those of a part, or all tables of labels, as these may be one.
+
+    Args:
+        parts: what is read.
+        keep: whether what was read stays here until it is written.
+    """
+
+    parts: tuple[Part, ...]
+    keep: bool = False
+    _read: list[Recognised] | None = dataclasses.field(default=None, repr=False)
+    _carried: dict[str, tuple[pa.Table, pa.Table]] = dataclasses.field(default_factory=dict, repr=False)
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(part.size for part in self.parts)
+
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """What changes when one of its files does."""
+        return tuple(part.stamp for part in self.parts)
+
+    def portable(self) -> Portion:
+        """The portion as it can go to another process, which reads the files for itself."""
+        return Portion(tuple(part.portable() for part in self.parts))
+
+    def read(self, findings: list[Finding]) -> list[Recognised]:
+        """The labels, each layout apart.
+
+        Raises:
+            InvalidData: something in the files is wrong.
+            UnknownFormat: the layout has to be named.
+        """
+        if self._read is not None:
+            return self._read
+        found = [one for part in self.parts for one in part.labels(asking(strict(findings)))]
+        self._read = found if self.keep else None
+        return found
+
+    def carried(self, verb: Verb, key: str, table: pa.Table, format: Format) -> pa.Table:
+        """The table of one of its layouts as the target has it.
+
+        Raises:
+            DataError: times or numbers are far beyond what the target can hold.
+        """
+        before, done = self._carried.get(key, (None, None))
+        if before is not table:
+            done = carried(filled(table, verb.target, dict(verb.fill)), resolved(format, table), verb.target)
+            if self.keep:
+                self._carried[key] = table, done
+        return done
+
+
+class Verb(NamedTuple):
+    """What portions are converted to.
+
+    Args:
+        target: the format to write.
+        fill: values for fields that are unknown.
+        columns: of each layout, that some portions have.
+    """
+
+    target: Format
+    fill: tuple[tuple[str, Any], ...]
+    columns: Columns = ()
+
+    def tables(self, found: Sequence[Recognised]) -> Iterator[tuple[str, pa.Table, Format]]:
+        """The tables of a portion with their formats and a key for each layout, as parts of those of all portions."""
+        known = dict(self.columns)
+        for number, (table, format) in enumerate(joined(found)):
+            key = f"{format.name} {number}" if format.role == "table" else format.name
+            for field in known.get(key, ()):
+                if field not in table.column_names:
+                    constant = isinstance(format, Dialect) and field in CONSTANT
+                    value = pa.scalar(CONSTANT[field] if constant else None, COLUMNS[field])
+                    table = with_column(table, field, pa.repeat(value, table.num_rows))
+            yield key, table, format
+
+
+# --- the survey -------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class LayoutSurvey:
+    """The rows of one layout; those of several portions add up.
+
+    Args:
+        format: the layout.
+        home: that which its rows came from, if it is a table.
+        columns: that rows of any portion have.
+        partly: those of them that rows of another portion do not have.
+        facts: for the plan.
+        rows: read and to be written.
+        origin: of the rows to be written, with all files of the target.
+        names: of their clips.
+        unplanned: why no plan can be made.
+        unfit: why the target cannot take some rows.
+    """
+
+    format: Format
+    home: Format
+    columns: set[str]
+    partly: set[str] = dataclasses.field(default_factory=set)
+    facts: Facts = dataclasses.field(default_factory=Facts)
+    rows: tuple[int, int] = (0, 0)
+    origin: Origin = dataclasses.field(default_factory=lambda: Origin("", "", ()))
+    names: list[str] = dataclasses.field(default_factory=list)
+    unplanned: str | None = None
+    unfit: str | None = None
+
+    def add(self, other: LayoutSurvey) -> None:
+        """Take in the rows of another portion."""
+        if other.rows[0] and self.rows[0]:
+            self.partly |= self.columns ^ other.columns
+        if other.rows[0] or not self.rows[0]:  # what has no rows counts only as long as nothing has
+            self.columns = (self.columns if self.rows[0] else set()) | other.columns
+        self.facts.add(other.facts)
+        self.rows = self.rows[0] + other.rows[0], self.rows[1] + other.rows[1]
+        self.origin = dataclasses.replace(self.origin, files=(*self.origin.files, *other.origin.files))
+        self.names += other.names
+        self.unplanned = self.unplanned or other.unplanned
+        self.unfit = self.unfit or other.unfit
+
+
+@dataclasses.dataclass
+class Survey:
+    """What portions hold: their layouts by key, remarks about their files, and errors in their rows."""
+
+    layouts: dict[str, LayoutSurvey] = dataclasses.field(default_factory=dict)
+    findings: list[Finding] = dataclasses.field(default_factory=list)
+    faults: Faults = dataclasses.field(default_factory=Faults)
+
+    def add(self, other: Survey, portion: Portion) -> None:
+        """Take in what a further portion holds."""
+        for key, layout in other.layouts.items():
+            if key in self.layouts:
+                self.layouts[key].add(layout)
+            else:
+                self.layouts[key] = layout
+        self.findings += other.findings
+        self.faults.add(other.faults, portion.parts[0] if portion.parts else None)
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of each layout."""
+        return tuple((key, tuple(sorted(layout.columns))) for key, layout in self.layouts.items())
+
+
+@dataclasses.dataclass(frozen=True)
+class Surveying:
+    """Read a portion, and work out what converting it means."""
+
+    verb: Verb
+
+    def __call__(self, portion: Portion) -> Survey:
+        """What *portion* holds.
+
+        Raises:
+            InvalidData: something in the labels is wrong.
+        """
+        survey = Survey()
+        found = portion.read(survey.findings)
+        survey.faults = vet(found) if portion.keep else vet(found).thin()
+        for key, table, format in self.verb.tables(found):
+            survey.layouts[key] = self._surveyed(portion, key, table, format)
+        return survey
+
+    def _surveyed(self, portion: Portion, key: str, table: pa.Table, format: Format) -> LayoutSurvey:
+        target, home = self.verb.target, resolved(format, table)
+        layout = LayoutSurvey(format, home, set(table.column_names), rows=(table.num_rows, 0))
+        try:
+            layout.facts = measured(table, home, target, dict(self.verb.fill))
+        except DataError as error:
+            layout.unplanned = str(error)
+            return layout
+        if not complete(layout.facts, target):
+            return layout
+        try:
+            done = portion.carried(self.verb, key, table, format)
+            if isinstance(target, Dialect) and target.silence:  # it lists frames that no row tells of
+                for file, rows in clip_tables(done):
+                    target.write(rows, file)
+        except DataError as error:
+            layout.unfit = str(error)
+            return layout
+        layout.rows, layout.origin = (table.num_rows, done.num_rows), origin_of(done)
+        # a table may know clips in another order than its files, a reader never does
+        tabled = format.role == "table"
+        layout.names = clip_codes(done)[1] if tabled else [file.clip for file in layout.origin.files]
+        return layout
+
+
+# --- the writing ------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class WritingFiles:
+    """Convert a portion and write its files, each whole: below *out*, or as *out* itself if it is *single*."""
+
+    verb: Verb
+    out: str
+    single: bool = False
+
+    def __call__(self, portion: Portion) -> tuple[tuple[str, int, int], ...]:
+        """The path of each file, its bytes and the time it was written."""
+        paths = []
+        with many_files():
+            for file, data in written_files(self.verb, portion):
+                paths.append(self.out if self.single else os.path.join(self.out, file.name))  # noqa: PTH118
+                write_bytes(paths[-1], data)
+        return tuple((path, *_state(path)) for path in paths)
+
+
+def written_files(verb: Verb, portion: Portion) -> Iterator[tuple[ClipFile, bytes]]:
+    """The files that *portion* becomes, with their content."""
+    for key, table, format in verb.tables(portion.read([])):
+        for file, rows in clip_tables(portion.carried(verb, key, table, format)):
+            yield file, verb.target.write(rows, file)
+
+
+def _state(path: str) -> tuple[int, int]:
+    try:
+        state = Path(path).stat()
+    except OSError:
+        return -1, -1
+    return state.st_size, state.st_mtime_ns
+
+
+@dataclasses.dataclass(frozen=True)
+class Packing:
+    """Convert a portion, which has one layout, to rows of a Parquet table."""
+
+    verb: Verb
+
+    def __call__(self, portion: Portion) -> bytes:
+        """The rows as the bytes of an Arrow stream."""
+        ((key, table, format),) = self.verb.tables(portion.read([]))
+        done = portion.carried(self.verb, key, table, format).combine_chunks()
+        stream = pa.BufferOutputStream()
+        with pa.ipc.new_stream(stream, done.schema) as writer:
+            writer.write_table(done)
+        return cast("bytes", stream.getvalue().to_pybytes())
+
+
+# --- the whole --------------------------------------------------------------------------------------------------------
+
+
+def convert_source(
+    path: str | os.PathLike[str] | Source,
+    out: str | os.PathLike[str] | BinaryIO,
+    target: Format | str,
+    *,
+    format: Format | str | None = None,
+    allow_loss: Collection[str] = (),
+    fill: Mapping[str, Any] = NOTHING,
+    force: bool = False,
+) -> Conversion:
+    """Convert labels on disk to another format; the arguments and exceptions are those of :func:`seldio.convert`."""
+    target = get(target) if isinstance(target, str) else target
+    format = get(format) if isinstance(format, str) else format
+    allow_loss = checked_names(allow_loss)
+    findings: list[Finding] = []
+    where = cast("BinaryIO", out) if isinstance(out, IOBase) else os.fspath(cast("str | os.PathLike[str]", out))
+    without = None
+    if isinstance(where, str) and target.role != "table":
+        without = _output_below(path.path if isinstance(path, Source) else path, where)
+    filled(_EMPTY, target, fill)  # what cannot be filled is said before anything is read
+    with reopened(path, strict(findings)) as source:
+        found = label_parts(source, format, strict(findings), without)
+        if not found:
+            raise UsageError(f"no label files ({', '.join(SUFFIXES)}) in {printable(source.path)}")
+        portions = _portions(found)
+        survey, plan, written = _converted(
+            portions, where, target, allow_loss=allow_loss, fill=fill, force=force, source=source.path,
+            local=local_files(found) or [source.path], single=source.single and not _tables(found),
+        )  # fmt: skip
+        files = sum(len(part.files) for part in found)
+        skipped = len(source.entries) - files
+    layouts = survey.layouts.values()
+    return Conversion(
+        formats=tuple(layout.format.name for layout in layouts),
+        target=target.name,
+        files=files,
+        written=written,
+        clips=sum(len(layout.origin.files) for layout in layouts),
+        rows=(sum(layout.rows[0] for layout in layouts), sum(layout.rows[1] for layout in layouts)),
+        losses=plan.losses,
+        notes=(*plan.notes, *([f"{plural(skipped, 'other file')} left out"] if skipped else [])),
+        findings=(*findings, *survey.findings),
+    )
+
+
+def write_events(
+    table: Any, out: str, target: Format, *, single: bool, allow_loss: Collection[str], fill: Mapping[str, Any],
+    force: bool,
+) -> tuple[str, ...]:  # fmt: skip
+    """Write an event table, see :func:`seldio.write`; *single*: *out* is the file if it has one clip."""
+    portion = Portion((), keep=True, _read=[Recognised(reading_of(event_table(table), "the table"), False, "")])
+    single = single and len(origin_of(event_table(table)).files) == 1
+    return _converted(
+        [portion], out, target, allow_loss=checked_names(allow_loss), fill=fill, force=force, source="the table",
+        local=[], single=single,
+    )[2]  # fmt: skip
+
+
+def _tables(found: Sequence[Part]) -> tuple[Part, ...]:
+    return tuple(part for part in found if isinstance(part.format, Format) and part.format.role == "table")
+
+
+def _portions(found: Sequence[Part]) -> list[Portion]:
+    keep = sum(part.size for part in found) <= KEPT
+    tables = _tables(found)
+    alone = [Portion((part,), keep) for part in found if part not in tables]
+    return [*alone, *([Portion(tables, keep)] if tables else [])]
+
+
+def _converted(
+    portions: Sequence[Portion], out: str | BinaryIO, target: Format, *, allow_loss: Collection[str],
+    fill: Mapping[str, Any], force: bool, source: str, local: Sequence[str], single: bool,
+) -> tuple[Survey, Plan, tuple[str, ...]]:  # fmt: skip
+    """Convert all *portions* or none, wherever :func:`seldio.engines.running` says."""
+    verb = Verb(target, tuple(fill.items()))
+    survey = _surveyed(verb, portions)
+    if any(layout.partly & set(CONSTANT) and isinstance(layout.format, Dialect) for layout in survey.layouts.values()):
+        survey = _surveyed(verb._replace(columns=survey.columns), portions)
+    layouts = list(survey.layouts.values())
+    survey.findings += survey.faults.settle(force)
+    for layout in layouts:
+        if layout.unplanned is not None:
+            raise DataError(layout.unplanned)
+    plan = merged([planned(layout.facts, layout.home, target, fill) for layout in layouts])
+    refuse(plan, target, allow_loss)
+    for layout in layouts:
+        if layout.unfit is not None:
+            raise DataError(layout.unfit)
+    verb = verb._replace(columns=survey.columns)
+    files = [file for layout in layouts for file in layout.origin.files]
+    single = single and len(files) == 1
+    if target.role == "table" and (isinstance(out, str) or len(layouts) == 1):
+        written = _write_table(verb, portions, layouts, out, local)
+    elif isinstance(out, str):
+        written = _write_files(verb, portions, files, out, local, source, single)
+    elif single:
+        ((_, data),) = written_files(verb, portions[0])
+        out.write(data)
+        written = ("-",)
+    else:
+        raise UsageError(f"{printable(source)} becomes {len(files)} files: name a folder for them with -o")
+    return survey, plan, written
+
+
+def _surveyed(verb: Verb, portions: Sequence[Portion]) -> Survey:
+    survey = Survey()
+    done = each(Surveying(verb), portions, what="reading labels", size=attrgetter("size"), key=attrgetter("stamp"))
+    for portion, one in zip(portions, done, strict=True):
+        survey.add(one, portion)
+    return survey
+
+
+def _write_files(
+    verb: Verb, portions: Sequence[Portion], files: Sequence[ClipFile], out: str, local: Sequence[str], source: str,
+    single: bool,
+) -> tuple[str, ...]:  # fmt: skip
+    """Write all label files; those of an earlier run that are no longer there are written again."""
+    if single:
+        paths = [single_place(files[0], out, local, source)]
+        work = WritingFiles(verb, str(paths[0]), single=True)
+    else:
+        paths = folder_place(files, out, local, source)
+        work = WritingFiles(verb, os.path.abspath(out))  # noqa: PTH100 - a Path would lose what is odd about it
+    done = each(work, portions, what="writing labels", size=attrgetter("size"), key=attrgetter("stamp"))
+    gone = [
+        portion for portion, written in zip(portions, done, strict=True)
+        if any(_state(path) != (size, time) for path, size, time in written)
+    ]  # fmt: skip
+    for _ in each(work, gone, what="writing labels again" if gone else None):
+        pass
+    return tuple(map(str, paths))
+
+
+def _write_table(
+    verb: Verb, portions: Sequence[Portion], layouts: Sequence[LayoutSurvey], out: str | BinaryIO, local: Sequence[str]
+) -> tuple[str, ...]:
+    """Write the Parquet table of all portions as their rows come."""
+    path = table_place(out, local, len(layouts)) if isinstance(out, str) else None
+    (layout,) = layouts
+    columns = (layout.columns | set(dict(verb.fill))) & set(verb.target.carries)
+    schema = pa.schema([(name, kind) for name, kind in COLUMNS.items() if name in columns])
+
+    def numbered() -> Iterator[pa.Table]:
+        """The rows of each portion, with the number of each row's clip among all in place of its name."""
+        first = 0
+        work = Packing(verb)
+        for data in each(work, portions, what="writing labels", size=attrgetter("size"), key=attrgetter("stamp")):
+            table = pa.ipc.open_stream(data).read_all()
+            yield table.set_column(0, "clip", pa.array(clip_codes(table)[0] + first)).select(schema.names)
+            first += len(origin_of(table).files)
+
+    with ExitStack() as stack:
+        stream = out if path is None else stack.enter_context(atomic_write(path))
+        write_clips(numbered(), cast("BinaryIO", stream), layout.origin, layout.names, schema)
+    return ("-",) if path is None else (str(path),)
+
+
+def _output_below(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path | None:
+    """The output folder, where it lies inside the source: what an earlier run put there is no source."""
+    source, target = Path(path).resolve(), Path(out).resolve()
+    return target if source != target and target.is_relative_to(source) else None

@@ -1,0 +1,395 @@
+"""Questions made of labels: part by part, written as they come, and the same bytes for any cut and any workers."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import accumulate, compress, pairwise
+from operator import attrgetter
+from pathlib import Path
+from types import ModuleType
+from typing import IO, Any, BinaryIO, NamedTuple, cast
+
+import numpy as np
+
+from seldio import tasks
+from seldio.check.vetting import Faults, vet
+from seldio.conversion.inputs import label_parts, local_files
+from seldio.conversion.outputs import single_file
+from seldio.conversion.report import QuestionsMade
+from seldio.engines import each
+from seldio.errors import SeldioError, UsageError
+from seldio.files import Source
+from seldio.findings import raise_errors
+from seldio.formats import get, item_formats
+from seldio.formats.items import ItemFormat
+from seldio.formats.json_items import JsonItems
+from seldio.formats.parts import Part
+from seldio.formats.qa_json import ITEMS
+from seldio.schema.events import origin_of
+from seldio.schema.qa import Item
+from seldio.tasks import DEFAULTS, mix
+from seldio.tasks.margins import Margins
+from seldio.text import clipped, plural, printable
+
+Place = str | os.PathLike[str]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+#: What every question has; a target that cannot carry all of it is none for labels.
+ESSENTIAL = frozenset({"id", "audio", "task", "question", "answer", "canonical_answer"})
+#: The target whose questions are Russian, with options.
+RUSSIAN = "ruenvaqa"
+#: Bytes of labels that are asked about together: their questions are many times as long.
+PART = 1 << 18
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class QuestionOptions:
+    """What to ask about labels.
+
+    Args:
+        seed: another one asks in other words and chooses other items.
+        tasks: only these; all if not given.
+        window: seconds of a clip, at most 20.
+        hop: seconds from clip to clip; the window if not given.
+        margins: what must differ by how much.
+        split: written into each item.
+        per_task: at most so many of a task.
+        balance: the proportions of SO-Bench, and even answers.
+        total: so many in all; see :func:`seldio.tasks.mix.targets`.
+        audio: whether the sound of the clips is cut out and written beside the items.
+        force: whether labels in which there are errors are asked about too.
+    """
+
+    seed: int = 0
+    tasks: Sequence[str] | None = None
+    window: float = 20.0
+    hop: float | None = None
+    margins: Margins = DEFAULTS
+    split: str = "test"
+    per_task: int | None = None
+    balance: bool = False
+    total: int | None = None
+    audio: bool = False
+    force: bool = False
+
+    @property
+    def selects(self) -> bool:
+        """Whether not all items are kept."""
+        return self.balance or self.per_task is not None or self.total is not None
+
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments of :func:`seldio.tasks.stream`."""
+        hop = self.window if self.hop is None else self.hop
+        tasks = None if self.tasks is None else tuple(self.tasks)
+        return {
+            "seed": self.seed, "tasks": tasks, "window": self.window, "hop": hop, "margins": self.margins,
+            "split": self.split,
+        }  # fmt: skip
+
+
+# --- what is done with a part -----------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class QuestionTally:
+    """What was asked and skipped, in which layouts, about how many recordings; by task, and by task and reason."""
+
+    asked: Counter[str] = dataclasses.field(default_factory=Counter)
+    skipped: Counter[tuple[str, str]] = dataclasses.field(default_factory=Counter)
+    layouts: dict[str, None] = dataclasses.field(default_factory=dict)
+    recordings: int = 0
+    faults: Faults = dataclasses.field(default_factory=Faults)
+
+    def add(self, other: QuestionTally, part: Part) -> None:
+        """Count what was made of *part* too."""
+        self.asked += other.asked
+        self.skipped += other.skipped
+        self.layouts |= other.layouts
+        self.recordings += other.recordings
+        self.faults.add(other.faults, part)
+
+
+class QuestionBatch(NamedTuple):
+    """What a part gave: the texts of its items on end, the length of each in bytes, and what to choose by."""
+
+    data: bytes
+    lengths: np.ndarray[Any, np.dtype[np.int32]]
+    keys: mix.Keys
+    tally: QuestionTally
+
+
+@dataclasses.dataclass(frozen=True)
+class MakingQuestions:
+    """Make items of the labels of a part, as texts of a format."""
+
+    options: dict[str, Any]
+    russian: bool
+    text: str
+    keyed: bool
+    force: bool
+
+    def __call__(self, part: Part) -> QuestionBatch:
+        """Ask about the labels of *part*."""
+        module, text = task_module(self.russian), cast("JsonItems", item_formats.get(self.text))
+        found = part.labels(raise_errors)
+        faults = vet(found)
+        if not self.force and faults.alone().first:
+            found = []  # nothing is asked in the end
+        tally = QuestionTally(faults=faults.thin())
+        texts: list[bytes] = []
+        keys: list[tuple[int, int, int]] = []
+        for table, layout in ((one.reading.table, one.reading.format) for one in found):
+            tally.layouts[layout.name] = None
+            tally.recordings += len(origin_of(table).files)
+            for item in module.stream(table, skipped=tally.skipped, **self.options):
+                texts.append(encoded(item, text))
+                tally.asked[item.task] += 1
+                if self.keyed:
+                    keys.append(mix.key(item, self.options["seed"]))
+        lengths = np.fromiter(map(len, texts), np.int32, len(texts))
+        return QuestionBatch(b"".join(texts), lengths, mix.as_keys(keys), tally)
+
+
+def task_module(russian: bool) -> ModuleType:
+    """The module with the tasks."""
+    if not russian:
+        return tasks
+    from seldio.tasks import russian as module
+
+    return module
+
+
+def encoded(item: Item, target: JsonItems) -> bytes:
+    """The text of *item* as a record of *target*, without what stands between records."""
+    return target.layout.record(target.record(item)).encode()
+
+
+@dataclasses.dataclass(frozen=True)
+class CuttingSound:
+    """Cut the audio that items of the format ``items`` ask about out of recordings.
+
+    Args:
+        root: where the recordings are.
+        out: the folder for ``audio/``.
+        text: the format of the texts that come out.
+    """
+
+    root: str
+    out: str
+    text: str
+
+    def __call__(self, texts: Sequence[bytes]) -> tuple[list[bytes], list[str]]:
+        """The items with their new audio, and what was odd about it."""
+        from seldio.conversion.clip_audio import cut
+
+        target, remarks = cast("JsonItems", item_formats.get(self.text)), list[str]()
+        items = cut(map(Item.model_validate_json, texts), self.root, self.out, say=remarks.append)
+        return [encoded(item, target) for item in items], remarks
+
+
+# --- the whole --------------------------------------------------------------------------------------------------------
+
+
+class SpooledBatch(NamedTuple):
+    """What is kept in memory of a batch: the length of each text in bytes, and what to choose by."""
+
+    lengths: np.ndarray[Any, np.dtype[np.int32]]
+    keys: mix.Keys
+
+
+def make_questions(
+    source: Source, out: Place | BinaryIO, target: ItemFormat, *, format: str | None, options: QuestionOptions
+) -> QuestionsMade:
+    """Make questions from labels.
+
+    The labels are read and the items written a part at a time; in between they lie in a nameless file, so
+    that memory does not grow with their number and nothing is written unless everything is right.
+
+    Args:
+        source: an open source of label files.
+        out: the file to write, a folder to write ``{split}.jsonl`` into, or a binary stream.
+        target: the item format to write.
+        format: the layout of the labels; found from their content if not given.
+        options: what to ask.
+
+    Raises:
+        InvalidData: something in the labels is wrong.
+        UsageError: there are no labels, an option makes no sense, or labels cannot be asked in the target.
+        SeldioError: the disk fails, or a recording is missing.
+    """
+    check_target(target)
+    if options.audio and (not isinstance(out, str | os.PathLike) or source.kind == "stdin"):
+        raise UsageError("--audio takes labels on disk beside their recordings, and -o with a folder or file to write")
+    place = _place(out, target, options.split)
+    own = target.name if isinstance(target, JsonItems) else ITEMS.name
+    work = MakingQuestions(
+        options.options(), target.name == RUSSIAN, ITEMS.name if options.audio else own, options.selects, options.force
+    )
+    module = task_module(work.russian)
+    found = label_parts(
+        source, get(format) if format is not None else None, raise_errors, by_clip=True, size=PART
+    )  # fmt: skip
+    if not found:
+        raise UsageError(f"no labels in {printable(source.path)}")
+    with tempfile.TemporaryFile(dir=_near(place)) as spool:
+        tally, batches = QuestionTally(), []
+        made = each(work, found, what="asking about labels", size=attrgetter("size"), key=attrgetter("stamp"))
+        for part, batch in zip(found, made, strict=True):
+            spool.write(batch.data)
+            tally.add(batch.tally, part)
+            batches.append(SpooledBatch(batch.lengths, batch.keys))
+        forced = tally.faults.settle(options.force)
+        kept, masks = _choice(batches, tally.asked, options, module)
+        texts, remarks = _texts(spool, batches, masks), list[str]()
+        if "answer_meta" not in target.carries and target.name != RUSSIAN:
+            remarks.append(f"{target.name} has no place for answer_meta, the truth as numbers")
+        if isinstance(place, Path) and options.audio:
+            cutting = CuttingSound(source.path, str(place.parent), own)
+            texts = _with_sound(each(cutting, texts, what="cutting sound"), remarks)
+        sources = [source.path, *local_files(found)]
+        with _telling_what_stays(place, options), single_file(place, sources) as (stream, written):
+            _write(stream, texts, target)
+    return _report(found, tally, target, written, kept, module, (*remarks, *map(str, forced)))
+
+
+def check_target(target: ItemFormat) -> None:
+    """See that labels can be asked in *target*.
+
+    Raises:
+        UsageError: they cannot; the message lists the formats in which they can.
+    """
+    if not _can_hold(target):
+        names = ", ".join(format.name for format in item_formats.ITEM_FORMATS if _can_hold(format))
+        raise UsageError(f"labels can be asked in {names}; {target.name} has no place for what is asked")
+
+
+def _can_hold(target: ItemFormat) -> bool:
+    whole = target.holds == "items" and set(target.carries) >= ESSENTIAL
+    return target.name == RUSSIAN or (whole and "options" not in target.needs)
+
+
+def _place(out: Place | BinaryIO, target: ItemFormat, split: str) -> Path | BinaryIO:
+    """The file to write: in a folder, one named after the split."""
+    if not isinstance(out, str | os.PathLike):
+        return out
+    path = Path(out)
+    if path.suffix.lower() == ".zip":
+        raise UsageError(f"questions are written as one file, not as an archive: {printable(str(path))}")
+    if not path.is_dir() and not os.fspath(out).endswith(("/", os.sep)):
+        return path
+    if re.fullmatch(r"[\w-][\w.-]*", split) is None:
+        raise UsageError(f"the split {clipped(split)} cannot name a file in {printable(str(path))}: name one with -o")
+    return path / f"{split}{target.suffix}"
+
+
+def _near(place: Path | BinaryIO) -> Path | None:
+    """The nearest folder there is above the output: it has room for it, where a folder in memory may have none."""
+    if not isinstance(place, Path):
+        return None
+    return next((folder for folder in place.absolute().parents if folder.is_dir() and os.access(folder, os.W_OK)), None)
+
+
+def _choice(
+    batches: Sequence[SpooledBatch], asked: Mapping[str, int], options: QuestionOptions, module: ModuleType
+) -> tuple[Mapping[str, int], Sequence[Mask | None]]:
+    """How many items of each task are written, in the proportions of *module*, and which of each batch; None: all."""
+    if not options.selects:
+        return asked, [None] * len(batches)
+    wanted = mix.targets(asked, per_task=options.per_task, balance=options.balance, total=options.total,
+                         proportions={name: task.weight for name, task in module.TASKS.items()})  # fmt: skip
+    keys = [batch.keys for batch in batches]
+    masks = np.split(mix.chosen(np.concatenate(keys), wanted), np.cumsum([len(key) for key in keys])[:-1])
+    return wanted, masks
+
+
+def _texts(spool: IO[bytes], batches: Sequence[SpooledBatch], masks: Sequence[Mask | None]) -> Iterator[list[bytes]]:
+    """The texts of the items that are written, by batch."""
+    spool.seek(0)
+    for batch, mask in zip(batches, masks, strict=True):
+        ends = list(accumulate(batch.lengths.tolist(), initial=0))
+        data = spool.read(ends[-1])
+        texts = (data[low:high] for low, high in pairwise(ends))
+        yield list(texts if mask is None else compress(texts, mask.tolist()))
+
+
+def _with_sound(results: Iterable[tuple[list[bytes], list[str]]], remarks: list[str]) -> Iterator[list[bytes]]:
+    """The texts of items whose audio has been cut; *remarks* are added to on the way."""
+    for texts, odd in results:
+        remarks += odd
+        yield texts
+
+
+@contextmanager
+def _telling_what_stays(place: Path | BinaryIO, options: QuestionOptions) -> Iterator[None]:
+    """Say, where the cutting of sound fails, what has been written."""
+    try:
+        yield
+    except SeldioError as error:
+        folder = place.parent / "audio" if isinstance(place, Path) else None
+        if options.audio and folder is not None and folder.is_dir():
+            what = (
+                "the clips in it are whole, and the same command goes over them and on; the questions are not written"
+            )
+            error.args = (f"{error}. {printable(str(folder))} stays: {what}",)
+        raise
+
+
+def _write(stream: BinaryIO, texts: Iterable[list[bytes]], target: ItemFormat) -> None:
+    """Write the file of *texts*: of records of *target* as they come, of ``items`` when all are there."""
+    if not isinstance(target, JsonItems):
+        items = [Item.model_validate_json(text) for batch in texts for text in batch]
+        named = [_numbered(item, number) for number, item in enumerate(items, 1)] if target.name == RUSSIAN else items
+        stream.write(target.write(named))
+        return
+    layout, between = target.layout, b""
+    for batch in texts:
+        if batch:
+            stream.write((between or layout.head.encode()) + layout.joint.encode().join(batch))
+            between = layout.joint.encode()
+    stream.write(layout.tail.encode() if between else layout.file([]).encode())
+
+
+def _numbered(item: Item, number: int) -> Item:
+    """*item* with a running number, as the benchmark has (of 32 bits); the hash of its content goes to ``meta``."""
+    meta = {**((item.extra or {}).get("meta") or {}), "qa_id": f"qa_{int(item.id):x}"}  # type: ignore[dict-item]
+    return item.model_copy(update={"id": str(number), "extra": {**(item.extra or {}), "meta": meta}})
+
+
+def _report(
+    found: Sequence[Part], tally: QuestionTally, target: ItemFormat, written: tuple[str, ...], kept: Mapping[str, int],
+    module: ModuleType, remarks: tuple[str, ...],
+) -> QuestionsMade:  # fmt: skip
+    """The report; tasks in their own order."""
+    skipped: dict[str, dict[str, int]] = {}
+    for (task, reason), count in tally.skipped.items():
+        skipped.setdefault(task, {})[reason] = count
+    asked = {task: tally.asked[task] for task in module.TASKS if task in tally.asked or task in skipped}
+    number = sum(kept.values())
+    dropped = ", ".join(f"{task} ({count:,} asked)" for task, count in asked.items() if count and not kept.get(task))
+    if dropped:
+        few = (
+            f"no question of {dropped} among the {plural(number, 'question')}: their share of the total is less than "
+            "one; a greater --total or --per-task keeps some"
+        )
+        remarks = (*remarks, few)
+    return QuestionsMade(
+        formats=(" and ".join(tally.layouts),),
+        target=target.name,
+        files=sum(len(part.files) for part in found),
+        written=written,
+        clips=tally.recordings,
+        rows=(number, number),
+        losses={},
+        notes=(),
+        findings=(),
+        asked=asked,
+        kept={task: kept.get(task, 0) for task in asked},
+        skipped={task: dict(sorted(skipped[task].items())) for task in (*asked, "*") if task in skipped},
+        refused=dict(module.REFUSED),
+        remarks=remarks,
+    )

@@ -1,0 +1,112 @@
+"""What a conversion did: the record that every way of converting gives back, and its text for people."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from seldio.findings import Finding
+from seldio.formats import item_formats
+from seldio.text import plural, printable
+
+#: Columns of a report of questions.
+WIDTH = 110
+
+
+@dataclasses.dataclass(frozen=True)
+class Conversion:
+    """What a conversion did.
+
+    Args:
+        formats: of the source.
+        target: the format written.
+        files: label files, or files of questions, that were read.
+        written: paths of the files written, in their order; ``-`` for a stream.
+        clips: clips in the source, silent ones included; of questions how many there are.
+        rows: rows read and rows written.
+        losses: fields that were lost, as allowed, with what of them.
+        notes: what changed without a loss.
+        findings: warnings and remarks met while reading, and errors that were forced.
+    """
+
+    formats: tuple[str, ...]
+    target: str
+    files: int
+    written: tuple[str, ...]
+    clips: int
+    rows: tuple[int, int]
+    losses: Mapping[str, str]
+    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(map(printable, self.lines()))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same as plain values, for JSON."""
+        return dataclasses.asdict(self) | {"findings": [finding.as_dict() for finding in self.findings]}
+
+    @property
+    def names(self) -> str:
+        """The formats of the source and that of the target, in words."""
+        return f"{' and '.join(dict.fromkeys(self.formats))} to {self.target}"
+
+    def lines(self) -> Iterator[str]:
+        """What was done, for people."""
+        read, written = self.rows
+        noun = "clip" if item_formats.named(self.target) is None else "question"
+        rows = plural(read, "row") + (f" became {written:,}" if read != written else "")
+        where = "" if self.written == ("-",) else f" in {plural(len(self.written), 'file')}"
+        yield f"{self.names}: {plural(self.clips, noun)}, {rows}{where}"
+        yield from (f"  lost as allowed: {field} ({what})" for field, what in self.losses.items())
+        yield from (f"  {note}" for note in self.notes)
+        yield from (f"  {finding}" for finding in self.findings)
+
+
+@dataclasses.dataclass(frozen=True)
+class QuestionsMade(Conversion):
+    """What was asked about labels, and what was not; ``clips`` are recordings.
+
+    Args:
+        asked: questions with one right answer, by task.
+        kept: those of them that were chosen and written.
+        skipped: candidates without one right answer, by task (``*``: whole clips) and reason.
+        refused: tasks that labels cannot answer, with the reason.
+        remarks: what the target has no place for, what was odd about the audio, and tasks of which nothing is left.
+    """
+
+    asked: Mapping[str, int]
+    kept: Mapping[str, int]
+    skipped: Mapping[str, Mapping[str, int]]
+    refused: Mapping[str, str]
+    remarks: tuple[str, ...] = ()
+
+    def lines(self) -> Iterator[str]:
+        """A row for each task, what was skipped by reason, and what cannot be asked."""
+        where = "" if self.written == ("-",) else f", in {self.written[0]}"
+        yield f"{self.names}: {plural(self.rows[1], 'question')} about {plural(self.clips, 'recording')}{where}"
+        yield from (f"  {line}" for line in self._table())
+
+    def _table(self) -> Iterator[str]:
+        chosen = self.kept != self.asked
+        wide = max(map(len, (*self.asked, *self.refused, "(whole clips)"))) + 1
+
+        def head(name: str, asked: str, written: str) -> str:
+            return f"{name:<{wide}}{asked:>8}" + f"{written:>9}" * chosen + "  "
+
+        yield head("task", "asked", "written") + "skipped, by reason"
+        for task in [*self.asked, *(["*"] if "*" in self.skipped else [])]:
+            counts = f"{self.asked.get(task, 0):,}", f"{self.kept.get(task, 0):,}"
+            begin = head("(whole clips)", "", "") if task == "*" else head(task, *counts)
+            reasons = sorted(self.skipped.get(task, {}).items(), key=lambda pair: (-pair[1], pair[0]))
+            yield from _wrapped(begin, "; ".join(f"{number:,} {reason}" for reason, number in reasons))
+        for task, reason in self.refused.items():
+            yield from _wrapped(head(task, "-", "-"), f"never asked: {reason}")
+        yield from (line for remark in self.remarks for line in textwrap.wrap(remark, WIDTH))
+
+
+def _wrapped(head: str, text: str) -> list[str]:
+    """*text* behind *head*, in lines of at most ``WIDTH`` columns."""
+    return textwrap.wrap(text, WIDTH, initial_indent=head, subsequent_indent=" " * len(head)) or [head.rstrip()]
