@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from seldio.errors import DataError, InvalidData, LossError
 from seldio.findings import Finding, raise_errors
-from seldio.formats.csv_text import BOM, CsvLines, layout_of, rows, written
+from seldio.formats.base import TextLines
+from seldio.formats.csv_text import BOM, layout_of, rows, written
 from seldio.formats.items import ItemReading
 from seldio.formats.qa_csv import FORMATS, INSTRUCTIONS, JASCO, JASCO_PREDICTIONS, KEYWORDS, QUESTION, expand
 from seldio.media.audio import probe
@@ -375,7 +376,7 @@ def test_cells_are_those_of_pythons_csv(text: str) -> None:
 
 @given(CSV_CHARACTERS)
 def test_rows_and_cells_know_where_they_stand(text: str) -> None:
-    source, position = CsvLines(text), 0
+    source, position = TextLines(text), 0
     for row in rows(text):
         assert position == row.start
         position = row.end + len(row.newline)

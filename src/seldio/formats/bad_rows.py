@@ -178,13 +178,12 @@ def _kept(
     if "+" in odd and set(kinds) & {"real", "real3", "real3inf", "zero"}:  # it may stand in an exponent
         return None
     dropped = "".join(sorted(character for character in odd if character.isascii())).encode()
-    replaced = tuple((character.encode(), _meant(character)) for character in sorted(odd) if not character.isascii())
+    # what looks like a minus becomes one, signs of units go
+    replaced = tuple(
+        (character.encode(), b"-" if unicodedata.category(character) in ("Pd", "Sm") else b"")
+        for character in sorted(odd) if not character.isascii()
+    )  # fmt: skip
     whole = BadRow(shape.pattern, shape.faults, True, dropped, replaced, any(pointed))
     # spaces in front of good cells may go or stay
     both = whole.readable(row.encode()), ",".join(map(str, meant)).encode()
     return whole if both[0].replace(b" ", b"") == both[1].replace(b" ", b"") else None
-
-
-def _meant(character: str) -> bytes:
-    """A minus for what looks like one, nothing for signs of units."""
-    return b"-" if unicodedata.category(character) in ("Pd", "Sm") else b""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -51,6 +52,34 @@ class Place:
     end_column: int
     value: str
     excerpt: str
+
+
+class TextLines:
+    """A text in which places are looked up; lines end with LF, CR LF or CR."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+
+    def line(self, offset: int) -> int:
+        """The 1-based physical line of *offset*."""
+        return bisect.bisect_right(self._starts, offset)
+
+    def place(self, start: int, end: int, value: str | None = None) -> Place:
+        """Where the text from *start* to *end* stands; on its first line, if it runs over several."""
+        number = self.line(start)
+        begin = self._starts[number - 1]
+        stop = _LINE_END.search(self.text, begin)
+        last = stop.start() if stop is not None else len(self.text)
+        shown = self.text[start:end] if value is None else value
+        ends = max(start, min(end, last))
+        return Place(number, start - begin + 1, ends - begin + 1, shown, self.text[begin:last])
+
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class FirstRow(int):

@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cached_property
 from typing import Literal, NamedTuple
 
 from seldio.findings import Sink
-from seldio.formats.base import Place
+from seldio.formats.base import Place, TextLines
 from seldio.formats.cells import encoding_problem
 from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, plural
 
 _CELL = re.compile(r'(?:"((?:[^"]++|"")*+)"([^,\r\n]*+)|([^,\r\n]*+))(,|\r\n|\r|\n|\Z)')
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _SPECIAL = re.compile(r'[",\r\n]')
 _BREAKS = re.compile(r'\A"|[,\r\n]')
 BOM = "\ufeff"
@@ -96,31 +93,6 @@ def row_at(text: str, start: int) -> QuotedRow:
         if match[4] != ",":
             return QuotedRow(cells, start, match.start(4), match[4])
         position = match.end()
-
-
-@dataclasses.dataclass(frozen=True)
-class CsvLines:
-    """A text in which places are looked up; a byte order mark is no part of it."""
-
-    text: str
-
-    @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
-
-    def line(self, position: int) -> int:
-        """The 1-based physical line of *position*."""
-        return bisect_right(self._starts, position)
-
-    def place(self, start: int, end: int, value: str | None = None) -> Place:
-        """Where the text from *start* to *end* stands; on its first line, if it runs over several."""
-        number = self.line(start)
-        begin = self._starts[number - 1]
-        stop = _LINE_END.search(self.text, begin)
-        last = stop.start() if stop is not None else len(self.text)
-        shown = self.text[start:end] if value is None else value
-        ends = max(start, min(end, last))
-        return Place(number, start - begin + 1, ends - begin + 1, shown, self.text[begin:last])
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -227,7 +199,7 @@ class CsvTable:
         layout: how the file was written.
     """
 
-    source: CsvLines
+    source: TextLines
     header: tuple[str, ...]
     cells: Sequence[Sequence[str | None]]
     starts: Sequence[int]
@@ -252,7 +224,7 @@ def read_table(data: bytes, path: str, sink: Sink, columns: Sequence[str]) -> Cs
         sink(unreadable)
         return None
     text = data.decode()
-    reader = _TableReader(path, sink, CsvLines(text.removeprefix(BOM)))
+    reader = _TableReader(path, sink, TextLines(text.removeprefix(BOM)))
     if text.startswith(BOM):
         reader.report("SYN103", "the file begins with a byte order mark", Place(1, 1, 1, BOM, ""),
                       "save as UTF-8 without BOM: to Python's csv it is part of the first name")  # fmt: skip
@@ -262,7 +234,7 @@ def read_table(data: bytes, path: str, sink: Sink, columns: Sequence[str]) -> Cs
 class _TableReader:
     """One pass over a file; what is wrong goes to the sink."""
 
-    def __init__(self, path: str, sink: Sink, source: CsvLines) -> None:
+    def __init__(self, path: str, sink: Sink, source: TextLines) -> None:
         self.path, self.sink, self.source = path, sink, source
 
     def report(self, code: str, message: str, at: Place, hint: str) -> None:

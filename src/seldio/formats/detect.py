@@ -310,10 +310,11 @@ def _left(found: Detection, wanted: Wanted) -> list[Candidate]:
     reach = (4 if found.format is not None and found.sample.rows < FEW else 2) * MARGIN
     near = [one for one in rest if one.points > first.points - reach]
     if found.format is not None:
-        near = [one for one in near if one.points >= 0 and _nearer(wanted, one.format, found.format)]
+        # of the same class list or time as what is wanted, where the one found is of another
+        own = found.format
+        near = [
+            one for one in near
+            if one.points >= 0
+            and (means_the_same(one.format, own) or wanted.apart(one.format) + ERA <= wanted.apart(own))
+        ]  # fmt: skip
     return [first, *near]
-
-
-def _nearer(wanted: Wanted, one: Format, other: Format) -> bool:
-    """Whether *one* is of the same class list or time as what is wanted, and *other* of another."""
-    return means_the_same(one, other) or wanted.apart(one) + ERA <= wanted.apart(other)

@@ -198,13 +198,11 @@ def _timed(rows: Rows, rate: float = 10.0) -> Shape | None:
     grid = f"a frame has {hop}: write round(time * {rate:g})"
     if not certain:
         grid = f"a frame has {hop}, and these times are not multiples of that: choose a frame for each"
-    return Shape(
-        "LAB316", message, grid, lambda row: [_frame(row[0], rate), *row[1:]], fixable=certain
-    )  # fmt: skip
 
+    def framed(row: Row) -> Row:
+        return [str(round(float(row[0]) * rate)), *row[1:]] if _TIME.fullmatch(row[0].strip()) else row
 
-def _frame(time: str, rate: float) -> str:
-    return str(round(float(time) * rate)) if _TIME.fullmatch(time.strip()) else time
+    return Shape("LAB316", message, grid, framed, fixable=certain)
 
 
 def _quoted(rows: Rows) -> Shape | None:

@@ -211,8 +211,8 @@ def _place(row: DatasetSpec, above: Sequence[str], name: str, bare: bool) -> Tre
     inside = at is not None
     if at is not None:
         top, home, below = row.tops[folders[at].lower()], folders[:at], folders[at + 1 :]
-    elif bare and row.depth and (split := _split_folder(folders)) is not None:
-        inside, home, below = True, folders[:split], folders[split:]
+    elif bare and row.depth and (splits := [i for i, folder in enumerate(folders) if kind_of(folder) is not None]):
+        inside, home, below = True, folders[: splits[-1]], folders[splits[-1] :]
     else:
         plain = [folder.lower() for folder in folders if folder.lower() in PLAIN]
         top = PLAIN[plain[-1]] if plain else None
@@ -223,10 +223,6 @@ def _place(row: DatasetSpec, above: Sequence[str], name: str, bare: bool) -> Tre
     if not inside and named is not None and named.clip != stem:
         named = None
     return TreePlace(name, stem, suffix, top, "/".join(home), tuple(below), split_name, inside, named)
-
-
-def _split_folder(folders: Sequence[str]) -> int | None:
-    return next((i for i in range(len(folders) - 1, -1, -1) if kind_of(folders[i]) is not None), None)
 
 
 def _clips(row: DatasetSpec, places: Iterable[TreePlace]) -> Iterator[Clip]:

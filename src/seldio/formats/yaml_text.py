@@ -16,14 +16,15 @@ messages would have to stay here as they are: that is all of this module but the
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from bisect import bisect_right
 from codecs import BOM_UTF8
 from typing import Any, NamedTuple, NoReturn
 
 import yaml
 
 from seldio.findings import Sink
+from seldio.formats.base import TextLines
 from seldio.formats.cells import encoding_problem
 from seldio.formats.json_text import Span
 from seldio.reader_rules import READER_RULES
@@ -38,8 +39,6 @@ _MAX_DIGITS = 400  # a longer "number" is text: int() and str() refuse more than
 _CORE = "tag:yaml.org,2002:"
 _MERGE = _CORE + "merge"
 _SCALARS = frozenset(_CORE + name for name in ("null", "bool", "int", "float", "str"))
-_LINE_END = re.compile(r"\r\n|\r|\n")
-_LINE = re.compile(r"[^\r\n]*")
 _TAG = re.compile(r"![^\s,\[\]{}]*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # What PyYAML raises; all but the first are slips of its own.
@@ -63,27 +62,12 @@ class _RefusedError(Exception):
         self.problem = YamlProblem(*problem)
 
 
-class YamlLines:
-    """A text and where it comes from: offsets become lines and columns."""
-
-    def __init__(self, text: str, path: str) -> None:
-        self.text, self.path = text, path
-        self._starts = [0, *(match.end() for match in _LINE_END.finditer(text))]
-
-    def line(self, offset: int) -> int:
-        """The 1-based line of an offset."""
-        return bisect_right(self._starts, offset)
-
-    def span(self, start: int, end: int) -> Span:
-        """The place between two offsets; it ends with its first line."""
-        number = self.line(start)
-        begin = self._starts[number - 1]
-        match = _LINE.match(self.text, begin)
-        excerpt = match.group() if match else ""
-        text = self.text[start : min(end, begin + len(excerpt), start + _CLIP)]
-        text = text.rstrip() or text
-        column = start - begin + 1
-        return Span(number, column, column + len(text), text, excerpt)
+def _span(lines: TextLines, start: int, end: int) -> Span:
+    """The place between two offsets; it ends with its first line."""
+    line, column, _, _, excerpt = dataclasses.astuple(lines.place(start, start))
+    text = lines.text[start : min(end, start + len(excerpt) - column + 1, start + _CLIP)]
+    text = text.rstrip() or text
+    return Span(line, column, column + len(text), text, excerpt)
 
 
 _Members = dict[int, dict[Any, tuple[yaml.Node, yaml.Node]]]
@@ -94,7 +78,7 @@ class YamlDocument:
 
     __slots__ = ("_members", "_root", "_source", "value")
 
-    def __init__(self, value: Any, source: YamlLines, root: yaml.Node | None, members: _Members) -> None:
+    def __init__(self, value: Any, source: TextLines, root: yaml.Node | None, members: _Members) -> None:
         self.value = value
         self._source, self._root, self._members = source, root, members
 
@@ -109,8 +93,8 @@ class YamlDocument:
             name, node = self._members[id(node)][step]
         found = name if key else node
         if found is None:  # an empty file
-            return self._source.span(0, 0)
-        return self._source.span(found.start_mark.index, found.end_mark.index)
+            return _span(self._source, 0, 0)
+        return _span(self._source, found.start_mark.index, found.end_mark.index)
 
 
 def parse(data: bytes, path: str, sink: Sink) -> YamlDocument | None:
@@ -118,11 +102,11 @@ def parse(data: bytes, path: str, sink: Sink) -> YamlDocument | None:
     text = _text(data, path, sink)
     if text is None:
         return None
-    source = YamlLines(text, path)
+    source = TextLines(text)
     builder = _Builder(source)
     document = builder.run()
     for code, start, end, message, hint in builder.problems:
-        line, column, _, value, excerpt = source.span(start, end)
+        line, column, _, value, excerpt = _span(source, start, end)
         sink(READER_RULES[code].at(path, message, hint, line, column, value, excerpt, fixable=False))
     return document
 
@@ -193,7 +177,7 @@ def _is_merge(node: yaml.Node) -> bool:
 class _Builder:
     """Plain values out of nodes; *problems* is what was wrong with them."""
 
-    def __init__(self, source: YamlLines) -> None:
+    def __init__(self, source: TextLines) -> None:
         self.source = source
         self.problems: list[YamlProblem] = []
         self.members: _Members = {}

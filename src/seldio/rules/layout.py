@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
-from seldio.files import Entry
 from seldio.findings import Finding
 from seldio.formats.datasets import Set
 from seldio.formats.trees import TYPES, Holding, Tree, TreePlace
@@ -171,10 +170,6 @@ def file_type(collection: Collection, tree: Tree, found: Found) -> Iterator[Find
         )
 
 
-def _is_media(entry: Entry) -> bool:
-    return TYPES.get(entry.name.rpartition(".")[2].lower()) in ("audio", "video")
-
-
 @rule("LAY113", ERROR)
 def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """An audio or video file of 0 bytes.
@@ -190,7 +185,10 @@ def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Fi
 
     Reference: no data set has one.
     """
-    empty = {entry.name for entry in collection.entries if entry.size == 0 and _is_media(entry)}
+    empty = {
+        entry.name for entry in collection.entries
+        if entry.size == 0 and TYPES.get(entry.name.rpartition(".")[2].lower()) in ("audio", "video")
+    }  # fmt: skip
     for _, places in by_folder(place for place in tree.places if place.name in empty):
         verb = "is" if len(places) == 1 else "are"
         yield found(
