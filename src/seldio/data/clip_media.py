@@ -105,7 +105,7 @@ class ClipMedia:
         files = {field: entry for field, entry in self.files.items() if audio is None or field not in RECORDINGS}
         if audio is not None:
             name = os.path.abspath(audio).replace(os.sep, "/").lstrip("/")
-            arrays = (field for clip in read_tree([name]).clips for field in PLAYED if field in clip.files)
+            arrays = (field for clip in read_tree([name]).clips for field in PLAYED if field in clip.recordings)
             files[next(arrays, "audio")] = named_file(audio)
         if video is not None:
             files["video"] = named_file(video)

@@ -23,10 +23,12 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import shutil
 import tarfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, BinaryIO, Protocol, Self
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -54,16 +56,16 @@ GROUP_BYTES = 100_000_000
 LABEL_CLIPS, LISTED_CLIPS = 10_000, 16
 
 
-class Content(Protocol):
+class Content(ABC):
     """What writes the content of a file; a frozen dataclass, so that another process can do it."""
 
+    @abstractmethod
     def __call__(self, stream: BinaryIO) -> int:
         """Write it; return the number of rows."""
-        ...
 
     def portable(self) -> Content:
-        """The same with no more than it needs itself."""
-        ...
+        """The same with no more than it needs itself, as it goes to another process."""
+        return self
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,17 +101,13 @@ class FilePart:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Copy:
+class _Copy(Content):
     entry: Entry
 
     def __call__(self, stream: BinaryIO) -> int:
         with self.entry.open() as source:
-            while piece := source.read(1 << 20):
-                stream.write(piece)
+            shutil.copyfileobj(source, stream, 1 << 20)
         return 0
-
-    def portable(self) -> Self:
-        return self
 
 
 def copied(name: str, entry: Entry, split: str | None = None) -> FilePart:
@@ -119,13 +117,7 @@ def copied(name: str, entry: Entry, split: str | None = None) -> FilePart:
 
 @dataclasses.dataclass
 class ExportFiles:
-    """The files of a kind.
-
-    Args:
-        parts: they, but for copies of what is of no clip.
-        features: by configuration, the columns as the library ``datasets`` describes them.
-        shards: the shards that are to be listed, by name.
-    """
+    """The files of a kind, but for copies of what is of no clip; their features, and the shards to be listed."""
 
     parts: list[FilePart] = dataclasses.field(default_factory=list)
     features: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
@@ -169,7 +161,7 @@ def parquet_files(plan: ExportPlan, _: str, *, embed: bool, shard_bytes: int) ->
 
 
 @dataclasses.dataclass(frozen=True)
-class ParquetShard:
+class ParquetShard(Content):
     """A file of clips."""
 
     columns: ClipColumns
@@ -209,15 +201,10 @@ def _leaves(path: str, kind: pa.DataType) -> Iterator[str]:
 
 
 @dataclasses.dataclass(frozen=True)
-class LabelShard:
+class LabelShard(Content):
     """A file of labels: one event table, whose clips have the names that they have in the table of clips.
 
-    Args:
-        events: the labels by clip.
-        clips: those that are in the file.
-        schema: the columns of all labels of the export.
-        vocabulary: their class list.
-        described: the columns as the library ``datasets`` describes them.
+    Its columns and class list are those of all labels of the export.
     """
 
     events: Events
@@ -265,7 +252,7 @@ def tar_files(plan: ExportPlan, _: str, *, shard_bytes: int, **__: object) -> Ex
 
 
 @dataclasses.dataclass(frozen=True)
-class TarShard:
+class TarShard(Content):
     """A tar file of clips: what is told of each, and its questions; None where there are none at all."""
 
     rows: Sequence[ClipRow]
@@ -360,16 +347,10 @@ def _place(kind: str, split: str, row: ClipRow, column: str, entry: Entry) -> st
 
 
 @dataclasses.dataclass(frozen=True)
-class FolderListing:
+class FolderListing(Content):
     """The metadata of a split, or of some rows of it; gathered from parts.
 
-    Args:
-        columns: of all clips.
-        kind: of the folder.
-        split: which one.
-        rows: its clips.
-        on_disk: whether all of their files lie on disk as they are.
-        suffix: of the file: *jsonl* or *parquet*.
+    *on_disk* is whether all files of its clips lie on disk as they are, *suffix* that of the file: jsonl or parquet.
     """
 
     columns: ClipColumns

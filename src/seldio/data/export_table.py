@@ -83,7 +83,7 @@ class ClipRow:
         name: of the clip; no other one has it.
         key: the same as a file name without a dot.
         clip: its row in the clip table.
-        media: recordings and video by column: ``audio``, other arrays, ``video``.
+        media: recordings and video by column: ``audio`` (of *array*), other arrays, ``video``.
         array: which array ``audio`` is.
         labels: the label file.
     """

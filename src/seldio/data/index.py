@@ -237,7 +237,7 @@ def _fetched(place: str) -> str:
         root, below, names = remote_listing(place)
         for row in read_tree(names, root).clips:
             if row.metadata == below:
-                played = next((row.files[field] for field in PLAYED if field in row.files), None)
+                played = next((row.recordings[field] for field in PLAYED if field in row.recordings), None)
                 for name in filter(None, (played, row.video)):
                     on_this_machine(f"{root}/{name}", DEFAULTS)
     return on_this_machine(place, DEFAULTS)

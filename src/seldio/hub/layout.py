@@ -31,14 +31,7 @@ UploadKind = Literal["files", "parquet", "audiofolder"]
 
 @dataclasses.dataclass(frozen=True)
 class Upload:
-    """What goes to the Hub.
-
-    Args:
-        source: as the user named it.
-        kind: how the data is stored there.
-        files: everything that goes, sorted by name.
-        left_out: the names of what does not.
-    """
+    """What goes to the Hub, sorted by name, how it is stored there, and the names of what does not go."""
 
     source: str
     kind: UploadKind

@@ -84,7 +84,7 @@ class TreeMedia:
 
 def _recordings(clip: Clip) -> list[str]:
     """The names of the recordings of a clip."""
-    return [name for name in (clip.foa, clip.mic, clip.stereo, clip.audio) if name is not None]
+    return list(clip.recordings.values())
 
 
 # --- recordings ---------------------------------------------------------------------------------------------

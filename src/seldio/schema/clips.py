@@ -43,8 +43,14 @@ class Clip(BaseModel):
     @property
     def files(self) -> dict[str, str]:
         """The paths of its files by field: its recordings in the order of ``RECORDINGS``, its video and its labels."""
-        paths = {field: getattr(self, field) for field in (*RECORDINGS, "video", "metadata")}
-        return {field: path for field, path in paths.items() if path is not None}
+        others = {field: path for field, path in (("video", self.video), ("metadata", self.metadata)) if path}
+        return {**self.recordings, **others}
+
+    @property
+    def recordings(self) -> dict[Array, str]:
+        """The paths of its recordings by array."""
+        paths: dict[Array, str | None] = {array: getattr(self, array) for array in RECORDINGS}
+        return {array: path for array, path in paths.items() if path is not None}
 
 
 _WORD = pa.dictionary(pa.int32(), pa.string())

@@ -192,16 +192,10 @@ _PANORAMA = 0.05
 
 @dataclasses.dataclass(frozen=True)
 class PageMedia:
-    """What can be heard and seen.
+    """What can be heard and seen: addresses, how long the longer of the two lasts, and what there is, for people.
 
-    Args:
-        audio: an address, data: or relative; empty where the sound is in the video or there is none.
-        video: likewise.
-        seconds: how long the longer of the two lasts.
-        panorama: whether the video is an equirectangular picture.
-        notes: what there is, for people.
-        size: bytes inside the page.
-        linked: whether addresses lead out of the page.
+    The address of the sound is empty where it is in the video. *size* counts the bytes inside the page, *linked* is
+    whether addresses lead out of it.
     """
 
     audio: str = ""

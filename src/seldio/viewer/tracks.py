@@ -33,15 +33,9 @@ JUMP = 45.0
 
 @dataclasses.dataclass(frozen=True)
 class PlottedLabels:
-    """The labels of a source: event frames of one layout.
+    """The labels of a source: event frames of one layout, with directions wherever they are known or follow.
 
-    Args:
-        path: as the user named it.
-        table: with directions wherever they are known or follow from x, y and z.
-        hop: seconds between frames.
-        vocabulary: name of the class list.
-        single: whether the source is a single file.
-        faults: errors in the rows, which are drawn all the same.
+    *single* is whether the source is a single file, *faults* are errors in the rows, which are drawn all the same.
     """
 
     path: str
