@@ -465,7 +465,7 @@ def test_what_cannot_be_played_is_refused(tmp_path: Path, frames: int, rate: int
 def test_silence_is_not_raised_and_what_is_no_number_does_no_harm(tmp_path: Path) -> None:
     with wav(tmp_path / "a.wav", np.zeros((4, RATE))).open("rb") as stream:
         sound = copies.sound(stream, "foa")
-        assert "+0 dB" in sound.told
+        assert "+0 dB" in sound.description
         assert not heard(copies.copy(sound, None)).any()
 
 

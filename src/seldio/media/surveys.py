@@ -177,8 +177,8 @@ def survey(pictures: Iterable[tuple[int, VideoFrame]], scan: Scan) -> PictureSur
         first = first if same else shown.copy()
     return PictureSurvey(
         there,
-        _long(black.done(), BLACK),
-        _frozen(still.done(), float(scan.end - scan.start)),
+        _long(black.spans(), BLACK),
+        _frozen(still.spans(), float(scan.end - scan.start)),
     )
 
 
@@ -209,7 +209,7 @@ class _Runs:
             self._start = self._start if self._count else number
             self._count += 1
 
-    def done(self) -> list[Span]:
+    def spans(self) -> list[Span]:
         """All of them, in seconds."""
         self._end(float(self._scan.end))
         return self._found

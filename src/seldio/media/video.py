@@ -212,15 +212,16 @@ class _Converter:
 
     def __init__(self, size: tuple[int, int], scaled: bool) -> None:
         self._size = size
-        self._how = Interpolation.AREA if scaled else None  # every pixel counts when a picture is made smaller
+        # every pixel counts when a picture is made smaller
+        self._interpolation = Interpolation.AREA if scaled else None
         self._reformatter = VideoReformatter()  # one for all, since it keeps its tables
 
     def picture(self, frame: VideoFrame) -> Picture:
         """An array of red, green and blue."""
         turns = round(frame.rotation / 90) % 4
-        width, height = self._size if not (turns % 2 and self._how is not None) else self._size[::-1]
+        width, height = self._size if not (turns % 2 and self._interpolation is not None) else self._size[::-1]
         with speaking():
-            made = self._reformatter.reformat(frame, width, height, "rgb24", interpolation=self._how)
+            made = self._reformatter.reformat(frame, width, height, "rgb24", interpolation=self._interpolation)
             picture = np.asarray(made.to_ndarray(), np.uint8)
         return np.ascontiguousarray(np.rot90(picture, turns)) if turns else picture
 
@@ -229,16 +230,16 @@ class _Converter:
         if frame.rotation:
             return VideoFrame.from_ndarray(self.picture(frame), format="rgb24")
         with speaking():
-            return self._reformatter.reformat(frame, *self._size, "yuv420p", interpolation=self._how)
+            return self._reformatter.reformat(frame, *self._size, "yuv420p", interpolation=self._interpolation)
 
 
 def _open(path: str | os.PathLike[str]) -> BinaryIO:
     """A stream of a regular file; pipes, devices, folders and links that lead nowhere are refused."""
-    told: list[str] = []
-    with open_source(path, lambda finding: told.append(finding.message)) as source:
+    faults: list[str] = []
+    with open_source(path, lambda finding: faults.append(finding.message)) as source:
         if source.kind != "file" or len(source.entries) != 1:
             shown = printable(os.fspath(path))
-            raise NotVideo(f"{shown} cannot be read as video: {told[0] if told else 'it is a ' + source.kind}")
+            raise NotVideo(f"{shown} cannot be read as video: {faults[0] if faults else 'it is a ' + source.kind}")
         return source.entries[0].open()
 
 

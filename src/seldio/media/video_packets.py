@@ -165,11 +165,11 @@ def _main(container: InputContainer) -> VideoStream:
 
 def _without_pictures(container: InputContainer) -> NotVideo:
     """Why there is nothing to see; a recording without pictures is a recording."""
-    heard = next(iter(container.streams.audio), None)
-    if heard is None or heard.codec_context is None:
+    sound = next(iter(container.streams.audio), None)
+    if sound is None or sound.codec_context is None:
         return NotVideo("it has no video stream")
     seconds = f", {container.duration / av.time_base:.3f} s" if container.duration else ""
-    kind = f"{heard.codec_context.name.upper()}, {plural(heard.channels, 'channel')} at {heard.rate:,} Hz{seconds}"
+    kind = f"{sound.codec_context.name.upper()}, {plural(sound.channels, 'channel')} at {sound.rate:,} Hz{seconds}"
     return SoundOnly(f"it has no video stream, only sound ({kind})")
 
 
@@ -267,14 +267,14 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
     rate = _rate(stream)
     packets: list[Stamps] = []
     sound = next(iter(container.streams.audio), None)
-    heard: tuple[int, int] | None = None
+    sounding: tuple[int, int] | None = None
     hidden, fault = 0, ""
     try:
         for packet in container.demux([stream, sound] if sound is not None else [stream]):
             if not packet.size:
                 continue
             if packet.stream is sound:
-                heard = _heard(packet, heard)
+                sounding = _sound_span(packet, sounding)
             elif packet.is_discard:
                 hidden += 1
             else:
@@ -289,20 +289,20 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
         listed = stream.index_entries if container.format.name.startswith("mov") else ()
         promised = sum(not entry.is_discard for entry in listed)  # of an MP4 file, those to be shown
     span = None
-    if heard is not None and sound is not None and sound.time_base is not None:
+    if sounding is not None and sound is not None and sound.time_base is not None:
         base = Fraction(sound.time_base)
         zero = _zero(container, base)
-        span = float((heard[0] - zero) * base), float((heard[1] - zero) * base)
+        span = float((sounding[0] - zero) * base), float((sounding[1] - zero) * base)
     found = _scan(container, stream, packets, rate)
     return dataclasses.replace(found, fault=fault, promised=promised, hidden=hidden, sound=span)
 
 
-def _heard(packet: Packet[Any], heard: tuple[int, int] | None) -> tuple[int, int] | None:
+def _sound_span(packet: Packet[Any], span: tuple[int, int] | None) -> tuple[int, int] | None:
     """From when to when there is sound, with one more packet of it; hidden ones and those without stamps are none."""
     if packet.pts is None or packet.is_discard or abs(packet.pts) > _MOST_TICKS:
-        return heard
+        return span
     start, end = packet.pts, packet.pts + (packet.duration or 0)
-    return (start, end) if heard is None else (min(heard[0], start), max(heard[1], end))
+    return (start, end) if span is None else (min(span[0], start), max(span[1], end))
 
 
 def _rate(stream: VideoStream) -> Fraction:

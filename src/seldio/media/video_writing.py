@@ -174,7 +174,7 @@ class Downmix:
     rate: int  # frames a second
     frames: int  # how many
     weights: Weights  # what of each channel goes to each ear, shape (1 or 2, channels), the gain included
-    told: str  # what was done, for people
+    description: str  # what was done, for people
 
     @property
     def seconds(self) -> float:
@@ -241,15 +241,15 @@ def sound(stream: BinaryIO, array: Array = "audio") -> Downmix:
     if header.frames * 100 < header.rate:
         raise NotAudio(f"it ends after {plural(header.frames, 'frame')}, before a hundredth of a second")
     _check_length(header.seconds, "the recording")
-    weights, told = ears(array, header.channels)
+    weights, description = ears(array, header.channels)
     peak = 0.0
     with Decoder(stream) as decoder:
         for start in range(0, header.frames, BLOCK):
             part = weights @ decoder.read(start, min(BLOCK, header.frames - start))
             peak = max(peak, float(np.abs(part, where=np.isfinite(part), out=np.zeros_like(part)).max(initial=0)))
     gain = min(_PEAK / peak, _MOST_GAIN) if peak > 0 else 1.0
-    told += f", {round(20 * math.log10(gain)):+d} dB"
-    return Downmix(stream, header.rate, header.frames, weights * np.float32(gain), told)
+    description += f", {round(20 * math.log10(gain)):+d} dB"
+    return Downmix(stream, header.rate, header.frames, weights * np.float32(gain), description)
 
 
 def _check_length(seconds: float, what: str) -> None:
@@ -257,7 +257,7 @@ def _check_length(seconds: float, what: str) -> None:
         raise SeldioError(f"{what} lasts {seconds / 60:,.0f} minutes; a page holds up to {LONGEST // 60}")
 
 
-def copy(heard: Downmix | None, seen: Video | None) -> bytes:
+def copy(downmix: Downmix | None, video: Video | None) -> bytes:
     """An MP4 file of what is heard, what is seen, or both, on one clock.
 
     Pictures are taken on the true clock of the video, :data:`PICTURES` a second at most; before the first one
@@ -270,17 +270,17 @@ def copy(heard: Downmix | None, seen: Video | None) -> bytes:
         UsageError: there is nothing to copy.
     """
     out = io.BytesIO()
-    blocks = heard.blocks() if heard is not None else iter(())
-    if seen is None:
-        if heard is None:
+    blocks = downmix.blocks() if downmix is not None else iter(())
+    if video is None:
+        if downmix is None:
             raise UsageError("neither a recording nor a video to copy")
-        _write_sound(out, heard, blocks)
+        _write_sound(out, downmix, blocks)
         return out.getvalue()
-    _check_length(float(seen.scan.end), "the video")
-    rate = min(Fraction(seen.rate), Fraction(PICTURES)) or Fraction(PICTURES)
-    track = (heard.encoded, len(heard.weights)) if heard is not None else None
-    with VideoWriter(out, fitted(seen.size), rate, track, _OPTIONS, SOUND_BITS) as writer:
-        for number, picture in enumerate(_pictures(seen, writer.size, rate)):
+    _check_length(float(video.scan.end), "the video")
+    rate = min(Fraction(video.rate), Fraction(PICTURES)) or Fraction(PICTURES)
+    track = (downmix.encoded, len(downmix.weights)) if downmix is not None else None
+    with VideoWriter(out, fitted(video.size), rate, track, _OPTIONS, SOUND_BITS) as writer:
+        for number, picture in enumerate(_pictures(video, writer.size, rate)):
             if number % PICTURES == 0 and (block := next(blocks, None)) is not None:
                 writer.sound(block)  # a second of each in turn, so that they lie side by side in the file
             writer.picture(picture)
@@ -289,27 +289,27 @@ def copy(heard: Downmix | None, seen: Video | None) -> bytes:
     return out.getvalue()
 
 
-def _write_sound(out: BinaryIO, heard: Downmix, blocks: Iterator[Floats]) -> None:
+def _write_sound(out: BinaryIO, downmix: Downmix, blocks: Iterator[Floats]) -> None:
     """AAC in MP4, without pictures."""
-    layout = "stereo" if len(heard.weights) == 2 else "mono"
+    layout = "stereo" if len(downmix.weights) == 2 else "mono"
     with av.open(out, "w", format="mp4", container_options={"fflags": "+bitexact"}) as file:
-        stream = file.add_stream("aac", rate=heard.encoded)
+        stream = file.add_stream("aac", rate=downmix.encoded)
         stream.layout, stream.bit_rate = layout, SOUND_BITS
         stream.codec_context.flags |= int(av.codec.context.Flags.bitexact)
         at = 0
         for block in blocks:
             frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(block), format="fltp", layout=layout)
-            frame.rate, frame.pts, frame.time_base = heard.encoded, at, Fraction(1, heard.encoded)
+            frame.rate, frame.pts, frame.time_base = downmix.encoded, at, Fraction(1, downmix.encoded)
             at += frame.samples
             file.mux(stream.encode(frame))
         file.mux(stream.encode(None))
 
 
-def _pictures(seen: Video, size: tuple[int, int], rate: Fraction) -> Iterator[Picture | VideoFrame]:
+def _pictures(video: Video, size: tuple[int, int], rate: Fraction) -> Iterator[Picture | VideoFrame]:
     """The picture of each moment ``k / rate``, from 0 to the end of the video; black where there is none."""
     black = np.zeros((size[1], size[0], 3), np.uint8)
     at = 0
-    for number, picture in seen.copies_at(range(math.ceil(seen.scan.end * rate)), size, 1 / rate):
+    for number, picture in video.copies_at(range(math.ceil(video.scan.end * rate)), size, 1 / rate):
         yield from repeat(black, number - at)
         yield picture
         at = number + 1

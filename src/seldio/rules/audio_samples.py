@@ -30,7 +30,7 @@ _OFFSET = 0.01
 
 
 @dataclasses.dataclass(frozen=True)
-class Listened:
+class SurveyedSound:
     """A recording and what it sounds like."""
 
     entry: Entry
@@ -40,21 +40,21 @@ class Listened:
 
 
 @dataclasses.dataclass(frozen=True)
-class ListenedSet:
+class SurveyedSounds:
     """Recordings that are held against each other."""
 
-    all: Sequence[Listened]
+    all: Sequence[SurveyedSound]
 
 
-def _of(listened: Listened, channels: list[int]) -> str:
+def _of(surveyed: SurveyedSound, channels: list[int]) -> str:
     """The channels of a recording in words; they count from 1 for people."""
-    if len(channels) == listened.channels:
+    if len(channels) == surveyed.channels:
         return "all channels" if len(channels) > 1 else "the channel"
     return f"channel{'s' if len(channels) > 1 else ''} {', '.join(str(channel + 1) for channel in channels)}"
 
 
 @rule("AUD201", ERROR)
-def silent_channel(one: Listened, found: Found) -> Iterator[Finding]:
+def silent_channel(one: SurveyedSound, found: Found) -> Iterator[Finding]:
     """A recording, or a channel of it, in which nothing sounds.
 
     All samples are alike, from the first to the last, or there is nothing but the noise of a converter or of
@@ -83,7 +83,7 @@ def silent_channel(one: Listened, found: Found) -> Iterator[Finding]:
 
 
 @rule("AUD202", WARNING)
-def clipped_sound(one: Listened, found: Found) -> Iterator[Finding]:
+def clipped_sound(one: SurveyedSound, found: Found) -> Iterator[Finding]:
     """Sound that stays at full scale, or goes beyond it.
 
     Three samples in a row at the largest value there is: the top of the wave is cut off, and with it go the
@@ -110,7 +110,7 @@ def clipped_sound(one: Listened, found: Found) -> Iterator[Finding]:
 
 
 @rule("AUD203", ERROR)
-def channels_alike(one: Listened, found: Found) -> Iterator[Finding]:
+def channels_alike(one: SurveyedSound, found: Found) -> Iterator[Finding]:
     """Two channels that are the same, sample by sample, perhaps with the sign turned around.
 
     A mono recording written four times has the right number of channels and no direction. In ambisonics and
@@ -135,7 +135,7 @@ def channels_alike(one: Listened, found: Found) -> Iterator[Finding]:
 
 
 @rule("AUD204", WARNING)
-def constant_offset(one: Listened, found: Found) -> Iterator[Finding]:
+def constant_offset(one: SurveyedSound, found: Found) -> Iterator[Finding]:
     """A channel whose mean is far from zero.
 
     A converter or an edit has added a constant. It is not heard, and it moves whatever is computed from levels;
@@ -158,7 +158,7 @@ def constant_offset(one: Listened, found: Found) -> Iterator[Finding]:
 
 
 @rule("AUD205", ERROR)
-def samples_not_numbers(one: Listened, found: Found) -> Iterator[Finding]:
+def samples_not_numbers(one: SurveyedSound, found: Found) -> Iterator[Finding]:
     """Samples that are no numbers, or infinite.
 
     A division by zero on the way into a file of floats. One of them makes a whole spectrum NaN, and a model
@@ -179,7 +179,7 @@ def samples_not_numbers(one: Listened, found: Found) -> Iterator[Finding]:
 
 
 @rule("AUD206", ERROR)
-def sound_breaks_off(one: Listened, found: Found) -> Iterator[Finding]:
+def sound_breaks_off(one: SurveyedSound, found: Found) -> Iterator[Finding]:
     """A recording that cannot be decoded to its end.
 
     FLAC, Ogg and MP3 show it only while they are decoded: the header is fine, the rest is damaged or missing.
@@ -197,7 +197,7 @@ def sound_breaks_off(one: Listened, found: Found) -> Iterator[Finding]:
 
 
 @rule("AUD207", ERROR)
-def same_recording(recordings: ListenedSet, found: Found) -> Iterator[Finding]:
+def same_recording(recordings: SurveyedSounds, found: Found) -> Iterator[Finding]:
     """Two recordings that hold the same sound.
 
     A copy under another name, in another split or in the folder of the other format: a model is tested on what
@@ -211,7 +211,7 @@ def same_recording(recordings: ListenedSet, found: Found) -> Iterator[Finding]:
 
     Reference: none of the data sets holds a recording twice.
     """
-    groups: defaultdict[str, list[Listened]] = defaultdict(list)
+    groups: defaultdict[str, list[SurveyedSound]] = defaultdict(list)
     for one in recordings.all:
         if one.sound.fault is None and len(one.sound.silent) < one.channels:
             groups[one.sound.digest].append(one)
@@ -221,7 +221,7 @@ def same_recording(recordings: ListenedSet, found: Found) -> Iterator[Finding]:
             yield found(other.entry.path, message, "find out which name is right")
 
 
-def check_samples(entry: Entry, sink: Sink, name: str | None = None) -> Listened | None:
+def check_samples(entry: Entry, sink: Sink, name: str | None = None) -> SurveyedSound | None:
     """Listen to one recording, block by block; None where it cannot be opened, which its header tells.
 
     Args:
@@ -229,15 +229,15 @@ def check_samples(entry: Entry, sink: Sink, name: str | None = None) -> Listened
         sink: takes what is wrong with its sound.
         name: what messages call it; its path unless given.
     """
-    return _told(entry, name or printable(entry.path), _levels(entry), sink)
+    return _checked(entry, name or printable(entry.path), _levels(entry), sink)
 
 
-def check_sounds(those: Sequence[TreeFile], sink: Sink) -> None:
+def check_sounds(files: Sequence[TreeFile], sink: Sink) -> None:
     """Listen to recordings, and hold them against each other."""
-    entries = [one.entry for one in those]
+    entries = [one.entry for one in files]
     levels = each(_levels, entries, what="listening to recordings", size=attrgetter("size"), key=attrgetter("stamp"))
-    listened = [_told(one.entry, one.file, level, sink) for one, level in zip(those, levels, strict=True)]
-    run(ListenedSet([one for one in listened if one is not None]), sink)
+    surveyed = [_checked(one.entry, one.file, level, sink) for one, level in zip(files, levels, strict=True)]
+    run(SurveyedSounds([one for one in surveyed if one is not None]), sink)
 
 
 def _levels(entry: Entry) -> tuple[int, SoundSurvey] | Finding | None:
@@ -254,12 +254,14 @@ def _levels(entry: Entry) -> tuple[int, SoundSurvey] | Finding | None:
         return None
 
 
-def _told(entry: Entry, name: str, level: tuple[int, SoundSurvey] | Finding | None, sink: Sink) -> Listened | None:
+def _checked(
+    entry: Entry, name: str, level: tuple[int, SoundSurvey] | Finding | None, sink: Sink
+) -> SurveyedSound | None:
     """Run the rules for one recording."""
     if isinstance(level, Finding):
         sink(level)
     if level is None or isinstance(level, Finding):
         return None
-    one = Listened(entry, name, *level)
+    one = SurveyedSound(entry, name, *level)
     run(one, sink)
     return one

@@ -90,8 +90,8 @@ def by_file(fits: Fits, kind: type[_Timing]) -> Iterator[tuple[Fit, _Timing, boo
         yield fit, clearest, agree, _names([fit for fit, _, _ in group])
 
 
-def _names(those: list[Fit]) -> str:
-    return " and ".join(f"{fit.file} as {fit.format.upper()}" for fit in those)
+def _names(fits: list[Fit]) -> str:
+    return " and ".join(f"{fit.file} as {fit.format.upper()}" for fit in fits)
 
 
 def percent(share: float) -> str:
@@ -223,16 +223,16 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
             yield found(fit.labels, message, "find out which name is right")
 
 
-def check_fit(collection: Collection, tree: Tree, look: Lookup, sink: Sink) -> None:
+def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) -> None:
     """Hold labels against the sound of their recordings, which is listened to as a whole.
 
     Args:
         collection: all files, and the labels read from them.
         tree: what their names say.
-        look: finds the recordings of labels that came without.
+        lookup: finds the recordings of labels that came without.
         sink: takes the findings.
     """
-    run(fits_of_tree(collection, tree, look), sink)
+    run(fits_of_tree(collection, tree, lookup), sink)
 
 
 def check_clip(reading: Reading, recordings: Sequence[tuple[Entry, Format | None]], sink: Sink) -> bool:

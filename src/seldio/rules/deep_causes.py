@@ -123,18 +123,18 @@ def likelihood(cosine: Floats) -> Floats:
     return np.asarray(np.log((1 - _ASTRAY) * peak * np.exp(_SHARPNESS * (cosine - 1)) + _ASTRAY))
 
 
-def pieces(labels: LabelFrames, heard: Mapping[int, Floats]) -> dict[int, Pieces]:
+def pieces(labels: LabelFrames, sound: Mapping[int, Floats]) -> dict[int, Pieces]:
     """Pieces of the events that sound alone.
 
     Args:
         labels: of a clip.
-        heard: directions, shape (label frames, 3), as long as they are direct, by the channel that is taken for W.
+        sound: directions, shape (label frames, 3), as long as they are direct, by the channel that is taken for W.
 
     Returns:
         The same pieces, by that channel, each with the directions heard.
     """
-    lengths = {reference: np.linalg.norm(directions, axis=1) for reference, directions in heard.items()}
-    count = min(len(labels), *map(len, heard.values()))
+    lengths = {reference: np.linalg.norm(directions, axis=1) for reference, directions in sound.items()}
+    count = min(len(labels), *map(len, sound.values()))
     direct = np.max(list(lengths.values()), axis=0)[:count] > _DIRECT
     frame = np.flatnonzero(labels.alone[:count] & direct)
     run = runs(frame, labels.event[frame])
@@ -147,7 +147,7 @@ def pieces(labels: LabelFrames, heard: Mapping[int, Floats]) -> dict[int, Pieces
     place, events = places(middle[kept]), len(np.unique(run[kept[piece]]))
     return {
         reference: Pieces(_agreement(labels.direction[frame], directions[frame], piece)[kept], place, events)
-        for reference, directions in heard.items()
+        for reference, directions in sound.items()
     }
 
 
@@ -157,11 +157,11 @@ def runs(frame: Ints, event: Ints) -> Ints:
     return np.concatenate((np.zeros(min(1, len(frame)), np.int64), np.cumsum(new)))
 
 
-def _agreement(labelled: Floats, heard: Floats, piece: Ints) -> Floats:
+def _agreement(labelled: Floats, sound: Floats, piece: Ints) -> Floats:
     """Mean of ``u vᵀ`` in each piece, weighted by the length of what is heard."""
     total = np.zeros((int(piece.max(initial=-1)) + 1, 3, 3))
-    np.add.at(total, piece, labelled[:, :, np.newaxis] * heard[:, np.newaxis])
-    weight = np.bincount(piece, np.linalg.norm(heard, axis=1), len(total))
+    np.add.at(total, piece, labelled[:, :, np.newaxis] * sound[:, np.newaxis])
+    weight = np.bincount(piece, np.linalg.norm(sound, axis=1), len(total))
     return np.asarray(total / np.maximum(weight, 1e-9)[:, np.newaxis, np.newaxis])
 
 
@@ -173,11 +173,11 @@ def places(direction: Floats) -> Ints:
     return np.asarray(np.rint(azimuth / 360 * across) % across + 100 * (ring + 10), np.int64)
 
 
-def joined(those: list[Pieces]) -> Pieces:
+def joined(clips: list[Pieces]) -> Pieces:
     """The pieces of several clips, whose places are their own."""
-    agreement = np.concatenate([one.agreement for one in those])
-    place = np.concatenate([one.place + 10_000 * number for number, one in enumerate(those)])
-    return Pieces(agreement, place, sum(one.events for one in those))
+    agreement = np.concatenate([one.agreement for one in clips])
+    place = np.concatenate([one.place + 10_000 * number for number, one in enumerate(clips)])
+    return Pieces(agreement, place, sum(one.events for one in clips))
 
 
 #: What is asked of a verdict. Places that were heard, and events, at least:
@@ -336,34 +336,34 @@ def rotation(degrees: int, mirrored: bool = False) -> Cause:
 # --- the verdict -----------------------------------------------------------------------------------------------
 
 
-def judge(those: Mapping[int, Pieces], format: Format) -> Verdict | None:
+def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
     """The cause that explains the pieces; None where labels fit, or where the sound cannot tell.
 
     Args:
         those: the pieces by the channel that is taken for W; 0 is always there.
         format: of the recordings.
     """
-    plain = those[0]
+    plain = by_reference[0]
     if plain.places < PLACES or plain.events < EVENTS:
         return None
     fits = plain.evidence(np.eye(3)[np.newaxis])[0]
-    best, rival, evidence = _best(those, format)
+    best, rival, evidence = _best(by_reference, format)
     if best is FITS or not _certain(evidence - fits, best.penalty):
         return None
     turn = np.stack((np.eye(3), np.array(best.turn)))
     before = plain.errors(turn[:1])[0]
-    after = those[best.reference].errors(turn[1:])[0]
+    after = by_reference[best.reference].errors(turn[1:])[0]
     mean_before, mean_after = np.minimum(before, CAP).mean(), np.minimum(after, CAP).mean()
     if np.mean(after <= WITHIN) < FIT or mean_before < max(mean_after + GAIN, FACTOR * mean_after):
         return None
     return Verdict(best, rival, plain.events, plain.places, float(np.median(before)), float(np.median(after)))
 
 
-def _best(those: Mapping[int, Pieces], format: Format) -> tuple[Cause, Cause | None, Floats]:
+def _best(by_reference: Mapping[int, Pieces], format: Format) -> tuple[Cause, Cause | None, Floats]:
     """The most likely cause, one that is nearly as likely and of another kind, and the evidence by place."""
-    known = [cause for cause in causes(format) if cause.reference in those]
+    known = [cause for cause in causes(format) if cause.reference in by_reference]
     scores, rows = np.zeros(len(known)), [np.zeros(0)] * len(known)
-    for reference, pieces in those.items():
+    for reference, pieces in by_reference.items():
         mine = [number for number, cause in enumerate(known) if cause.reference == reference]
         found = pieces.evidence(np.array([known[number].turn for number in mine]))
         for number, row in zip(mine, found, strict=True):
@@ -371,7 +371,7 @@ def _best(those: Mapping[int, Pieces], format: Format) -> tuple[Cause, Cause | N
     first = int(np.argmax(scores))
     best, evidence = known[first], rows[first]
     if best.kind in ("rotated", "mirrored") and best.penalty >= 3.0:
-        best, evidence = _refined(best, those[0])
+        best, evidence = _refined(best, by_reference[0])
     near = [n for n in np.argsort(-scores).tolist() if scores[n] > scores[first] - CLEAR]
     others = [known[n] for n in near if n != first and not _alike(known[n], best)]
     return best, others[0] if others else None, evidence

@@ -73,8 +73,8 @@ class LabelledClip:
 class RecordingFinder:
     """Finds the recordings of the clips of a tree."""
 
-    def __init__(self, collection: Collection, tree: Tree, look: Lookup) -> None:
-        self.tree, self._look = tree, look
+    def __init__(self, collection: Collection, tree: Tree, lookup: Lookup) -> None:
+        self.tree, self._lookup = tree, lookup
         self._entries = {entry.name: entry for entry in collection.entries}
         self._places = {place.name: place for place in tree.places}
         self.rows = rows_of(collection)
@@ -94,9 +94,9 @@ class RecordingFinder:
             if name in self._entries:
                 yield self._entries[name], format
         if not inside and clip.metadata is not None:
-            yield from self._beside(self._places[clip.metadata])
+            yield from self._on_disk(self._places[clip.metadata])
 
-    def _beside(self, labels: TreePlace) -> Iterator[tuple[Entry, Format | None]]:
+    def _on_disk(self, labels: TreePlace) -> Iterator[tuple[Entry, Format | None]]:
         """Recordings that are not in the source, but on disk where they belong."""
         below = "/".join((*labels.below, labels.stem))
         tops = {name: top for name, top in self.tree.row.tops.items() if top.set == labels.set or top.set is None}
@@ -112,7 +112,7 @@ class RecordingFinder:
     def _find(self, paths: Iterable[str], labels: TreePlace) -> Entry | None:
         """The first recording there is of *paths*, whatever type it has."""
         names = (f"{path}.{suffix}" for path in paths for suffix in _SUFFIXES)
-        return next(filter(None, (self._look.find(name, labels.name) for name in names)), None)
+        return next(filter(None, (self._lookup.find(name, labels.name) for name in names)), None)
 
 
 def rows_of(collection: Collection) -> dict[str, LabelledClip]:
@@ -250,23 +250,25 @@ class Fits:
         """The other recordings of the same clip, as far as they are what their folders say."""
         return [one for one in self.all if one.labels == fit.labels and one is not fit and one.intact]
 
-    def agree(self, those: Iterable[Fit], cause: Cause) -> bool | None:
+    def agree(self, fits: Iterable[Fit], cause: Cause) -> bool | None:
         """Whether the siblings of *those* agree with the labels where those show *cause*.
 
         Returns:
             False where the siblings show the same cause, so that the labels are wrong; None where nothing tells.
         """
         turns = np.stack((np.eye(3), np.array(cause.turn)))
-        heard = [one.pieces[0].evidence(turns).sum(axis=1) for fit in those for one in self.siblings(fit)]
+        heard = [one.pieces[0].evidence(turns).sum(axis=1) for fit in fits for one in self.siblings(fit)]
         return _better(*np.sum(heard, axis=0)) if heard and not cause.reference else None
 
-    def agree_in_time(self, fit: Fit, told: Shift | Other) -> bool | None:
+    def agree_in_time(self, fit: Fit, shown: Shift | Other) -> bool | None:
         """Whether the siblings of *fit* agree with the labels as they are, where it shows another time or clip.
 
         Returns:
             False where the siblings show the same, so that the labels are wrong; None where nothing tells.
         """
-        labels, late = (fit.label_frames, told.frames) if isinstance(told, Shift) else (self.label_frames[told.clip], 0)
+        labels, late = (
+            (fit.label_frames, shown.frames) if isinstance(shown, Shift) else (self.label_frames[shown.clip], 0)
+        )
         heard = [
             (np.sum(evidence(fit.label_frames, one.sound_frames)), np.sum(evidence(labels, one.sound_frames, late)))
             for one in self.siblings(fit)
@@ -318,9 +320,9 @@ def _better(labelled: float, changed: float) -> bool | None:
     return bool(labelled > changed) if clear else None
 
 
-def fits_of_tree(collection: Collection, tree: Tree, look: Lookup) -> Fits:
+def fits_of_tree(collection: Collection, tree: Tree, lookup: Lookup) -> Fits:
     """The clips of a tree that have both labels and a recording with four channels, which is listened to as a whole."""
-    found = RecordingFinder(collection, tree, look)
+    found = RecordingFinder(collection, tree, lookup)
     pairs = [pair for clip in tree.clips if clip.metadata in found.rows for pair in found.pairs(clip)]
     fits = each(_fit, pairs, what="holding labels against the sound", size=attrgetter("size"), key=attrgetter("stamp"))
     return Fits(collection, (fit for fit in fits if fit is not None))
@@ -331,10 +333,10 @@ def fits_of_clip(reading: Reading, recordings: Iterable[tuple[Entry, Format | No
 
     Nothing is in it where there are no directions in the labels, or not four channels to listen to.
     """
-    those = list(recordings)
-    collection = Collection(those[0][0].path, "file", tuple(entry for entry, _ in those), (reading,))
+    entries = list(recordings)
+    collection = Collection(entries[0][0].path, "file", tuple(entry for entry, _ in entries), (reading,))
     clip, found = reading.parts[0].origin.clip, [rows for rows in rows_of(collection).values() if len(rows.frame)]
-    pairs = (Pair(clip, rows, entry, None, format) for rows in found for entry, format in those)
+    pairs = (Pair(clip, rows, entry, None, format) for rows in found for entry, format in entries)
     return Fits(collection, (fit for fit in map(_fit, pairs) if fit is not None))
 
 
@@ -356,9 +358,9 @@ def _fit(pair: Pair) -> Fit | None:
                 field = listen(recording, "mic", rows.hop)
     except SeldioError:
         return None
-    told: Format = format or looks or "foa"
-    taken = looks if looks != told else None
-    return judged(clip, rows, entry.path, place, told, taken, inverted(field.raw) if told == "mic" else (), field)
+    shown: Format = format or looks or "foa"
+    taken = looks if looks != shown else None
+    return judged(clip, rows, entry.path, place, shown, taken, inverted(field.raw) if shown == "mic" else (), field)
 
 
 def judged(
@@ -368,8 +370,8 @@ def judged(
     """What :class:`Fit` tells, from the sound field of a recording."""
     labels = rows.label_frames(len(field) + FURTHEST)
     directions = {reference: field.directions(reference) for reference in (range(4) if format == "foa" else (0,))}
-    those = pieces(labels, directions)
-    verdict = judge(those, format) if taken is None and not turned else None
+    by_reference = pieces(labels, directions)
+    verdict = judge(by_reference, format) if taken is None and not turned else None
     sound = sound_frames(directions[0], field.activity())
     return Fit(clip, rows.path, recording, place, rows.place, rows.hop, rows.step, format, taken, turned, labels, sound,
-               those, verdict)  # fmt: skip
+               by_reference, verdict)  # fmt: skip

@@ -189,27 +189,27 @@ class TreeVideo(TreeMedia):
         super().__init__(collection, tree, is_video)
         labelled = dict(_labelled(collection)) if self.places else {}
         clips = {clip.video: clip for clip in tree.clips if clip.video is not None}
-        looks: list[_Look] = []
+        tasks: list[_VideoTask] = []
         lengths: list[float | None] = []
         for place in self.places:
             clip = clips.get(place.name)
             labels = self.entries[clip.metadata].path if clip is not None and clip.metadata is not None else ""
-            looks.append(_Look(self.entries[place.name], *labelled.get(labels, (np.zeros(0, np.int64), HOP))))
+            tasks.append(_VideoTask(self.entries[place.name], *labelled.get(labels, (np.zeros(0, np.int64), HOP))))
             lengths.append(self._seconds(clip) if clip is not None else None)
-        seen = each(_facts, looks, batch=8, what="reading the packets of videos", key=attrgetter("stamp"))
-        rows = zip(looks, self.places, seen, lengths, strict=True)
-        self.all = [VideoFile(look.entry, place, *facts, length) for look, place, facts, length in rows]
+        with_facts = each(_facts, tasks, batch=8, what="reading the packets of videos", key=attrgetter("stamp"))
+        rows = zip(tasks, self.places, with_facts, lengths, strict=True)
+        self.all = [VideoFile(task.entry, place, *facts, length) for task, place, facts, length in rows]
         self.readable = [one for one in self.all if one.facts is not None]
 
     @property
-    def seen(self) -> Iterator[tuple[VideoFile, VideoFacts]]:
+    def with_facts(self) -> Iterator[tuple[VideoFile, VideoFacts]]:
         """Those that can be read."""
         return ((one, one.facts) for one in self.all if one.facts is not None)
 
     @property
     def whole(self) -> Iterator[tuple[VideoFile, VideoFacts]]:
         """Those with all pictures that their headers promise."""
-        return ((one, facts) for one, facts in self.seen if facts.whole)
+        return ((one, facts) for one, facts in self.with_facts if facts.whole)
 
     def _seconds(self, clip: Clip) -> float | None:
         probes = [probed(self.entries[name])[0] for name in _recordings(clip) if name in self.entries]
@@ -227,14 +227,14 @@ def _labelled(collection: Collection) -> Iterator[tuple[str, tuple[Ints, Fractio
                 yield labels.parts[number].file.path, (rows, labels.format.hop)
 
 
-class _Look(NamedTuple):
+class _VideoTask(NamedTuple):
     """A video, the label frames of its clip that have labels, and the seconds between label frames."""
 
     entry: Entry
     frames: Ints
     hop: Fraction
 
-    def portable(self) -> _Look:
+    def portable(self) -> _VideoTask:
         """The same as it can go to another process."""
         return self._replace(entry=self.entry.portable())
 
@@ -244,10 +244,10 @@ class _Look(NamedTuple):
         return self.entry.stamp, self.frames.tobytes(), self.hop
 
 
-def _facts(look: _Look) -> tuple[VideoFacts | None, str, bool]:
+def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
     from seldio.media.video import SoundOnly, Video
 
-    entry, frames, hop = look
+    entry, frames, hop = task
     try:
         with entry.open() as stream, Video(stream) as video:
             bare = frames[video.numbers(frames.tolist(), hop=hop) < 0]

@@ -63,7 +63,7 @@ def video_cut_off(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: ISO/IEC 14496-12, sample tables; FFmpeg ends in silence.
     """
-    for one, facts in video.seen:
+    for one, facts in video.with_facts:
         if not facts.whole:
             promised = f" of {facts.promised:,}" if facts.promised > facts.frames else ""
             why = f" ({printable(facts.fault)})" if facts.fault else ""
@@ -179,7 +179,7 @@ def video_clock(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: no baseline reads time stamps.
     """
-    for one, facts in video.seen:
+    for one, facts in video.with_facts:
         if facts.stamped and abs(facts.off) > 0.5 / float(facts.rate) + 1e-3:
             shown = facts.worst / float(facts.rate) + facts.off
             message = (
@@ -204,7 +204,7 @@ def video_without_clock(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: AVI has no presentation time stamps.
     """
-    for one, facts in video.seen:
+    for one, facts in video.with_facts:
         if not facts.stamped:
             message = (
                 f"{one.file} has no presentation time stamps: times are counted at {float(facts.rate):.6g} a second"
@@ -275,7 +275,7 @@ def pictures_hidden(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: ISO/IEC 14496-12, 8.6.6, the edit list box.
     """
-    for one, facts in video.seen:
+    for one, facts in video.with_facts:
         if facts.hidden:
             total = plural(facts.hidden + facts.frames, "picture")
             message = (
@@ -397,9 +397,9 @@ def check_videos(collection: Collection, tree: Tree, sink: Sink, *, deep: bool =
         run(video, sink)
     if deep:
         check_sounds([one for one in video.all if one.is_recording], sink)
-        seen = list(video.seen)
-        entries = [one.entry for one, _ in seen]
-        looks = each(decoded, entries, what="decoding videos", size=attrgetter("size"), key=attrgetter("stamp"))
-        for (one, facts), look in zip(seen, looks, strict=True):
-            run(WatchedVideo(one, facts, look), sink)
+        readable = list(video.with_facts)
+        entries = [one.entry for one, _ in readable]
+        surveys = each(decoded, entries, what="decoding videos", size=attrgetter("size"), key=attrgetter("stamp"))
+        for (one, facts), survey in zip(readable, surveys, strict=True):
+            run(WatchedVideo(one, facts, survey), sink)
     return len(video.all)

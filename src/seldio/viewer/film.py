@@ -244,7 +244,7 @@ def film(
     pictures = _drawn(_grounds(video, count, rate, size), rate, FilmMarks(reference, predictions, size), size)
     with atomic_write(out) as stream:
         _write(stream, pictures, size, rate, sound)
-    return WrittenFilm(count, rate, size, sound.told if sound is not None else "", video is not None)
+    return WrittenFilm(count, rate, size, sound.description if sound is not None else "", video is not None)
 
 
 def _write(

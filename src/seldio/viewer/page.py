@@ -238,7 +238,7 @@ def media_of(
                 else:
                     sound = copies.sound(stack.enter_context(recording.open()), clip.array)
                     seconds = max(seconds, sound.seconds)
-                    notes.append(f"sound of {_name(recording)}: {sound.told}")
+                    notes.append(f"sound of {_name(recording)}: {sound.description}")
         if sound is not None or (pictures is not None and how == "embed"):
             data = copies.copy(sound, pictures)
     if len(data) > MOST_BYTES:
