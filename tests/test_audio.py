@@ -28,7 +28,7 @@ from seldio.cli import app
 from seldio.errors import InvalidData, SeldioError, UsageError
 from seldio.files import open_source
 from seldio.files.entries import plain_file
-from seldio.findings import Finding, Severity, raise_errors
+from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats.trees import read_tree
 from seldio.media import recording as recordings
 from seldio.media.audio import BLOCK, Decoder, NotAudio, probe, probe_entry, read
@@ -36,8 +36,9 @@ from seldio.media.headers import read_header
 from seldio.media.recording import Recording
 from seldio.rules import CATALOGUE
 from seldio.rules.audio import check_recordings
-from seldio.rules.audio_samples import check_samples
+from seldio.rules.audio_samples import SurveyedSound, check_sounds
 from seldio.rules.collection import Collection
+from seldio.rules.tree_media import TreeFile
 
 SUBTYPES = ["PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE"]
 unix = pytest.mark.skipif(os.name == "nt", reason="named pipes and fork")
@@ -532,11 +533,16 @@ def test_odd_files_end_in_findings(shared: Path) -> None:
         assert codes(shared / f"corpora/generated/media/{name}.wav") == [code], name
 
 
+def surveyed(path: Path, sink: Sink) -> list[SurveyedSound]:
+    entry = plain_file(path)
+    return check_sounds([TreeFile(entry, read_tree([entry.name]).places[0])], sink)
+
+
 @given(data=st.binary(max_size=120), format=st.sampled_from([b"RIFF", b"RF64", b"RIFX", b"fLaC", b"OggS", b"FORM"]))
 def test_files_of_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes, format: bytes) -> None:
     path = saved(tmp_path_factory.mktemp("w"), format + b"\xff\xff\xff\x7fWAVEfmt \x10\0\0\0" + data)
     assert {code[:4] for code in codes(path)} <= {"AUD1"}
-    check_samples(plain_file(path), raise_errors)
+    surveyed(path, raise_errors)
 
 
 # --- rules: samples -----------------------------------------------------------------------------------------
@@ -614,8 +620,7 @@ SOUNDS: dict[str, tuple[list[str], str, bytes]] = {
 def test_what_recordings_sound_like(what: str, tmp_path: Path) -> None:
     wanted, message, data = SOUNDS[what]
     findings: list[Finding] = []
-    one = check_samples(plain_file(saved(tmp_path, data)), findings.append, "a.wav")
-    assert one is not None
+    assert surveyed(saved(tmp_path, data), findings.append)
     assert [finding.code for finding in findings] == wanted
     assert all(message in finding.message for finding in findings), findings
     assert all(finding.severity is CATALOGUE[finding.code].severity for finding in findings)
@@ -625,8 +630,7 @@ def test_what_recordings_sound_like(what: str, tmp_path: Path) -> None:
 def test_flat_tops_over_the_edge_of_a_block_count_once(start: int, tmp_path: Path) -> None:
     data = np.zeros((BLOCK + 9, 1))
     data[start : start + 4] = 1.0
-    one = check_samples(plain_file(saved(tmp_path, sound(data))), raise_errors)
-    assert one is not None
+    [one] = surveyed(saved(tmp_path, sound(data)), raise_errors)
     assert one.sound.flat.tolist() == [1]
     assert one.sound.frames == BLOCK + 9
 

@@ -221,23 +221,22 @@ def same_recording(recordings: SurveyedSounds, found: Found) -> Iterator[Finding
             yield found(other.entry.path, message, "find out which name is right")
 
 
-def check_samples(entry: Entry, sink: Sink, name: str | None = None) -> SurveyedSound | None:
-    """Listen to one recording, block by block; None where it cannot be opened, which its header tells.
+def check_sounds(files: Sequence[TreeFile], sink: Sink) -> list[SurveyedSound]:
+    """Listen to recordings, each block by block, and hold them against each other.
 
-    Args:
-        entry: the file.
-        sink: takes what is wrong with its sound.
-        name: what messages call it; its path unless given.
+    Those that cannot be opened are left out: their headers tell.
     """
-    return _checked(entry, name or printable(entry.path), _levels(entry), sink)
-
-
-def check_sounds(files: Sequence[TreeFile], sink: Sink) -> None:
-    """Listen to recordings, and hold them against each other."""
     entries = [one.entry for one in files]
     levels = each(_levels, entries, what="listening to recordings", size=attrgetter("size"), key=attrgetter("stamp"))
-    surveyed = [_checked(one.entry, one.file, level, sink) for one, level in zip(files, levels, strict=True)]
-    run(SurveyedSounds([one for one in surveyed if one is not None]), sink)
+    surveyed: list[SurveyedSound] = []
+    for one, level in zip(files, levels, strict=True):
+        if isinstance(level, Finding):
+            sink(level)
+        elif level is not None:
+            surveyed.append(SurveyedSound(one.entry, one.file, *level))
+            run(surveyed[-1], sink)
+    run(SurveyedSounds(surveyed), sink)
+    return surveyed
 
 
 def _levels(entry: Entry) -> tuple[int, SoundSurvey] | Finding | None:
@@ -252,16 +251,3 @@ def _levels(entry: Entry) -> tuple[int, SoundSurvey] | Finding | None:
         return error.finding
     except SeldioError:
         return None
-
-
-def _checked(
-    entry: Entry, name: str, level: tuple[int, SoundSurvey] | Finding | None, sink: Sink
-) -> SurveyedSound | None:
-    """Run the rules for one recording."""
-    if isinstance(level, Finding):
-        sink(level)
-    if level is None or isinstance(level, Finding):
-        return None
-    one = SurveyedSound(entry, name, *level)
-    run(one, sink)
-    return one
