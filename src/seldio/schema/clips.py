@@ -47,9 +47,9 @@ class Clip(BaseModel):
         return {**self.recordings, **others}
 
     @property
-    def recordings(self) -> dict[Array, str]:
+    def recordings(self) -> dict[str, str]:
         """The paths of its recordings by array."""
-        paths: dict[Array, str | None] = {array: getattr(self, array) for array in RECORDINGS}
+        paths = {array: getattr(self, array) for array in RECORDINGS}
         return {array: path for array, path in paths.items() if path is not None}
 
 
