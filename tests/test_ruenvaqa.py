@@ -20,7 +20,8 @@ from seldio.formats.items import ItemReading
 from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, RuEnvAqa, instructions_of, submission_zip, template
 from seldio.rules import CATALOGUE, findings, mera
 from seldio.rules.item_table import ItemTable
-from seldio.rules.mera import MeraPackage, check_answers, mera_response, mera_verdict
+from seldio.rules.mera import MeraPackage, check_answers
+from seldio.rules.mera_verdict import ERRORS, mera_response, mera_verdict
 from seldio.schema.qa import Item, Prediction
 
 TWO, FOUR = template(2), template(4)
@@ -229,7 +230,7 @@ def test_verdicts_by_name() -> None:
     def fails(right: Any, given: Any) -> None:
         raise ZeroDivisionError
 
-    assert len(mera.ERRORS) == 14
+    assert len(ERRORS) == 14
     assert [error["type"] for error in mera_verdict(None, {"T": None})] == ["unreadable_zip", "no_task"]
     assert verdict(b"{", None) == verdict(b"\xff") == verdict(b"[" * 10**5) == ["unreadable_file"]
     assert verdict(b"3") == verdict(answers(([], "A"))) == ["task_system_error"]

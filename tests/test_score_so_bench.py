@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seldio import synth
-from seldio.answers import bearings, moments, positions, quantities
+from seldio.answers import bearings, measures, quantities
 from seldio.answers.extract import extract
 from seldio.answers.judgements import PREDICTION_FIELDS, SEMANTIC_FIELDS, AnsweredQuestion, faults, judgement
 from seldio.answers.matching import word_error_rate, words
@@ -171,7 +171,7 @@ def test_word_errors_are_a_distance(one, other):
     ],
 )
 def test_spans(text, span):
-    assert span == moments.span(plainly(text))
+    assert span == measures.span(plainly(text))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_spans(text, span):
     ],
 )  # fmt: skip
 def test_onsets(text, value):
-    assert value == moments.onset(plainly(text))
+    assert value == measures.onset(plainly(text))
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_onsets(text, value):
 )  # fmt: skip
 def test_angles(text, azimuth, elevation):
     text = plainly(text)
-    assert (azimuth, elevation) == (positions.azimuth(text), positions.elevation(text))
+    assert (azimuth, elevation) == (measures.azimuth(text), measures.elevation(text))
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_angles(text, azimuth, elevation):
     ],
 )  # fmt: skip
 def test_distances(text, value):
-    assert value == positions.metres(plainly(text))
+    assert value == measures.metres(plainly(text))
 
 
 @pytest.mark.parametrize(
@@ -238,14 +238,14 @@ def test_counts(text, value):
 
 @given(st.floats(-180, 180).map(lambda value: round(value, 3)), st.sampled_from(["{} degrees", "azimuth: {}°", "{}"]))
 def test_an_azimuth_that_is_written_is_read(value, shape):
-    assert value == positions.azimuth(plainly(shape.format(f"{value:.3f}")))
+    assert value == measures.azimuth(plainly(shape.format(f"{value:.3f}")))
 
 
 @pytest.mark.slow
 @given(*[st.integers(0, 2000).map(lambda tenth: tenth / 100)] * 2,
        st.sampled_from(["from {}s to {}s", "{}s-{}s", "{} – {} seconds", "between {} s and {} s", "[{}, {}]"]))  # fmt: skip
 def test_a_span_that_is_written_is_read(start, end, shape):
-    assert (start, end) == moments.span(plainly(shape.format(start, end)))
+    assert (start, end) == measures.span(plainly(shape.format(start, end)))
 
 
 def test_yes_and_no():

@@ -6,14 +6,14 @@ from itertools import product
 
 import pytest
 
-from seldio.answers import bearings, moments, positions, quantities
+from seldio.answers import bearings, measures, quantities
 from seldio.answers.plain_text import plainly
 
 READERS = {
-    "azimuth": (positions.azimuth, "{} degrees"),
-    "elevation": (positions.elevation, "{} degrees"),
-    "distance": (positions.metres, "{} m"),
-    "onset": (moments.onset, "{} s"),
+    "azimuth": (measures.azimuth, "{} degrees"),
+    "elevation": (measures.elevation, "{} degrees"),
+    "distance": (measures.metres, "{} m"),
+    "onset": (measures.onset, "{} s"),
     "count": (quantities.count, "{} sources"),
 }
 each = pytest.mark.parametrize("about", READERS)
@@ -63,8 +63,8 @@ def test_a_range_or_a_choice_has_no_value(about: str, frame: str) -> None:
 
 def test_plus_or_minus_is_no_sign() -> None:
     for words in ("plus or minus", "plus/minus", "plus-minus", "positive or negative", "+/-", "±"):
-        assert positions.azimuth(plainly(f"{words} 30 degrees")) is None
-        assert positions.azimuth(plainly(f"40 degrees {words} 5 degrees")) == 40
+        assert measures.azimuth(plainly(f"{words} 30 degrees")) is None
+        assert measures.azimuth(plainly(f"40 degrees {words} 5 degrees")) == 40
 
 
 SIDES = {"left": 1, "right": -1}
@@ -95,7 +95,7 @@ def test_angles_that_are_counted_from_elsewhere(side: str, sign: int, text: str,
              "behind, {} degrees to the @", "{} degrees @ of the listener", "{} degrees @ of center")  # fmt: skip
     contradictory = text.startswith("in front") and value > 90
     expected = sign * value if text in right and not contradictory else None
-    assert positions.azimuth(plainly(text.format(value).replace("@", side))) == expected
+    assert measures.azimuth(plainly(text.format(value).replace("@", side))) == expected
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_angles_that_are_counted_from_elsewhere(side: str, sign: int, text: str,
     ],
 )  # fmt: skip
 def test_elevations(text: str, value: float | None) -> None:
-    assert positions.elevation(plainly(text)) == value
+    assert measures.elevation(plainly(text)) == value
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_elevations(text: str, value: float | None) -> None:
     ],
 )  # fmt: skip
 def test_distances(text: str, value: float | None) -> None:
-    assert positions.metres(plainly(text)) == value
+    assert measures.metres(plainly(text)) == value
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_distances(text: str, value: float | None) -> None:
     ],
 )  # fmt: skip
 def test_onsets(text: str, value: float | None) -> None:
-    assert moments.onset(plainly(text)) == value
+    assert measures.onset(plainly(text)) == value
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ def test_onsets(text: str, value: float | None) -> None:
     ],
 )  # fmt: skip
 def test_intervals(text: str, span: tuple[float, float] | None) -> None:
-    assert moments.span(plainly(text)) == span
+    assert measures.span(plainly(text)) == span
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 
-from seldio.answers import bearings, moments, plain_text, positions, quantities
+from seldio.answers import bearings, measures, plain_text, quantities
 from seldio.answers.bearings import POLES, SAME, denied, sides, yes_no
 from seldio.answers.judgements import READ, AnsweredQuestion, Judgement, judgement
 from seldio.answers.names import Mention, Names, beside, listed_names, source_and_direction
@@ -181,29 +181,29 @@ def extract(request: AnsweredQuestion, names: Names) -> Judgement | None:
 
 
 def _azimuth(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
-    if (value := positions.azimuth(text)) is not None:
+    if (value := measures.azimuth(text)) is not None:
         return judgement({"angle_deg": value}, notes=READ)
-    return judgement(notes="only an elevation is given") if positions.names_only(text, "elevation") else None
+    return judgement(notes="only an elevation is given") if measures.names_only(text, "elevation") else None
 
 
 def _elevation(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
-    if (value := positions.elevation(text)) is not None:
+    if (value := measures.elevation(text)) is not None:
         return judgement({"elevation_deg": value}, notes=READ)
-    return judgement(notes="only an azimuth is given") if positions.names_only(text, "azimuth") else None
+    return judgement(notes="only an azimuth is given") if measures.names_only(text, "azimuth") else None
 
 
 def _distance(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
-    value = positions.metres(text)
+    value = measures.metres(text)
     return None if value is None else judgement({"distance_m": value}, notes=READ)
 
 
 def _onset(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
-    value = moments.onset(text)
+    value = measures.onset(text)
     return None if value is None else judgement({"onset_time_s": value}, notes=READ)
 
 
 def _time(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | None:
-    span = moments.span(text)
+    span = measures.span(text)
     return None if span is None else judgement({"time_span": list(span)}, notes=READ)
 
 
@@ -272,7 +272,7 @@ def _source(request: AnsweredQuestion, text: str, names: Names) -> Judgement | N
 def _detect_source(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     true = {names.named(name) for name in listed_names(request.canonical_answer or request.answer)}
     said = names.find(text)
-    spans = moments.intervals(text)
+    spans = measures.intervals(text)
     if len(spans) > len(said) or any(_unsure(text, mention) for mention in said):
         return None  # an interval without a name that is known, or a name that is not meant
     level = _level({mention.name for mention in said}, true, names)
@@ -296,8 +296,8 @@ def _without(text: str, mentions: list[Mention]) -> str:
 def _spatial_temporal(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     parts = source_and_direction(request.canonical_answer or "")
     true = bearings.directions(plainly(parts[1])) if parts else None
-    spans = moments.spans(text)
-    if not parts or not true or len(spans) > 1 or (not spans and moments.times(text)):
+    spans = measures.spans(text)
+    if not parts or not true or len(spans) > 1 or (not spans and measures.times(text)):
         return None
     found = _named(request, text, names, parts[0])
     said = bearings.directions(text)

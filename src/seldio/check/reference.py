@@ -18,7 +18,7 @@ from seldio.formats.recognise import read_files
 from seldio.rules.collection import Reference
 from seldio.rules.item_table import ItemFile, ItemPart, ItemTable
 from seldio.rules.items import repeated_id
-from seldio.rules.mera import gold_of
+from seldio.rules.mera_verdict import gold_of
 from seldio.rules.predictions import ItemReference
 from seldio.schema.qa import Item
 from seldio.text import printable

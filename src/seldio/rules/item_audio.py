@@ -56,7 +56,7 @@ EXPECTED: dict[str, Expected] = {
 SLACK = 0.1
 
 
-class Recording(NamedTuple):
+class NamedRecording(NamedTuple):
     """A recording and where it is first named.
 
     Args:
@@ -99,7 +99,7 @@ class Late(NamedTuple):
 class AudioPart(NamedTuple):
     """What a part of a file tells of its recordings: each by its path, and times behind its end by row and path."""
 
-    recordings: dict[str, Recording]
+    recordings: dict[str, NamedRecording]
     late: list[tuple[int, str, Late]]
 
     @classmethod
@@ -110,7 +110,7 @@ class AudioPart(NamedTuple):
             table: the questions.
             find: the file that a path of an item names, or None; one that cannot be opened is a finding.
         """
-        recordings: dict[str, Recording] = {}
+        recordings: dict[str, NamedRecording] = {}
         paths = table.paths
         mentions = zip(paths.name.tolist(), paths.row.tolist(), paths.place.tolist(), strict=True)
         seen: set[int] = set()
@@ -121,7 +121,7 @@ class AudioPart(NamedTuple):
                 if path not in recordings:
                     entry = find(path)
                     header = probed(entry) if entry is not None else (None, None)
-                    recordings[path] = Recording(path, row, number, entry is not None, *header)
+                    recordings[path] = NamedRecording(path, row, number, entry is not None, *header)
             seen.add(name)
         whole = {path: one.probe.seconds for path, one in recordings.items() if one.probe and not one.probe.cut_off}
         return cls(recordings, list(_behind(table, {path: length for path, length in whole.items() if length})))
@@ -138,18 +138,18 @@ class Audio:
     def __init__(self, file: ItemFile, parts: Sequence[AudioPart]) -> None:
         self.file = file
         self.expected = EXPECTED.get(file.format, Expected())
-        self.recordings: dict[str, Recording] = {}
+        self.recordings: dict[str, NamedRecording] = {}
         self.late: list[tuple[int, str, Late]] = []
         first = 0
         for part, rows in zip(parts, file.parts, strict=True):
             for path, one in part.recordings.items():
                 if path not in self.recordings:
-                    self.recordings[path] = Recording(path, one.row + first, *one[2:])
+                    self.recordings[path] = NamedRecording(path, one.row + first, *one[2:])
             self.late += [(row + first, path, late) for row, path, late in part.late]
             first += len(rows.table)
 
     def finding(
-        self, rule: Rule, recording: Recording | None, message: str, hint: str,
+        self, rule: Rule, recording: NamedRecording | None, message: str, hint: str,
         row: int | None = None, field: str = "audio", number: int | None = None,
     ) -> Finding:  # fmt: skip
         """A finding about a recording, at the first item that names it unless a *row* is given."""
@@ -160,12 +160,12 @@ class Audio:
         return self.file.finding(rule, row, message, field, hint, number)
 
     @property
-    def here(self) -> list[Recording]:
+    def here(self) -> list[NamedRecording]:
         """Those that are there."""
         return [one for one in self.recordings.values() if one.there]
 
     @property
-    def heard(self) -> Iterator[tuple[Recording, Probe]]:
+    def heard(self) -> Iterator[tuple[NamedRecording, Probe]]:
         """Those that can be read, with their headers."""
         for one in self.recordings.values():
             if one.probe is not None and one.probe.frames:
@@ -437,12 +437,12 @@ def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
 # --- what rules share --------------------------------------------------------------------------------------
 
 
-def _shown(one: Recording) -> str:
+def _shown(one: NamedRecording) -> str:
     return clipped(one.path)
 
 
 def _shared(
-    audio: Audio, wrong: list[tuple[Recording, str]], rest: str, hint: str, found: Found
+    audio: Audio, wrong: list[tuple[NamedRecording, str]], rest: str, hint: str, found: Found
 ) -> Iterator[Finding]:  # fmt: skip
     """A finding for each recording; a single one where all are wrong in the same way."""
     values = {value for _, value in wrong}

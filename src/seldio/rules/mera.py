@@ -1,6 +1,6 @@
 """QAI20, PRD12 and PRD13: instructions of MERA's questions, and the answers in the archive of a submission.
 
-:func:`mera_verdict` says what MERA's own validator says.
+:func:`~seldio.rules.mera_verdict.mera_verdict` says what MERA's own validator says.
 """
 
 from __future__ import annotations
@@ -20,14 +20,10 @@ from seldio.formats.items import ItemReading
 from seldio.formats.mera import AS_WRITTEN, dig, id_value
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable
-from seldio.rules.mera_verdict import ERRORS, gold_of, mera_response, mera_verdict
+from seldio.rules.mera_verdict import mera_verdict
 from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
-
-__all__ = [
-    "ERRORS", "Answers", "MeraPackage", "check_answers", "gold_of", "mera_response", "mera_verdict",
-]  # fmt: skip
 
 _NAMED = re.compile(r"(?:литер|букв)\w*\W{1,3}([АВСЕ])\b|[(\s]([АВСЕ])(?=,\s*[A-F]\b)")
 _OPTION = re.compile(r"option_[a-z]")

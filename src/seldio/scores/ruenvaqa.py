@@ -12,7 +12,7 @@ from seldio.answers.letters import CYRILLIC, Letter, letter_of
 from seldio.answers.matching import after_answer_word, exact_match
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.accuracy import Flags, Joined, Measured, join, join_notices
+from seldio.scores.multiple_choice import Flags, Joined, Measured, join, join_notices
 from seldio.text import clipped, listed, plural
 
 #: Where lm-eval ends an answer: generate_until of a task without generation_kwargs.

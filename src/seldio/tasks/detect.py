@@ -1,23 +1,28 @@
-"""Tasks about what sounds, when, and what is at a place.
+"""Tasks about what sounds, when, where, and what is at a place.
 
-detect_time, detect_source, count_sources, identify_source_by_doa, identify_source_by_location, onset_from_location.
+detect_time, detect_source, count_sources, identify_source_by_doa, identify_source_by_location, onset_from_location;
+and with a number for an answer estimate_azimuth, estimate_elevation, estimate_distance.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterator
+from typing import Any
 
 from seldio.schema.qa import AnswerMeta
 from seldio.tasks.margins import Margins
-from seldio.tasks.scene import DIRECTIONS, Event, Scene
+from seldio.tasks.scene import DIRECTIONS, Scene, SceneEvent, sounds, tenths
 from seldio.tasks.task import (
     DOUBLED,
+    NO_DISTANCE,
     NO_META,
     READ_SOURCE,
     SHARED,
     SHORT,
     SOURCE_SUFFIXES,
+    UNKNOWN,
     UNSTEADY,
     Draft,
     Say,
@@ -34,7 +39,7 @@ from seldio.tasks.task import (
 MOST_EVENTS = 8
 
 
-def span(event: Event) -> AnswerMeta:
+def span(event: SceneEvent) -> AnswerMeta:
     """The interval of *event* as meta."""
     return meta(time_span=[event.first / 10, event.end / 10])
 
@@ -78,13 +83,13 @@ def count_sources(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | 
             yield _count(active, say.ask(t=second(frame)))
 
 
-def _count(active: list[Event], question: str) -> Draft:
+def _count(active: list[SceneEvent], question: str) -> Draft:
     number = len(active)
     answer = "There is 1 source active." if number == 1 else f"There are {number} sources active."
     return Draft(question, answer, str(number), meta(active_count=number), tuple(active))
 
 
-def _uncounted(scene: Scene, active: list[Event], frame: int, margins: Margins) -> str | None:
+def _uncounted(scene: Scene, active: list[SceneEvent], frame: int, margins: Margins) -> str | None:
     """Why the number of sources at *frame* is not sure; one actor who makes two sounds may be one or two."""
     low, high = frame - margins.frames, frame + margins.frames
     if not active:
@@ -111,7 +116,7 @@ def identify_source_by_doa(scene: Scene, margins: Margins, say: Say) -> Iterator
         yield Draft(question, answer, event.name.plain, NO_META, (event,))
 
 
-def _apart(scene: Scene, event: Event, margins: Margins) -> bool:
+def _apart(scene: Scene, event: SceneEvent, margins: Margins) -> bool:
     """Whether all other events stay farther away than the margin; one of unknown direction may not."""
     return scene.nearest[event.number] > margins.azimuth
 
@@ -139,6 +144,121 @@ def onset_from_location(scene: Scene, margins: Margins, say: Say) -> Iterator[Dr
         truth = meta(onset_time=event.first / 10)
         yield Draft(question, f"The sound from {direction.name} starts at {time}.", time, truth, (event,))
 
+
+# --- numbers ---------------------------------------------------------------------------------------
+# A source that stays where it is, of a class that sounds once, is asked about as a whole; any other at a moment around
+# which it does and nothing else of its class sounds.
+
+BACK = "the azimuth is ±180: two numbers are right"
+POLE = "the source is above or below: its azimuth means little"
+#: Degrees; at higher elevations azimuths are not asked for.
+HIGHEST = 70.0
+
+
+def estimate_azimuth(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+    """The horizontal angle, positive to the left, to 0.1 degrees."""
+    for event, row in _askable(scene, margins, say):
+        if isinstance(event, str):
+            yield event
+            continue
+        azimuth, elevation = _direction(scene, event, row)
+        if abs(elevation) > HIGHEST or abs(azimuth) == 180:
+            yield POLE if abs(elevation) > HIGHEST else BACK
+            continue
+        text = f"{number(azimuth)} degrees"
+        yield _draft(scene, event, row, say, "azimuth", text, meta(azimuth_deg=azimuth))
+
+
+def estimate_elevation(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+    """The vertical angle, positive upwards, to 0.1 degrees."""
+    for event, row in _askable(scene, margins, say):
+        if isinstance(event, str):
+            yield event
+            continue
+        elevation = _direction(scene, event, row)[1]
+        text = f"{number(elevation)} degrees"
+        yield _draft(scene, event, row, say, "elevation", text, meta(elevation_deg=elevation))
+
+
+def estimate_distance(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+    """The distance in metres, to 0.01."""
+    for event in scene.events:
+        row: int | None = -1
+        if event.short or math.isnan(event.distance):
+            yield SHORT if event.short else NO_DISTANCE
+            continue
+        if event.reach > margins.metres or len(scene.alike[event.name.plain]) > 1:
+            row = _moment(scene, event, say, scene.rows.level, margins.frames)
+        if row is None:
+            yield UNSTEADY
+            continue
+        metres = round(event.distance if row < 0 else float(scene.rows.distance[row]), 2)
+        yield _draft(scene, event, row, say, "distance", f"{number(metres)} m", meta(distance_m=metres))
+
+
+def _askable(scene: Scene, margins: Margins, say: Say) -> Iterator[tuple[SceneEvent | str, int]]:
+    """Events and the row to ask about (-1: the whole event), or the reason why not."""
+    for event in scene.events:
+        if event.short or math.isnan(event.azimuth):
+            yield SHORT if event.short else UNKNOWN, -1
+        elif event.spread <= margins.still and len(scene.alike[event.name.plain]) == 1:
+            yield event, -1
+        else:
+            row = _moment(scene, event, say, scene.rows.steady, margins.frames)
+            yield (UNSTEADY, -1) if row is None else (event, row)
+
+
+def _moment(scene: Scene, event: SceneEvent, say: Say, steady: Any, wide: int) -> int | None:
+    """A row of *event* around which it is steady and, *wide* frames either way, alone of its class."""
+    others = [other for other in scene.alike[event.name.plain] if other is not event]
+    for frame in moments(event.first + wide, event.end - wide, say):
+        row = event.low + frame - event.first
+        if steady[row] and not (others and sounds(others, frame - wide, frame + wide)):
+            return row
+    return None
+
+
+def _direction(scene: Scene, event: SceneEvent, row: int) -> tuple[float, float]:
+    """Azimuth and elevation of the event, or of its row."""
+    if row < 0:
+        return tenths(event.azimuth), tenths(event.elevation)
+    return tenths(float(scene.rows.azimuth[row])), tenths(float(scene.rows.elevation[row]))
+
+
+def _at(scene: Scene, event: SceneEvent, row: int) -> SceneEvent:
+    """*event* with the direction and distance of its row, as a proof of its own."""
+    azimuth, elevation, distance = (float(column[row]) for column in scene.rows[1:4])
+    return event._replace(number=-1 - row, azimuth=azimuth, elevation=elevation, distance=distance)
+
+
+def _draft(scene: Scene, event: SceneEvent, row: int, say: Say, what: str, text: str, truth: AnswerMeta) -> Draft:
+    """The item about the whole event, or about its moment at *row*."""
+    name = event.name
+    of = f"the {name.said}"
+    if row < 0:
+        question = say.ask(name)
+    else:
+        time = second(event.first + row - event.low)
+        of = f"{of} at {time}"
+        event = _at(scene, event, row)
+        question = say.ask(name, way=1, t=time)
+    return Draft(question, f"The {what} of {of} is {text}.", text, truth, (event,))
+
+
+# --- the records ----------------------------------------------------------------------------------
+
+_AZIMUTH = (
+    "Give the azimuth in degrees: 0 is the front, positive values are to the left.",
+    "Answer in degrees from -180 to 180, counted positive towards the left.",
+)
+_ELEVATION = (
+    "Give the elevation in degrees, positive upwards.",
+    "Answer in degrees between -90 (down) and 90 (up).",
+)
+_DISTANCE = (
+    "Give the distance in metres.",
+    "Near is below 1.5 m, mid-range 1.5 to 4.0 m, far beyond 4.0 m; answer in metres.",
+)
 
 #: The records of these tasks.
 TASKS: tuple[Task[Scene, Draft], ...] = (
@@ -229,6 +349,62 @@ TASKS: tuple[Task[Scene, Draft], ...] = (
                 "At what time does the source {place} begin to sound?",
                 "A sound comes from {side}. When does it set in?",
             ), ("Answer in seconds.", "Give the time in seconds from the start of the clip.", "")),
+        ),
+    ),
+    Task(
+        name="estimate_azimuth", question_class="azimuth", weight=1152, candidates=estimate_azimuth, answer="number",
+        read="azimuth", metric="er20_azimuth_llm_extract", hidden="all",
+        ask="Read the azimuth into angle_deg.",
+        truth="azimuth_deg", field="angle_deg", error="doaerr_deg", threshold="azimuth", unit="°",
+        wordings=(
+            Wording((
+                "What is the azimuth of the {x}?",
+                "At which azimuth is the source of the {x}?",
+                "From what horizontal angle {do} the {x} reach the listener?",
+                "Estimate the horizontal direction of the {x}.",
+            ), _AZIMUTH),
+            Wording((
+                "What is the azimuth of the {x} at {t}?",
+                "At {t}, at which azimuth is the source of the {x}?",
+                "From what horizontal angle {do} the {x} reach the listener at {t}?",
+            ), _AZIMUTH),
+        ),
+    ),
+    Task(
+        name="estimate_elevation", question_class="elevation", weight=1153, candidates=estimate_elevation,
+        answer="number", read="elevation", metric="er10_elevation_llm_extract", hidden="all",
+        ask="Read the elevation into elevation_deg. An azimuth goes into angle_deg, never in its place.",
+        truth="elevation_deg", field="elevation_deg", error="doaerr_deg", threshold="elevation", unit="°",
+        wordings=(
+            Wording((
+                "What is the elevation of the {x}?",
+                "At which elevation angle is the source of the {x}?",
+                "How far above or below ear level, as an angle, {verb} the {x}?",
+                "Estimate the vertical angle of the {x}.",
+            ), _ELEVATION),
+            Wording((
+                "What is the elevation of the {x} at {t}?",
+                "At {t}, at which elevation angle is the source of the {x}?",
+                "How far above or below ear level, as an angle, {verb} the {x} at {t}?",
+            ), _ELEVATION),
+        ),
+    ),
+    Task(
+        name="estimate_distance", question_class="distance", weight=486, candidates=estimate_distance, answer="number",
+        read="distance", metric="distance_threshold_llm_extract", hidden="all",
+        ask="Read the distance into distance_m. Words like near or far are no distance.",
+        truth="distance_m", field="distance_m", error="distance_error_m", threshold="distance", unit="m",
+        wordings=(
+            Wording((
+                "How far away {verb} the {x}?",
+                "What is the distance between the listener and the {x}?",
+                "Estimate how far the source of the {x} is from the listener.",
+            ), _DISTANCE),
+            Wording((
+                "How far away {verb} the {x} at {t}?",
+                "At {t}, what is the distance between the listener and the {x}?",
+                "Estimate how far the source of the {x} is from the listener at {t}.",
+            ), _DISTANCE),
         ),
     ),
 )  # fmt: skip

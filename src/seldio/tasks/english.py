@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from seldio import plugins
 from seldio.schema.qa import Item, trusted
-from seldio.tasks import detect, estimate, reasoning
-from seldio.tasks.generation import GenerationOptions, Place, ask_all
+from seldio.tasks import detect, reasoning
+from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
 from seldio.tasks.scene import Scene, digest
 from seldio.tasks.task import Draft, Task
 
@@ -21,9 +21,7 @@ _SPEECH: Task[Scene, Draft] = Task(
 #: All tasks by name, the most frequent first; the groups of the last few are not published and follow their names.
 PUBLISHED: dict[str, Task[Scene, Draft]] = {
     task.name: task
-    for task in sorted(
-        (*detect.TASKS, *estimate.TASKS, *reasoning.TASKS, _SPEECH), key=lambda task: task.weight, reverse=True
-    )
+    for task in sorted((*detect.TASKS, *reasoning.TASKS, _SPEECH), key=lambda task: task.weight, reverse=True)
 }
 #: Those, and tasks of one's own.
 KNOWN = PUBLISHED | {task.name: task for task in plugins.rows("tasks", Task) if task.language == "en"}
@@ -55,7 +53,7 @@ def _itself(scene: Scene) -> Scene:
     return scene
 
 
-def _item(place: Place, task: Task[Scene, Draft], draft: Draft) -> Item:
+def _item(place: ItemPlace, task: Task[Scene, Draft], draft: Draft) -> Item:
     scene = place.scene
     return trusted(
         Item,

@@ -17,7 +17,7 @@ from seldio.schema.events import clip_codes, origin_of
 from seldio.schema.qa import Item
 from seldio.schema.spans import repeated, spans
 from seldio.tasks.margins import Margins
-from seldio.tasks.scene import Event, Floats, Ints, Rows, Scene, cells, only_cell
+from seldio.tasks.scene import Floats, Ints, Scene, SceneEvent, SceneRows, cells, only_cell
 from seldio.tasks.task import EDGE, MOVES, SHORT, UNKNOWN, Made, Name, Say, Task, View, chance, name_of
 from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
@@ -32,7 +32,7 @@ AUDIO = "{path}.wav"
 LONGEST = 20.0
 
 
-class Place(NamedTuple):
+class ItemPlace(NamedTuple):
     """Which clip an item is about: the scene, the path of its audio, and the split."""
 
     scene: Scene
@@ -72,7 +72,7 @@ def ask_all(
     table: pa.Table,
     known: Mapping[str, Task[View, Made]],
     look: Callable[[Scene], View],
-    make: Callable[[Place, Task[View, Made], Made], Item],
+    make: Callable[[ItemPlace, Task[View, Made], Made], Item],
     *,
     seed: int,
     skipped: Counter[tuple[str, str]],
@@ -106,7 +106,7 @@ def ask_all(
         silent = _windows(table, length, step)
         for scene in scenes(table, margins, length, step):
             silent -= 1
-            place = Place(scene, [_audio(audio_pattern, scene, split)], split)
+            place = ItemPlace(scene, [_audio(audio_pattern, scene, split)], split)
             luck, view = chance(seed, scene.audio_id), look(scene)
             for task, candidates in wanted:
                 for draft in candidates(view, margins, Say(luck, task.name, task.wordings)):
@@ -240,7 +240,7 @@ def _column(table: pa.Table, field: str, rows: Ints) -> Floats:
     return np.asarray(table[field].cast(pa.float64()).to_numpy(), np.float64)[rows]
 
 
-def _rows(table: pa.Table, rows: Ints, frames: Ints, margins: Margins) -> Rows:
+def _rows(table: pa.Table, rows: Ints, frames: Ints, margins: Margins) -> SceneRows:
     azimuth, elevation, distance = (_column(table, field, rows) for field in ("azimuth", "elevation", "distance"))
     if "hemisphere" in table.column_names:
         side = np.asarray(table["hemisphere"].fill_null(False).to_numpy(zero_copy_only=False))[rows]
@@ -251,7 +251,7 @@ def _rows(table: pa.Table, rows: Ints, frames: Ints, margins: Margins) -> Rows:
     least = math.cos(math.radians(margins.still)) - 1e-12
     steady = _stays(units, lambda one, other: np.einsum("ij,ij->i", one, other) >= least, margins.frames)
     level = _stays(distance, lambda one, other: np.abs(one - other) <= margins.metres + 1e-9, margins.frames)
-    return Rows(frames, azimuth, elevation, distance, units, steady, level)
+    return SceneRows(frames, azimuth, elevation, distance, units, steady, level)
 
 
 def _check(table: pa.Table, rows: Ints, azimuth: Floats, elevation: Floats) -> None:
@@ -277,9 +277,9 @@ def _stays(values: Floats, alike: Callable[[Floats, Floats], Any], wide: int) ->
 
 
 def _events(
-    table: pa.Table, heads: Ints, pieces: _Pieces, numbers: list[int], rows: Rows, doubled: Any, hop: int,
+    table: pa.Table, heads: Ints, pieces: _Pieces, numbers: list[int], rows: SceneRows, doubled: Any, hop: int,
     margins: Margins,
-) -> list[Event]:  # fmt: skip
+) -> list[SceneEvent]:  # fmt: skip
     """One event for each piece, with its number in its clip."""
     size = pieces.high - pieces.low
     high = np.cumsum(size)
@@ -309,10 +309,10 @@ def _events(
     twice = np.logical_or.reduceat(doubled, low).tolist()
     told = (certain, twice, short, unsteady, unplaced)
     lists = (*_labels(table, heads), *(column.tolist() for column in columns), *told, low.tolist(), high.tolist())
-    return list(map(Event._make, zip(numbers, *lists, strict=True)))
+    return list(map(SceneEvent._make, zip(numbers, *lists, strict=True)))
 
 
-def _means(rows: Rows, low: Ints, size: Ints) -> tuple[Floats, Floats, Floats]:
+def _means(rows: SceneRows, low: Ints, size: Ints) -> tuple[Floats, Floats, Floats]:
     """Azimuth and elevation of the mean of each event's unit vectors, and the greatest angle to it; rounded."""
     x, y, z = np.add.reduceat(rows.units, low).T
     azimuth, elevation = geometry.to_polar(x, y, z)

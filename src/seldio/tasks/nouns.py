@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from seldio.schema.events import origin_of
-from seldio.tasks.scene import Event, Scene
+from seldio.tasks.scene import Scene, SceneEvent
 from seldio.vocabularies import spelling, vocabulary
 
 #: Verbs by gender of the noun (``pl``: plural): is heard, sounds, lasts.
@@ -150,7 +150,7 @@ class Sound(NamedTuple):
     """
 
     noun: Noun
-    events: tuple[Event, ...]
+    events: tuple[SceneEvent, ...]
     total: int
     longest: int
     pause: int | None
@@ -158,7 +158,7 @@ class Sound(NamedTuple):
     clear: bool
 
 
-class Clip(NamedTuple):
+class RussianClip(NamedTuple):
     """One clip.
 
     Args:
@@ -199,9 +199,9 @@ def _written(table: pa.Table) -> list[str]:
     return [name for name in names.unique().to_pylist() if name is not None]
 
 
-def clip_of(scene: Scene, known: int) -> Clip:
+def clip_of(scene: Scene, known: int) -> RussianClip:
     """*scene* for the Russian tasks; *known* is the mask of :func:`known_classes`."""
-    found: dict[Noun, list[Event]] = {}
+    found: dict[Noun, list[SceneEvent]] = {}
     unnamed = 0
     for events in scene.alike.values():
         noun = noun_of(events[0].name.label)
@@ -210,10 +210,10 @@ def clip_of(scene: Scene, known: int) -> Clip:
         else:
             found.setdefault(noun, []).extend(events)
     sounds = [_sound(noun, events) for noun, events in found.items()]
-    return Clip(scene, sounds, unnamed, () if unnamed else absent(mask_of(found), known))
+    return RussianClip(scene, sounds, unnamed, () if unnamed else absent(mask_of(found), known))
 
 
-def _sound(noun: Noun, events: list[Event]) -> Sound:
+def _sound(noun: Noun, events: list[SceneEvent]) -> Sound:
     events.sort(key=_onset)
     total, end, pause = 0, -1, None
     for event in events:
@@ -227,5 +227,5 @@ def _sound(noun: Noun, events: list[Event]) -> Sound:
     return Sound(noun, tuple(events), total, longest, pause, not all(short), not any(short))
 
 
-def _onset(event: Event) -> int:
+def _onset(event: SceneEvent) -> int:
     return event.first

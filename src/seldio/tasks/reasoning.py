@@ -12,7 +12,7 @@ from itertools import combinations
 
 from seldio.tasks.detect import span
 from seldio.tasks.margins import Margins
-from seldio.tasks.scene import DIRECTIONS, RIVALS, Event, Scene, sounds
+from seldio.tasks.scene import DIRECTIONS, RIVALS, Scene, SceneEvent, sounds
 from seldio.tasks.task import (
     CLOSE,
     MOVES,
@@ -40,7 +40,7 @@ NOTHING_AFTER = "no single event follows in a clear direction"
 LONG_ENOUGH = 1.0
 
 
-def _pairs(scene: Scene, say: Say) -> Iterator[tuple[Event, Event] | str]:
+def _pairs(scene: Scene, say: Say) -> Iterator[tuple[SceneEvent, SceneEvent] | str]:
     """All pairs, each in one order or the other; the reasons of events that are in none."""
     events, reasons = scene.nameable
     yield from reasons
@@ -70,15 +70,15 @@ def compare_distance(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft
             yield _compared(pair, say, _distance, ("closer to", "farther from"))
 
 
-def _elevation(event: Event) -> float:
+def _elevation(event: SceneEvent) -> float:
     return event.elevation
 
 
-def _distance(event: Event) -> float:
+def _distance(event: SceneEvent) -> float:
     return event.distance
 
 
-def _incomparable(pair: tuple[Event, Event], margins: Margins) -> str | None:
+def _incomparable(pair: tuple[SceneEvent, SceneEvent], margins: Margins) -> str | None:
     """Why neither source is closer."""
     first, second = pair
     if math.isnan(first.distance + second.distance):
@@ -88,7 +88,9 @@ def _incomparable(pair: tuple[Event, Event], margins: Margins) -> str | None:
     return CLOSE if round(abs(first.distance - second.distance), 6) <= margins.metres else None
 
 
-def _compared(pair: tuple[Event, Event], say: Say, key: Callable[[Event], float], relations: tuple[str, str]) -> Draft:
+def _compared(
+    pair: tuple[SceneEvent, SceneEvent], say: Say, key: Callable[[SceneEvent], float], relations: tuple[str, str]
+) -> Draft:
     """The question for the source with the least or the greatest *key*."""
     side = say.below(2)
     winner, loser = sorted(pair, key=key, reverse=bool(side))
@@ -116,7 +118,7 @@ def relative_left_right(scene: Scene, margins: Margins, say: Say) -> Iterator[Dr
             yield Draft(say.ask(x, y=y.said), answer, answer, NO_META, pair)
 
 
-def _side(one: Event, other: Event, margins: Margins) -> str | None:
+def _side(one: SceneEvent, other: SceneEvent, margins: Margins) -> str | None:
     """``left`` or ``right``; empty where too close; None where the way round is not clear.
 
     Left is where the azimuth is greater by the shorter way round, and also where the place is farther left
@@ -131,7 +133,7 @@ def _side(one: Event, other: Event, margins: Margins) -> str | None:
     return "left" if turn > 0 else "right"
 
 
-def _lateral(event: Event) -> float:
+def _lateral(event: SceneEvent) -> float:
     """The angle from the plane between left and right, degrees: 90 is left, -90 right."""
     azimuth, elevation = math.radians(event.azimuth), math.radians(event.elevation)
     return math.degrees(math.asin(max(-1.0, min(1.0, math.sin(azimuth) * math.cos(elevation)))))
@@ -155,7 +157,7 @@ def multi_hop(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]
         yield Draft(question, answer, name.plain, NO_META, (anchor, event))
 
 
-def _follows(scene: Scene, anchor: Event, event: Event, margins: Margins) -> bool:
+def _follows(scene: Scene, anchor: SceneEvent, event: SceneEvent, margins: Margins) -> bool:
     """Whether *event* starts after *anchor* has ended, and no other event in its direction may do so."""
     if event.first < anchor.end + margins.frames or event.name.plain == anchor.name.plain:
         return False
@@ -180,7 +182,7 @@ def spatial_temporal(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft
         yield Draft(say.ask(t=second(frame)), answer, canonical, span(event), (event,))
 
 
-def _alone(scene: Scene, event: Event, margins: Margins, say: Say) -> int | None:
+def _alone(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> int | None:
     """A moment of *event* around which nothing else sounds; None too where its class goes on beside it."""
     wide = margins.frames
     alike = scene.alike[event.name.plain]
@@ -217,7 +219,7 @@ MOTIONS = {
 }
 
 
-def _motion(event: Event, margins: Margins) -> tuple[str, str | None]:
+def _motion(event: SceneEvent, margins: Margins) -> tuple[str, str | None]:
     """The motion of *event*, or the reason why it is not clear."""
     if event.short or event.end - event.first < 10 * LONG_ENOUGH:
         return "", SHORT
@@ -233,7 +235,7 @@ def _motion(event: Event, margins: Margins) -> tuple[str, str | None]:
     return _radial(event, margins)
 
 
-def _radial(event: Event, margins: Margins) -> tuple[str, str | None]:
+def _radial(event: SceneEvent, margins: Margins) -> tuple[str, str | None]:
     """Approaching or receding, of a source whose direction stays; neither where it goes to and fro."""
     if abs(event.gain) <= margins.metres or abs(event.gain) < 0.8 * event.reach:
         return "", MOVES

@@ -4,7 +4,7 @@ The tasks are the benchmark's types of questions that labels can answer. Their n
 benchmark, though what is asked about are the classes of the labels, of which few are musical instruments.
 Only what has one right answer is asked, with the clips, margins and counts of :mod:`seldio.tasks`.
 
-Options that are wrong are classes that the labels know and that do not sound in the clip, nor may be taken
+GenerationOptions that are wrong are classes that the labels know and that do not sound in the clip, nor may be taken
 for one that does. What the labels do not know of is taken for background noise.
 
 A wording is right for every class because verbs and cases come with the noun: ``{x}`` and ``{y}`` are nouns in the
@@ -25,10 +25,10 @@ from seldio import plugins
 from seldio.formats.ruenvaqa import option_lines, template
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
-from seldio.tasks.generation import GenerationOptions, Place, ask_all
+from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
 from seldio.tasks.margins import Margins
-from seldio.tasks.nouns import Clip, Noun, Sound, alike, clip_of, known_classes, nested, pairs
-from seldio.tasks.scene import Event, Scene, digest
+from seldio.tasks.nouns import Noun, RussianClip, Sound, alike, clip_of, known_classes, nested, pairs
+from seldio.tasks.scene import Scene, SceneEvent, digest
 from seldio.tasks.task import CLOSE, SHORT, Say, T, Task
 
 # --- wording ----------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ class Choice(NamedTuple):
     options: list[str]
     right: int
     instruction: str
-    events: Sequence[Event]
+    events: Sequence[SceneEvent]
 
 
 def draw(say: Say, some: Sequence[T], count: int) -> list[T]:
@@ -135,7 +135,7 @@ def draw(say: Say, some: Sequence[T], count: int) -> list[T]:
 
 def draft(
     say: Say, wordings: Sequence[str], words: Mapping[str, str], right: str, wrong: Iterable[str],
-    events: Sequence[Event],
+    events: Sequence[SceneEvent],
 ) -> Choice:  # fmt: skip
     """A question in one of its wordings, with the options *right* and *wrong* in a random order."""
     question = say.pick(wordings).format_map(words)
@@ -145,13 +145,15 @@ def draft(
 
 
 def yes_or_no(
-    say: Say, wordings: Sequence[str], words: Mapping[str, str], truth: bool, events: Sequence[Event]
+    say: Say, wordings: Sequence[str], words: Mapping[str, str], truth: bool, events: Sequence[SceneEvent]
 ) -> Choice:
     """A question that is answered with yes or no."""
     return draft(say, wordings, words, YES if truth else NO, (NO if truth else YES,), events)
 
 
-def which(say: Say, wordings: Sequence[str], right: Noun, wrong: Iterable[Noun], events: Sequence[Event]) -> Choice:
+def which(
+    say: Say, wordings: Sequence[str], right: Noun, wrong: Iterable[Noun], events: Sequence[SceneEvent]
+) -> Choice:
     """A question for one of four sounds."""
     return draft(say, wordings, {}, right.name, [noun.name for noun in wrong], events)
 
@@ -162,7 +164,7 @@ ALIKE = "the classes may be heard as one kind"
 UNEVEN = "in all and at a stretch not the same lasts longer"
 
 
-def single(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
+def single(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
     """Whether a class sounds: for each that does, another question about one that does not."""
     yield from [NO_NAME] * clip.unnamed
     silent = draw(say, clip.absent, len(clip.sounds))
@@ -174,7 +176,7 @@ def single(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:  #
         yield yes_or_no(say, SINGLE, silent.pop().x, False, ()) if silent else NO_ABSENT
 
 
-def double(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
+def double(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
     """Whether two classes both sound: for each pair that does, another where one or both do not."""
     yield from [NO_NAME] * clip.unnamed
     found = 0
@@ -192,7 +194,7 @@ def double(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:  #
     yield from [NO_ABSENT] * (found - len(wrong))
 
 
-def _both(clip: Clip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
+def _both(clip: RussianClip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
     """All pairs of classes that sound, each in one order or the other; the reasons of those that are in none."""
     yield from [SHORT for sound in clip.sounds if not sound.audible]
     for pair in combinations([sound for sound in clip.sounds if sound.audible], 2):
@@ -202,14 +204,14 @@ def _both(clip: Clip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
             yield pair if say.below(2) else (pair[1], pair[0])
 
 
-def _wrong_both(clip: Clip, say: Say, count: int) -> list[tuple[Noun, Noun, tuple[Event, ...]]]:
+def _wrong_both(clip: RussianClip, say: Say, count: int) -> list[tuple[Noun, Noun, tuple[SceneEvent, ...]]]:
     """*count* different pairs, or as many as there are, of which one class or both are absent."""
     heard = [sound for sound in clip.sounds if sound.audible]
     mixed, silent = len(heard) * len(clip.absent), pairs(clip.absent)
     chosen: dict[int, None] = {}
     while len(chosen) < min(count, mixed + len(silent)):
         chosen[say.below(mixed + len(silent))] = None
-    found: list[tuple[Noun, Noun, tuple[Event, ...]]] = []
+    found: list[tuple[Noun, Noun, tuple[SceneEvent, ...]]] = []
     for number in chosen:
         if number < mixed:
             sound = heard[number // len(clip.absent)]
@@ -219,7 +221,7 @@ def _wrong_both(clip: Clip, say: Say, count: int) -> list[tuple[Noun, Noun, tupl
     return found
 
 
-def longer(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+def longer(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
     """Whether one class lasts longer in all than another."""
     yield from [NO_NAME] * clip.unnamed
     for pair in _both(clip, say):
@@ -240,7 +242,7 @@ def unclear(one: Sound, other: Sound, margins: Margins) -> str | None:
     return UNEVEN if (one.longest - other.longest) * difference < 0 else None
 
 
-def kinds(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
+def kinds(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
     """Whether one kind of sounds is heard or several."""
     heard = [sound for sound in clip.sounds if sound.audible]
     if clip.unnamed:
@@ -264,7 +266,7 @@ SERIES = "one event of the class may be a series"
 ALONE = "only one class sounds"
 
 
-def captioning(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+def captioning(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
     """Details of a clip: the number and the order of its events."""
     yield from [NO_NAME] * clip.unnamed
     yield from _times(clip, margins, say)
@@ -274,7 +276,7 @@ def captioning(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]
         yield from _longest(clip, margins, say)
 
 
-def _times(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+def _times(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
     """How many times a class is heard; pauses are twice as long as those that the question leaves out."""
     for sound in clip.sounds:
         if reason := _uncountable(sound, margins):
@@ -299,7 +301,7 @@ def _uncountable(sound: Sound, margins: Margins) -> str | None:
     return PAUSE if sound.pause < max(1, 2 * margins.frames) else None
 
 
-def _present(clip: Clip, say: Say) -> Iterator[Choice | str]:
+def _present(clip: RussianClip, say: Say) -> Iterator[Choice | str]:
     """Which of four classes sounds."""
     for sound in clip.sounds:
         if not sound.audible or len(clip.absent) < 3:
@@ -308,7 +310,7 @@ def _present(clip: Clip, say: Say) -> Iterator[Choice | str]:
             yield which(say, PRESENT, sound.noun, draw(say, clip.absent, 3), sound.events)
 
 
-def _first(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+def _first(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
     """Which sounds first; all others begin later by the margin."""
     onsets = sorted((sound.events[0].first, number) for number, sound in enumerate(clip.sounds))
     if len(onsets) < 2:
@@ -323,7 +325,7 @@ def _first(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:
         yield _among(clip, winner, FIRST, say)
 
 
-def _longest(clip: Clip, margins: Margins, say: Say) -> Iterator[Choice | str]:
+def _longest(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
     """Which lasts longest in all."""
     if len(clip.sounds) < 2:
         yield ALONE
@@ -340,7 +342,7 @@ def _total(sound: Sound) -> int:
     return sound.total
 
 
-def _among(clip: Clip, winner: Sound, wordings: Sequence[str], say: Say) -> Choice | str:
+def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) -> Choice | str:
     """The question for *winner* among others that sound, filled up to four with such as do not."""
     others = [sound for sound in clip.sounds if sound is not winner and not alike(winner.noun, sound.noun)]
     others = draw(say, others, 3)
@@ -355,7 +357,7 @@ def _among(clip: Clip, winner: Sound, wordings: Sequence[str], say: Say) -> Choi
 # --- the tasks -----------------------------------------------------------------------------------------------
 #: The types of ruEnvAQA, in the order in which a clip's items come. Half of its questions have four options, and its
 #: types are balanced: hence the weights.
-_ALL: dict[str, Task[Clip, Choice]] = {
+_ALL: dict[str, Task[RussianClip, Choice]] = {
     task.name: task
     for task in (
         Task(name="Music instrument counting", question_class="binary", weight=1, candidates=kinds),
@@ -398,13 +400,13 @@ def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[It
     """
     known, dataset = known_classes(table), origin_of(table).format or None
 
-    def look(scene: Scene) -> Clip:
+    def look(scene: Scene) -> RussianClip:
         return clip_of(scene, known)
 
     return ask_all(table, _ALL, look, partial(_item, dataset), **options)
 
 
-def _item(dataset: str | None, place: Place, task: Task[Clip, Choice], draft: Choice) -> Item:
+def _item(dataset: str | None, place: ItemPlace, task: Task[RussianClip, Choice], draft: Choice) -> Item:
     scene, letter = place.scene, LETTERS[draft.right]
     return Item.model_validate(
         {

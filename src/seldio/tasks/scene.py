@@ -26,7 +26,7 @@ Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
-class Event(NamedTuple):
+class SceneEvent(NamedTuple):
     """One event as far as it sounds in the clip.
 
     Args:
@@ -48,7 +48,7 @@ class Event(NamedTuple):
         short: whether it is shorter than is asked about.
         unsteady: why it has no one direction; None where it has.
         unplaced: why no direction word says where it is; None where one does.
-        low: its first row in :class:`Rows`.
+        low: its first row in :class:`SceneRows`.
         high: the row after its last.
     """
 
@@ -74,7 +74,7 @@ class Event(NamedTuple):
     high: int
 
 
-class Rows(NamedTuple):
+class SceneRows(NamedTuple):
     """The event frames of all clips as columns, event by event; ``units`` are unit vectors, shape (rows, 3).
 
     ``steady`` and ``level`` tell of each row whether direction and distance stay as they are for the margin
@@ -107,7 +107,7 @@ class Scene:
     """
 
     def __init__(
-        self, clip: str, path: str, first: int, end: int, events: list[Event], rows: Rows, means: Floats,
+        self, clip: str, path: str, first: int, end: int, events: list[SceneEvent], rows: SceneRows, means: Floats,
         margins: Margins,
     ) -> None:  # fmt: skip
         self.clip, self.path, self.rows, self.means, self.margins = clip, path, rows, means, margins
@@ -115,7 +115,7 @@ class Scene:
         self.start, self.end = first / 10, end / 10
         self.events = events
         self.audio_id = "foa_" + digest(clip, first, end)
-        self.alike: dict[str, list[Event]] = {}
+        self.alike: dict[str, list[SceneEvent]] = {}
         for event in events:
             self.alike.setdefault(event.name.plain, []).append(event)
         self._proofs: dict[int, Proof] = {}
@@ -130,7 +130,7 @@ class Scene:
         ]
 
     @cached_property
-    def nameable(self) -> tuple[list[Event], list[str]]:
+    def nameable(self) -> tuple[list[SceneEvent], list[str]]:
         """The events with a class of their own and one direction, and the reasons why others are not among them."""
         reasons = [named or event.unsteady for named, event in zip(self.unnamed, self.events, strict=True)]
         found = [event for event, reason in zip(self.events, reasons, strict=True) if reason is None]
@@ -141,7 +141,7 @@ class Scene:
         """By event: why no words for a direction single it out; None where some do."""
         return [event.unplaced or (SHARED if self._shares(event) else None) for event in self.events]
 
-    def _shares(self, event: Event) -> bool:
+    def _shares(self, event: SceneEvent) -> bool:
         """Whether any other event comes where the words for the direction of *event* point."""
         rivals = RIVALS[event.cell]
         return any(other.cells & rivals for other in self.events if other is not event)
@@ -164,7 +164,7 @@ class Scene:
         least: list[float] = angles.min(axis=1).tolist()
         return least
 
-    def proof(self, event: Event) -> Proof:
+    def proof(self, event: SceneEvent) -> Proof:
         """*event* as a proof: degrees to 0.1, metres to 0.01."""
         known = self._proofs.get(event.number)
         if known is None:
@@ -172,7 +172,7 @@ class Scene:
         return known
 
 
-def sounds(events: list[Event], low: int, high: int) -> bool:
+def sounds(events: list[SceneEvent], low: int, high: int) -> bool:
     """Whether any of *events* is heard after label frame *low* and begins by *high*."""
     for event in events:  # noqa: SIM110 - asked very often, and any() takes three times as long
         if event.end > low and event.first <= high:
@@ -186,7 +186,7 @@ def digest(*parts: object) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:20]
 
 
-def _proof(event: Event) -> Proof:
+def _proof(event: SceneEvent) -> Proof:
     known = not math.isnan(event.azimuth)
     values = {
         "class_name": event.name.label,

@@ -18,7 +18,7 @@ from seldio.schema.qa import AnswerMeta, Item, trusted
 from seldio.tasks.margins import Margins
 
 if TYPE_CHECKING:
-    from seldio.tasks.scene import Event
+    from seldio.tasks.scene import SceneEvent
 
 T = TypeVar("T")
 View = TypeVar("View")
@@ -227,7 +227,7 @@ class Draft(NamedTuple):
     answer: str
     canonical: str
     meta: AnswerMeta
-    events: tuple[Event, ...]
+    events: tuple[SceneEvent, ...]
 
 
 def moments(low: int, high: int, say: Say) -> Iterator[int]:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
-from seldio.scores.jasco.count import NAN_TEXTS, AnswerMarks, JascoCase, count
-from seldio.scores.jasco.join import join
+from seldio.scores.jasco.count import NAN_TEXTS, AnswerMarks, JascoCase, count, join
 from seldio.scores.jasco.judging import Mode, Vocabulary, parse
 from seldio.scores.judge import Judgement, JudgeRequest, JudgeTally, Reply
 from seldio.text import clipped, listed, plural
