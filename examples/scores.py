@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import seldio
-from seldio.scores.seld.accumulator import SeldAccumulator
+from seldio.scores.seld.scoring import SeldAccumulator
 from seldio.synth.tree import write_demo
 
 with tempfile.TemporaryDirectory() as folder:

@@ -13,8 +13,8 @@ from seldio.formats import FORMATS, TextFile, get
 from seldio.formats.base import Role
 from seldio.formats.detect import Wanted, detect, offered, wished, years
 from seldio.reports.tables import Notice, ScoreReport
-from seldio.scores.seld.accumulator import SeldAccumulator
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
+from seldio.scores.seld.scoring import SeldAccumulator
 
 STARSS22 = "".join(f"{frame},1,0,0,0\n" for frame in range(25))
 STARSS23 = "".join(f"{frame},1,0,0,0,100\n" for frame in range(25))

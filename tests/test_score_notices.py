@@ -136,7 +136,7 @@ def test_a_clip_without_labels_has_no_end(tmp_path: Path) -> None:
 def test_an_accumulator_knows_the_length_of_a_recording() -> None:
     truth, given = ({"frame": np.arange(n), "class_id": np.zeros(n, int), "azimuth": np.zeros(n),
                      "elevation": np.zeros(n)} for n in (100, 400))  # fmt: skip
-    from seldio.scores.seld.accumulator import SeldAccumulator
+    from seldio.scores.seld.scoring import SeldAccumulator
 
     live = SeldAccumulator("corrected")
     live.update("a", truth, given)

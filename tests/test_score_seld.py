@@ -20,13 +20,11 @@ from scipy.optimize import linear_sum_assignment
 from seldio.errors import DataError, UsageError
 from seldio.reports.tables import Interval
 from seldio.scores.seld import pairing as pairs
-from seldio.scores.seld.accumulator import SeldAccumulator
-from seldio.scores.seld.counts import Counts, Thresholds
-from seldio.scores.seld.official import Average
+from seldio.scores.seld.metrics import Average, Counts, Thresholds
 from seldio.scores.seld.pairing import assigned
 from seldio.scores.seld.profiles import PROFILES, get
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
-from seldio.scores.seld.scoring import SeldScore, score_tables
+from seldio.scores.seld.scoring import SeldAccumulator, SeldScore, score_tables
 
 CLASSES = 13
 TYPES = {"clip": pa.string(), "frame": pa.int32(), "class_id": pa.int32(), "source": pa.int32(), "onscreen": pa.bool_()}

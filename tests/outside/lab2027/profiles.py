@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from seldio.scores.seld import official, pairing
-from seldio.scores.seld.counts import Thresholds
+from seldio.scores.seld import metrics, pairing
+from seldio.scores.seld.metrics import Thresholds
 from seldio.scores.seld.profiles import ANGLE, ER, LR, SELD, F, SeldProfile
 
 PROFILES = (
@@ -12,9 +12,9 @@ PROFILES = (
         title="our lab: frame by frame, a threshold of 10 degrees",
         program="none: it is our own",
         measure=pairing.SPHERICAL,
-        tally=official.frame_counts,
+        tally=metrics.frame_counts,
         unit=1,
-        score=official.without_distance,
+        score=metrics.without_distance,
         columns=(ER, F, ANGLE, LR, SELD),
         limits=Thresholds(10.0),
         horizon="recording",

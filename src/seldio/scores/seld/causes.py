@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from seldio.scores.seld.counts import Counts
+from seldio.scores.seld.metrics import Counts
 from seldio.scores.seld.pairing import FOLDED
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import EventFrames, Floats, Ints

@@ -21,8 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from seldio.scores.seld.counts import Counts, Thresholds, with_errors
-from seldio.scores.seld.official import SECOND, Average, Values, classic, nanmean
+from seldio.scores.seld.metrics import SECOND, Average, Counts, Thresholds, Values, classic, nanmean, with_errors
 from seldio.scores.seld.pairing import Chosen, Paired, pairs, solved
 from seldio.scores.seld.rows import EventFrames, Floats, Ints
 

@@ -15,8 +15,8 @@ from seldio.engines import cut, each
 from seldio.errors import UsageError
 from seldio.scores.seld import causes, profiles
 from seldio.scores.seld.causes import ProbableCause
-from seldio.scores.seld.counts import Counts, Thresholds
 from seldio.scores.seld.join import ClipRows, Compared
+from seldio.scores.seld.metrics import Counts, Thresholds
 from seldio.scores.seld.rows import NOTHING, EventFrames, Ints, SideFacts, event_frames, facts_of
 from seldio.scores.seld.scoring import SeldScore, count_sides, horizons
 

@@ -9,9 +9,8 @@ from typing import Literal
 from seldio import plugins
 from seldio.errors import UsageError
 from seldio.reports.tables import Column
-from seldio.scores.seld import corrected, official, pairing
-from seldio.scores.seld.counts import Counts, Thresholds
-from seldio.scores.seld.official import Average, Values
+from seldio.scores.seld import corrected, metrics, pairing
+from seldio.scores.seld.metrics import Average, Counts, Thresholds, Values
 from seldio.scores.seld.pairing import Measure, Paired
 from seldio.text import meant
 
@@ -124,52 +123,52 @@ PROFILES: tuple[SeldProfile, ...] = (
         name="dcase2023", aliases=("dcase2022",), years=(2022, 2023),
         title="DCASE 2022 and 2023 Task 3: segments of one second, a threshold of 20 degrees",
         program="seld-dcase2023 at 24d14c9, SELD_evaluation_metrics.py",
-        measure=pairing.SPHERICAL, tally=official.segment_counts, unit=official.SECOND,
-        score=official.classic, columns=_CLASSIC, misread=_MISREAD_2023, jackknife="without-last",
+        measure=pairing.SPHERICAL, tally=metrics.segment_counts, unit=metrics.SECOND,
+        score=metrics.classic, columns=_CLASSIC, misread=_MISREAD_2023, jackknife="without-last",
     ),
     SeldProfile(
         name="dcase2024", years=(2024,),
         title="DCASE 2024 Task 3: frame by frame, 20 degrees and a relative distance error up to 1",
         program="DCASE2024_seld_baseline at 0b07887, SELD_evaluation_metrics.py",
-        measure=pairing.CARTESIAN, tally=official.frame_counts, unit=1, horizon="before-last",
-        score=official.with_distance, columns=_DISTANCE, limits=Thresholds(20.0, relative=1.0), needs=("distance",),
+        measure=pairing.CARTESIAN, tally=metrics.frame_counts, unit=1, horizon="before-last",
+        score=metrics.with_distance, columns=_DISTANCE, limits=Thresholds(20.0, relative=1.0), needs=("distance",),
         misread=_MISREAD_2024, jackknife="without-last",
     ),
     SeldProfile(
         name="dcase2024-angles", years=(2024,),
         title="DCASE 2024 Task 3 without distances",
         program="DCASE2024_seld_baseline at 0b07887 with evaluate_distance=False",
-        measure=pairing.CARTESIAN, tally=official.frame_counts, unit=1, horizon="before-last",
-        score=official.without_distance, columns=(ER, F, ANGLE, LR, SELD), jackknife="without-last",
+        measure=pairing.CARTESIAN, tally=metrics.frame_counts, unit=1, horizon="before-last",
+        score=metrics.without_distance, columns=(ER, F, ANGLE, LR, SELD), jackknife="without-last",
         misread={"dcase2024-submission": _MISREAD_2024["dcase2024-submission"]},
     ),
     SeldProfile(
         name="dcase2024-segments", years=(2024,),
         title="the segments of 2023 with the angles of 2024: vectors, which are never less than 0.0008 degrees apart",
         program="DCASE2024_seld_baseline at 0b07887 with segment_based_metrics=True",
-        measure=pairing.CARTESIAN, tally=official.segment_counts, unit=official.SECOND,
-        score=official.classic, columns=_CLASSIC, jackknife="without-last",
+        measure=pairing.CARTESIAN, tally=metrics.segment_counts, unit=metrics.SECOND,
+        score=metrics.classic, columns=_CLASSIC, jackknife="without-last",
     ),
     SeldProfile(
         name="dcase2025", years=(2025,),
         title="DCASE 2025 Task 3, stereo: folded azimuths, a relative distance error up to 1",
         program="DCASE2025_seld_baseline at 42a48b6, metrics.py",
-        measure=pairing.FOLDED, tally=official.frame_counts, unit=1, tracks=official.TRACKS, horizon="before-last",
-        score=official.stereo, limits=Thresholds(20.0, relative=1.0), needs=("distance",), metre=100.0,
+        measure=pairing.FOLDED, tally=metrics.frame_counts, unit=1, tracks=metrics.TRACKS, horizon="before-last",
+        score=metrics.stereo, limits=Thresholds(20.0, relative=1.0), needs=("distance",), metre=100.0,
         columns=(F, ANGLE, dataclasses.replace(DISTANCE, unit="cm", digits=1), RELATIVE, ONSCREEN), jackknife="fails",
     ),
     SeldProfile(
         name="dcase2021", years=(2021,),
         title="DCASE 2021 Task 3: segments of one second over the first 60 s, all classes pooled",
         program="seld-dcase2021 at f8e09db, metrics/SELD_evaluation_metrics.py",
-        measure=pairing.SPHERICAL, tally=official.segment_counts, unit=official.SECOND, horizon=600,
-        score=official.classic_2021, columns=_CLASSIC, averages=("micro",), vocabulary="tau-nigens-2021",
+        measure=pairing.SPHERICAL, tally=metrics.segment_counts, unit=metrics.SECOND, horizon=600,
+        score=metrics.classic_2021, columns=_CLASSIC, averages=("micro",), vocabulary="tau-nigens-2021",
     ),
     SeldProfile(
         name="corrected", years=(2022, 2023),
         title="the published definition of 2023 without the slips of its program",
         program="the task page of DCASE 2023 Task 3",
-        measure=pairing.SPHERICAL, tally=corrected.tally, unit=official.SECOND, horizon="recording",
+        measure=pairing.SPHERICAL, tally=corrected.tally, unit=metrics.SECOND, horizon="recording",
         score=corrected.score, columns=_CLASSIC, missing=True,
     ),
     *plugins.rows("profiles", SeldProfile),

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from seldio.reports.tables import Cell, Column, Interval, Notice, Table, in_order
-from seldio.scores.seld import official
+from seldio.scores.seld import metrics
 from seldio.scores.seld.causes import ProbableCause
-from seldio.scores.seld.counts import Thresholds
+from seldio.scores.seld.metrics import Thresholds
 from seldio.scores.seld.pairing import CARTESIAN, FOLDED
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.rows import Floats, RowFacts, SideFacts
@@ -344,7 +344,7 @@ def _ties(case: SeldCase) -> Iterator[Notice]:
     """Where the last bit of an error decides, or the order of rows."""
     edge = int(case.score.counts.edge.sum())
     if edge and case.official and case.profile.measure is not FOLDED:  # folded azimuths are whole numbers
-        what = "mean error" if case.profile.tally is official.segment_counts else "error"
+        what = "mean error" if case.profile.tally is metrics.segment_counts else "error"
         verdict = "the last bit of the program's arithmetic decides whether that is near"
         if case.profile.measure is CARTESIAN:
             verdict = "counted as too far, since the program's unit vectors are a little shorter than 1"

@@ -13,11 +13,10 @@ from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
 from seldio.formats import get
 from seldio.reports.tables import ScoreReport
-from seldio.scores.seld import official, pairing, profiles
+from seldio.scores.seld import metrics, pairing, profiles
 from seldio.scores.seld.count import Counted, Counting, Way, count, parts, probable_cause
-from seldio.scores.seld.counts import Thresholds
 from seldio.scores.seld.join import Compared, LabelFiles, join, lengths, reference_labels, usual_profile
-from seldio.scores.seld.official import Average
+from seldio.scores.seld.metrics import Average, Thresholds
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.scores.seld.report import SeldCase, notices, tables
 from seldio.scores.seld.scoring import SeldScore
@@ -132,7 +131,7 @@ def score_labels(
         profile = named or usual_profile(truth)
         limits = options.limits(profile)
         ways = {profile: limits}
-        if profile.score is official.classic and profile.measure is pairing.SPHERICAL:
+        if profile.score is metrics.classic and profile.measure is pairing.SPHERICAL:
             published = profiles.get("corrected")  # beside scores of the same kind
             ways[published] = dataclasses.replace(published.limits, angle=limits.angle)
         compared = join(truth, outputs, layout, profile, named=named is not None, allow_missing=options.allow_missing)
