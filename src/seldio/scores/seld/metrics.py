@@ -1,8 +1,9 @@
 """What is counted, and what official programs make of it.
 
-They go by segments of one second (2021 to 2023) or frame by frame (2024, 2025). In a segment a class has as many references and predictions as in its fullest frame. In each frame they are paired;
-the errors of a pair are averaged over the segment by the place of the reference among the rows of its frame (not by
-its source number, as the official program has it), and one average counts once.
+They go by segments of one second (2021 to 2023) or frame by frame (2024, 2025). In a segment a class has as many
+references and predictions as in its fullest frame. In each frame they are paired; the errors of a pair are averaged
+over the segment by the place of the reference among the rows of its frame (not by its source number, as the official
+program has it), and one average counts once.
 
 Macro scores are means over the classes of the vocabulary, micro scores those of all classes pooled; the error rate is
 always pooled. A class of 2022 and 2023 without a match has an error of 180 degrees, one of later years has none.
