@@ -76,6 +76,29 @@ def test_labels_are_converted_there_and_back(tmp_path: Path) -> None:
     }
 
 
+# --- a layout of questions -------------------------------------------------------------------------
+
+
+def test_questions_are_found_checked_and_converted_there_and_back(tmp_path: Path) -> None:
+    questions = LAB / "questions.jsonl"
+    assert "lab2027-qa  questions of our lab" in seldio("info", questions)[1]
+    assert "Found 1 info in 1 file." in seldio("validate", questions)[1]  # the recordings are not there
+
+    there, back = tmp_path / "items.jsonl", tmp_path / "back.jsonl"
+    assert seldio("convert", questions, "--to", "items", "-o", there)[0] == 0
+    assert '"question":' in there.read_text().replace(" ", "")
+    assert seldio("convert", there, "--to", "lab2027-qa", "-o", back)[0] == 0
+    assert back.read_bytes() == questions.read_bytes()
+
+
+def test_a_question_that_lacks_a_key_is_found(tmp_path: Path) -> None:
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text((LAB / "questions.jsonl").read_text().replace('"reply"', '"answer"', 1))
+    code, shown, _ = seldio("validate", questions)
+    assert code == 1
+    assert "questions.jsonl:1:1  SYN211 error" in shown
+
+
 # --- a rule ----------------------------------------------------------------------------------------
 
 

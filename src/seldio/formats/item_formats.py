@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from seldio import plugins
 from seldio.errors import UnknownFormat
 from seldio.formats import item_parquet, qa_csv, qa_json, ruenvaqa
 from seldio.formats.items import ItemFormat
@@ -12,7 +13,8 @@ from seldio.formats.items import ItemFormat
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_TEXTS: tuple[ItemFormat, ...] = (*qa_json.FORMATS, *qa_csv.FORMATS, *ruenvaqa.FORMATS)
+_OUTSIDE = plugins.rows("item_formats", ItemFormat)  # type: ignore[type-abstract]  # only to look at what they are
+_TEXTS: tuple[ItemFormat, ...] = (*qa_json.FORMATS, *qa_csv.FORMATS, *ruenvaqa.FORMATS, *_OUTSIDE)
 #: Their order is that of ``seldio formats``.
 ITEM_FORMATS: tuple[ItemFormat, ...] = (*_TEXTS, *item_parquet.formats(_TEXTS))
 #: The name of the label tables; of questions, one of their own tables is meant.
