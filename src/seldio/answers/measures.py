@@ -201,11 +201,8 @@ def _contradicted(text: str, value: float, chosen: list[Quantity], wanted: str) 
     else:
         against = {"below"} if value > 0 else {"above"} if value < 0 else set()
         beside = {"above", "below"}
-    return bool(against) and named & beside == against and not _stated(text, chosen)
-
-
-def _stated(text: str, chosen: list[Quantity]) -> bool:
-    return all(AFTER.match(text, each.end) for each in chosen)
+    stated = all(AFTER.match(text, each.end) for each in chosen)
+    return bool(against) and named & beside == against and not stated
 
 
 # --- distances -------------------------------------------------------------------------------------
@@ -237,14 +234,12 @@ def _distances(text: str) -> list[Quantity]:
     ]
     if any(named[each] == "distance" for each in found):
         found = [each for each in found if named[each] == "distance"]
-    ranges = [pair for pair in pairwise(found) if joined(text, *pair) and not _same(*pair)]
+    ranges = [
+        (one, two) for one, two in pairwise(found)
+        if joined(text, one, two) and abs(one.value - two.value) > 0.05 * abs(one.value)  # else one in two units
+    ]  # fmt: skip
     ends = {end for pair in ranges for end in pair}
     return [each for each in found if not each.bound and each not in ends]
-
-
-def _same(one: Quantity, two: Quantity) -> bool:
-    """Whether two distances are one in two units."""
-    return abs(one.value - two.value) <= 0.05 * abs(one.value)
 
 
 # --- moments and intervals of time, seconds --------------------------------------------------------

@@ -254,7 +254,11 @@ class _Told:
             numbers = _numbers(answer)
             if truth and {*truth} <= {*numbers} and not turned:
                 return None  # most of them, and reading takes time
-            if truth == numbers and "#" not in answer and self._as_written(task, _NUMBER.sub(_masked, answer)):
+            if (
+                truth == numbers
+                and "#" not in answer
+                and self._as_written(task, _NUMBER.sub(lambda found: "#.#" if "." in found.group() else "#", answer))
+            ):
                 return None
         elif canonical is not None and (
             (answer == canonical and task not in TRUTHS)
@@ -353,10 +357,6 @@ def _is_other(task: str, answer: str, truth: list[float], said: Any) -> bool:
 
 
 _MASK = re.compile(r"#((?:\.#)?)")
-
-
-def _masked(number: re.Match[str]) -> str:
-    return "#.#" if "." in number.group() else "#"
 
 
 #: What makes a sentence no usual one: signs and words by which something may be meant otherwise.

@@ -268,7 +268,9 @@ def count(joined: Joined) -> Measured:
     matched = np.array([string_match(*triple) for triple in triples], dtype=bool)
     there = np.array([row is not None for _, row in joined.pairs], dtype=bool)
     texts = np.array([same_text(text, answer) for text, answer, _ in triples], dtype=bool)
-    letters = np.array([_by_letter(*triple) for triple in triples], dtype=bool)
+    letters = np.array(
+        [answer in options and chosen(text, options)[1] == answer for text, answer, options in triples], dtype=bool
+    )
     named = np.array([any(same_text(text, option) for option in options) for text, _, options in triples], dtype=bool)
     measures = {
         OFFICIAL: matched,
@@ -289,10 +291,6 @@ def tables(system: str, joined: Joined, measured: Measured) -> tuple[Table, ...]
     groups = [measured.table(name, title, [_label(item, name) for item in items]) for name, title in _GROUPS]
     groups.append(measured.table("options", "by number of options", measured.options))
     return (overall, *(table for table in groups if table is not None))
-
-
-def _by_letter(text: str, answer: str, options: Sequence[str]) -> bool:
-    return chosen(text, options)[1] == answer if answer in options else False
 
 
 def _label(item: Item, name: str) -> str | None:

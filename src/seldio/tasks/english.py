@@ -45,12 +45,7 @@ SOURCE_TASKS = tuple(task.name for task in KNOWN.values() if task.answer == "sou
 
 def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[Item]:
     """The items of :func:`seldio.tasks.generate` one by one, before any selection; *skipped* is counted up."""
-    return ask_all(table, TASKS | KNOWN, _itself, _item, **options)
-
-
-def _itself(scene: Scene) -> Scene:
-    """What the tasks look at: the scene as it is."""
-    return scene
+    return ask_all(table, TASKS | KNOWN, lambda scene: scene, _item, **options)
 
 
 def _item(place: ItemPlace, task: Task[Scene, Draft], draft: Draft) -> Item:

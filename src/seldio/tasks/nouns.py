@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from itertools import combinations
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -214,7 +215,7 @@ def clip_of(scene: Scene, known: int) -> RussianClip:
 
 
 def _sound(noun: Noun, events: list[SceneEvent]) -> Sound:
-    events.sort(key=_onset)
+    events.sort(key=attrgetter("first"))
     total, end, pause = 0, -1, None
     for event in events:
         if end >= 0:
@@ -225,7 +226,3 @@ def _sound(noun: Noun, events: list[SceneEvent]) -> Sound:
     short = [event.short for event in events]
     longest = max(event.end - event.first for event in events)
     return Sound(noun, tuple(events), total, longest, pause, not all(short), not any(short))
-
-
-def _onset(event: SceneEvent) -> int:
-    return event.first

@@ -7,8 +7,9 @@ clip and that stay where they are; multi_hop, spatial_temporal and classify_moti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
+from operator import attrgetter
 
 from seldio.tasks.detect import span
 from seldio.tasks.margins import Margins
@@ -56,7 +57,7 @@ def compare_elevation(scene: Scene, margins: Margins, say: Say) -> Iterator[Draf
         elif round(abs(pair[0].elevation - pair[1].elevation), 6) <= margins.elevation:
             yield CLOSE
         else:
-            yield _compared(pair, say, _elevation, ("lower than", "higher than"))
+            yield _compared(pair, say, "elevation", ("lower than", "higher than"))
 
 
 def compare_distance(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
@@ -67,15 +68,7 @@ def compare_distance(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft
         elif reason := _incomparable(pair, margins):
             yield reason
         else:
-            yield _compared(pair, say, _distance, ("closer to", "farther from"))
-
-
-def _elevation(event: SceneEvent) -> float:
-    return event.elevation
-
-
-def _distance(event: SceneEvent) -> float:
-    return event.distance
+            yield _compared(pair, say, "distance", ("closer to", "farther from"))
 
 
 def _incomparable(pair: tuple[SceneEvent, SceneEvent], margins: Margins) -> str | None:
@@ -88,15 +81,13 @@ def _incomparable(pair: tuple[SceneEvent, SceneEvent], margins: Margins) -> str 
     return CLOSE if round(abs(first.distance - second.distance), 6) <= margins.metres else None
 
 
-def _compared(
-    pair: tuple[SceneEvent, SceneEvent], say: Say, key: Callable[[SceneEvent], float], relations: tuple[str, str]
-) -> Draft:
+def _compared(pair: tuple[SceneEvent, SceneEvent], say: Say, key: str, relations: tuple[str, str]) -> Draft:
     """The question for the source with the least or the greatest *key*."""
     side = say.below(2)
-    winner, loser = sorted(pair, key=key, reverse=bool(side))
+    winner, loser = sorted(pair, key=attrgetter(key), reverse=bool(side))
     more = relations[side]
     question = say.ask(pair[0].name, y=pair[1].name.said, more=more.removesuffix(" than"))
-    than = f"{more} the listener than" if key is _distance else more
+    than = f"{more} the listener than" if key == "distance" else more
     answer = f"The {winner.name.said} {winner.name.verb} {than} the {loser.name.said}."
     return Draft(question, answer, winner.name.plain, NO_META, pair)
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
+from operator import attrgetter
 from typing import NamedTuple, Unpack
 
 import pyarrow as pa
@@ -330,16 +331,12 @@ def _longest(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice |
     if len(clip.sounds) < 2:
         yield ALONE
         return
-    winner = max(clip.sounds, key=_total)
+    winner = max(clip.sounds, key=attrgetter("total"))
     reasons = [unclear(winner, sound, margins) for sound in clip.sounds if sound is not winner]
     if not winner.audible:
         yield SHORT
     else:
         yield next((reason for reason in reasons if reason), None) or _among(clip, winner, LONGEST_OF, say)
-
-
-def _total(sound: Sound) -> int:
-    return sound.total
 
 
 def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) -> Choice | str:

@@ -319,9 +319,8 @@ def with_judgements(rows: Sequence[Prediction], judgements: Mapping[str, Judgeme
             f"{plural(len(strange), 'judgement')} of no prediction: {listed(strange)}. An id is that of the item and "
             "the number of the instruction, 1 to 8, e.g. 17/3"
         )
-    return [
-        _with(row, _written(judgements[id])) if id in judgements else row for id, row in zip(keys, rows, strict=True)
-    ]
+    texts = {id: given if isinstance(given, str) else as_text(given) for id, given in judgements.items()}
+    return [_with(row, texts[id]) if id in texts else row for id, row in zip(keys, rows, strict=True)]
 
 
 def _says_something(row: Prediction) -> bool:
@@ -334,10 +333,6 @@ def _reply_text(reply: Reply) -> str:
         return as_text(reply.verdict)
     text = f"no verdict, {reply.error}; the reply was {clipped(reply.text, 200)}"
     return "" if reply.failed else text.replace(":", " ").replace("=", " ")
-
-
-def _written(judgement: Judgement) -> str:
-    return judgement if isinstance(judgement, str) else as_text(judgement)
 
 
 def _with(row: Prediction, text: str) -> Prediction:

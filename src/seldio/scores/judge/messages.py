@@ -170,7 +170,10 @@ def read(text: str, request: JudgeRequest) -> dict[str, Any]:
     if not text.strip():
         raise Malformed("the reply is empty")
     value: dict[str, Any] = _fitted(_object(text), request.schema.as_json())
-    errors = sorted(_validator(request.schema).iter_errors(value), key=lambda error: [str(key) for key in error.path])
+    errors = sorted(
+        _compiled(json.dumps(request.schema.as_json())).iter_errors(value),
+        key=lambda error: [str(key) for key in error.path],
+    )
     if errors:
         where = ".".join(str(key) for key in errors[0].path)
         raise Malformed(f"{clipped(where, 40) + ': ' if where else ''}{clipped(errors[0].message, 160)}")
@@ -209,10 +212,6 @@ def _nullable(schema: Mapping[str, Any]) -> bool:
         "null" in schema.get("type", ()) or None in schema.get("enum", ())
         or any(_nullable(each) for each in schema.get("anyOf", ()))
     )  # fmt: skip
-
-
-def _validator(schema: ReplySchema) -> Draft202012Validator:
-    return _compiled(json.dumps(schema.as_json()))
 
 
 @lru_cache(maxsize=64)

@@ -123,7 +123,11 @@ def _scored(
     offline: Offline,
 ) -> Iterator[Scored]:  # fmt: skip
     requests = [_request(item, row) for item, row in answered]
-    found = [extract(request, names) if offline == "extract" or _local(request.task) else None for request in requests]
+    asked_about = {name for name, task in KNOWN.items() if task.answer != "speech"}  # by the official program
+    found = [
+        extract(request, names) if offline == "extract" or request.task not in asked_about else None
+        for request in requests
+    ]
     how: list[Decider] = ["undecided" if each is None else "offline" for each in found]
     open_ones = [place for place, each in enumerate(found) if each is None]
     if judge is not None and open_ones:
@@ -155,11 +159,6 @@ def _request(item: Item, row: Prediction) -> AnsweredQuestion:
     truth = {key: value for key, value in meta.items() if value is not None}
     canonical = item.canonical_answer
     return AnsweredQuestion(item.id, item.task or "", item.question, item.answer or "", canonical, truth, text_of(row))
-
-
-def _local(task: str) -> bool:
-    """Whether the official program itself asks no judge about answers of a task."""
-    return task not in KNOWN or KNOWN[task].answer == "speech"
 
 
 def _key(item: Item, row: Prediction) -> str:

@@ -150,15 +150,11 @@ def _overall(system: str, rows: Sequence[Mark]) -> Table:
 def _tasks(tasks: dict[str, list[Mark]]) -> Table:
     shown = _shown(row for rows in tasks.values() for row in rows)
     columns = (Column("task", "task"), _N, _ACCURACY, _DECIDED, _PARSED, *(column for _, column in shown))
-    cells = tuple(
-        (task, len(rows), *_numbers(rows), _parsed(rows), *(sum(row.how == how for row in rows) for how, _ in shown))
-        for task, rows in tasks.items()
-    )
-    return Table("tasks", "by task", columns, cells)
-
-
-def _parsed(rows: Sequence[Mark]) -> float:
-    return mean(float(row.parseable) for row in rows)
+    cells = []
+    for task, rows in tasks.items():
+        parsed, counts = mean(float(row.parseable) for row in rows), Counter(row.how for row in rows)
+        cells.append((task, len(rows), *_numbers(rows), parsed, *(counts[how] for how, _ in shown)))
+    return Table("tasks", "by task", columns, tuple(cells))
 
 
 def _classes(rows: Sequence[Mark]) -> Table:
