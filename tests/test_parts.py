@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -18,6 +19,7 @@ import seldio
 from seldio import synth
 from seldio.check.reference import load
 from seldio.check.validation import validate
+from seldio.conversion import labels, questions
 from seldio.data import export, export_shards, exporting
 from seldio.data.exporting import LEDGER
 from seldio.engines import running
@@ -52,6 +54,8 @@ def cut(to: Cut) -> Iterator[None]:
         patch.setattr(cutting, "LINES", to.chunk)
         patch.setattr(cutting, "HOLD", to.hold)
         patch.setattr(count, "PART", to.size)
+        patch.setattr(questions, "PART", min(to.size, questions.PART))
+        patch.setattr(labels, "KEPT", to.hold)
         yield
 
 
@@ -82,6 +86,35 @@ def repaired(path: Path) -> object:
     return seldio.validate(path, unsafe_fixes=True, diff=True).changes
 
 
+def converted(path: Path, target: str, **options: Any) -> object:
+    """What is said of a conversion, and the bytes that it writes; or why there is none."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / ("out" if target == "starss22" else "out.file")
+        try:
+            done = seldio.convert(path, out, target, allow_loss="all", **options)
+        except seldio.SeldioError as error:
+            return str(error)
+        record = done.as_dict() | {"written": len(done.written)}
+        files = [out] if out.is_file() else sorted(path for path in out.rglob("*") if path.is_file())
+        return record, [(file.relative_to(folder), file.read_bytes()) for file in files]
+
+
+def as_files(path: Path) -> object:
+    return converted(path, "starss22"), converted(path, "starss22", force=True)
+
+
+def as_table(path: Path) -> object:
+    return converted(path, "parquet", force=True)
+
+
+def as_questions(path: Path) -> object:
+    return converted(path, "so-bench", force=True, total=50), converted(path, "so-bench")
+
+
+def as_other_questions(path: Path) -> object:
+    return converted(path, "items"), converted(path, "so-dataset-qa"), converted(path, "items-parquet")
+
+
 #: What a verb gives for a data set, by its name, and the data sets that it is for.
 VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "validate": (checked, ("labels", "radians", "angles", "questions", "mixed")),
@@ -89,6 +122,10 @@ VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "validate --format": (checked_as_named, ("labels", "misnamed")),
     "score": (scored, ("radians", "angles", "misnamed")),
     "validate --diff": (repaired, ("labels", "angles", "mixed")),
+    "convert labels": (as_files, ("labels", "radians", "angles", "misnamed", "mixed", "sound")),
+    "convert --to parquet": (as_table, ("angles", "misnamed", "sound")),
+    "convert to questions": (as_questions, ("labels", "sound")),
+    "convert questions": (as_other_questions, ("questions", "asked")),
 }
 CASES = [(verb, name) for verb, (_, names) in VERBS.items() for name in names]
 
@@ -150,6 +187,22 @@ def write_mixed(folder: Path) -> None:
     (folder / "note.json").write_bytes(b'{"x": 1}')
 
 
+def write_sound(folder: Path) -> None:
+    """Labels of two layouts without errors, one of them silent."""
+    for number in range(20):
+        table = synth.labels("m", synth.scene(number, 20.0, 6))
+        (folder / f"mix{number:03}.csv").write_bytes(get("starss23").write(table, ClipFile("m", "m.csv")))
+    (folder / "mix020.csv").write_bytes(b"")
+    (folder / "older").mkdir()
+    for number in range(21, 30):
+        rows = (f"{frame},{frame % 12},0,{9 * frame - 150},{frame % 9}\n" for frame in range(30))
+        (folder / f"older/mix{number:03}.csv").write_text("".join(rows))
+
+
+def write_asked(folder: Path) -> None:
+    write_items(folder / "qa.jsonl", [f"q{number}" for number in range(400)])
+
+
 def write_items(path: Path, ids: list[str], newline: str = "\n") -> None:
     lines = [json.dumps({"id": id, **ITEM}, sort_keys=True) for id in ids]
     path.write_bytes(newline.join(lines).encode() + (newline * (len(ids) % 2)).encode())
@@ -159,7 +212,7 @@ def write_items(path: Path, ids: list[str], newline: str = "\n") -> None:
 def sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The data sets by name."""
     writers = {"labels": write_labels, "radians": write_radians, "angles": write_angles, "misnamed": write_misnamed,
-               "questions": write_questions, "mixed": write_mixed}  # fmt: skip
+               "questions": write_questions, "mixed": write_mixed, "sound": write_sound, "asked": write_asked}  # fmt: skip
     top = tmp_path_factory.mktemp("parts")
     for name, write in writers.items():
         (top / name).mkdir()
@@ -210,6 +263,10 @@ def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], objec
     assert {"QAI101", "QAI108", "QAI309"} <= codes("validate", "questions")
     assert {"SYN901", "SYN101"} <= codes("validate", "mixed")
     assert "LAB314" in str(usual["score", "angles"])
+    assert isinstance(usual["convert labels", "sound"][0], tuple)  # type: ignore[index]
+    assert "SYN130" in usual["convert labels", "labels"][0]  # type: ignore[index, operator]
+    assert isinstance(usual["convert to questions", "sound"][1], tuple)  # type: ignore[index]
+    assert all(isinstance(one, tuple) for one in usual["convert questions", "asked"])  # type: ignore[attr-defined]
 
 
 # --- real data ------------------------------------------------------------------------------------------------
