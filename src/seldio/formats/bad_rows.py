@@ -39,23 +39,14 @@ class Fault:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BadRow:
-    """Rows with the same faults in the same cells.
+    """Rows with the same faults in the same cells."""
 
-    Args:
-        pattern: matches such a line, with its end.
-        faults: what is wrong with each.
-        kept: whether the rows can only mean one thing.
-        dropped: bytes to leave out to make them readable, where they are kept.
-        replaced: characters to put others in place of, then.
-        pointed: whether whole numbers with a point and zeros are left in them.
-    """
-
-    pattern: bytes
-    faults: tuple[Fault, ...]
-    kept: bool = False
-    dropped: bytes = b""
-    replaced: tuple[tuple[bytes, bytes], ...] = ()
-    pointed: bool = False
+    pattern: bytes  # matches such a line, with its end
+    faults: tuple[Fault, ...]  # what is wrong with each
+    kept: bool = False  # whether the rows can only mean one thing
+    dropped: bytes = b""  # bytes to leave out to make them readable, where they are kept
+    replaced: tuple[tuple[bytes, bytes], ...] = ()  # characters to put others in place of, then
+    pointed: bool = False  # whether whole numbers with a point and zeros are left in them
 
     def readable(self, rows: bytes) -> bytes:
         """*rows* of this shape as the grammar wants them, but for points with zeros."""

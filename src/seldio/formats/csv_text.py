@@ -30,21 +30,13 @@ _DELIMITERS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 
 
 class QuotedCell(NamedTuple):
-    """One cell.
+    """One cell."""
 
-    Args:
-        value: its text, quotes undone.
-        start: where its content begins in the text, behind the quote if there is one.
-        end: where its content ends, before the quote if there is one.
-        quoted: whether it stands in quotes.
-        flaw: a quote that never closes, or text behind the closing one.
-    """
-
-    value: str
-    start: int
-    end: int
-    quoted: bool = False
-    flaw: Literal["", "unclosed", "tail"] = ""
+    value: str  # its text, quotes undone
+    start: int  # where its content begins in the text, behind the quote if there is one
+    end: int  # where its content ends, before the quote if there is one
+    quoted: bool = False  # whether it stands in quotes
+    flaw: Literal["", "unclosed", "tail"] = ""  # a quote that never closes, or text behind the closing one
 
 
 class QuotedRow(NamedTuple):
@@ -97,23 +89,14 @@ def row_at(text: str, start: int) -> QuotedRow:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class CsvLayout:
-    """How a csv text was written; rows are counted from the header, which is row 0.
+    """How a csv text was written; rows are counted from the header, which is row 0."""
 
-    Args:
-        bom: whether it begins with a byte order mark.
-        newline: how most rows end.
-        final_newline: whether the last row has a line end.
-        all_quoted: whether every cell stands in quotes, and not only those that need them.
-        odd: the cells (row, column) that do it otherwise.
-        ends: line ends of rows that end otherwise.
-    """
-
-    bom: bool = False
-    newline: str = "\n"
-    final_newline: bool = True
-    all_quoted: bool = False
-    odd: AbstractSet[tuple[int, int]] = frozenset()
-    ends: Mapping[int, str] = dataclasses.field(default_factory=dict)
+    bom: bool = False  # whether it begins with a byte order mark
+    newline: str = "\n"  # how most rows end
+    final_newline: bool = True  # whether the last row has a line end
+    all_quoted: bool = False  # whether every cell stands in quotes, and not only those that need them
+    odd: AbstractSet[tuple[int, int]] = frozenset()  # the cells (row, column) that do it otherwise
+    ends: Mapping[int, str] = dataclasses.field(default_factory=dict)  # line ends of rows that end otherwise
 
     def as_json(self) -> dict[str, object]:
         """The layout as JSON holds it."""
@@ -189,21 +172,13 @@ def _shown(cell: str | None, row: int, column: int, layout: CsvLayout, explicit:
 
 @dataclasses.dataclass(frozen=True)
 class CsvTable:
-    """The rows of a csv file.
+    """The rows of a csv file."""
 
-    Args:
-        source: its text.
-        header: the names of the columns, without those of further columns of the same name.
-        cells: the text of each cell; None where it is empty and has no quotes.
-        starts: where each row begins in the text.
-        layout: how the file was written.
-    """
-
-    source: TextLines
-    header: tuple[str, ...]
-    cells: Sequence[Sequence[str | None]]
-    starts: Sequence[int]
-    layout: CsvLayout
+    source: TextLines  # its text
+    header: tuple[str, ...]  # the names of the columns, without those of further columns of the same name
+    cells: Sequence[Sequence[str | None]]  # the text of each cell; None where it is empty and has no quotes
+    starts: Sequence[int]  # where each row begins in the text
+    layout: CsvLayout  # how the file was written
 
     def cell(self, row: int, column: int) -> QuotedCell:
         """A cell with where it stands."""

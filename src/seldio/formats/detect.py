@@ -44,24 +44,16 @@ class Candidate:
 
 @dataclasses.dataclass(frozen=True)
 class Detection:
-    """What a group of files seems to be.
+    """What a group of files seems to be."""
 
-    Args:
-        format: the format, or None where the evidence does not decide or nothing fits.
-        candidates: what it may be, best first, each with its evidence.
-        alike: formats that cannot be ruled out: those that mean the same by every column, and one of
-            another meaning that is less than twice ``MARGIN`` behind, or four times where rows are few.
-        empty: no file has a row, so that nothing can be told and nothing needs to be.
-        sample: what was seen.
-        possible: all that is not out of the question, best first.
-    """
-
-    format: Dialect | None
-    candidates: tuple[Candidate, ...]
+    format: Dialect | None  # the format, or None where the evidence does not decide or nothing fits
+    candidates: tuple[Candidate, ...]  # what it may be, best first, each with its evidence
+    #: formats that cannot be ruled out: those that mean the same by every column, and one of another meaning that is
+    #: less than twice ``MARGIN`` behind, or four times where rows are few
     alike: tuple[Dialect, ...]
-    empty: bool
-    sample: Sample
-    possible: tuple[Candidate, ...] = ()
+    empty: bool  # no file has a row, so that nothing can be told and nothing needs to be
+    sample: Sample  # what was seen
+    possible: tuple[Candidate, ...] = ()  # all that is not out of the question, best first
 
     @property
     def evidence(self) -> str:
@@ -232,15 +224,10 @@ def years(format: Format) -> tuple[int, ...]:
 
 @dataclasses.dataclass(frozen=True)
 class Wanted:
-    """What files are likely to be.
+    """What files are likely to be."""
 
-    Args:
-        roles: labels, or what systems write.
-        years: of the challenge.
-    """
-
-    roles: tuple[Role, ...]
-    years: tuple[int, ...]
+    roles: tuple[Role, ...]  # labels, or what systems write
+    years: tuple[int, ...]  # of the challenge
 
     def rank(self, format: Format) -> tuple[bool, int]:
         """How well a layout fits, the role before the year; more is better."""
@@ -253,14 +240,10 @@ class Wanted:
 
 @dataclasses.dataclass(frozen=True)
 class Wish:
-    """What a group of files is read as, in view of what they are wanted for.
+    """What a group of files is read as, in view of what they are wanted for."""
 
-    Args:
-        detection: with the layout, if there is one.
-        others: layouts of another meaning that were left as well, where it was not the content that decided.
-    """
-
-    detection: Detection
+    detection: Detection  # with the layout, if there is one
+    #: layouts of another meaning that were left as well, where it was not the content that decided
     others: tuple[Dialect, ...] = ()
 
     def tell(self, path: str, sink: Sink) -> None:

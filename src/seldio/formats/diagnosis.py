@@ -46,27 +46,16 @@ _LONE_SPACE = re.compile(rb"(?<=[^ \n]) (?=[^ \n])")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cleaned:
-    """The rows of a file that can be read.
+    """The rows of a file that can be read."""
 
-    Args:
-        body: the rows, each with its line feed, cells separated by bare commas.
-        lines: physical line of each row.
-        skipped: lines before the first row.
-        delimiter: what separates the cells in the file.
-        readable: False where the file could not be read at all.
-        newline: the line end that most lines have.
-        final_newline: whether the last line has one.
-        pointed: whether whole numbers may have a point and zeros in the body.
-    """
-
-    body: bytes = b""
-    lines: Ints = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))
-    skipped: int = 0
-    delimiter: str = ","
-    readable: bool = False
-    newline: str = "\n"
-    final_newline: bool = True
-    pointed: bool = False
+    body: bytes = b""  # the rows, each with its line feed, cells separated by bare commas
+    lines: Ints = dataclasses.field(default_factory=lambda: np.zeros(0, np.int64))  # physical line of each row
+    skipped: int = 0  # lines before the first row
+    delimiter: str = ","  # what separates the cells in the file
+    readable: bool = False  # False where the file could not be read at all
+    newline: str = "\n"  # the line end that most lines have
+    final_newline: bool = True  # whether the last line has one
+    pointed: bool = False  # whether whole numbers may have a point and zeros in the body
 
 
 def plain_lines(data: bytes) -> bytes:

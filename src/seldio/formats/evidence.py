@@ -56,25 +56,15 @@ class SampleColumn:
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """What is seen of a group of files.
+    """What is seen of a group of files."""
 
-    Args:
-        width: the number of cells that most rows have; 0 for files without rows.
-        header: the names of the first line, where it holds no number.
-        columns: one for each cell of a row, up to ``WIDEST``.
-        rows: how many rows were looked at.
-        names: paths of the files, as shown.
-        crlf: whether lines end with CR LF.
-        shape: what is between the rows as they are and these, if anything.
-    """
-
-    width: int
-    header: tuple[str, ...]
-    columns: tuple[SampleColumn, ...]
-    rows: int
-    names: tuple[str, ...]
-    crlf: bool
-    shape: Shape | None = None
+    width: int  # the number of cells that most rows have; 0 for files without rows
+    header: tuple[str, ...]  # the names of the first line, where it holds no number
+    columns: tuple[SampleColumn, ...]  # one for each cell of a row, up to ``WIDEST``
+    rows: int  # how many rows were looked at
+    names: tuple[str, ...]  # paths of the files, as shown
+    crlf: bool  # whether lines end with CR LF
+    shape: Shape | None = None  # what is between the rows as they are and these, if anything
 
     @property
     def indexed(self) -> bool:

@@ -39,17 +39,11 @@ PARQUET_SUFFIX = ".parquet"
 
 @dataclasses.dataclass(frozen=True)
 class Recognised:
-    """A group of files of one layout, read.
+    """A group of files of one layout, read."""
 
-    Args:
-        reading: their rows.
-        told: whether the user named the format.
-        evidence: why the format was chosen; empty where it was told or where no file has a row.
-    """
-
-    reading: Reading
-    told: bool
-    evidence: str
+    reading: Reading  # their rows
+    told: bool  # whether the user named the format
+    evidence: str  # why the format was chosen; empty where it was told or where no file has a row
 
 
 def clip_names(names: Sequence[str]) -> list[str]:

@@ -40,21 +40,13 @@ _HEAD = re.compile(r"-?[0-9]{1,9}")
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """What is between the rows as they are and those of a layout.
+    """What is between the rows as they are and those of a layout."""
 
-    Args:
-        code: the rule.
-        message: what is wrong with the file.
-        hint: what to do about it.
-        undo: the cells of a row as they are meant.
-        fixable: whether that is certain enough for a repair.
-    """
-
-    code: str
-    message: str
-    hint: str
-    undo: Callable[[Row], Row]
-    fixable: bool = True
+    code: str  # the rule
+    message: str  # what is wrong with the file
+    hint: str  # what to do about it
+    undo: Callable[[Row], Row]  # the cells of a row as they are meant
+    fixable: bool = True  # whether that is certain enough for a repair
 
     def line(self, text: str) -> str:
         """A row, or the header over it, as it is meant."""

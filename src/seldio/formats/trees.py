@@ -38,29 +38,17 @@ TYPES: dict[str, Literal["metadata", "audio", "video"]] = {
 
 @dataclass(frozen=True, slots=True)
 class TreePlace:
-    """Where a file stands in a tree.
+    """Where a file stands in a tree."""
 
-    Args:
-        name: as given.
-        stem: its file name up to the last dot.
-        suffix: what stands behind that, without the dot, as written.
-        top: what its top folder holds; None outside of top folders.
-        home: the folders above the top folder (of a file outside: all its folders).
-        below: the folders between the top folder and the file.
-        split: the split folder it is in.
-        inside: whether it is in a folder of the data set.
-        named: what its name says, if the data set calls its clips so.
-    """
-
-    name: str
-    stem: str
-    suffix: str
-    top: Top | None = None
-    home: str = ""
-    below: tuple[str, ...] = ()
-    split: str | None = None
-    inside: bool = False
-    named: Named | None = None
+    name: str  # as given
+    stem: str  # its file name up to the last dot
+    suffix: str  # what stands behind that, without the dot, as written
+    top: Top | None = None  # what its top folder holds; None outside of top folders
+    home: str = ""  # the folders above the top folder (of a file outside: all its folders)
+    below: tuple[str, ...] = ()  # the folders between the top folder and the file
+    split: str | None = None  # the split folder it is in
+    inside: bool = False  # whether it is in a folder of the data set
+    named: Named | None = None  # what its name says, if the data set calls its clips so
 
     @property
     def field(self) -> Field | None:
@@ -105,19 +93,12 @@ class Holding:
 
 @dataclass(frozen=True)
 class Tree:
-    """A data set tree as its file names tell it.
+    """A data set tree as its file names tell it."""
 
-    Args:
-        row: its row of the table.
-        clips: the recordings with their files, sorted by set, split and name.
-        evidence: one sentence on why it is this layout.
-        places: every file, sorted by name.
-    """
-
-    row: DatasetSpec
-    clips: tuple[Clip, ...]
-    evidence: str
-    places: tuple[TreePlace, ...]
+    row: DatasetSpec  # its row of the table
+    clips: tuple[Clip, ...]  # the recordings with their files, sorted by set, split and name
+    evidence: str  # one sentence on why it is this layout
+    places: tuple[TreePlace, ...]  # every file, sorted by name
 
     @property
     def layout(self) -> str:
