@@ -118,7 +118,7 @@ def as_other_questions(path: Path) -> object:
 #: What a verb gives for a data set, by its name, and the data sets that it is for.
 VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "validate": (checked, ("labels", "radians", "angles", "questions", "mixed")),
-    "validate --reference": (expected, ("labels",)),
+    "validate --reference": (expected, ("labels", "events")),
     "validate --format": (checked_as_named, ("labels", "misnamed")),
     "score": (scored, ("radians", "angles", "misnamed")),
     "validate --diff": (repaired, ("labels", "angles", "mixed")),
@@ -159,6 +159,14 @@ def write_angles(folder: Path) -> None:
     for number in range(12):
         rows = (f"{frame},1,0,{9 * frame - 150},{(95 if number % 3 else 60) + frame % 9},150\n" for frame in range(20))
         (folder / f"mix{number:03}.csv").write_text("".join(rows))
+
+
+def write_events(folder: Path) -> None:
+    """Labels of 2019: events from time to time, in place of frames."""
+    header = "sound_event_recording,start_time,end_time,ele,azi,dist\n"
+    for number in range(4):
+        rows = (f"speech,{1 + 2 * n}.5,{2 + 2 * n}.25,{10 * (n % 5)},{-180 + 10 * (number + n)},1\n" for n in range(12))
+        (folder / f"split1_ir0_ov1_{number + 1}.csv").write_text(header + "".join(rows))
 
 
 def write_misnamed(folder: Path) -> None:
@@ -211,8 +219,9 @@ def write_items(path: Path, ids: list[str], newline: str = "\n") -> None:
 @pytest.fixture(scope="module")
 def sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The data sets by name."""
-    writers = {"labels": write_labels, "radians": write_radians, "angles": write_angles, "misnamed": write_misnamed,
-               "questions": write_questions, "mixed": write_mixed, "sound": write_sound, "asked": write_asked}  # fmt: skip
+    writers = {"labels": write_labels, "radians": write_radians, "angles": write_angles, "events": write_events,
+               "misnamed": write_misnamed, "questions": write_questions, "mixed": write_mixed, "sound": write_sound,
+               "asked": write_asked}  # fmt: skip
     top = tmp_path_factory.mktemp("parts")
     for name, write in writers.items():
         (top / name).mkdir()
@@ -255,6 +264,7 @@ def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], objec
         return {one.code for one in (found[1] if isinstance(found, tuple) else found)}  # type: ignore[union-attr]
 
     assert {"SUB101", "SUB102"} < codes("validate --reference", "labels")
+    assert "SUB109" in codes("validate --reference", "events")
     assert {"LAB102", "LAB103", "SYN130"} <= codes("validate", "labels")
     assert "LAB301" in codes("validate", "radians")
     assert "LAB314" in codes("validate", "angles")

@@ -8,7 +8,7 @@ where a row has to be found again for that, its file is read again.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -81,7 +81,7 @@ class CheckedLabels(NamedTuple):
 
 
 def checked(
-    one: Recognised, columns: Iterable[str] | None, *, keep: bool = False,
+    one: Recognised, columns: Collection[str] | None, *, keep: bool = False,
     chosen: Sequence[Rule] = rules.rules_for(Labels), format: Format | None = None,
 ) -> CheckedLabels:  # fmt: skip
     """Run the rules for rows over labels that were read.
@@ -132,8 +132,10 @@ def _of_rule(rule: Rule, labels: Labels) -> Iterator[RowFinding]:
         yield RowFinding(finding, file, JUDGED_BY.get(rule.code, field))
 
 
-def _stream(table: pa.Table, columns: Iterable[str] | None) -> bytes:
+def _stream(table: pa.Table, columns: Collection[str] | None) -> bytes:
     names = table.column_names if columns is None else [name for name in columns if name in table.column_names]
+    if columns and not names:
+        names = table.column_names[-1:]  # so that it is known how many rows there are
     some = table.select(names).replace_schema_metadata()
     stream = pa.BufferOutputStream()
     with pa.ipc.new_stream(stream, some.schema) as writer:

@@ -113,31 +113,32 @@ def examine(
         rows: keep all that was read, however much memory it takes.
     """
     found: list[Finding] = []
-    layouts: list[Finding] = []
     asked = item_formats.named(format) if format is not None else None
+    clips = reference if isinstance(reference, Reference) else None
     with reopened(path, found.append) as source:
         package = systems(Collection.of(source, (), reference)) if is_package(source.entries) else None
+        remarks: list[Finding] = []
         cut = [
-            parts(one, format, layouts.append, contents=changed or {}, size=_WHOLE if rows else None,
+            parts(one, format, remarks.append, contents=changed or {}, size=_WHOLE if rows else None,
                   whole=rows or isinstance(reference, ItemReference))
             for one in _by_system(source, package, format is not None)
         ]  # fmt: skip
         every = list(chain.from_iterable(cut))
         goal = submission_of(source, every, reference, asked is SUBMISSION) if asked or format is None else None
+        if goal is not None and source.single:  # it holds no labels, whatever it looks like
+            cut, remarks = [[]], [finding for finding in remarks if finding.code.startswith("SAF")]
+        found += remarks
         look = Lookup(source)
         check = ItemCheck(look, reference, goal is not None, keep=rows)
         questions = _items(check, source, every if goal is None else goal.answers, found)
-        alone = goal is not None and source.single  # it holds no labels, whatever it looks like
-        found += (finding for finding in layouts if not alone or finding.code.startswith("SAF"))
-        labels = [[part for part in some if part.questions is None and not alone] for some in cut]
         columns = None if source.stored else _KEPT + _HEARD * deep
-        sets = _labels(LabelCheck(columns, rows), labels, found)
+        labels = [[part for part in some if part.questions is None] for some in cut]
+        systems_labels = _labels(LabelCheck(columns, rows), labels, found)
         if goal is not None:
             found += submission_findings(goal, found)
-        if goal is None or isinstance(reference, Reference):
+        if goal is None or clips is not None:
             check_kind(source.path, reference, [one for _, one in questions], any(labels))
-        clips = reference if isinstance(reference, Reference) else None
-        recognised = _check_labels(source, sets, clips, package is not None, found.append)
+        recognised = _check_labels(source, systems_labels, clips, package is not None, found.append)
         count = sum(len(part.files) for some in labels for part in some)
         count += len({part.files[one.file].entry.path for part, one in questions}) or int(goal is not None)
         if package is None:
@@ -149,9 +150,13 @@ def examine(
         local = {entry.path: str(entry.local) for entry in source if entry.local is not None}
     report = Report(files=count)
     report.add((settings or Settings()).applied(gathered(dict.fromkeys(found), RECORDS_SINGLY)))
-    items = tuple(one.reading for _, one in questions if one.reading is not None)
-    groups = tuple(chain.from_iterable(sets))
-    return Examined(report, groups, tuple(recognised) if rows else (), items, local)
+    return Examined(
+        report,
+        tuple(chain.from_iterable(systems_labels)),
+        tuple(recognised) if rows else (),
+        tuple(one.reading for _, one in questions if one.reading is not None),
+        local,
+    )
 
 
 def _by_system(source: Source, package: Package | None, named: bool) -> list[Source]:

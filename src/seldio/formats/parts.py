@@ -49,8 +49,8 @@ from seldio.text import printable
 CUT = 8 << 20
 #: Bytes of a data set whose files are kept, once they have been looked at, until they are worked on.
 HOLD = 64 << 20
-#: Bytes of evidence of all files together; of a larger data set, each file shows its head and its tail.
-EVIDENCE = 64 << 20
+#: Bytes of a data set whose files are evidence as a whole, and of the evidence of a larger one, heads and tails.
+EVIDENCE, ENDS = 64 << 20, 8 << 20
 #: What is looked at of a file in any case: a few rows, the head of JSON Lines, and what tells other JSON and Parquet.
 _ROWS, _OBJECT, _HEAD = 1 << 9, 1 << 16, 1 << 12
 #: Bytes of a file of lines from which on these are read some at a time, and how many bytes at a time.
@@ -278,7 +278,7 @@ def _looked_at(
     """What bounded evidence of all *entries* tells; nothing has to be looked at where the format is named."""
     size = sum(max(entry.size, 0) for entry in entries)
     told = _Evidence(whole=size <= HOLD)
-    room = size if size <= EVIDENCE else max(_ROWS, EVIDENCE // len(entries))
+    room = size if size <= EVIDENCE else max(_ROWS, ENDS // len(entries))
     for entry in over(entries, "looking at files"):
         try:
             data = contents.get(entry.path)
@@ -318,7 +318,7 @@ def _ends(head: bytes, tail: bytes) -> bytes:
 def evidence(found: Sequence[Part]) -> Iterator[TextFile]:
     """What is looked at of the label files of some parts, to say what they are: all of a small data set."""
     size, files = sum(part.size for part in found), sum(len(part.files) for part in found)
-    room = size if size <= EVIDENCE else max(_ROWS, EVIDENCE // files)
+    room = size if size <= EVIDENCE else max(_ROWS, ENDS // files)
     for file in (file for part in found for file in part.texts(lambda _: None)):
         text = in_utf8(file, lambda _: None)
         data = text.data if len(text.data) <= room else _ends(text.data[: room // 2], text.data[-(room // 2) :])
