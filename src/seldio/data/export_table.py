@@ -43,7 +43,7 @@ Questions = Mapping[str, list[dict[str, Any]]]
 # --- columns as the library ``datasets`` describes them --------------------------------------------------
 
 Feature = dict[str, Any]
-_DTYPES = {"double": "float64", "float": "float32"}
+_DTYPES = {"double": "float64", "float": "float32", "halffloat": "float16"}
 
 
 def class_label(names: Sequence[str]) -> Feature:
@@ -53,7 +53,7 @@ def class_label(names: Sequence[str]) -> Feature:
 
 def feature(kind: pa.DataType) -> Feature:
     """A column of an Arrow type."""
-    if pa.types.is_list(kind):
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return {"feature": feature(kind.value_type), "_type": "List"}
     if pa.types.is_struct(kind):
         return {field.name: feature(field.type) for field in kind}

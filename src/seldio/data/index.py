@@ -14,10 +14,8 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import PurePosixPath
 
-import numpy as np
-import pyarrow as pa
-
 from seldio.conversion.inputs import read_input
+from seldio.conversion.outputs import clip_tables
 from seldio.data.arrow_tables import ClipLabelFile, Events, Items, read_questions
 from seldio.data.clip_media import PLAYED, ClipMedia, Path, media_beside
 from seldio.errors import UsageError
@@ -29,7 +27,7 @@ from seldio.formats.items import ItemFormat
 from seldio.formats.recognise import Content, is_annotations, is_table
 from seldio.formats.trees import TYPES, Tree, read_tree
 from seldio.schema.clips import Clip
-from seldio.schema.events import Origin, clip_codes, origin_of, with_origin
+from seldio.schema.events import Origin, origin_of, with_origin
 from seldio.text import clipped, listed, plural, printable
 
 #: Bytes that tell labels as JSON from other JSON.
@@ -172,20 +170,10 @@ class Index:
 
 
 def _clips_of(entry: Entry, force: bool) -> Mapping[str, ClipLabelFile]:
-    """The clips of a table of labels."""
+    """The clips of a table of labels, silent ones too."""
     found = read_input(Source(entry.path, "file", (entry,)), get("parquet"), raise_errors)
     found.faults.settle(force)
-    table = found.tables[0][0]
-    codes, names = clip_codes(table)
-    order = np.argsort(codes, kind="stable")
-    ends = dict(zip(names, np.searchsorted(codes[order], np.arange(len(names)), "right").tolist(), strict=True))
-    starts = dict(zip(names, [0, *ends.values()], strict=False))
-    table = table.take(pa.array(order))
-    files = dict.fromkeys([*(file.clip for file in origin_of(table).files), *names])  # silent ones too
-    return {
-        clip: ClipLabelFile(clip, entry, table.slice(starts.get(clip, 0), ends.get(clip, 0) - starts.get(clip, 0)))
-        for clip in files
-    }
+    return {file.clip: ClipLabelFile(file.clip, entry, rows) for file, rows in clip_tables(found.tables[0][0])}
 
 
 def _loose(clip: str, metadata: str | None = None) -> Clip:

@@ -14,6 +14,7 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 from seldio.check.validation import Examined
+from seldio.data.export_table import feature
 from seldio.files import Entry
 from seldio.formats.label_csv import Dialect
 from seldio.formats.trees import read_tree
@@ -222,25 +223,24 @@ def features_of(schema: pa.Schema) -> list[dict[str, Any]]:
     """The columns as a card writes them; those of ``datasets`` where the file carries them."""
     metadata = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
     known = metadata.get("info", {}).get("features", {})
-    return [{"name": field.name, **(_declared(known[field.name]) if field.name in known else _plain(field.type))}
-            for field in schema]  # fmt: skip
+    return [{"name": field.name, **_declared(known.get(field.name) or feature(field.type))} for field in schema]
 
 
-def _declared(feature: Any) -> dict[str, Any]:
+def _declared(column: Any) -> dict[str, Any]:
     """A feature of ``datasets`` as a card writes it."""
-    if isinstance(feature, list):
-        return {"list": _inner(_declared(feature[0]))}
-    kind = feature.get("_type")
-    if kind is None:
-        return {"struct": [{"name": name, **_declared(inner)} for name, inner in feature.items()]}
+    if isinstance(column, list):
+        return {"list": _inner(_declared(column[0]))}
+    kind = column.get("_type")
+    if not isinstance(kind, str):
+        return {"struct": [{"name": name, **_declared(inner)} for name, inner in column.items()]}
     if kind == "Value":
-        return {"dtype": feature["dtype"]}
+        return {"dtype": column["dtype"]}
     if kind == "ClassLabel":
-        return {"dtype": {"class_label": {"names": {str(n): name for n, name in enumerate(feature["names"])}}}}
+        return {"dtype": {"class_label": {"names": {str(n): name for n, name in enumerate(column["names"])}}}}
     if kind in ("List", "LargeList", "Sequence"):
-        return {"list": _inner(_declared(feature["feature"]))}
+        return {"list": _inner(_declared(column["feature"]))}
     name = re.sub(r"(?<!^)(?=[A-Z])", "_", kind).lower()
-    options = {key: value for key, value in feature.items() if key != "_type" and value is not None}
+    options = {key: value for key, value in column.items() if key != "_type" and value is not None}
     return {"dtype": {name: options} if options else name}
 
 
@@ -249,13 +249,3 @@ def _inner(feature: dict[str, Any]) -> Any:
     if set(feature) == {"dtype"} and isinstance(feature["dtype"], str):
         return feature["dtype"]
     return feature["struct"] if set(feature) == {"struct"} else feature
-
-
-def _plain(kind: pa.DataType) -> dict[str, Any]:
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        return {"list": _inner(_plain(kind.value_type))}
-    if pa.types.is_struct(kind):
-        return {"struct": [{"name": field.name, **_plain(field.type)} for field in kind]}
-    if pa.types.is_dictionary(kind):
-        return _plain(kind.value_type)
-    return {"dtype": {"double": "float64", "float": "float32", "halffloat": "float16"}.get(str(kind), str(kind))}
