@@ -282,6 +282,8 @@ def _labels(source: Source, layout: Format | None, wanted: Wanted) -> Labels:
             remarks.append(f"{finding.message}; {finding.hint}" if finding.hint else finding.message)
 
     found = parts(source, layout, asking(remark), wanted=wanted, size=sys.maxsize, by_clip=True)
+    if found and all(part.questions is not None for part in found):
+        raise UsageError(f"{printable(source.path)} holds {found[0].questions}, which is no layout of labels")
     found = [part for part in found if part.questions is None]
     checked_clips(found)
     for part in found:
