@@ -20,8 +20,8 @@ from seldio.formats.items import ItemReading
 from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, RuEnvAqa, instructions_of, submission_zip, template
 from seldio.rules import CATALOGUE, findings, mera
 from seldio.rules.item_table import ItemTable
-from seldio.rules.mera import MeraPackage, check_answers
-from seldio.rules.mera_verdict import ERRORS, mera_response, mera_verdict
+from seldio.rules.mera import check_answers
+from seldio.rules.mera_verdict import ERRORS, MeraPackage, mera_response, mera_verdict
 from seldio.schema.qa import Item, Prediction
 
 TWO, FOUR = template(2), template(4)

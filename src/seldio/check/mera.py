@@ -15,8 +15,7 @@ from seldio.files import Source, open_source, read_entries
 from seldio.findings import Finding, raise_errors
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.parts import NamedEntry, Part
-from seldio.rules.mera import MeraPackage
-from seldio.rules.mera_verdict import mera_response, mera_verdict
+from seldio.rules.mera_verdict import MeraPackage, mera_response, mera_verdict
 from seldio.rules.predictions import ItemReference
 from seldio.text import json_text, printable
 

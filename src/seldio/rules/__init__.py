@@ -5,7 +5,7 @@ from __future__ import annotations
 # in the order in which the rules of one subject run: misreadings account for values out of range
 from seldio.rules import (  # isort: skip
     misreadings, labels, submissions, package_rules, package_meta, layout, tree_gaps, stored, hub, hub_secrets,
-    items, item_answers, mera, predictions, item_audio, audio, audio_samples, deep, video,
+    items, item_answers, mera, mera_verdict, predictions, item_audio, audio, audio_samples, deep, video,
 )  # fmt: skip
 from seldio import plugins
 from seldio.findings import Rule
@@ -15,7 +15,7 @@ from seldio.rules.registry import CATALOGUE, ERROR, INFO, WARNING, find, finding
 #: The modules of all rules with a check.
 FAMILIES = (
     misreadings, labels, submissions, package_rules, package_meta, layout, tree_gaps, stored, hub, hub_secrets,
-    items, item_answers, mera, predictions, item_audio, audio, audio_samples, deep, video,
+    items, item_answers, mera, mera_verdict, predictions, item_audio, audio, audio_samples, deep, video,
 )  # fmt: skip
 
 plugins.rows("rules", Rule)  # a rule is registered as it is made

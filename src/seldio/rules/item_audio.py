@@ -77,16 +77,7 @@ class NamedRecording(NamedTuple):
 
 
 class Late(NamedTuple):
-    """A time behind the end of what it counts in: of which item and which of its fields.
-
-    Args:
-        what: the time, for people.
-        field: of the item.
-        number: its place in that field, where it is a list.
-        time: in seconds.
-        end: the end, in seconds.
-        clip: whether that is the end of a part of the recording.
-    """
+    """A time (s) of an item's field behind the end of its recording, or of the part of it that is the *clip*."""
 
     what: str
     field: str

@@ -125,14 +125,10 @@ class ItemTable:
 
 
 class ItemPart(NamedTuple):
-    """What rules about a whole file need of a part of it.
+    """What rules about a whole file need of a part of it, whose rows come from the format *home*.
 
-    Args:
-        home: the format that the rows come from.
-        format: of the file.
-        path: of the file, as shown to people.
-        table: its columns ``WHOLE``, and the further keys where these may hold outputs.
-        lines: how many it has, where the part is a run of lines.
+    The table has its columns ``WHOLE``, and the further keys where these may hold outputs; *lines* says how many the
+    part has, where it is a run of them.
     """
 
     home: str

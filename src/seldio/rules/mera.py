@@ -1,11 +1,7 @@
-"""QAI20, PRD12 and PRD13: instructions of MERA's questions, and the answers in the archive of a submission.
-
-:func:`~seldio.rules.mera_verdict.mera_verdict` says what MERA's own validator says.
-"""
+"""QAI20 and PRD13: instructions of MERA's questions, and the answers of a submission."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import string
@@ -20,10 +16,9 @@ from seldio.formats.items import ItemReading
 from seldio.formats.mera import AS_WRITTEN, dig, id_value
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemTable
-from seldio.rules.mera_verdict import mera_verdict
 from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
 from seldio.schema.qa import Item
-from seldio.text import clipped, plural, printable
+from seldio.text import clipped, plural
 
 _NAMED = re.compile(r"(?:литер|букв)\w*\W{1,3}([АВСЕ])\b|[(\s]([АВСЕ])(?=,\s*[A-F]\b)")
 _OPTION = re.compile(r"option_[a-z]")
@@ -143,110 +138,7 @@ def literal_braces(table: ItemTable, found: Found) -> Iterator[Finding]:
             yield found(number, "braces in the instruction that are no placeholder", "instruction", "write {{ and }}")
 
 
-# --- the archive and its answers --------------------------------------------------------------------
-
-
-@dataclasses.dataclass(frozen=True)
-class MeraPackage:
-    """The archive of a submission.
-
-    Args:
-        path: as shown to people.
-        members: its files; None where it cannot be opened.
-        tasks: what is asked for.
-        paths: of the files as shown to people, by name; below *path* where that does not say.
-    """
-
-    path: str
-    members: Mapping[str, bytes] | None
-    tasks: Sequence[str] = ("ruEnvAQA",)
-    paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
-
-    def errors(self, kind: str) -> Iterator[tuple[str, str, dict[str, str]]]:
-        """The validator's errors of one type: the task, the path of its file, and what the error tells."""
-        gold = dict.fromkeys(self.tasks)
-        files = {member.rsplit("/", 1)[-1].rsplit(".", 1)[0]: member for member in self.members or ()}
-        for error in mera_verdict(self.members, gold):
-            if error["type"] == kind:
-                task, name = error["task"], files.get(error["task"])
-                path = self.path if name is None else self.paths.get(name, f"{self.path}!/{name}")
-                yield task, path, error
-
-
-@rule("PRD121", ERROR)
-def unreadable_submission(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """A submission that is no zip, or a broken one.
-
-    MERA's validator calls this ``unreadable_zip``; nothing is scored.
-
-    Example:
-        a tar with the name submission.zip
-
-    Fix:
-        Pack the files with zip.
-
-    Reference: MERA, modules/scoring/src/worker.py.
-    """
-    for _, path, _ in package.errors("unreadable_zip"):
-        yield found(path, "the archive cannot be opened as a zip", "pack the files with zip")
-
-
-@rule("PRD122", ERROR)
-def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """A task's file that is not JSON in UTF-8.
-
-    MERA's validator calls this ``unreadable_file``; the task scores 0.
-
-    Example:
-        {"data": {"test": [
-
-    Fix:
-        Write the file again; seldio validate on the file itself says where it breaks.
-
-    Reference: MERA, modules/scoring/src/tasks/task.py.
-    """
-    for task, path, _ in package.errors("unreadable_file"):
-        yield found(path, f"the file of {printable(task)} cannot be read as JSON", "write it again, in UTF-8")
-
-
-@rule("PRD123", ERROR)
-def wrong_extension(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """A task's file with another suffix than .json.
-
-    MERA's validator calls this ``extension``; the task scores 0. JSON lines are not read either.
-
-    Example:
-        ruEnvAQA.jsonl
-
-    Fix:
-        Call the file ruEnvAQA.json.
-
-    Reference: MERA, modules/scoring/src/tasks/task.py.
-    """
-    for task, path, error in package.errors("extension"):
-        message = f"the suffix is {clipped(error['extension'] or 'none', 20)}, not .json"
-        yield found(path, message, f"call it {printable(task)}.json")
-
-
-@rule("PRD124", ERROR)
-def task_missing(package: MeraPackage, found: Found) -> Iterator[Finding]:
-    """A submission without the file of a task.
-
-    Files are found by their name, capitals included, in any folder of the archive. MERA's validator calls
-    this ``no_task``; the task scores 0.
-
-    Example:
-        ruenvaqa.json in place of ruEnvAQA.json
-
-    Fix:
-        Add the file, or give it the name of the task.
-
-    Reference: MERA, modules/scoring/src/worker.py.
-    """
-    for task, path, _ in package.errors("no_task") if package.members is not None else ():
-        alike = [name for name in package.members or () if task.lower() in name.lower()]
-        hint = f"rename {printable(alike[0])}" if alike else "add it"
-        yield found(path, f"there is no {printable(task)}.json", hint)
+# --- the answers of a submission -------------------------------------------------------------------
 
 
 class Answers:

@@ -1,4 +1,4 @@
-"""What MERA's validator says about a submission, error for error.
+"""PRD12: the archive of a submission to MERA, and what its validator says about it, error for error.
 
 Its quirks are kept: a task's file is found by its name without suffix, anywhere in the archive; of two
 answers with one id the last counts and nobody is told; ids that no question has are ignored; any error
@@ -7,10 +7,16 @@ makes the whole task score 0. What its server does beyond that (the scores) need
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+
+from seldio.findings import Finding
+from seldio.rules.collection import Found
+from seldio.rules.registry import ERROR, rule
+from seldio.text import clipped, printable
 
 Json = dict[str, Any]
 #: The right output of each question of a task, by id; None where that is not known: nothing is compared then.
@@ -174,3 +180,109 @@ def _works(metric: Metric, right: Any, given: Any) -> bool:
     except Exception:  # noqa: BLE001 - the server catches whatever a metric raises
         return False
     return True
+
+
+# --- the rules -------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class MeraPackage:
+    """The archive of a submission.
+
+    Args:
+        path: as shown to people.
+        members: its files; None where it cannot be opened.
+        tasks: what is asked for.
+        paths: of the files as shown to people, by name; below *path* where that does not say.
+    """
+
+    path: str
+    members: Mapping[str, bytes] | None
+    tasks: Sequence[str] = ("ruEnvAQA",)
+    paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+    def errors(self, kind: str) -> Iterator[tuple[str, str, dict[str, str]]]:
+        """The validator's errors of one type: the task, the path of its file, and what the error tells."""
+        gold = dict.fromkeys(self.tasks)
+        files = {member.rsplit("/", 1)[-1].rsplit(".", 1)[0]: member for member in self.members or ()}
+        for error in mera_verdict(self.members, gold):
+            if error["type"] == kind:
+                task, name = error["task"], files.get(error["task"])
+                path = self.path if name is None else self.paths.get(name, f"{self.path}!/{name}")
+                yield task, path, error
+
+
+@rule("PRD121", ERROR)
+def unreadable_submission(package: MeraPackage, found: Found) -> Iterator[Finding]:
+    """A submission that is no zip, or a broken one.
+
+    MERA's validator calls this ``unreadable_zip``; nothing is scored.
+
+    Example:
+        a tar with the name submission.zip
+
+    Fix:
+        Pack the files with zip.
+
+    Reference: MERA, modules/scoring/src/worker.py.
+    """
+    for _, path, _ in package.errors("unreadable_zip"):
+        yield found(path, "the archive cannot be opened as a zip", "pack the files with zip")
+
+
+@rule("PRD122", ERROR)
+def unreadable_task(package: MeraPackage, found: Found) -> Iterator[Finding]:
+    """A task's file that is not JSON in UTF-8.
+
+    MERA's validator calls this ``unreadable_file``; the task scores 0.
+
+    Example:
+        {"data": {"test": [
+
+    Fix:
+        Write the file again; seldio validate on the file itself says where it breaks.
+
+    Reference: MERA, modules/scoring/src/tasks/task.py.
+    """
+    for task, path, _ in package.errors("unreadable_file"):
+        yield found(path, f"the file of {printable(task)} cannot be read as JSON", "write it again, in UTF-8")
+
+
+@rule("PRD123", ERROR)
+def wrong_extension(package: MeraPackage, found: Found) -> Iterator[Finding]:
+    """A task's file with another suffix than .json.
+
+    MERA's validator calls this ``extension``; the task scores 0. JSON lines are not read either.
+
+    Example:
+        ruEnvAQA.jsonl
+
+    Fix:
+        Call the file ruEnvAQA.json.
+
+    Reference: MERA, modules/scoring/src/tasks/task.py.
+    """
+    for task, path, error in package.errors("extension"):
+        message = f"the suffix is {clipped(error['extension'] or 'none', 20)}, not .json"
+        yield found(path, message, f"call it {printable(task)}.json")
+
+
+@rule("PRD124", ERROR)
+def task_missing(package: MeraPackage, found: Found) -> Iterator[Finding]:
+    """A submission without the file of a task.
+
+    Files are found by their name, capitals included, in any folder of the archive. MERA's validator calls
+    this ``no_task``; the task scores 0.
+
+    Example:
+        ruenvaqa.json in place of ruEnvAQA.json
+
+    Fix:
+        Add the file, or give it the name of the task.
+
+    Reference: MERA, modules/scoring/src/worker.py.
+    """
+    for task, path, _ in package.errors("no_task") if package.members is not None else ():
+        alike = [name for name in package.members or () if task.lower() in name.lower()]
+        hint = f"rename {printable(alike[0])}" if alike else "add it"
+        yield found(path, f"there is no {printable(task)}.json", hint)
