@@ -22,7 +22,7 @@ from seldio import clock
 from seldio.check import reference as references
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.frames import are_events, frames_of, rescaled
-from seldio.conversion.inputs import asking
+from seldio.conversion.inputs import asking, joined
 from seldio.errors import DataError, InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import LEVELS, on_disk
@@ -31,7 +31,6 @@ from seldio.formats import Format
 from seldio.formats.datasets import AUDIO_TOPS, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, years
 from seldio.formats.parts import Part, checked_clips, parts, resolved
-from seldio.formats.recognise import Recognised
 from seldio.formats.trees import TYPES
 from seldio.rules.collection import Reference
 from seldio.schema.events import clip_codes, origin_of
@@ -304,17 +303,18 @@ def _labels(source: Source, layout: Format | None, wanted: Wanted) -> Labels:
 
 
 def _table(source: Source, found: Sequence[Part]) -> LabelTable:
-    """The one table of *source*.
+    """The one table of *source*, or its tables as one where they are shards of an export.
 
     Raises:
         UsageError: there are several.
     """
-    reading, *others = (each.reading for part in found for each in part.labels(asking(raise_errors)))
+    read = [one for part in found for one in part.labels(asking(raise_errors))]
+    (rows, format), *others = joined(read)
     if others:
         raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: name one of them")
-    layout = resolved(reading.format, reading.table)
-    names = sorted(file.clip for file in origin_of(reading.table).files)
-    table = framed(reading.table, layout)
+    layout = resolved(format, rows)
+    names = sorted(file.clip for file in origin_of(rows).files)
+    table = framed(rows, layout)
     codes, known = clip_codes(table)
     place = {clip: number for number, clip in enumerate(names)}
     clip = np.array([place[name] for name in known], dtype=np.int64)[codes] if len(codes) else np.empty(0, np.int64)
@@ -323,9 +323,7 @@ def _table(source: Source, found: Sequence[Part]) -> LabelTable:
         table, clip = table.take(pa.array(order)), clip[order]
     ends = np.searchsorted(clip, np.arange(len(names) + 1)).tolist()
     first = dict(zip(names, pairwise(ends), strict=True))
-    return LabelTable(
-        layout, table, first, tuple(part.stamp for part in found), vet([Recognised(reading, found[0].named, "")])
-    )
+    return LabelTable(layout, table, first, tuple(part.stamp for part in found), vet(read))
 
 
 def framed(table: pa.Table, layout: Format) -> pa.Table:
