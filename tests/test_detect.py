@@ -16,7 +16,7 @@ from seldio import synth
 from seldio.formats import TextFile, get
 from seldio.formats.detect import Detection, detect, judge, means_the_same
 from seldio.formats.dialects import DIALECTS
-from seldio.formats.evidence import signature, summed, taken
+from seldio.formats.evidence import sample_of, sampled, signature
 from seldio.schema.events import ClipFile
 
 CASES = Path(__file__).parent / "cases" / "formats"
@@ -340,7 +340,7 @@ def test_generated_bad_files_raise_nothing(shared: Path) -> None:
 
 def test_large_files_are_sampled(shared: Path) -> None:
     text = scene("{n},1,{s},{a},{e}", 100_000)
-    sample = summed(taken([text_file(text.encode())] * 2))
+    sample = sample_of(sampled([text_file(text.encode())] * 2))
     assert sample.rows == 4000
     assert sample.columns[0].values.max() == 99_999
 
@@ -362,7 +362,7 @@ def test_reasons_read_well() -> None:
 
 def evidence(name: str, text: str) -> tuple[str, ...]:
     return judge(
-        next(dialect for dialect in DIALECTS if dialect.name == name), summed(taken([text_file(text.encode())]))
+        next(dialect for dialect in DIALECTS if dialect.name == name), sample_of(sampled([text_file(text.encode())]))
     ).evidence
 
 

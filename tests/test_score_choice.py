@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from seldio.errors import UnknownFormat, UsageError
 from seldio.formats import FORMATS, TextFile, get
 from seldio.formats.base import Role
-from seldio.formats.detect import Wanted, detect, offered, wished, years
+from seldio.formats.detect import Wanted, choose_layout, detect, offered, years
 from seldio.reports.tables import Notice, ScoreReport
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.scores.seld.scoring import SeldAccumulator
@@ -107,14 +107,14 @@ def test_a_wish_is_among_what_is_possible(
     text = "".join(",".join(map(str, row[:width])) + "\n" for row in rows)
     found = detect([TextFile("a.csv", "a.csv", "a", text.encode())])
     wanted = Wanted(roles, (year,))
-    wish = wished(found, wanted)
-    if wish.detection.format is None:
-        assert wish.others == ()
+    choice = choose_layout(found, wanted)
+    if choice.detection.format is None:
+        assert choice.others == ()
         return
-    assert wish.detection.format.name in {one.format.name for one in found.possible}
-    assert wish.detection.format.name not in {other.name for other in wish.others}
-    if found.format is not None and wish.others:
-        assert wanted.apart(wish.detection.format) < wanted.apart(found.format)
+    assert choice.detection.format.name in {one.format.name for one in found.possible}
+    assert choice.detection.format.name not in {other.name for other in choice.others}
+    if found.format is not None and choice.others:
+        assert wanted.apart(choice.detection.format) < wanted.apart(found.format)
 
 
 def test_what_is_offered_where_nothing_decides() -> None:

@@ -19,7 +19,7 @@ from seldio.findings import Sink
 from seldio.formats import shapes
 from seldio.formats.base import Format, Role, TextFile
 from seldio.formats.dialects import DIALECTS
-from seldio.formats.evidence import FEW, OUT, SAMPLE, Sample, Taken, marks, summed, taken
+from seldio.formats.evidence import FEW, OUT, SAMPLE, Sample, SampledFile, marks, sample_of, sampled
 from seldio.formats.label_csv import Dialect
 from seldio.formats.shapes import Shape
 from seldio.reader_rules import READER_RULES
@@ -63,13 +63,13 @@ class Detection:
 
 def detect(files: Sequence[TextFile]) -> Detection:
     """Tell the format of label files that belong together (one folder, one layout)."""
-    lines = taken(files)
-    sample = summed(lines)
+    lines = sampled(files)
+    sample = sample_of(lines)
     if not sample.rows and not sample.header:
         return Detection(None, (), (), True, sample)
     if _may_be_shaped(sample) or any('"' in row for file in lines for row in file.rows):
         for shape in shapes.possible([file.cells for file in lines]):
-            if (found := _ranked(summed(lines, shape))).possible:
+            if (found := _ranked(sample_of(lines, shape))).possible:
                 return found
     found = _ranked(sample)
     return found if found.possible or not sample.rows else _behind(lines) or found
@@ -87,10 +87,12 @@ def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
     found = list(shapes.between(first if titled else [], rows, dialect))
     if not found or found[0].code != "SYN125" or any('"' in line for line in lines):
         return found[0] if found else None
-    file = Taken("", (), tuple(",".join(row) for row in rows[:: max(1, len(rows) // SAMPLE)]), False)
-    if _ranked(summed([file])).possible:  # another layout has as many columns
+    file = SampledFile("", (), tuple(",".join(row) for row in rows[:: max(1, len(rows) // SAMPLE)]), False)
+    if _ranked(sample_of([file])).possible:  # another layout has as many columns
         return None
-    ranked = sorted(((judge(dialect, summed([file], shape)).points, n) for n, shape in enumerate(found)), reverse=True)
+    ranked = sorted(
+        ((judge(dialect, sample_of([file], shape)).points, n) for n, shape in enumerate(found)), reverse=True
+    )
     certain = len(rows) >= FEW and (len(found) == 1 or ranked[0][0] >= ranked[1][0] + MARGIN)
     return dataclasses.replace(found[ranked[0][1]], fixable=certain)
 
@@ -104,10 +106,10 @@ def _may_be_shaped(sample: Sample) -> bool:
     return empty or sample.indexed or (first.whole and len(np.unique(second.values)) >= shapes.ENOUGH)
 
 
-def _behind(lines: Sequence[Taken]) -> Detection | None:
+def _behind(lines: Sequence[SampledFile]) -> Detection | None:
     """The layout behind rows in another shape; with no format where there are several."""
     tried = shapes.doubtful([file.cells for file in lines], DIALECTS)
-    found = [one for shape, those in tried if (one := _ranked(summed(lines, shape), those)).possible]
+    found = [one for shape, those in tried if (one := _ranked(sample_of(lines, shape), those)).possible]
     if not found:
         return None
     best, *others = sorted(found, key=lambda one: -one.possible[0].points)
@@ -239,14 +241,14 @@ class Wanted:
 
 
 @dataclasses.dataclass(frozen=True)
-class Wish:
+class LayoutChoice:
     """What a group of files is read as, in view of what they are wanted for."""
 
     detection: Detection  # with the layout, if there is one
     #: layouts of another meaning that were left as well, where it was not the content that decided
     others: tuple[Dialect, ...] = ()
 
-    def tell(self, path: str, sink: Sink) -> None:
+    def report(self, path: str, sink: Sink) -> None:
         """Say that there was a choice."""
         if self.detection.format is not None and self.others:
             names = " or ".join(dict.fromkeys(other.name for other in self.others))
@@ -255,7 +257,7 @@ class Wish:
             sink(READER_RULES[CHOSEN].at(path, message, hint, 1))
 
 
-def wished(found: Detection, wanted: Wanted) -> Wish:
+def choose_layout(found: Detection, wanted: Wanted) -> LayoutChoice:
     """The layout that fits *wanted* best among those that the content does not rule out.
 
     Where the content decides, that stands, unless it is for a layout of another time, another one is not far behind
@@ -264,16 +266,16 @@ def wished(found: Detection, wanted: Wanted) -> Wish:
     """
     left = _left(found, wanted)
     if not left:
-        return Wish(found)
+        return LayoutChoice(found)
     best = max(left, key=lambda one: (wanted.rank(one.format), one.points))
     others = [one for one in left if not means_the_same(one.format, best.format)]
     rank = wanted.rank(best.format)
     equal = (one for one in others if wanted.rank(one.format) == rank and one.points > best.points - MARGIN)
     if best.format == found.format or next(equal, None) is not None:
-        return Wish(found)
+        return LayoutChoice(found)
     candidates = (best, *(one for one in left if one is not best))
     done = dataclasses.replace(found, format=best.format, candidates=candidates)
-    return Wish(done, tuple(one.format for one in others))
+    return LayoutChoice(done, tuple(one.format for one in others))
 
 
 def offered(found: Detection, wanted: Wanted | None) -> tuple[Candidate, ...]:

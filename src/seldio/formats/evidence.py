@@ -78,7 +78,7 @@ class Sample:
 
 
 @dataclasses.dataclass(frozen=True)
-class Taken:
+class SampledFile:
     """Some lines of a file: the names of the first one, where it holds no number, and rows."""
 
     path: str
@@ -91,14 +91,14 @@ class Taken:
         """The header and the rows, cell by cell."""
         return self.header, [_split(row) for row in self.rows]
 
-    def through(self, shape: Shape) -> Taken:
+    def through(self, shape: Shape) -> SampledFile:
         """The same lines as they are meant."""
         header = tuple(shape.undo(self.header)) if self.header else ()
         rows = tuple(",".join(shape.undo(_split(row))) for row in self.rows)
         return dataclasses.replace(self, header=header, rows=rows)
 
 
-def taken(files: Sequence[TextFile]) -> list[Taken]:
+def sampled(files: Sequence[TextFile]) -> list[SampledFile]:
     """Lines from the head and the tail of each file, none of those that have none."""
     share = max(6, SAMPLE // max(1, len(files)))
     found = []
@@ -106,11 +106,11 @@ def taken(files: Sequence[TextFile]) -> list[Taken]:
         lines = _lines(file.data, share)
         titles = _header(lines[0]) if lines else ()
         crlf = file.data.find(b"\r\n", 0, _HEAD) >= 0
-        found.append(Taken(file.path, titles, tuple(lines[1:] if titles else lines), crlf))
+        found.append(SampledFile(file.path, titles, tuple(lines[1:] if titles else lines), crlf))
     return found
 
 
-def summed(files: Sequence[Taken], shape: Shape | None = None) -> Sample:
+def sample_of(files: Sequence[SampledFile], shape: Shape | None = None) -> Sample:
     """What lines of files say together, seen through *shape*."""
     if shape is not None:
         files = [file.through(shape) for file in files]

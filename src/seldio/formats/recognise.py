@@ -19,7 +19,7 @@ from seldio.errors import InvalidData
 from seldio.findings import Finding, Sink
 from seldio.formats import FORMATS, Format, Reading, TextFile, cells, item_formats
 from seldio.formats.dcase_json import looks_like
-from seldio.formats.detect import Detection, Wanted, closest, detect, means_the_same, offered, wished
+from seldio.formats.detect import Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.evidence import signature
 from seldio.formats.items import ItemFormat
@@ -93,15 +93,21 @@ def files_by_layout(
     """
     groups = _groups(files)
     found = {key: _detected(group) for key, group in groups.items()}
-    wishes = {key: wished(own, wanted) for key, own in found.items() if own is not None and wanted is not None}
-    found |= {key: wish.detection for key, wish in wishes.items() if cast("Detection", found[key]).format is not None}
+    choices = {key: choose_layout(own, wanted) for key, own in found.items() if own is not None and wanted is not None}
+    found |= {
+        key: choice.detection for key, choice in choices.items() if cast("Detection", found[key]).format is not None
+    }
     chosen: dict[tuple[str, str], tuple[list[TextFile], str]] = {}
     for key, group in groups.items():
         format, why = _choice(key, found, groups)
-        wish = wishes.get(key)
-        if wish is not None and wish.detection.format is not None and (format is None or found[key] is wish.detection):
-            format, why = wish.detection.format, wish.detection.evidence
-            wish.tell(group[0].path, sink)
+        choice = choices.get(key)
+        if (
+            choice is not None
+            and choice.detection.format is not None
+            and (format is None or found[key] is choice.detection)
+        ):
+            format, why = choice.detection.format, choice.detection.evidence
+            choice.report(group[0].path, sink)
         if format is None:
             _report_undecided(group, found[key], sink, wanted)
             continue
