@@ -109,10 +109,7 @@ _PLACED, _FOUND, _EVIDENCE = 1 / 3, 1 / 3, 10
 def clear(change: str, before: Counts, after: Counts) -> bool:
     """Whether a change makes what a system gets right so much better that chance or a weak system do not explain it.
 
-    Args:
-        change: its name.
-        before: counts of some clips without it.
-        after: those with it.
+    *before* and *after* are the counts of some clips without it and with it.
     """
     placed = named(change).kind == "place"
     old, new = ((each.true if placed else each.matched) for each in (before, after))
@@ -153,14 +150,8 @@ def early(side: EventFrames) -> EventFrames:
 def lags(reference: EventFrames, prediction: EventFrames, chosen: Sequence[int] = ()) -> Ints:
     """How many onsets of the reference have one of the same class so many frames earlier in the prediction.
 
-    Args:
-        reference: rows about clips.
-        prediction: likewise.
-        chosen: the clips whose onsets count.
-
-    Returns:
-        Counts over frames from ``-REACH`` to ``REACH``, by which the predictions would have to be moved: they add up
-        over clips.
+    Counts over frames from ``-REACH`` to ``REACH``, by which the predictions would have to be moved; they add up over
+    clips, of which the *chosen* ones count.
     """
     classes = max(int(side.class_id.max(initial=0)) for side in (reference, prediction)) + 1
     a, b = (_onsets(side, chosen, classes) for side in (reference, prediction))

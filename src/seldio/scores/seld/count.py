@@ -165,15 +165,7 @@ def probable_cause(
     """The change that makes the score clearly better, with the F-score that it gives over all clips; None if none does.
 
     Nothing is tried where the score is not suspicious; else the beginnings of a few clips are scored with every
-    change, and all clips with the best one.
-
-    Args:
-        score: what was found.
-        lags: how far onsets are apart, over a few clips.
-        work: how *whole* was counted.
-        whole: all clips of both sides.
-        compared: both sides.
-        frames: label frames of recordings, where they are known.
+    change, and all clips with the best one. *work* is how the *whole* was counted, *lags* how far onsets are apart.
     """
     name, least = _best(score, work, compared, frames), _CHANGED
     if name is None and (shift := causes.shift(lags)):

@@ -142,12 +142,7 @@ Labels: TypeAlias = LabelFiles | LabelTable
 
 
 def reference_labels(source: Source, layout: Format | None, profile: SeldProfile | None) -> Labels:
-    """The labels that predictions are compared with.
-
-    Args:
-        source: open, and to stay open.
-        layout: of all files; found from their content if not given.
-        profile: that the user named.
+    """The labels that predictions are compared with; *source* stays open, *profile* is the one that the user named.
 
     Raises:
         InvalidData, UnknownFormat, UsageError: it holds no labels of one layout.
@@ -194,15 +189,9 @@ class Compared(NamedTuple):
 def join(
     labels: Labels, outputs: Source, layout: Format | None, profile: SeldProfile, *, named: bool, allow_missing: bool
 ) -> Compared:
-    """The labels with the outputs of a system.
+    """The labels with the outputs of a system, which stay open.
 
-    Args:
-        labels: the reference.
-        outputs: open, and to stay open.
-        layout: of all outputs; found from their content if not given.
-        profile: how they are scored.
-        named: whether the user named it; if not, outputs are likely to be of the years of the labels.
-        allow_missing: whether clips are left out that lack a prediction or a reference.
+    Where the user has not *named* the profile, outputs are likely to be of the years of the labels.
 
     Raises:
         InvalidData, UnknownFormat, UsageError: there are no outputs of one layout.
@@ -261,10 +250,7 @@ def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
 def _labels(source: Source, layout: Format | None, wanted: Wanted) -> Labels:
     """What *source* holds, nothing of which is read yet unless it is a table.
 
-    Args:
-        source: open, and to stay open.
-        layout: of all files; found from their content, and what is *wanted*, if not given.
-        wanted: what it is likely to be where the content does not tell.
+    Without a *layout*, the content decides, and what is *wanted* where that does not tell.
 
     Raises:
         InvalidData: something is wrong with a file.

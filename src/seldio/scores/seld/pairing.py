@@ -130,12 +130,8 @@ def _groups(
 ) -> Iterator[CellGroup]:
     """The rows of all cells that both sides have, and how far they are from each other.
 
-    Args:
-        cells: of each reference row and of each predicted row, rows of a cell in the order that counts for ties.
-        counts: how many references and predictions each cell has.
-        a: reference rows as the distance wants them, shape [parts, rows].
-        b: predicted rows likewise.
-        between: the distance in degrees.
+    *cells* are those of each reference row and of each predicted row, in the order that counts for ties; *counts* say
+    how many of both each cell has. *a* and *b* are the rows as the distance wants them, shape [parts, rows].
     """
     alone = np.flatnonzero((counts[0] == 1) & (counts[1] == 1))
     row = np.empty(len(counts[0]), dtype=np.int64)

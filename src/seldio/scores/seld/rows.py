@@ -178,7 +178,7 @@ def facts_of(
         reference: rows about the clips.
         prediction: likewise.
         ends: label frames of each clip that the profile counts.
-        frames: label frames of the recording of each clip, 0 where it is not known.
+        frames: those of its recording, 0 where it is not known.
         classes: how many the vocabulary has.
         ordered: whether the profile goes by the order of the rows of a frame.
     """
