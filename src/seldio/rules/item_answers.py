@@ -54,10 +54,11 @@ def _truths(table: ItemTable) -> list[list[float]]:
     truths: list[list[float]] = [_NOTHING] * len(table)
     for key in {key for key, _ in TRUTHS.values()}:
         tasks = pa.array([task for task, (other, _) in TRUTHS.items() if other == key])
-        values = table.column(f"answer_meta.{key}").to_pylist()
-        for row in rows_where(pc.is_in(table.column("task"), value_set=tasks)):
-            value = values[row]
-            truths[row] = _NOTHING if value is None else value if isinstance(value, list) else [float(value)]
+        rows = rows_where(pc.is_in(table.column("task"), value_set=tasks))
+        for row, value in zip(rows, table.column(f"answer_meta.{key}").take(pa.array(rows, pa.int64())).to_pylist(),
+                              strict=True):  # fmt: skip
+            if value is not None:
+                truths[row] = value if isinstance(value, list) else [float(value)]
     return truths
 
 
