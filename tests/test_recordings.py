@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+import seldio
 from seldio.cli import app
-from seldio.conversion.recordings import convert_array
-from seldio.conversion.repointing import recordings, repointed, repointed_table
+from seldio.conversion.recordings import convert_array, recordings, repointed, repointed_table
+from seldio.engines import running
 from seldio.errors import DataError, UsageError
 from seldio.media.encoding import render
+from seldio.synth.tree import write_tree
 
 RATE = 24_000
 NAME = "dev-train-tau/fold3_room4_mix001"
@@ -246,3 +249,17 @@ def test_conversions_count_recordings_not_rows(tree: Path) -> None:
     done = CliRunner().invoke(app, ["convert", str(tree), "--to", "mic", "--audio", "-o", str(tree.parent / "out")])
     assert done.exit_code == 0, done.stderr
     assert done.stderr.startswith("foa to mic: 1 recording, 6 files written\n")
+
+
+def test_workers_make_the_same_recordings(tmp_path: Path) -> None:
+    write_tree(tmp_path / "tree", 3, seconds=2.0, media=["audio"])
+    shutil.rmtree(tmp_path / "tree/mic_dev")
+    made = []
+    for workers in (1, 2):
+        out = tmp_path / f"out{workers}"
+        with running(workers):
+            done = seldio.convert(tmp_path / "tree", out, "mic", audio=True, gain=-3)
+        files = {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        made.append((done.clipped, files))
+    assert made[0] == made[1]
+    assert any(path.parts[0] == "mic_dev" for path in made[0][1])

@@ -1,4 +1,4 @@
-"""From one microphone array to the other: recordings, and everything that names or describes them."""
+"""From one microphone array to the other: recordings, and every text that names or describes them."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import dataclasses
 import io
 import math
 import os
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import Any, BinaryIO, Literal, NamedTuple
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
-from seldio.conversion.repointing import OTHER, TITLES, Array, recordings, repointed, repointed_table, texts_of
 from seldio.conversion.report import Conversion
+from seldio.engines import each
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, make_folder, open_source, write_bytes
 from seldio.files.sources import Lookup
@@ -22,6 +24,16 @@ from seldio.findings import raise_errors
 from seldio.media.audio import Decoder, NotAudio, WrittenSound, probe_entry, write_blocks
 from seldio.media.encoding import encode
 from seldio.text import listed, plural, printable
+
+Array = Literal["foa", "mic"]
+OTHER: dict[Array, Array] = {"foa": "mic", "mic": "foa"}
+#: The channels of each array, in their order.
+CHANNELS: dict[Array, tuple[str, ...]] = {"foa": ("W", "Y", "Z", "X"), "mic": ("M1", "M2", "M3", "M4")}
+#: What each array is called.
+TITLES: dict[Array, str] = {"foa": "first-order Ambisonics", "mic": "tetrahedral microphone array"}
+#: Names of keys whose value may be the name of the array.
+_KEYS = r"array|array_format|audio_format|channel_format|spatial_format|microphone_format|format"
+_MARK = r"[^\s\"'`,;|<>()\[\]{}/\\]*"
 
 Place = str | os.PathLike[str]
 #: Files whose text may name recordings; labels and sound are none of them.
@@ -83,7 +95,7 @@ def convert_array(
         raise UsageError(f"--to {to} writes files: name one, or a folder, with -o")
     if not -_MOST_GAIN <= gain <= _MOST_GAIN:
         raise UsageError(f"--gain {gain:g}: choose decibels from {-_MOST_GAIN} to {_MOST_GAIN}, such as -3")
-    making = _Making(to, gain)
+    work = MakingRecording(to, gain)
     with open_source(path, raise_errors) as source:
         if source.kind not in ("folder", "file"):
             raise UsageError(f"--to {to} wants a folder or a file on disk: unpack the archive first")
@@ -91,16 +103,16 @@ def convert_array(
         if gain and not (audio or single):
             raise UsageError("--gain changes the recordings that are made: add --audio")
         if source.kind == "folder":
-            return _tree(source, Path(out), making, audio)
+            return _tree(source, Path(out), work, audio)
         entry = source.entries[0]
         if single:
-            making.record(entry, Path(out))
-            return making.done([str(out)], 1, [_quality(to)])
-        return _file(source, entry, Path(out), making, audio)
+            made = [work(RecordingToMake(entry, str(out)))]
+            return _report(work, made, [str(out)], 1, [_quality(to)])
+        return _file(source, entry, Path(out), work, audio)
 
 
-def _tree(source: Source, out: Path, making: _Making, audio: bool) -> ArrayConversion:
-    to = making.to
+def _tree(source: Source, out: Path, work: MakingRecording, audio: bool) -> ArrayConversion:
+    to = work.to
     if out.resolve() == Path(source.path).resolve():
         raise UsageError(f"{printable(str(out))} is the source: name another folder with -o")
     kept = [entry for entry in source if entry.local is None or not entry.local.is_relative_to(out.resolve())]
@@ -110,7 +122,7 @@ def _tree(source: Source, out: Path, making: _Making, audio: bool) -> ArrayConve
         _check_siblings({name: (own[name], own.get(sibling)) for name, sibling in replaced.items()}, to)
     lookup = Lookup(Source(source.path, source.kind, tuple(kept)))
     rest = [entry for entry in kept if entry.name not in replaced]
-    named = [pair for entry in rest for pair in _named(entry, to)]
+    named = [(repointed(path, to), entry.name) for entry in rest for path in _recordings(entry, OTHER[to])]
     _check_named(named, lookup, to, made=set(replaced.values()) if audio else set())
     written = [str(_place(out, entry)) for entry in rest]
     for folder in {Path(place).parent for place in written} | {(out / name).parent for name in replaced.values()}:
@@ -118,31 +130,28 @@ def _tree(source: Source, out: Path, making: _Making, audio: bool) -> ArrayConve
     for entry in rest:
         if not (audio and entry.name in replaced.values()):
             _copy(entry, _place(out, entry), to)
-    for name, sibling in replaced.items() if audio else ():
-        making.record(own[name], out / PurePosixPath(sibling))
-        written.append(str(out / sibling))
+    made = _made(work, [(own[name], out / PurePosixPath(sibling)) for name, sibling in replaced.items() if audio])
+    written += [str(out / sibling) for sibling in replaced.values() if audio]
     notes = [f"{plural(len(replaced), 'recording')} of the {TITLES[OTHER[to]]} {'converted' if audio else 'left out'}"]
     if not replaced and not named:
         notes = [_nothing_to_do(len(rest), to)]
-    return making.done(sorted(set(written)), len(replaced), [*notes, *([_quality(to)] if audio else [])])
+    return _report(work, made, sorted(set(written)), len(replaced), [*notes, *([_quality(to)] if audio else [])])
 
 
-def _file(source: Source, entry: Entry, out: Path, making: _Making, audio: bool) -> ArrayConversion:
+def _file(source: Source, entry: Entry, out: Path, work: MakingRecording, audio: bool) -> ArrayConversion:
     """One file of metadata; its recordings stay where they are, or are made beside the output."""
-    to = making.to
+    to = work.to
     before = _recordings(entry, OTHER[to])
     lookup = Lookup(source)
     notes: list[str] = []
-    written = [str(out)]
+    wanted: list[tuple[Entry, Path]] = []
     if audio:
         for path in before:
             found = lookup.find(path, entry.name)
             if found is None:
                 raise DataError(f"{printable(entry.path)} names {printable(path)}, and there is no such recording")
-            target = out.parent / PurePosixPath(repointed(path, to))
-            make_folder(target.parent)
-            making.record(found, target)
-            written.append(str(target))
+            wanted.append((found, out.parent / PurePosixPath(repointed(path, to))))
+            make_folder(wanted[-1][1].parent)
         notes.append(_quality(to))
     else:
         pairs = {path: (lookup.find(path, entry.name), lookup.find(repointed(path, to), entry.name)) for path in before}
@@ -150,16 +159,11 @@ def _file(source: Source, entry: Entry, out: Path, making: _Making, audio: bool)
             _check_siblings({path: pair for path, pair in pairs.items() if pair[0] is not None or pair[1] is None}, to)
         elif before:
             notes.append("none of its recordings is here: not checked")
+    made = _made(work, wanted)
     make_folder(out.parent)
     _copy(entry, out, to)
     notes.insert(0, f"{plural(len(before), 'path')} of recordings repointed" if before else _nothing_to_do(1, to))
-    return making.done(written, len(before), notes)
-
-
-def _named(entry: Entry, to: Array) -> Iterator[tuple[str, str]]:
-    """The repointed paths in a file of metadata, with the file's name."""
-    for path in _recordings(entry, OTHER[to]):
-        yield repointed(path, to), entry.name
+    return _report(work, made, [str(out), *(str(place) for _, place in wanted)], len(before), notes)
 
 
 def _recordings(entry: Entry, array: Array) -> list[str]:
@@ -244,60 +248,86 @@ def _is_made(path: str, made: set[str]) -> bool:
     return path in made or any(name.endswith("/" + path) or path.endswith("/" + name) for name in made)
 
 
-class _Making:
-    """Makes the recordings of an array, all with one gain, and counts what was clipped."""
+class RecordingToMake(NamedTuple):
+    """A recording of the other array, and the file to make of it."""
 
-    def __init__(self, to: Array, gain: float) -> None:
-        self.to, self._gain = to, gain
-        self._made: list[tuple[str, WrittenSound]] = []
+    entry: Entry
+    place: str
 
-    def record(self, entry: Entry, place: Path) -> None:
-        """Make a recording from that of the other array, block by block, as WAV of 16 bits.
+    def portable(self) -> RecordingToMake:
+        """The same as it can go to another process."""
+        return self._replace(entry=self.entry.portable())
+
+
+@dataclasses.dataclass(frozen=True)
+class MakingRecording:
+    """Make a recording from that of the other array, block by block, as WAV of 16 bits; all with one gain.
+
+    Args:
+        to: the array.
+        gain: decibels by which it becomes louder.
+    """
+
+    to: Array
+    gain: float
+
+    def __call__(self, wanted: RecordingToMake) -> tuple[str, WrittenSound]:
+        """Write one; the name of the source, and what was clipped.
 
         Raises:
             DataError: it has not four channels.
             SeldioError: it cannot be read.
         """
+        entry = wanted.entry
         try:
             found = probe_entry(entry)
             if found.channels != 4:
                 there = plural(found.channels, "channel")
                 raise DataError(f"{printable(entry.path)} has {there}; an array recording has 4")
-            with entry.open() as stream, Decoder(stream) as decoder, atomic_write(place) as written:
+            with entry.open() as stream, Decoder(stream) as decoder, atomic_write(Path(wanted.place)) as written:
                 blocks = (
                     decoder.read(start, min(_BLOCK, found.frames - start)) for start in range(0, found.frames, _BLOCK)
                 )
-                factor = 10 ** (self._gain / 20)
+                factor = 10 ** (self.gain / 20)
                 louder = (block * factor for block in encode(blocks, found.rate, self.to))
-                comment = f"seldio convert --to {self.to} --gain {self._gain:g} (dB)" if self._gain else ""
-                self._made.append((entry.name, write_blocks(written, louder, found.rate, comment)))
+                comment = f"seldio convert --to {self.to} --gain {self.gain:g} (dB)" if self.gain else ""
+                return entry.name, write_blocks(written, louder, found.rate, comment)
         except NotAudio as error:
             raise SeldioError(f"{printable(entry.path)}: {error}") from error
 
-    def done(self, written: list[str], number: int, notes: list[str]) -> ArrayConversion:
-        """What was done, with *notes* on *number* recordings and the *written* files."""
-        notes = [*notes, *self._clipping()]
-        if self._gain and self._made:
-            notes.append(f"gain {self._gain:+g} dB in every recording that was made; a comment in each file says so")
-        clipped = sum(each.clipped for _, each in self._made)
-        return ArrayConversion(
-            (OTHER[self.to],), self.to, number, tuple(written), number, (number, number), {}, tuple(notes), (),
-            clipped, self._gain,
-        )  # fmt: skip
 
-    def _clipping(self) -> Iterator[str]:
-        those = [(name, each) for name, each in self._made if each.clipped]
-        if not those:
-            return
-        clipped, samples = sum(each.clipped for _, each in those), sum(each.samples for _, each in self._made)
-        loudest, most = max(those, key=lambda pair: pair[1].peak)
-        beyond = 20 * math.log10(most.peak / _LARGEST)
-        safe = self._gain - math.ceil(10 * beyond) / 10
-        where = f"{len(those):,} of {plural(len(self._made), 'recording')}"
-        yield (
-            f"clipped: {clipped:,} of {plural(samples, 'sample')} in {where}, by up to {beyond:.1f} dB "
-            f"({printable(loudest)}); --gain {safe:.1f} keeps all of them, with one factor for the whole set"
-        )
+def _made(work: MakingRecording, wanted: Sequence[tuple[Entry, Path]]) -> list[tuple[str, WrittenSound]]:
+    """Make recordings, wherever :func:`seldio.engines.running` says."""
+    parts = [RecordingToMake(entry, str(place)) for entry, place in wanted]
+    return list(each(work, parts, what="making recordings" if parts else None, size=lambda part: part.entry.size))
+
+
+def _report(
+    work: MakingRecording, made: Sequence[tuple[str, WrittenSound]], written: list[str], number: int, notes: list[str]
+) -> ArrayConversion:
+    """What was done, with *notes* on *number* recordings and the *written* files."""
+    notes = [*notes, *_clipping(work, made)]
+    if work.gain and made:
+        notes.append(f"gain {work.gain:+g} dB in every recording that was made; a comment in each file says so")
+    return ArrayConversion(
+        (OTHER[work.to],), work.to, number, tuple(written), number, (number, number), {}, tuple(notes), (),
+        sum(sound.clipped for _, sound in made), work.gain,
+    )  # fmt: skip
+
+
+def _clipping(work: MakingRecording, made: Sequence[tuple[str, WrittenSound]]) -> Iterator[str]:
+    loud = [(name, sound) for name, sound in made if sound.clipped]
+    if not loud:
+        return
+    clipped, samples = sum(sound.clipped for _, sound in loud), sum(sound.samples for _, sound in made)
+    loudest, most = max(loud, key=lambda pair: pair[1].peak)
+    beyond = 20 * math.log10(most.peak / _LARGEST)
+    safe = work.gain - math.ceil(10 * beyond) / 10
+    where = f"{len(loud):,} of {plural(len(made), 'recording')}"
+    yield (
+        f"clipped: {clipped:,} of {plural(samples, 'sample')} in {where}, by up to {beyond:.1f} dB "
+        f"({printable(loudest)}); --gain {safe:.1f} keeps all of them, with one factor for the whole set"
+    )
 
 
 def _nothing_to_do(files: int, to: Array) -> str:
@@ -314,3 +344,96 @@ def _quality(to: Array) -> str:
         f"recordings made by {how}: directions are right within some degrees up to the 1 kHz octave and grow wrong "
         "above, as four capsules alias (docs/arrays.md has the measured errors); recorded siblings are better"
     )
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+
+def repointed(text: str, to: Array) -> str:
+    """*text* with paths to recordings of the other array, its channels and its name replaced by those of *to*.
+
+    A path has a folder ``foa`` or ``foa_…`` (``mic`` likewise), or a recording whose name begins with it. Everything
+    else stays as it is, to the letter.
+    """
+    source = OTHER[to]
+    text = _folders(source).sub(to, text)
+    text = _channels(source).sub(lambda match: _renamed(match.group(), source, to), text)
+    text = _named(source).sub(lambda match: match.group(1) + _cased(match.group(2), to), text)
+    return re.sub(re.escape(TITLES[source]), lambda match: _cased(match.group(), TITLES[to]), text, flags=re.IGNORECASE)
+
+
+def recordings(text: str, array: Array) -> list[str]:
+    """The paths in *text* that lead to a recording of *array*."""
+    pattern = rf"{_MARK}(?:/{_MARK})*\.(?:wav|flac)(?![\w])"
+    return [path for path in re.findall(pattern, text) if _folders(array).search(path)]
+
+
+def repointed_table(table: pa.Table, to: Array) -> pa.Table:
+    """*table* with all its texts repointed; its types and metadata stay."""
+
+    def changed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+        values = _mapped(column.to_pylist(), lambda text: repointed(text, to))
+        return pa.chunked_array([pa.array(values, column.type)])
+
+    columns = [changed(column) if _textual(column.type) else column for column in table.columns]
+    return pa.table(columns, schema=table.schema)
+
+
+def texts_of(table: pa.Table) -> list[str]:
+    """All texts of *table*, wherever they are."""
+    found: list[str] = []
+
+    def collect(text: str) -> str:
+        found.append(text)
+        return text
+
+    for column in table.columns:
+        if _textual(column.type):
+            _mapped(column.to_pylist(), collect)
+    return found
+
+
+def _textual(type: pa.DataType) -> bool:
+    """Whether a column may hold texts."""
+    if pa.types.is_dictionary(type):
+        return _textual(type.value_type)
+    nested = [type.field(number).type for number in range(type.num_fields)]
+    return pa.types.is_string(type) or pa.types.is_large_string(type) or any(map(_textual, nested))
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """*value* with every text in it changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [_mapped(part, change) for part in value]
+    if isinstance(value, dict):
+        return {name: _mapped(part, change) for name, part in value.items()}
+    return value
+
+
+def _folders(array: Array) -> re.Pattern[str]:
+    """The word in paths: a folder ``foa`` or ``foa_…``, or the beginning of a recording's name."""
+    return re.compile(rf"(?<![\w-]){array}(?=(?:_{_MARK})?[/\\]|_(?:dev|eval)\b|_{_MARK}\.(?:wav|flac)\b)")
+
+
+def _channels(array: Array) -> re.Pattern[str]:
+    """The four channels one after the other, quoted or not."""
+    return re.compile(r"(?<!\w)" + r"(\W{1,4})".join(CHANNELS[array]) + r"(?!\w)")
+
+
+def _renamed(text: str, source: Array, to: Array) -> str:
+    names = dict(zip(CHANNELS[source], CHANNELS[to], strict=True))
+    return re.sub(r"\w+", lambda match: names[match.group()], text)
+
+
+def _named(array: Array) -> re.Pattern[str]:
+    """The array's name as the value of a key, in json and yaml."""
+    return re.compile(rf"((?<!\w)[\"']?(?:{_KEYS})[\"']?\s*[:=]\s*[\"']?)({array})(?![\w/-])", re.IGNORECASE)
+
+
+def _cased(like: str, word: str) -> str:
+    """*word* in capitals where *like* is, or with a capital."""
+    if like.isupper():
+        return word.upper()
+    return word[0].upper() + word[1:] if like[0].isupper() else word
