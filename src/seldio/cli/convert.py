@@ -72,7 +72,7 @@ def command(
 ) -> ExitCode:
     """Convert labels between all layouts, to Parquet and back, or to questions; losses are named first."""
     from seldio import api
-    from seldio.conversion.places import named
+    from seldio.conversion.dispatch import named
     from seldio.engines import running
 
     if path is not None:

@@ -14,7 +14,6 @@ from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, make_folder, open_source
 from seldio.files.entries import name_fault
 from seldio.files.sources import Lookup, on_disk
-from seldio.findings import Finding
 from seldio.media.headers import RATES
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
@@ -90,12 +89,8 @@ def cut(
             if written.setdefault(clip.name, clip) != clip:
                 raise UsageError(f"two clips are called {printable(clip.name)}: give each an audio_id of its own")
             if written[clip.name] is clip:
-                _write(recordings.open(clip.recording), clip, Path(out), rate, say or _silent)
+                _write(recordings.open(clip.recording), clip, Path(out), rate, say or (lambda _: None))
             yield _moved(item, clip)
-
-
-def _silent(line: str) -> None:
-    """Nobody listens."""
 
 
 def clip_of(item: Item) -> Clip:
@@ -158,8 +153,9 @@ class Recordings:
     """The recordings of a tree, of which the last one stays open; a context manager."""
 
     def __init__(self, root: str | os.PathLike[str] | Source) -> None:
+        # what is wrong with the source is said when its labels are read
         self._kept, self._last = ExitStack(), ExitStack()
-        self._source = root if isinstance(root, Source) else self._kept.enter_context(open_source(root, _unheard))
+        self._source = root if isinstance(root, Source) else self._kept.enter_context(open_source(root, lambda _: None))
         self._look = Lookup(self._source)
         self._open: tuple[str, Recording] | None = None
 
@@ -214,10 +210,6 @@ class Recordings:
                 name = "foa_" + place.name.removeprefix("metadata_") + f"/{below}/".replace("/./", "/")
                 return on_disk(str(place.parent), name + path)
         return None
-
-
-def _unheard(finding: Finding) -> None:
-    """What is wrong with the source is told when its labels are read."""
 
 
 def check(path: str, found: Probe) -> None:

@@ -1,4 +1,4 @@
-"""Labels to labels, questions to questions, or labels to questions: whatever the target and the source ask for."""
+"""What a conversion is of: labels, questions, recordings or a whole data set, and where the source is."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ from typing import BinaryIO
 
 from seldio.conversion.items import convert_items, held_items
 from seldio.conversion.labels import convert_source
-from seldio.conversion.places import resolved
 from seldio.conversion.questions import QuestionOptions, make_questions
 from seldio.conversion.report import Conversion
 from seldio.errors import UsageError
 from seldio.files import Source, open_source
+from seldio.files.sources import is_remote
 from seldio.findings import raise_errors
-from seldio.formats import Format, item_formats
+from seldio.formats import Format, get, item_formats
+from seldio.formats.datasets import of_dialect
 from seldio.text import printable
 
 Place = str | os.PathLike[str]
 #: Ways to store a data set as a whole, and the way back.
 STORED = ("hf-parquet", "webdataset", "audiofolder", "videofolder", "files")
+#: Names of data sets whose years have layouts of their own: the files tell which.
+FAMILIES = ("starss",)
 
 
 def convert_any(
@@ -92,3 +95,46 @@ def _without(source: Source, out: Place | BinaryIO) -> Source:
     target = Path(out).resolve()
     kept = (entry for entry in source if entry.local is None or not entry.local.is_relative_to(target))
     return Source(source.path, source.kind, tuple(kept))
+
+
+# --- where data sets usually are --------------------------------------------------------------------------------------
+
+
+def named(source: str) -> str | None:
+    """The format that *source* names; None for a data set whose files tell it.
+
+    Raises:
+        UnknownFormat: no format has that name.
+    """
+    return None if source in FAMILIES else get(source).name
+
+
+def resolved(source: str) -> tuple[str, str | None]:
+    """What to read, and the name of its format if *source* is one.
+
+    Args:
+        source: a path, or the name of a format.
+
+    Raises:
+        UsageError: a name without a path, and none of the usual places exists; the message lists them.
+        UnknownFormat: *source* is neither a path nor a name.
+    """
+    if source == "-" or os.path.lexists(source) or is_remote(source):
+        return source, None
+    if os.sep in source or "." in source:
+        raise UsageError(f"no such file or folder: {printable(source)}")
+    format = get(source)
+    usual = [name for row in of_dialect(format.name) for name in row.usual] or [format.name]
+    places = [place / name for place in _roots() for name in usual]
+    found = next((place for place in places if place.is_dir()), None)
+    if found is None:
+        tried = "\n  ".join(str(place) for place in places)
+        raise UsageError(f"no data of {format.name} in the usual places; name the folder behind it. Tried\n  {tried}")
+    labels = next((found / name for name in ("metadata_dev", "annotations") if (found / name).is_dir()), found)
+    return str(labels), named(source)
+
+
+def _roots() -> list[Path]:
+    """The present folder, ``data`` below it, ``SELDIO_DATA``, and ``~/datasets``."""
+    named = [Path(os.environ["SELDIO_DATA"])] if os.environ.get("SELDIO_DATA") else []
+    return [Path(), Path("data"), *named, Path.home() / "datasets"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -115,8 +115,8 @@ def _losses(facts: Facts, source: Format, target: Format) -> Iterator[tuple[str,
     yield from _time_losses(facts, source, target)
     if foreign := facts.names.get("lost"):
         yield "class_id", _lost_classes(foreign, source, target)
-    for field, describe in _DESCRIPTIONS.items():
-        if field in facts.table.known and field not in target.carries and (what := describe(facts)):
+    for field in _DESCRIBED:
+        if field in facts.table.known and field not in target.carries and (what := _description(facts, field)):
             yield field, what
     if "x" not in target.carries and (what := _norm(facts, source)):
         yield from dict.fromkeys("xyz", what).items()
@@ -191,50 +191,29 @@ def _further_keys(facts: Facts) -> list[str]:
     return [key for key in keys if key != "annotations"]
 
 
-# --- what columns hold -----------------------------------------------------------------------------
+#: Columns of which something is said where the target lacks them, with the unit of their values.
+_DESCRIBED = {
+    "source": "", "elevation": "°", "distance": " m", "onscreen": "", "hemisphere": "", "score": "", "segmentation": "",
+}  # fmt: skip
 
 
-def _source(facts: Facts) -> str:
-    """Numbers of sources; a constant 0 or -1 says nothing."""
-    if "source" not in facts.least:
-        return ""
-    low, high = facts.least["source"], facts.most["source"]
-    if low == high:
-        return "" if low in (0, -1) else f"the number {low}"
-    return f"the numbers {low} to {high}"
-
-
-def _range(field: str, unit: str) -> Callable[[Facts], str]:
-    def describe(facts: Facts) -> str:
-        return f"values from {facts.least[field]:g} to {facts.most[field]:g}{unit}" if field in facts.least else ""
-
-    return describe
-
-
-def _onscreen(facts: Facts) -> str:
-    known = facts.table.known["onscreen"]
-    return f"whether the source is in the picture ({plural(known, 'row')})" if known else ""
-
-
-def _hemisphere(facts: Facts) -> str:
-    open_ended = facts.counts["hemisphere"]
-    return f"{plural(open_ended, 'elevation')} known only as up or down; ±90 is written" if open_ended else ""
-
-
-def _segmentation(facts: Facts) -> str:
-    maps = facts.counts["maps"]
-    return f"the energy maps of {plural(maps, 'row')}" if maps else ""
-
-
-_DESCRIPTIONS: dict[str, Callable[[Facts], str]] = {
-    "source": _source,
-    "elevation": _range("elevation", "°"),
-    "distance": _range("distance", " m"),
-    "onscreen": _onscreen,
-    "hemisphere": _hemisphere,
-    "score": _range("score", ""),
-    "segmentation": _segmentation,
-}
+def _description(facts: Facts, field: str) -> str:
+    """What a column holds; empty where it says nothing."""
+    low, high = facts.least.get(field), facts.most.get(field)
+    if field == "source" and low == high:
+        return "" if low in (0, -1, None) else f"the number {low}"  # a constant 0 or -1 says nothing
+    if field == "source":
+        return f"the numbers {low} to {high}"
+    if field == "onscreen":
+        known = facts.table.known["onscreen"]
+        return f"whether the source is in the picture ({plural(known, 'row')})" if known else ""
+    if field == "hemisphere":
+        open_ended = facts.counts["hemisphere"]
+        return f"{plural(open_ended, 'elevation')} known only as up or down; ±90 is written" if open_ended else ""
+    if field == "segmentation":
+        maps = facts.counts["maps"]
+        return f"the energy maps of {plural(maps, 'row')}" if maps else ""
+    return "" if low is None else f"values from {low:g} to {high:g}{_DESCRIBED[field]}"
 
 
 # --- what changes without a loss: it is always said ------------------------------------------------------------------
