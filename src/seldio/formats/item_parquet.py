@@ -15,6 +15,8 @@ import dataclasses
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import accumulate
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -38,7 +40,7 @@ from seldio.text import clipped, listed, plural
 _KEY = b"seldio.items"
 _BATCH = 1 << 13
 #: Rows of a group in a file.
-GROUP = 1 << 16
+GROUP = 1 << 15
 #: Most bytes that a footer holds of how the source is written: whoever opens the file reads them.
 FOOTER_BYTES = 4 << 20
 #: What a writer may raise that is given an origin of other types than its own.
@@ -105,32 +107,54 @@ class ItemParquet(ItemFormat):
 
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:
         """See :meth:`ItemFormat.read`; the line of a place is the number of its row."""
+        return guarded(data, path, sink, partial(self._read, path=path, sink=sink))
 
-        def take(file: pq.ParquetFile) -> ItemReading | Wrong:
-            schema = file.schema_arrow
-            if len({*schema.names}) < len(schema.names):
-                return Wrong("SYN302", "a column stands twice", self._hint())
-            kept = _kept(schema)
-            if kept is not None or self._is_own(schema):
-                return self._own(file, kept or {}, path, sink)
-            layout = self.layout(schema)
-            if layout is None or layout.holds != self.holds:
-                shown = listed([*schema.names]) or "none"
-                return Wrong("SYN302", f"columns of no known table of {self.holds}: {shown}", self._hint())
-            return self._foreign(file, layout, path, sink)
+    def readings(self, data: bytes, path: str, sink: Sink) -> Iterator[ItemReading]:
+        """See :meth:`ItemFormat.readings`: the groups of rows of a table with the columns of one of seldio's."""
+        kept, firsts = guarded(data, path, _nothing, self._groups) or ({}, [])
+        if len(firsts) < 2:
+            yield from super().readings(data, path, sink)
+            return
+        for group in enumerate(firsts):
+            own = partial(self._own, kept=kept, path=path, sink=sink, group=group)
+            reading = guarded(data, path, sink, own)
+            if reading is not None:
+                yield reading
 
-        return guarded(data, path, sink, take)
+    def _groups(self, file: pq.ParquetFile) -> tuple[dict[str, Any], list[int]]:
+        """What is kept in an own table, and how many rows stand before each group of rows; none in those of others."""
+        schema, kept = file.schema_arrow, _kept(file.schema_arrow)
+        if len({*schema.names}) < len(schema.names) or not (kept is not None or self._is_own(schema)):
+            return {}, []
+        sizes = (file.metadata.row_group(number).num_rows for number in range(file.num_row_groups))
+        return kept or {}, list(accumulate(sizes, initial=0))[:-1]
+
+    def _read(self, file: pq.ParquetFile, path: str, sink: Sink) -> ItemReading | Wrong:
+        schema = file.schema_arrow
+        if len({*schema.names}) < len(schema.names):
+            return Wrong("SYN302", "a column stands twice", self._hint())
+        kept = _kept(schema)
+        if kept is not None or self._is_own(schema):
+            return self._own(file, kept or {}, path, sink)
+        layout = self.layout(schema)
+        if layout is None or layout.holds != self.holds:
+            shown = listed([*schema.names]) or "none"
+            return Wrong("SYN302", f"columns of no known table of {self.holds}: {shown}", self._hint())
+        return self._foreign(file, layout, path, sink)
 
     def _hint(self) -> str:
         return f"a table of {self.holds} has columns of these: {', '.join(self.schema.names)}"
 
-    def _own(self, file: pq.ParquetFile, kept: Mapping[str, Any], path: str, sink: Sink) -> ItemReading | Wrong:
-        """The rows of a table that seldio wrote, or that has the columns of one."""
+    def _own(
+        self, file: pq.ParquetFile, kept: Mapping[str, Any], path: str, sink: Sink,
+        group: tuple[int, int] | None = None,
+    ) -> ItemReading | Wrong:  # fmt: skip
+        """The rows of a table that seldio wrote, or that has the columns of one; of all groups, or of one."""
         if unknown := sorted({*file.schema_arrow.names} - {*self.schema.names}):
             return Wrong("SYN302", f"{plural(len(unknown), 'unknown column')}: {listed(unknown)}", self._hint())
         tables, numbers = [self.schema.empty_table()], [np.zeros(0, np.int64)]
-        first = 0
-        for batch in file.iter_batches(batch_size=_BATCH):
+        number, first = group or (None, 0)
+        for batch in file.iter_batches(batch_size=_BATCH, row_groups=None if number is None else [number]):
             batch.validate(full=True)
             for table, inside in self._tables(batch, first, path, sink):
                 tables.append(table)

@@ -275,12 +275,15 @@ class _Writer(Writer):
         super().__init__(format, stream)
         self._layout: Layout | None = None  # of the rows written last
         self._used: Counter[str] = Counter()
+        self._of: object = None  # what the counts are of
 
     def add(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:
         """See :meth:`Writer.add`; of lines that were read in parts, each part keeps its layout."""
         layout = layout_of((origin or {}).get("layout"), self.format.layout)
         if layout.single and (len(table) != 1 or self._layout is not None):
             layout = self.format.layout
+        if (origin or {}).get("as_written") is not self._of:  # of a table, all parts have the same
+            self._used, self._of = Counter(), (origin or {}).get("as_written")
         ours = self.format.texts(table, layout)
         texts = written(layout, ours, origin or {}, partial(self.format.rewritten, table), self._used)
         if texts:
