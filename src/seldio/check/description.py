@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
@@ -22,7 +21,7 @@ from seldio.formats.json_items import JsonItems
 from seldio.formats.label_csv import Dialect
 from seldio.formats.trees import TYPES
 from seldio.schema.events import clip_codes
-from seldio.schema.qa import Item, Prediction
+from seldio.schema.qa import PREDICTION_SCHEMA, Item, Prediction
 from seldio.schema.spans import spans
 from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import vocabulary
@@ -126,49 +125,51 @@ def _item_evidence(reading: ItemReading) -> str:
 
 def _items(reading: ItemReading) -> dict[str, Any]:
     """Counts of the rows of one file, and how long their texts are."""
-    rows = reading.rows
-    items = [row for row in rows if isinstance(row, Item)]
+    table = reading.table
     found: dict[str, Any] = {
         "file": reading.path,
         "format": reading.format.name,
         "title": reading.format.title,
         "holds": reading.format.holds,
-        "rows": len(rows),
-        "ids": len({row.id for row in rows if row.id is not None}),
-        "audio_files": len({path for row in rows for path in row.audio}),
-        "tasks": _counts(row.task for row in rows),
+        "rows": len(table),
+        "ids": pc.count_distinct(table["id"]).as_py(),
+        "audio_files": pc.count_distinct(pc.list_flatten(table["audio"])).as_py(),
+        "tasks": _counts(table["task"]),
     }
-    if not items:
-        answers = [row.prediction for row in rows if isinstance(row, Prediction)]
-        found["prompts"] = len({row.prompt for row in rows if isinstance(row, Prediction) and row.prompt})
-        found["predictions"] = {"given": sum(map(bool, answers)), "empty": sum(not text for text in answers)}
-        return found | {"characters": {"prediction": _lengths(answers)}}
+    if reading.format.holds == "predictions" or not len(table):
+        table = table if "prompt" in table.schema.names else PREDICTION_SCHEMA.empty_table()
+        prompts, given = table["prompt"], _texts(table["prediction"])
+        found["prompts"] = pc.count_distinct(prompts.filter(_texts(prompts))).as_py()
+        found["predictions"] = {"given": pc.sum(given).as_py() or 0, "empty": pc.sum(pc.invert(given)).as_py() or 0}
+        return found | {"characters": {"prediction": _lengths(table["prediction"])}}
     for name in ("split", "language", "dataset"):
-        found[f"{name}s"] = _counts(getattr(item, name) for item in items)
-    found["options"] = _counts(str(len(item.options)) if item.options is not None else None for item in items)
-    known = sum(bool(item.answer) for item in items)
-    found["answers"] = {"known": known, "hidden": len(items) - known}
-    spans = [item.end - item.start for item in items if item.start is not None and item.end is not None]
-    if spans:
-        found["seconds"] = {"shortest": min(spans), "mean": float(np.mean(spans)), "longest": max(spans)}
-    texts: dict[str, list[str | None]] = {
-        "question": [item.question for item in items],
-        "answer": [item.answer for item in items],
-    }
-    return found | {"characters": {name: _lengths(each) for name, each in texts.items()}}
+        found[f"{name}s"] = _counts(table[name])
+    found["options"] = _counts(pc.list_value_length(table["options"]).cast(pa.string()))
+    known = pc.sum(_texts(table["answer"])).as_py() or 0
+    found["answers"] = {"known": known, "hidden": len(table) - known}
+    spans = pc.subtract(table["end"], table["start"]).drop_null().to_numpy()
+    if len(spans):
+        found["seconds"] = {"shortest": spans.min().item(), "mean": spans.mean().item(), "longest": spans.max().item()}
+    return found | {"characters": {name: _lengths(table[name]) for name in ("question", "answer")}}
 
 
-def _counts(values: Iterable[str | None]) -> dict[str, int]:
+def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Which rows have a text that is not empty."""
+    return pc.fill_null(pc.not_equal(column, ""), False)
+
+
+def _counts(column: pa.ChunkedArray) -> dict[str, int]:
     """How often each value stands, the most frequent first; those that nobody wrote are left out."""
-    return dict(Counter(value for value in values if value is not None).most_common())
+    counts = [(each["values"], each["counts"]) for each in pc.value_counts(column.drop_null()).to_pylist()]
+    return dict(sorted(counts, key=lambda pair: -pair[1]))
 
 
-def _lengths(texts: Iterable[str | None]) -> dict[str, float] | None:
+def _lengths(texts: pa.ChunkedArray) -> dict[str, float] | None:
     """Characters of the texts that are not empty; None where all are."""
-    lengths = [len(text) for text in texts if text]
-    if not lengths:
+    lengths = pc.utf8_length(texts.filter(_texts(texts))).to_numpy()
+    if not len(lengths):
         return None
-    return {"shortest": min(lengths), "mean": round(float(np.mean(lengths)), 1), "longest": max(lengths)}
+    return {"shortest": int(lengths.min()), "mean": round(float(lengths.mean()), 1), "longest": int(lengths.max())}
 
 
 #: Most values of a column that are shown to people; json has them all.

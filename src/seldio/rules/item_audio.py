@@ -10,6 +10,9 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from seldio.files import Entry
 from seldio.findings import Finding, Rule
 from seldio.formats.items import ItemReading
@@ -63,7 +66,6 @@ class NamedRecording(NamedTuple):
         path: as the first item has it, without ``./``.
         row: number of the first item that names it.
         number: its place among the recordings of that item.
-        there: whether there is such a file.
         probe: its header; None where it cannot be read.
         fault: why it cannot.
     """
@@ -71,9 +73,11 @@ class NamedRecording(NamedTuple):
     path: str
     row: int
     number: int
-    there: bool
     probe: Probe | None = None
     fault: str | None = None
+
+
+_ABSENT = pa.schema({"path": pa.string(), "row": pa.int64(), "number": pa.int64()})
 
 
 class Late(NamedTuple):
@@ -88,9 +92,16 @@ class Late(NamedTuple):
 
 
 class AudioPart(NamedTuple):
-    """What a part of a file tells of its recordings: each by its path, and times behind its end by row and path."""
+    """What a part of a file tells of its recordings.
+
+    Args:
+        recordings: those that are there, by path.
+        absent: path, row and number of those that are not: most often all, and many.
+        late: times behind the end of a recording, by row and path.
+    """
 
     recordings: dict[str, NamedRecording]
+    absent: pa.Table
     late: list[tuple[int, str, Late]]
 
     @classmethod
@@ -102,6 +113,7 @@ class AudioPart(NamedTuple):
             find: the file that a path of an item names, or None; one that cannot be opened is a finding.
         """
         recordings: dict[str, NamedRecording] = {}
+        absent: dict[str, tuple[int, int]] = {}
         paths = table.paths
         mentions = zip(paths.name.tolist(), paths.row.tolist(), paths.place.tolist(), strict=True)
         seen: set[int] = set()
@@ -109,13 +121,19 @@ class AudioPart(NamedTuple):
         for name, row, number in mentions if table.asks else ():
             if name not in seen and (usual[name] or not unsafe(paths.names[name])):  # what is unsafe is QAI108
                 path = plain(paths.names[name])
-                if path not in recordings:
+                if path not in recordings and path not in absent:
                     entry = find(path)
-                    header = probed(entry) if entry is not None else (None, None)
-                    recordings[path] = NamedRecording(path, row, number, entry is not None, *header)
+                    if entry is None:
+                        absent[path] = row, number
+                    else:
+                        recordings[path] = NamedRecording(path, row, number, *probed(entry))
             seen.add(name)
         whole = {path: one.probe.seconds for path, one in recordings.items() if one.probe and not one.probe.cut_off}
-        return cls(recordings, list(_behind(table, {path: length for path, length in whole.items() if length})))
+        rows, numbers = zip(*absent.values(), strict=True) if absent else ((), ())
+        missing = pa.table([list(absent), rows, numbers], _ABSENT)
+        return cls(
+            recordings, missing, list(_behind(table, {path: length for path, length in whole.items() if length}))
+        )
 
 
 class Audio:
@@ -131,13 +149,16 @@ class Audio:
         self.expected = EXPECTED.get(file.format, Expected())
         self.recordings: dict[str, NamedRecording] = {}
         self.late: list[tuple[int, str, Late]] = []
+        absent = [_ABSENT.empty_table()]
         first = 0
         for part, rows in zip(parts, file.parts, strict=True):
             for path, one in part.recordings.items():
                 if path not in self.recordings:
                     self.recordings[path] = NamedRecording(path, one.row + first, *one[2:])
             self.late += [(row + first, path, late) for row, path, late in part.late]
+            absent.append(part.absent.set_column(1, _ABSENT.field(1), pc.add(part.absent["row"], first)))
             first += len(rows.table)
+        self._absent = pa.concat_tables(absent)
 
     def finding(
         self, rule: Rule, recording: NamedRecording | None, message: str, hint: str,
@@ -150,10 +171,18 @@ class Audio:
             row, number = recording.row, recording.number
         return self.file.finding(rule, row, message, field, hint, number)
 
+    def __len__(self) -> int:
+        """How many there are, here or not."""
+        return len(self.recordings) + int(pc.count_distinct(self._absent["path"]).as_py())
+
     @property
-    def here(self) -> list[NamedRecording]:
-        """Those that are there."""
-        return [one for one in self.recordings.values() if one.there]
+    def absent(self) -> Iterator[NamedRecording]:
+        """Those that are not there."""
+        seen: set[str] = set()
+        for path, row, number in zip(*(column.to_pylist() for column in self._absent.columns), strict=True):
+            if path not in seen:
+                seen.add(path)
+                yield NamedRecording(path, row, number)
 
     @property
     def heard(self) -> Iterator[tuple[NamedRecording, Probe]]:
@@ -245,10 +274,8 @@ def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench: audio_path is relative to the root of the data set.
     """
-    if audio.here:
-        for one in audio.recordings.values():
-            if not one.there:
-                yield found(one, f"the recording {clipped(one.path)} is not there", "download it, or correct the path")
+    for one in audio.absent if audio.recordings else ():
+        yield found(one, f"the recording {clipped(one.path)} is not there", "download it, or correct the path")
 
 
 @rule("QAI302", ERROR)
@@ -266,7 +293,7 @@ def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
 
     Reference: AIR-Bench issue 6; lmms-eval pull request 613.
     """
-    for one in audio.here:
+    for one in audio.recordings.values():
         if one.fault is not None:
             yield found(one, f"{_shown(one)} cannot be read as audio: {printable(one.fault)}", "download it again")
         elif one.probe is not None and not one.probe.frames:
@@ -420,9 +447,9 @@ def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench, audio_path.
     """
-    if audio.recordings and not audio.here:
+    if not audio.recordings and len(audio):
         hint = "put them where the paths say, from this file's folder or one above it"
-        yield found(None, f"none of {plural(len(audio.recordings), 'recording')} is here: not checked", hint)
+        yield found(None, f"none of {plural(len(audio), 'recording')} is here: not checked", hint)
 
 
 # --- what rules share --------------------------------------------------------------------------------------

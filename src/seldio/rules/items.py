@@ -221,9 +221,11 @@ def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 def usual_paths(table: ItemTable) -> Bools:
     """Which of the paths that a table names are right on every system, by their letters alone: most."""
-    names = pa.array(table.paths.names, pa.string())
-    usual = pc.match_substring_regex(names, _USUAL)
-    return np.asarray(pc.and_not(usual, pc.match_substring_regex(names, _UNUSUAL)).to_numpy(zero_copy_only=False))
+    return np.asarray(_are_usual(pa.array(table.paths.names, pa.string())).to_numpy(zero_copy_only=False))
+
+
+def _are_usual(paths: pa.Array) -> pa.BooleanArray:
+    return pc.and_not(pc.match_substring_regex(paths, _USUAL), pc.match_substring_regex(paths, _UNUSUAL))
 
 
 #: Folders and a name of plain letters, none of them longer than anywhere allowed.
@@ -261,9 +263,12 @@ def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
 
     Reference: the file systems of Windows and macOS.
     """
-    paths, usual = table.paths, table.shared(usual_paths)
-    if usual.all() and pc.count_distinct(pc.utf8_lower(pa.array(paths.names, pa.string()))).as_py() == len(usual):
-        return
+    named = pc.list_flatten(table.column("audio"))
+    if pc.all(_are_usual(named)).as_py():
+        lower = pc.utf8_lower(named)
+        if lower.equals(named) or pc.count_distinct(lower).as_py() == pc.count_distinct(named).as_py():
+            return
+    paths = table.paths
     spellings: dict[str, str] = {}
     faults: list[str | None] = []
     for path in paths.names:
