@@ -33,9 +33,8 @@ from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, atomic_write, open_source
 from seldio.files.entries import hidden
 from seldio.findings import Finding, Report, Severity, Sink
-from seldio.hub.card import About, Card, made_card, read_card
+from seldio.hub.card import About, Card, croissant, made_card, read_card
 from seldio.hub.client import Unreachable, checked_commit, endpoint, hub, patiently
-from seldio.hub.croissant import croissant
 from seldio.hub.layout import Upload, UploadKind, config_splits
 from seldio.hub.repository import Head, RemoteFile, checked_name, fetch, is_safe, read_head
 from seldio.rules.hub_folder import ASIDE, HubFolder, suffix_of
