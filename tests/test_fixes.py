@@ -22,8 +22,8 @@ from test_rules import ALL, Case
 from typer.testing import CliRunner
 
 from seldio.check import repair
-from seldio.check.fixes import Fixed, fix
 from seldio.check.labels import label_findings
+from seldio.check.repair import Fixed, fix
 from seldio.check.validation import Examined, examine
 from seldio.cli import app
 from seldio.findings import Finding, Severity

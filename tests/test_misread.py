@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import seldio
 from seldio.check import repair
-from seldio.check.fixes import Fixed
+from seldio.check.repair import Fixed
 from seldio.check.validation import Examined, examine, validate
 from seldio.cli import app
 from seldio.errors import InvalidData

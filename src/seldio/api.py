@@ -19,8 +19,8 @@ from seldio.findings import Report, Severity, raise_errors
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from seldio.check.fixes import Fixed
     from seldio.check.reference import AnyReference
+    from seldio.check.repair import Fixed
     from seldio.check.settings import Settings
     from seldio.conversion.report import Conversion
     from seldio.files import Source

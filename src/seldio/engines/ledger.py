@@ -50,7 +50,8 @@ class Ledger:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._used: dict[str, int] = {}
-        if folder.is_dir() and any(item.suffix != _SUFFIX and item.name != NAME for item in _seen(folder)):
+        items = [item for item in folder.iterdir() if not item.name.startswith(".")] if folder.is_dir() else []
+        if any(item.suffix != _SUFFIX and item.name != NAME for item in items):
             raise UsageError(f"{printable(str(folder))} holds something else: name a new folder for finished parts")
         make_folder(folder)
         self._note(done=False)
@@ -115,10 +116,6 @@ def name_of(work: Callable[..., Any], key: object) -> str:
 
     what = work if dataclasses.is_dataclass(work) else f"{work.__module__}.{work.__qualname__}"
     return hashlib.sha256(repr((VERSION, __version__, what, key)).encode(errors="backslashreplace")).hexdigest()
-
-
-def _seen(folder: Path) -> list[Path]:
-    return [item for item in folder.iterdir() if not item.name.startswith(".")]
 
 
 class _Records(pickle.Unpickler):

@@ -201,7 +201,7 @@ def parts(
     cuts = [part for group in groups for part in _cut(group, found, size or CUT, by_clip)]
     for name, entries in found.questions.items():
         alone = Part(tuple(NamedEntry(e, e.name, "") for e in entries), questions=name, named=chosen is not None)
-        cuts += _cut_lines(alone, found, size or CUT, whole)
+        cuts += _cut(alone, found, size or CUT, split=not whole)
     return cuts
 
 
@@ -355,22 +355,15 @@ def _label_parts(
         yield Part(run(file for file in sound if file.path in there), undecided=True)
 
 
-def _cut(part: Part, found: _Evidence, size: int, by_clip: bool) -> Iterator[Part]:
-    """A part in its order, *size* bytes at a time, with what is held of its files."""
+def _cut(part: Part, found: _Evidence, size: int, by_clip: bool = False, split: bool = False) -> Iterator[Part]:
+    """A part *size* bytes at a time, with what is held of its files; *split*: large files of lines as well."""
     files = sorted(part.files, key=lambda file: file.clip) if by_clip else part.files
-    for some in cut(files, size, lambda file: max(file.entry.size, 0)):
-        yield part._of(some, found.held)
-
-
-def _cut_lines(part: Part, found: _Evidence, size: int, whole: bool) -> Iterator[Part]:
-    """Like :func:`_cut`, with large files of lines split between these; a large file is a part of its own."""
-    for some in cut(part.files, min(size, LINES), lambda file: max(file.entry.size, 0)):
+    for some in cut(files, min(size, LINES) if split else size, lambda file: max(file.entry.size, 0)):
         entry = some[0].entry
-        large = entry.size > LINES and entry.on_disk and entry.name.lower().endswith(_LINES)
-        if large and not whole:
+        if split and entry.size > LINES and entry.on_disk and entry.name.lower().endswith(_LINES):
             yield from (dataclasses.replace(part, files=(some[0],), span=span) for span in _spans(entry))
         else:
-            yield from _cut(dataclasses.replace(part, files=tuple(some)), found, size, by_clip=False)
+            yield part._of(some, found.held)
 
 
 def _spans(entry: Entry) -> Iterator[tuple[int, int]]:
