@@ -166,6 +166,21 @@ def test_a_task_is_asked_checked_scored_and_judged(tmp_path: Path) -> None:
     assert (code, shown.startswith(f"{len(rows)} request")) == (0, True)
 
 
+def test_answers_are_scored_by_a_profile_of_the_lab(tmp_path: Path) -> None:
+    asked, answers = tmp_path / "qa.jsonl", tmp_path / "answers.jsonl"
+    assert seldio("convert", EXAMPLES, "--to", "so-bench", "--tasks", "estimate_azimuth", "-o", asked)[0] == 0
+    questions = [json.loads(line) for line in asked.read_text().splitlines()]
+    rows = [
+        {"qa_id": question["qa_id"], "prediction": f"{question['answer_meta']['azimuth_deg'] + 7:g} degrees"}
+        for question in questions
+    ]
+    answers.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for profile, right in (("so-bench", 1.0), ("so-bench-lab2027", 0.0)):
+        code, shown, _ = seldio("score", answers, "-r", asked, "-p", profile, "--json")
+        assert (code, json.loads(shown)["reports"][0]["tables"][0]["rows"][0]["accuracy"]) == (0, right)
+    assert "so-bench-lab2027     SO-Bench with the limits of our lab" in seldio("score", "--profiles")[1]
+
+
 def test_its_weight_counts_in_the_proportions_of_questions(tmp_path: Path) -> None:
     code, _, notes = seldio("convert", EXAMPLES, "--to", "so-bench", "--balance", "-o", tmp_path / "qa.jsonl")
     assert (code, "first_source" in notes) == (0, True)

@@ -18,6 +18,7 @@ from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
 from seldio.schema.qa import Item, Prediction, trusted
+from seldio.scores.so_bench import profiles
 from seldio.tasks.english import KNOWN
 from seldio.text import listed, meant, plural, printable
 
@@ -231,7 +232,7 @@ Answers = Sequence[Prediction]
 
 
 def _so_bench(items: Items, rows: Answers, profile: str, system: str, options: AnswerOptions) -> ScoreReport:
-    from seldio.scores.so_bench import judging, profiles
+    from seldio.scores.so_bench import judging
     from seldio.scores.so_bench.report import score
 
     for name in options.thresholds:
@@ -274,9 +275,7 @@ def _choice(items: Items, rows: Answers, profile: str, system: str, options: Ans
 
 #: The ways of scoring answers.
 PROFILES: dict[str, Callable[[Items, Answers, str, str, AnswerOptions], ScoreReport]] = {
-    "so-bench": _so_bench,
-    "so-bench-paper": _so_bench,
-    "so-bench-legacy": _so_bench,
+    **{profile.name: _so_bench for profile in profiles.PROFILES},
     "jasco": _jasco,
     "jasco-eval.py": _jasco,
     "ruenvaqa": _ruenvaqa,
