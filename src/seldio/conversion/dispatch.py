@@ -59,7 +59,7 @@ def convert_any(
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     given = item_formats.named(format) if format is not None else None
     with open_source(path, raise_errors) as source:
-        several = source.kind in ("folder", "zip", "tar")
+        several = not source.single
         labels = several and to == item_formats.PARQUET  # the table of many files is one of labels
         unclear = format in (None, item_formats.PARQUET) and not labels
         held = held_items(_without(source, out)) if unclear else given

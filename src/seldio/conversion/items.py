@@ -85,7 +85,7 @@ def questions_in(path: str | os.PathLike[str]) -> str | None:
 def _likely(source: Source) -> list[Entry]:
     """The files that may hold questions: of a folder or archive, which may hold recordings, those named so."""
     suffixes = tuple({format.suffix for format in item_formats.ITEM_FORMATS} - {PARQUET_SUFFIX})
-    if source.kind not in ("folder", "zip", "tar"):
+    if source.single:
         return list(source)
     return [
         entry for entry in source if entry.name.lower().endswith(suffixes) or is_table(entry, "items")
