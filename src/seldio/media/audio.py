@@ -35,27 +35,16 @@ class NotAudio(SeldioError):
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Probe:
-    """What a header says: sample frames that are there, samples a second, channels.
+    """What a header says: sample frames that are there, samples a second, channels."""
 
-    Args:
-        frames: frames that are there by libsndfile's count.
-        rate: frames a second.
-        channels: how many.
-        subtype: libsndfile's name of the sample format (``PCM_16``, ``FLOAT``, …).
-        missing: bytes of sound that the header promises and that are not there (WAV, AIFF, W64, AU).
-        container: libsndfile's name of the file format (``WAV``, ``WAVEX``, ``RF64``, ``FLAC``, …).
-        header: of a WAV file.
-        open_end: whether an Ogg file has no last page.
-    """
-
-    frames: int
-    rate: int
-    channels: int
-    subtype: str = ""
-    missing: int = 0
-    container: str = ""
-    header: WavHeader | None = None
-    open_end: bool = False
+    frames: int  # frames that are there by libsndfile's count
+    rate: int  # frames a second
+    channels: int  # how many
+    subtype: str = ""  # libsndfile's name of the sample format (``PCM_16``, ``FLOAT``, …)
+    missing: int = 0  # bytes of sound that the header promises and that are not there (WAV, AIFF, W64, AU)
+    container: str = ""  # libsndfile's name of the file format (``WAV``, ``WAVEX``, ``RF64``, ``FLAC``, …)
+    header: WavHeader | None = None  # of a WAV file
+    open_end: bool = False  # whether an Ogg file has no last page
 
     @property
     def cut_off(self) -> str:

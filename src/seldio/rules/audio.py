@@ -265,16 +265,9 @@ def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]
 
 
 def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bool = False) -> int:
-    """Check the recordings of a tree or folder.
+    """Check the recordings of a tree or folder; return how many there are.
 
-    Args:
-        collection: all files, and the labels read from them.
-        tree: what their names say.
-        sink: takes the findings.
-        deep: listen to them as well, which takes a second for some minutes of sound.
-
-    Returns:
-        How many recordings were looked at.
+    With *deep* they are listened to as well, which takes a second for some minutes of sound.
     """
     audio = TreeAudio(collection, tree)
     if audio.all:

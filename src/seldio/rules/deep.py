@@ -224,27 +224,15 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
 
 
 def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) -> None:
-    """Hold labels against the sound of their recordings, which is listened to as a whole.
-
-    Args:
-        collection: all files, and the labels read from them.
-        tree: what their names say.
-        lookup: finds the recordings of labels that came without.
-        sink: takes the findings.
-    """
+    """Compare labels with the sound of their recordings; *lookup* finds those of labels that came without."""
     run(fits_of_tree(collection, tree, lookup), sink)
 
 
 def check_clip(reading: Reading, recordings: Sequence[tuple[Entry, Format | None]], sink: Sink) -> bool:
-    """Hold the labels of one clip against its recordings.
-
-    Args:
-        reading: the labels.
-        recordings: of the clip, one at least, with their formats; None where nothing tells it.
-        sink: takes the findings.
+    """Compare the labels of one clip with its recordings, one at least; their format is None where nothing tells it.
 
     Returns:
-        Whether there was something to hold against each other: directions, and four channels.
+        Whether there was something to compare: directions, and four channels.
     """
     fits = fits_of_clip(reading, recordings)
     run(fits, sink)

@@ -236,12 +236,7 @@ class BlamedCause:
 
 
 class Fits:
-    """What was heard in recordings with four channels, held against the labels of their clips.
-
-    Args:
-        collection: what they are from.
-        fits: one for each recording.
-    """
+    """Recordings with four channels of a collection, each compared with the labels of its clip."""
 
     def __init__(self, collection: Collection, fits: Iterable[Fit]) -> None:
         self.collection, self.all = collection, list(fits)

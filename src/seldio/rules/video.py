@@ -381,16 +381,9 @@ def _cause(facts: VideoFacts) -> str:
 
 
 def check_videos(collection: Collection, tree: Tree, sink: Sink, *, deep: bool = False) -> int:
-    """Check the videos of a tree or folder, or a single one.
+    """Check the videos of a tree or folder, or a single one; return how many there are.
 
-    Args:
-        collection: all files, and the labels read from them.
-        tree: what their names say.
-        sink: takes the findings.
-        deep: decode all pictures as well.
-
-    Returns:
-        How many videos were looked at.
+    With *deep* all their pictures are decoded as well, and what is a recording in their place is listened to.
     """
     video = TreeVideo(collection, tree)
     if video.all:
