@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-# in the order in which the rules of one subject run: misreadings account for values out of range
-from seldio.rules import (  # isort: skip
-    misreadings, labels, submissions, package_rules, package_meta, layout, tree_gaps, stored, hub, hub_secrets,
-    items, item_answers, mera, mera_verdict, predictions, item_audio, audio, audio_samples, deep, video,
-)  # fmt: skip
+from importlib import import_module
+
 from seldio import plugins
 from seldio.findings import Rule
 from seldio.rules.base import Labels
 from seldio.rules.registry import CATALOGUE, ERROR, INFO, WARNING, find, findings, get, register, rule, rules_for, run
 
-#: The modules of all rules with a check.
-FAMILIES = (
-    misreadings, labels, submissions, package_rules, package_meta, layout, tree_gaps, stored, hub, hub_secrets,
-    items, item_answers, mera, mera_verdict, predictions, item_audio, audio, audio_samples, deep, video,
+#: The modules of all rules with a check. Rules of one subject run in this order: misreadings come first, since they
+#: account for values out of range.
+FAMILIES = tuple(
+    import_module(f"seldio.rules.{name}")
+    for name in (
+        "misreadings", "labels", "submissions", "package_rules", "package_meta", "layout", "tree_gaps", "stored",
+        "hub", "hub_secrets", "items", "item_answers", "mera", "mera_verdict", "predictions", "item_audio", "audio",
+        "audio_samples", "deep", "video",
+    )
 )  # fmt: skip
-
 plugins.rows("rules", Rule)  # a rule is registered as it is made
 for _code in sorted(CATALOGUE):
     CATALOGUE[_code] = CATALOGUE.pop(_code)
