@@ -233,10 +233,12 @@ def _check_tree(source: Source, collection: Collection, sink: Sink, asked: bool,
 
     With *listening*, which finds recordings of labels that came alone, recordings are listened to as well.
     """
-    if source.streamed:
+    names = [entry.name for entry in source.entries]
+    alone = source.kind == "file" and listening is None  # a label file, which nothing is compared with
+    if source.streamed or (alone and not any(is_sound(name) or is_video(name) for name in names)):
         return 0
     folder = os.path.dirname(source.path) if source.kind == "file" else source.path  # noqa: PTH120
-    tree = read_tree([entry.name for entry in source.entries], folder)
+    tree = read_tree(names, folder)
     if source.kind != "file":
         rules.run((collection, tree), sink)
     # recordings that questions name are checked with them

@@ -1,4 +1,4 @@
-"""What the headers of sound files promise, held against what is there: libsndfile reads short files in silence."""
+"""What the headers of sound files promise, compared with what is there: libsndfile reads short files in silence."""
 
 from __future__ import annotations
 

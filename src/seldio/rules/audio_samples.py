@@ -41,7 +41,7 @@ class SurveyedSound:
 
 @dataclasses.dataclass(frozen=True)
 class SurveyedSounds:
-    """Recordings that are held against each other."""
+    """Recordings that are compared with each other."""
 
     all: Sequence[SurveyedSound]
 
@@ -222,7 +222,7 @@ def same_recording(recordings: SurveyedSounds, found: Found) -> Iterator[Finding
 
 
 def check_sounds(files: Sequence[TreeFile], sink: Sink) -> list[SurveyedSound]:
-    """Listen to recordings, each block by block, and hold them against each other.
+    """Listen to recordings, each block by block, and compare them with each other.
 
     Those that cannot be opened are left out: their headers tell.
     """

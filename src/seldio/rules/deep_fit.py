@@ -174,7 +174,7 @@ _CLEAR = 3.0
 
 @dataclasses.dataclass(frozen=True)
 class Fit:
-    """A recording held against the labels of its clip."""
+    """A recording compared with the labels of its clip."""
 
     clip: str  # its name
     labels: str  # the path of its labels
@@ -319,7 +319,7 @@ def fits_of_tree(collection: Collection, tree: Tree, lookup: Lookup) -> Fits:
     """The clips of a tree that have both labels and a recording with four channels, which is listened to as a whole."""
     found = RecordingFinder(collection, tree, lookup)
     pairs = [pair for clip in tree.clips if clip.metadata in found.rows for pair in found.pairs(clip)]
-    fits = each(_fit, pairs, what="holding labels against the sound", size=attrgetter("size"), key=attrgetter("stamp"))
+    fits = each(_fit, pairs, what="comparing labels with the sound", size=attrgetter("size"), key=attrgetter("stamp"))
     return Fits(collection, (fit for fit in fits if fit is not None))
 
 
@@ -336,7 +336,7 @@ def fits_of_clip(reading: Reading, recordings: Iterable[tuple[Entry, Format | No
 
 
 def _fit(pair: Pair) -> Fit | None:
-    """A recording held against labels; None where it cannot be listened to, which other rules tell."""
+    """A recording compared with labels; None where it cannot be listened to, which other rules tell."""
     from seldio.media.intensity import array_of, inverted, listen
     from seldio.media.recording import Recording
 
