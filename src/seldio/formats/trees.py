@@ -51,6 +51,11 @@ class TreePlace:
     named: Named | None = None  # what its name says, if the data set calls its clips so
 
     @property
+    def file(self) -> str:
+        """Its file name."""
+        return self.name.rpartition("/")[2]
+
+    @property
     def field(self) -> Field | None:
         """The field of :class:`Clip` that this file belongs in; None if it is no part of a clip."""
         kind = TYPES.get(self.suffix.lower()) if self.stem else None

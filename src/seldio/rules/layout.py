@@ -32,8 +32,7 @@ Thing = TypeVar("Thing", bound=Placed)
 def folders(things: Iterable[Thing]) -> Iterator[list[Thing]]:
     """*things* by folder."""
     by_place = {one.place: one for one in things}
-    for _, places in by_folder(by_place):
-        yield [by_place[place] for place in places]
+    return ([by_place[place] for place in places] for _, places in by_folder(by_place))
 
 
 def wrong_alike(
@@ -57,14 +56,9 @@ def by_folder(places: Iterable[TreePlace]) -> Iterator[tuple[str, list[TreePlace
         yield folder.rpartition("/")[2], inside
 
 
-def last_part(place: TreePlace) -> str:
-    """Its file name."""
-    return place.name.rpartition("/")[2]
-
-
 def file_names(places: Sequence[TreePlace]) -> str:
     """The first few file names."""
-    return listed([last_part(place) for place in places])
+    return listed([place.file for place in places])
 
 
 def wanted_types(place: TreePlace) -> tuple[str, ...]:

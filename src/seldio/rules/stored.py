@@ -1,4 +1,4 @@
-"""LAY2: exports, in which labels are told twice, by the label files inside and by the tables made of them."""
+"""LAY2: exports, which hold labels twice: in the label files inside, and in the tables made of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from seldio.errors import InvalidData
 from seldio.files import Entry
 from seldio.files.exports import LABELS, manifest
 from seldio.findings import Finding
-from seldio.formats import Reading, TextFile
+from seldio.formats import TextFile
 from seldio.formats.parquet import DAMAGE, PARQUET
 from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.formats.trees import Tree
@@ -28,8 +28,8 @@ DATA = "data/"
 _INSIDE = {"class_id": "class"}
 
 
-class Told(NamedTuple):
-    """The labels of a clip as a table tells them: the name of its label file, or its own, and its rows."""
+class TableLabels(NamedTuple):
+    """The labels of a clip in a table: the name of its label file, or its own, and its rows."""
 
     file: str
     rows: pa.Table
@@ -50,16 +50,20 @@ def export_tables_differ(collection: Collection, _: Tree, found: Found) -> Itera
 
     Reference: docs/storage.md; a data set on the Hub is what its configurations load.
     """
-    files = {key: rows for reading in collection.readings for key, rows in _files(reading)}
+    files: dict[str, pa.Table] = {}  # by the name of the file and by that of its clip
+    for reading in collection.readings:
+        for part in reading.parts:
+            rows = reading.table.slice(part.first, part.rows)
+            files |= {part.file.name: rows, part.origin.clip: rows}
     for entry in collection.stored:
-        pairs = [(told, files[told.file]) for told in _told(entry) if told.file in files]
-        wrong = [(told, rows) for told, rows in pairs if _difference(told.rows, rows)]
+        pairs = [(table, files[table.file]) for table in _tables(entry) if table.file in files]
+        wrong = [(table, rows) for table, rows in pairs if _difference(table.rows, rows)]
         if wrong:
-            told, rows = wrong[0]
+            table, rows = wrong[0]
             yield found(
                 entry.path,
                 f"the labels of {plural(len(wrong), 'clip')} are not those of the label files inside: "
-                f"{listed([told.file for told, _ in wrong])} ({_difference(told.rows, rows)})",
+                f"{listed([one.file for one, _ in wrong])} ({_difference(table.rows, rows)})",
                 "whichever is right, export again: the tables are made of the label files",
             )
 
@@ -112,34 +116,28 @@ def export_packed(collection: Collection, _: Tree, found: Found) -> Iterator[Fin
         yield found(collection.path, what, "unpack it, and validate the folder")
 
 
-def _files(reading: Reading) -> Iterator[tuple[str, pa.Table]]:
-    """The rows of each file of a reading, by its name and by its clip's."""
-    for part in reading.parts:
-        rows = reading.table.slice(part.first, part.rows)
-        yield part.file.name, rows
-        yield part.origin.clip, rows
-
-
-def _told(entry: Entry) -> Iterator[Told]:
-    """What a file of an export tells of labels, beside the label files themselves."""
+def _tables(entry: Entry) -> Iterator[TableLabels]:
+    """The labels that a file of an export holds, where it is no label file itself."""
     last = entry.name.rpartition("/")[2]
     try:
         if entry.name.startswith(LABELS) and last.endswith(PARQUET_SUFFIX):
             reading = PARQUET.read([TextFile(entry.path, entry.name, last, entry.read())], lambda _: None)
-            yield from (Told(part.file.name, reading.table.slice(part.first, part.rows)) for part in reading.parts)
+            yield from (
+                TableLabels(part.file.name, reading.table.slice(part.first, part.rows)) for part in reading.parts
+            )
         elif last.endswith(PARQUET_SUFFIX):
             with entry.open() as stream:
                 yield from _nested(pq.ParquetFile(stream, arrow_extensions_enabled=False))
         elif last == "metadata.jsonl":
             for record in map(json.loads, entry.read().splitlines()):
                 if record.get("events") is not None:
-                    yield Told(record["clip"], pa.Table.from_pylist(record["events"]))
-    except (*DAMAGE, InvalidData, AttributeError):  # whoever reads it tells
+                    yield TableLabels(record["clip"], pa.Table.from_pylist(record["events"]))
+    except (*DAMAGE, InvalidData, AttributeError):  # the reader reports it
         return
 
 
-def _nested(file: pq.ParquetFile) -> Iterator[Told]:
-    """The column of events of a table of clips, which tells too of what file or clip they are."""
+def _nested(file: pq.ParquetFile) -> Iterator[TableLabels]:
+    """The column of events of a table of clips, with the file or clip that they are of."""
     names = file.schema_arrow.names
     if "events" not in names or "clip" not in names:
         return
@@ -149,16 +147,16 @@ def _nested(file: pq.ParquetFile) -> Iterator[Told]:
         files = table["label_file"].to_pylist() if "label_file" in names else [None] * table.num_rows
         for path, clip, events in zip(files, table["clip"].to_pylist(), table["events"], strict=True):
             if events.is_valid:
-                yield Told(path["path"] if path else clip, pa.Table.from_struct_array(events.values))
+                yield TableLabels(path["path"] if path else clip, pa.Table.from_struct_array(events.values))
 
 
-def _difference(told: pa.Table, rows: pa.Table) -> str:
+def _difference(table: pa.Table, rows: pa.Table) -> str:
     """Where the rows of a table first differ from those of the label file; empty where they do not."""
-    if told.num_rows != rows.num_rows:
-        return f"{plural(told.num_rows, 'row')} in the table, {rows.num_rows:,} in the file"
+    if table.num_rows != rows.num_rows:
+        return f"{plural(table.num_rows, 'row')} in the table, {rows.num_rows:,} in the file"
     for name in rows.column_names:
         inside = _INSIDE.get(name, name)
-        given = next((told[column] for column in (inside, name) if column in told.column_names), None)
+        given = next((table[column] for column in (inside, name) if column in table.column_names), None)
         if name == "clip" or given is None or given.cast(COLUMNS[name]).equals(rows[name]):
             continue
         pairs = zip(given.to_pylist(), rows[name].to_pylist(), strict=True)

@@ -19,7 +19,7 @@ from seldio.findings import Finding, Rule, Severity
 from seldio.formats.trees import AUDIO, TYPES, Tree, TreePlace
 from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, Found, probed
-from seldio.rules.layout import folders, last_part, wrong_alike
+from seldio.rules.layout import folders, wrong_alike
 from seldio.rules.registry import register
 from seldio.rules.tree_gaps import spot
 from seldio.schema.clips import Clip
@@ -66,7 +66,7 @@ class TreeFile:
     @property
     def file(self) -> str:
         """Its file name, printable."""
-        return printable(last_part(self.place))
+        return printable(self.place.file)
 
 
 class TreeMedia:
