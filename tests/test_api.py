@@ -17,6 +17,7 @@ import typer.main
 
 import seldio
 from seldio.cli import app
+from seldio.data.windowing import WindowOptions, Windows
 from seldio.errors import SeldioError, UsageError
 from seldio.reports.tables import Column, Interval, ScoreReport, Table
 from seldio.schema.qa import Item
@@ -185,3 +186,8 @@ def test_descriptions_and_conversions_print_what_commands_print(bad: Path, tmp_p
     done = seldio.convert(bad, tmp_path / "a.parquet", "parquet", format="starss23")
     assert str(done).startswith("starss23 to parquet: 1 clip, 1 row in 1 file")
     assert done.as_dict()["written"] == (str(tmp_path / "a.parquet"),)
+
+
+def test_options_of_windows_are_those_of_their_class() -> None:
+    parameters = inspect.signature(Windows).parameters
+    assert WindowOptions.__annotations__.keys() == {each.name for each in parameters.values() if each.name != "dataset"}

@@ -9,17 +9,17 @@ that it was made from, byte for byte.
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Unpack
 
 from seldio.data.dataset import Dataset
 from seldio.data.dataset import open_dataset as open
 from seldio.data.exporting import KINDS, ExportFile, Manifest, export, read_back
 from seldio.data.stream import Stream
-from seldio.data.windowing import Windows
+from seldio.data.windowing import WindowOptions, Windows
 
 __all__ = ["KINDS", "Dataset", "ExportFile", "Manifest", "Stream", "Windows", "export", "open", "read_back", "windows"]
 
 
-def windows(path: str | os.PathLike[str], *, format: str | None = None, **options: Any) -> Windows:
+def windows(path: str | os.PathLike[str], *, format: str | None = None, **options: Unpack[WindowOptions]) -> Windows:
     """Windows over the clips of a source: ``seldio.open(path).windows(...)``, see there."""
     return open(path, format=format).windows(**options)

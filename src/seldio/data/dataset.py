@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -26,7 +26,7 @@ from seldio.text import listed, plural, printable
 from seldio.vocabularies import spelling, vocabulary
 
 if TYPE_CHECKING:
-    from seldio.data.windowing import Windows
+    from seldio.data.windowing import WindowOptions, Windows
 
 #: A value to select by, or several.
 Wanted = str | int | Collection[str] | Collection[int] | None
@@ -140,7 +140,7 @@ class Dataset:
             part = Dataset(part._index, part._chosen, conditions)
         return part
 
-    def windows(self, **options: Any) -> Windows:
+    def windows(self, **options: Unpack[WindowOptions]) -> Windows:
         """Windows over the clips, or the questions with their audio; see :class:`seldio.data.Windows`."""
         from seldio.data.windowing import Windows
 

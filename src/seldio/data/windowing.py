@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -39,6 +39,18 @@ Target = Literal["rows", "activity", "accdoa", "multi-accdoa"]
 
 #: Recordings, videos and labels that are kept open.
 _OPEN, _VIDEOS = 256, 8
+
+
+class WindowOptions(TypedDict, total=False):
+    """The keyword arguments of :class:`Windows`, see there."""
+
+    seconds: float | Fraction | None
+    hop: float | Fraction | None
+    target: Target | None
+    distance: bool
+    audio: str | None
+    video: tuple[int, int] | None
+    items: bool
 
 
 class Windows(Sequence[Element]):
