@@ -473,10 +473,10 @@ def test_what_makes_no_sense_is_told(tree: Path, tmp_path: Path, options: dict[s
 
 
 def test_the_command_offers_what_can_be_drawn() -> None:
-    from seldio.cli.view import Kind
+    from seldio.cli.view import PlotKind
     from seldio.viewer.plot import KINDS
 
-    assert list(KINDS) == [kind.value for kind in Kind]
+    assert list(KINDS) == [kind.value for kind in PlotKind]
 
 
 def test_a_suffix_says_what_is_written(tree: Path) -> None:

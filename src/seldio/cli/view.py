@@ -73,7 +73,7 @@ def _tell(page: Page) -> None:
         typer.echo(printable(line), err=True)
 
 
-class Kind(enum.StrEnum):
+class PlotKind(enum.StrEnum):
     """What is drawn."""
 
     TIMELINE = "timeline"
@@ -90,7 +90,7 @@ _SCORES, _VIDEO = "Scores", "Video"
 @guarded
 def plot(
     source: str = typer.Argument(help="Labels or outputs (file, folder, archive), or a score file (json)."),
-    kind: Kind | None = typer.Option(
+    kind: PlotKind | None = typer.Option(
         None, "--kind", "-k", help="What to draw; the timeline of a clip, the statistics of several if not given."
     ),
     predictions: str | None = typer.Option(

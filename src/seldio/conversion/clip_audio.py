@@ -33,7 +33,7 @@ FOA = 4
 ORIGIN = "cut_from"
 
 
-class Clip(NamedTuple):
+class ClipSpan(NamedTuple):
     """A part of a recording.
 
     Args:
@@ -82,7 +82,7 @@ def cut(
         UsageError: an item that has no such part, or a place to write that holds something else.
         SeldioError: a recording is missing, cannot be read or is no FOA recording, or the disk fails.
     """
-    written: dict[str, Clip] = {}
+    written: dict[str, ClipSpan] = {}
     with Recordings(root) as recordings:
         for item in items:
             clip = clip_of(item)
@@ -93,7 +93,7 @@ def cut(
             yield _moved(item, clip)
 
 
-def clip_of(item: Item) -> Clip:
+def clip_of(item: Item) -> ClipSpan:
     """The part of a recording that *item* asks about.
 
     Raises:
@@ -110,7 +110,7 @@ def clip_of(item: Item) -> Clip:
             f"the audio of {clipped(item.id)} cannot be written: split and audio_id become names of a folder and a "
             f"file, so take letters, digits, - and _ (they are {clipped(repr(names))})"
         )
-    return Clip("/".join(("audio", *parts)) + ".wav", item.audio[0], item.start, item.end)
+    return ClipSpan("/".join(("audio", *parts)) + ".wav", item.audio[0], item.start, item.end)
 
 
 def _holder(item: Item) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _plain(name: str) -> bool:
     return re.fullmatch(r"[\w-][\w.-]*", name) is not None and name_fault(name + ".wav") is None
 
 
-def _moved(item: Item, clip: Clip) -> Item:
+def _moved(item: Item, clip: ClipSpan) -> Item:
     """*item* with the audio of its clip."""
     origin = {"audio": clip.recording, "start": clip.start, "end": clip.end}
     kept = {key: value for key, value in _holder(item).items() if key not in ("start", "end")} | {ORIGIN: origin}
@@ -136,7 +136,7 @@ def _moved(item: Item, clip: Clip) -> Item:
 # --- recordings --------------------------------------------------------------------------------------------
 
 
-class Recording(NamedTuple):
+class OpenRecording(NamedTuple):
     """An open recording."""
 
     entry: Entry
@@ -157,7 +157,7 @@ class Recordings:
         self._kept, self._last = ExitStack(), ExitStack()
         self._source = root if isinstance(root, Source) else self._kept.enter_context(open_source(root, lambda _: None))
         self._look = Lookup(self._source)
-        self._open: tuple[str, Recording] | None = None
+        self._open: tuple[str, OpenRecording] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -166,7 +166,7 @@ class Recordings:
         self._last.close()
         self._kept.close()
 
-    def open(self, path: str) -> Recording:
+    def open(self, path: str) -> OpenRecording:
         """The recording called *path* in the items.
 
         Raises:
@@ -177,7 +177,7 @@ class Recordings:
             self._open = path, self._opened(path)
         return self._open[1]
 
-    def _opened(self, path: str) -> Recording:
+    def _opened(self, path: str) -> OpenRecording:
         from seldio.media.audio import NotAudio, probe
 
         entry = self._look.find(path) or self._beside(path)
@@ -194,7 +194,7 @@ class Recordings:
                 f"{printable(entry.path)} cannot be read as audio ({printable(str(error))}): download it again"
             ) from error
         check(entry.path, found)
-        return Recording(entry, stream, found)
+        return OpenRecording(entry, stream, found)
 
     def _beside(self, path: str) -> Entry | None:
         """A recording beside an archive, or in ``foa_dev/…`` for labels in ``metadata_dev/…`` if these were named."""
@@ -239,7 +239,7 @@ def check(path: str, found: Probe) -> None:
 # --- cutting -----------------------------------------------------------------------------------------------
 
 
-def _write(recording: Recording, clip: Clip, out: Path, rate: int, say: Callable[[str], None]) -> None:
+def _write(recording: OpenRecording, clip: ClipSpan, out: Path, rate: int, say: Callable[[str], None]) -> None:
     import numpy as np
 
     from seldio.media.audio import resample, write_wav
@@ -257,7 +257,7 @@ def _write(recording: Recording, clip: Clip, out: Path, rate: int, say: Callable
         write_wav(stream, np.clip(whole, -32768, 32767).astype(np.int16), rate)
 
 
-def _frames(recording: Recording, clip: Clip, rate: int, say: Callable[[str], None]) -> int:
+def _frames(recording: OpenRecording, clip: ClipSpan, rate: int, say: Callable[[str], None]) -> int:
     """How many frames the clip has at *rate*, as far as the recording goes."""
     found = recording.probe
     wanted = round((clip.end - clip.start) * rate)
@@ -275,7 +275,7 @@ def _frames(recording: Recording, clip: Clip, rate: int, say: Callable[[str], No
     return min(wanted, there)
 
 
-def _part(recording: Recording, clip: Clip, frames: int, rate: int) -> Floats:
+def _part(recording: OpenRecording, clip: ClipSpan, frames: int, rate: int) -> Floats:
     """The clip's sound with the margins that the resampler wants, zeros outside the recording."""
     import numpy as np
 
