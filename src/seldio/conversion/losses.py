@@ -95,16 +95,11 @@ def _does_without(facts: Facts, field: str, target: Format) -> bool:
     """Whether the target can be written although *field* is unknown in some rows."""
     if field == "distance":  # that some distances are unknown is a loss, where there is no mark for it
         return (
-            _marks_unknown(target) is not None
+            (isinstance(target, Dialect) and target.unknown_distance is not None)
             or facts.table.has("distance")
             or (isinstance(target, JsonFormat) and "distance" in facts.table.known)
         )
     return field in ("azimuth", "elevation") and "segmentation" in {*facts.table.known} & {*target.carries}
-
-
-def _marks_unknown(target: Format) -> int | None:
-    """The number that stands for an unknown distance."""
-    return target.unknown_distance if isinstance(target, Dialect) else None
 
 
 # --- what the target cannot carry ------------------------------------------------------------------
