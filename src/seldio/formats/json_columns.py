@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from pydantic_core import from_json
 
 from seldio.formats.json_text import MAX_DEPTH, dumps
-from seldio.schema.kinds import Kind, kinds
+from seldio.schema.flaws import Kind, kinds
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, unpacked
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
-"""What strict JSON asks for beyond what the scanner of the standard library does, and places in its text.
+"""Strict JSON: what it asks for beyond what the scanner of the standard library does, and what is wrong with a text.
 
-Shared by those who load (``json_text``) and who explain what is broken (``json_diagnosis``).
+The first part is shared by those who load (``json_text``). The second, :class:`Walk`, goes through a text token by
+token and says in plain words what is wrong: slow, and started only where strict reading has failed.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import math
 import re
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from seldio.findings import Finding, Severity
 from seldio.reader_rules import reader_rule
+from seldio.text import clipped, plural
 
 #: How many arrays and objects may stand inside each other.
 MAX_DEPTH = 64
@@ -157,3 +161,209 @@ def refuse(constant: str) -> None:
 LENIENT = json.JSONDecoder()
 PLAIN = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=refuse)
 CAREFUL = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=refuse, parse_int=int64, parse_float=finite)
+
+
+# --- what is wrong with broken JSON -----------------------------------------------------------------
+
+_ATOM = re.compile(
+    r"(?:(?P<float>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+(?:[eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+))"
+    r"|(?P<int>-?(?:0|[1-9][0-9]*))|(?P<constant>NaN|-?Infinity)|(?P<word>true|false|null))(?![\w.+-])"
+)
+# Tokens that are checked by their content, as the scanner checks them.
+_CHECKED = {
+    "constant": (refuse, "SYN203", "{} is not JSON", "write null, or leave the key out"),
+    "int": (int64, "SYN204", "{} does not fit into 64 bits", "if it is a name, put it in double quotes"),
+    "float": (finite, "SYN204", "{} is larger than any float", "numbers end near 1.8e308"),
+}
+# What may come next, in the words of messages, and which tokens that allows.
+_VALUE, _ITEM, _KEY, _MEMBER = "a value", "a value or ]", "a key in quotes", "a key in quotes or }"
+_COLON, _NEXT_ITEM, _NEXT_MEMBER, _END = "a colon", "a comma or ]", "a comma or }", "the end"
+_VALUES = frozenset({"string", "word", "[", "{", *_CHECKED})
+_MARKS = frozenset("]},:")
+_ALLOWED = {
+    _VALUE: _VALUES, _ITEM: _VALUES | {"]"}, _KEY: {"string"}, _MEMBER: {"string", "}"}, _COLON: {":"},
+    _NEXT_ITEM: {",", "]"}, _NEXT_MEMBER: {",", "}"}, _END: {"nothing"},
+}  # fmt: skip
+# What people and programs write that is not JSON: the first pattern that matches explains it.
+_FOREIGN = {
+    r"//[^\n]*|#[^\n]*|/\*(?s:.*?)(?:\*/|\Z)": ("{} is a comment", "remove it: JSON has no comments"),
+    r"'(?:[^'\\\n]|\\.)*'?": ("{} is in single quotes", "write double quotes, as json.dumps() does"),
+    r"(?:True|False|None)\b": ("{} is Python, not JSON", "write true, false or null, as json.dumps() does"),
+    r"[“”„‟‘’‚«»]": ("{} is a typographic quotation mark", 'write the plain one: "'),
+    r"\+[\w.+-]*": ("{} begins with a plus sign", "leave the plus sign out"),
+    r"-?\.\w[\w.+-]*": ("{} has no digit before its point", "write a 0 before the point"),
+    r"-?0[0-9][\w.+-]*": ("{} begins with a zero", "leave the zero out; names like 007 stand in quotes"),
+    r"-?[0-9][\w.+-]*|-[\w.+-]*": ("{} is not a number of JSON", "write numbers like 12, -0.5 or 1e-3"),
+    r"[\w$][\w$.-]*": ("{} is not in quotes", "only true, false, null and numbers stand without"),
+}
+# Text behind the value, in a document and in a line.
+_BEHIND = (
+    ("{} behind the end of the document", "one document a file; with one record a line, name it .jsonl"),
+    ("{} behind the record, on its line", "give each its own line; a torn record may have been appended to"),
+)
+_MAYBE_CUT = "close it, or fetch the file again: it may be cut off"
+_CUT_ESCAPE = re.compile(r"\\u?[0-9a-fA-F]{0,4}\Z")
+_BAD_ESCAPE = re.compile(r'\\(?:u[^"\\\s]{0,4}|(?s:.))')
+
+
+class Walk:
+    """A way through a text, token by token, that says all that is wrong with it.
+
+    It ends at the first break of the syntax: *pos* is there, *wanted* says what should have come.
+    """
+
+    def __init__(self, source: Source, *, lines: bool = False) -> None:
+        self.source, self.text, self.lines = source, source.text, lines
+        self.halves = LONE.search(masked(self.text)) is not None
+        # Whether to leap over arrays and objects without fault (not at each of 64 levels again).
+        self.leap = not self.halves and not too_deep(self.text.encode())
+        self.pos = 0
+        self.wanted = _VALUE
+        self.comma = -1  # where it stands, if the last token was one
+        self.open: list[tuple[int, dict[str, int]]] = []  # brackets, and the keys in them, with their offsets
+
+    def problems(self) -> Iterator[Problem]:
+        """All that is wrong, in the order of the text."""
+        if (nul := self.text.find("\0")) >= 0:
+            message = f"{plural(self.text.count(chr(0)), 'NUL byte')} in the text"
+            yield Problem("SYN104", nul, nul + 1, message, "a power loss leaves zeros: write the file again")
+            return
+        while self.pos <= len(self.text):
+            self.pos = skip(self.text, self.pos)
+            kind, end, value = self.token()
+            if kind not in _ALLOWED[self.wanted]:
+                yield self.explain(kind, end, value)
+                return
+            if kind in ("[", "{") and len(self.open) == MAX_DEPTH:
+                message = f"arrays and objects nested deeper than {MAX_DEPTH} levels"
+                yield Problem("SYN206", self.pos, end, message, "no data of this kind is nested so deep")
+                return
+            yield from self.string_faults(end, value) if kind == "string" else self.faults(kind, end, value)
+            self.advance(kind, end, value)
+
+    def token(self) -> tuple[str, int, str]:
+        """Kind, end and content of the next token; "broken" for a bad string, "foreign" for no token."""
+        character = self.text[self.pos : self.pos + 1]
+        if character == '"':
+            try:
+                value, end = LENIENT.raw_decode(self.text, self.pos)
+            except json.JSONDecodeError as error:
+                return "broken", error.pos, error.msg
+            return "string", end, value
+        if character in ("[", "{") and self.leap and len(self.open) < 8:
+            with suppress(ValueError):
+                return "word", CAREFUL.raw_decode(self.text, self.pos)[1], ""
+        if not character or character in "[]{},:":
+            return character or "nothing", self.pos + 1, character
+        match = _ATOM.match(self.text, self.pos)
+        return (match.lastgroup or "", match.end(), match.group()) if match else ("foreign", self.pos, "")
+
+    def faults(self, kind: str, end: int, value: str) -> Sequence[Problem]:
+        """What is wrong with the content of a token that may stand where it does."""
+        if kind in _CHECKED:
+            check, code, message, hint = _CHECKED[kind]
+            try:
+                check(value)
+            except ValueError:
+                return [Problem(code, self.pos, end, message.format(clipped(value, 30)), hint)]
+        return ()
+
+    def string_faults(self, end: int, value: str) -> Sequence[Problem]:
+        """Halves of surrogate pairs, and keys that stand twice."""
+        found = []
+        for match in LONE.finditer(masked(self.text[self.pos : end])) if self.halves else ():
+            start, stop = (self.pos + offset for offset in match.span())
+            message = f"{match.group()} is half of a surrogate pair, and no character"
+            hint = "write the character itself, or both halves"
+            found.append(Problem("SYN205", start, stop, message, hint))
+        if self.wanted in (_KEY, _MEMBER) and value in self.open[-1][1]:
+            first = self.source.place(self.open[-1][1][value])
+            message = f'the key "{clipped(value)}" stands twice in its object: first in {first}'
+            hint = "remove one: most readers take the last in silence"
+            found.append(Problem("SYN202", self.pos, end, message, hint))
+        return found
+
+    def advance(self, kind: str, end: int, value: str) -> None:
+        """Go behind a token, and know what may come next."""
+        self.comma = self.pos if kind == "," else -1
+        if kind in ("[", "{"):
+            self.open.append((self.pos, {}))
+            self.wanted = _ITEM if kind == "[" else _MEMBER
+        elif kind in (",", ":"):
+            self.wanted = _KEY if self.wanted is _NEXT_MEMBER else _VALUE
+        elif kind == "string" and self.wanted in (_KEY, _MEMBER):
+            self.open[-1][1].setdefault(value, self.pos)
+            self.wanted = _COLON
+        else:
+            if kind in ("]", "}"):
+                self.open.pop()
+            in_array = self.open and self.text[self.open[-1][0]] == "["
+            self.wanted = _END if not self.open else _NEXT_ITEM if in_array else _NEXT_MEMBER
+        self.pos = end
+
+    def explain(self, kind: str, end: int, value: str) -> Problem:
+        """Why a token cannot stand where it does."""
+        if kind == "nothing":
+            return self.unclosed()
+        if kind == "broken":
+            return self.broken_string(end, value)
+        wanted = f"{{}} where {self.wanted} belongs"
+        problem = self.foreign() if kind == "foreign" else self.stray(end, wanted)
+        if kind == "foreign" and self.text[self.pos] in "/#":
+            pass
+        elif self.wanted is _END:
+            problem = self.stray(len(self.text.rstrip()), *_BEHIND[self.lines])
+        elif self.wanted is _COLON:
+            problem = self.stray(problem.end, "a colon is missing before {}", "put one between key and value")
+        elif self.wanted in (_NEXT_ITEM, _NEXT_MEMBER) and kind not in _MARKS:
+            hint = 'put one there; a quotation mark inside a string is written \\"'
+            problem = self.stray(problem.end, "a comma is missing before {}", hint)
+        elif self.comma >= 0 and kind in ("]", "}"):
+            hint = "remove it: nothing follows the last comma"
+            return Problem("SYN201", self.comma, self.comma + 1, f"a comma before the closing {kind}", hint)
+        shown = clipped(self.text[self.pos : problem.end], 20)
+        return problem._replace(message=problem.message.replace("{}", shown, 1))
+
+    def stray(self, end: int, message: str, hint: str | None = None, torn: bool = False) -> Problem:
+        """A problem with the text from here to *end*."""
+        return Problem("SYN201", self.pos, end, message, hint, torn)
+
+    def foreign(self) -> Problem:
+        """What is no token of JSON."""
+        for pattern, (message, hint) in _FOREIGN.items():
+            if match := re.compile(pattern).match(self.text, self.pos):
+                torn = bool(self.open) and match.end() == len(self.text)
+                return self.stray(match.end(), message, hint, torn)
+        return self.stray(self.pos + 1, f"{{}} (U+{ord(self.text[self.pos]):04X}) cannot stand here")
+
+    def unclosed(self) -> Problem:
+        """The end of the text, too early."""
+        if not self.open:
+            return Problem("SYN201", 0, 0, "the file is empty", "an empty list is written []")
+        start = self.open[-1][0]
+        end = self.source.place(len(self.text.rstrip()))
+        message = f"the {self.text[start]} is not closed before the end, {end}, where {self.wanted} belongs"
+        return Problem("SYN201", start, start + 1, message, _MAYBE_CUT, torn=True)
+
+    def broken_string(self, place: int, reason: str) -> Problem:
+        """A string that the scanner gave up at *place*."""
+        escape = self.text.rfind("\\", 0, place + 1)
+        bad = _BAD_ESCAPE.match(self.text, escape) if "escape" in reason else None
+        if bad and not _CUT_ESCAPE.match(self.text, escape):
+            message = f"{clipped(bad.group())} is not an escape of JSON"
+            return Problem("SYN201", escape, bad.end(), message, "a backslash itself is written \\\\")
+        if "control" not in reason:
+            return self.stray(len(self.text), "the string is never closed", _MAYBE_CUT, torn=True)
+        if (character := self.text[place]) in "\r\n":
+            hint = "close it with a quotation mark; a line break inside a string is written \\n"
+            return self.stray(place, "the string is not closed on its line", hint)
+        message = f"a control character (U+{ord(character):04X}) in a string"
+        return Problem("SYN201", place, place + 1, message, f"write {json.dumps(character)[1:-1]}")
+
+
+def first_break(text: str) -> int | None:
+    """Where the syntax of a text breaks; None where it does not."""
+    walk = Walk(Source(text))
+    for _ in walk.problems():
+        pass
+    return walk.pos if walk.pos <= len(text) else None

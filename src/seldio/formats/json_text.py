@@ -1,7 +1,7 @@
 """JSON and JSON Lines, strict: one syntax for loading (the sink raises) and for checking (it collects).
 
 The scanner of the standard library reads. Where it takes more than JSON, cheap looks at the bytes
-tell whether a closer look is needed. Only when something is wrong does ``json_diagnosis`` go through the
+tell whether a closer look is needed. Only when something is wrong does ``json_strict`` go through the
 text token by token, to say what and where.
 
 Duplicate keys (SYN202) and a byte order mark (SYN103) are reported and read over; after every other
@@ -22,7 +22,6 @@ from typing import Any
 
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity, Sink
-from seldio.formats.json_diagnosis import Walk, first_break
 from seldio.formats.json_strict import (
     CAREFUL,
     LENIENT,
@@ -33,6 +32,8 @@ from seldio.formats.json_strict import (
     Problem,
     Source,
     Span,
+    Walk,
+    first_break,
     large_numbers,
     masked,
     skip,
