@@ -133,7 +133,7 @@ def examine(
         questions = _items(check, source, every if goal is None else goal.answers, found)
         columns = None if source.stored else _KEPT + _HEARD * deep
         labels = [[part for part in some if part.questions is None] for some in cut]
-        systems_labels = _labels(LabelCheck(columns, rows), labels, found)
+        systems_labels = _labels(LabelCheck(columns, rows), labels, found, on_disk=not changed)
         if goal is not None:
             found += submission_findings(goal, found)
         if goal is None or clips is not None:
@@ -187,10 +187,12 @@ def _items(
     return given
 
 
-def _labels(check: LabelCheck, found: Sequence[Sequence[Part]], findings: list[Finding]) -> list[list[LabelGroup]]:
-    """What the labels of each of several systems give, by layout."""
+def _labels(
+    check: LabelCheck, found: Sequence[Sequence[Part]], findings: list[Finding], *, on_disk: bool
+) -> list[list[LabelGroup]]:
+    """What the labels of each of several systems give, by layout; results are kept of what is *on_disk* alone."""
     every = list(chain.from_iterable(found))
-    key = None if check.keep else attrgetter("stamp")
+    key = attrgetter("stamp") if on_disk and not check.keep else None
     results = each(check, every, what="checking labels", size=attrgetter("size"), key=key, here=check.keep)
     given: list[list[LabelGroup]] = []
     for some in found:
