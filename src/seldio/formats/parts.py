@@ -108,7 +108,8 @@ class Part:
     @property
     def stamp(self) -> tuple[object, ...]:
         """What changes when one of the files does, or what is made of it."""
-        stamps = ((file.entry.stamp, file.name, file.clip) for file in self.files)
+        # findings name the path, so that the same files elsewhere are others
+        stamps = ((file.entry.path, file.entry.stamp, file.name, file.clip) for file in self.files)
         return (self.layout, self.questions, self.named, self.span, *stamps)
 
     def portable(self) -> Part:
