@@ -20,6 +20,7 @@ from typing import Any
 
 import array_errors
 import clock_table
+import house
 import typer.main
 from rich.console import Console
 from rich.text import Text
@@ -68,6 +69,7 @@ def pages() -> dict[str, str]:
         "docs/profiles.md": profiles_page(),
         "docs/arrays.md": filled_page("docs/arrays.md", array_errors.tables()),
         "docs/clock.md": filled_page("docs/clock.md", clock_table.tables()),
+        "docs/house.svg": house.drawing((ROOT / "docs/design.md").read_text("utf-8")),
         "docs/report.svg": picture(),
     }
     return found | schema_files()

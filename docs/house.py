@@ -12,8 +12,19 @@ from html import escape
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "seldio"
-_WIDTH, _BAND, _BOX, _LEFT, _LINE = 1120, 92, 46, 34, 13
+_WIDTH, _BAND, _BOX, _LEFT = 1120, 86, 38, 34
 _PUBLIC = ("__init__", "__main__")
+_ROOT = 'role="img" font-family="system-ui, sans-serif" font-size="13"'
+_HEAD = (
+    '<marker id="end" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">'
+    '<path d="M0 0 8 4 0 8z" fill="#2f6db0" fill-opacity=".7"/></marker>'
+)
+_STYLE = (
+    "text{fill:#1b2733}.floor{fill:#f3f5f8}.odd{fill:#e9edf2}.place{fill:#fff;stroke:#5b7083}"
+    ".arrow{fill:none;stroke:#2f6db0;stroke-opacity:.45;stroke-width:1.2}.number{fill:#5b7083;font-weight:600}"
+    "@media(prefers-color-scheme:dark){text{fill:#e4eaf0}.floor{fill:#161c22}.odd{fill:#1c242c}"
+    ".place{fill:#26313b;stroke:#8aa0b4}.arrow{stroke:#7db4ee}.number{fill:#8aa0b4}}"
+)
 
 
 def floors(page: str) -> dict[int, list[str]]:
@@ -63,15 +74,10 @@ def drawing(page: str) -> str:
     graph = imports(level)
     top = max(rows)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {(top + 1) * _BAND + 8}" role="img" '
-        'font-family="system-ui, sans-serif" font-size="12">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {(top + 1) * _BAND + 8}" {_ROOT}>',
         "<title>The packages of seldio on their floors, and what imports what</title>",
-        "<style>text{fill:#1b2733}.floor{fill:#f3f5f8}.odd{fill:#e9edf2}.place{fill:#fff;stroke:#5b7083}"
-        ".arrow{fill:none;stroke:#2f6db0;stroke-opacity:.45;stroke-width:1.2}.number{fill:#5b7083;font-weight:600}"
-        "@media(prefers-color-scheme:dark){text{fill:#e4eaf0}.floor{fill:#161c22}.odd{fill:#1c242c}"
-        ".place{fill:#26313b;stroke:#8aa0b4}.arrow{stroke:#7db4ee}.number{fill:#8aa0b4}}</style>",
-        '<defs><marker id="end" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto">'
-        '<path d="M0 0 8 4 0 8z" fill="#2f6db0" fill-opacity=".7"/></marker></defs>',
+        f"<style>{_STYLE}</style>",
+        f"<defs>{_HEAD}</defs>",
     ]
     at: dict[str, tuple[float, float, float]] = {}
     boxes: list[str] = []
@@ -91,26 +97,19 @@ def drawing(page: str) -> str:
 
 
 def _box(name: str, x: float, y: float, width: float) -> Iterator[str]:
-    path = SOURCE / name
-    files = sorted(path.rglob("*.py")) if path.is_dir() else []
-    below = f"{len(files)} files" if files else "1 file"
     yield f'<rect class="place" x="{x - width / 2:.1f}" y="{y:.1f}" width="{width:.1f}" height="{_BOX}" rx="6"/>'
-    size = 12 if len(name) * 7 < width - 8 else 10
-    yield f'<text x="{x:.1f}" y="{y + 19:.1f}" text-anchor="middle" font-size="{size}">{escape(name)}</text>'
-    yield f'<text class="number" x="{x:.1f}" y="{y + 35:.1f}" text-anchor="middle" font-size="10">{below}</text>'
+    yield f'<text x="{x:.1f}" y="{y + _BOX / 2 + 4:.1f}" text-anchor="middle">{escape(name)}</text>'
 
 
 def _arrow(start: tuple[float, float, float], end: tuple[float, float, float]) -> str:
     """From the foot of a box to the head of one below; beside each other, in an arc beneath."""
     (x, y, _), (u, v, _) = start, end
+    foot, half = y + _BOX, (v - y - _BOX) / 2
     if y == v:
-        low = y + _BOX + 16
-        return f'<path class="arrow" marker-end="url(#end)" d="M{x:.1f} {y + _BOX:.1f}C{x:.1f} {low:.1f} {u:.1f} {low:.1f} {u:.1f} {v + _BOX:.1f}"/>'
-    half = (v - y - _BOX) / 2
-    return (
-        f'<path class="arrow" marker-end="url(#end)" d="M{x:.1f} {y + _BOX:.1f}C{x:.1f} {y + _BOX + half:.1f} '
-        f'{u:.1f} {v - half:.1f} {u:.1f} {v:.1f}"/>'
-    )
+        curve = f"M{x:.1f} {foot:.1f}C{x:.1f} {foot + 16:.1f} {u:.1f} {foot + 16:.1f} {u:.1f} {foot:.1f}"
+    else:
+        curve = f"M{x:.1f} {foot:.1f}C{x:.1f} {foot + half:.1f} {u:.1f} {v - half:.1f} {u:.1f} {v:.1f}"
+    return f'<path class="arrow" marker-end="url(#end)" d="{curve}"/>'
 
 
 if __name__ == "__main__":
