@@ -80,6 +80,7 @@ MODULES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES)
 def test_public_names_are_no_modules_whatever_is_imported_first(module: str) -> None:
     code = f"import {module}, seldio; print(*(n for n in seldio.__all__ if not callable(getattr(seldio, n))))"

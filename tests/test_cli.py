@@ -121,6 +121,7 @@ def test_the_json_report_has_its_shape(labels: Path) -> None:
     }.items() <= report["findings"][0].items()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown"])
 def test_every_output_goes_to_a_file_or_the_screen(labels: Path, tmp_path: Path, output: str) -> None:
     shown = seldio("validate", labels, "--output", output)
@@ -236,6 +237,7 @@ def test_help_loads_nothing_heavy() -> None:
     assert b"[]\n" == done.stdout
 
 
+@pytest.mark.slow
 def test_awkward_file_names_are_printed_escaped(tmp_path: Path) -> None:
     name = "\x1b]0;owned\x07[bold]\u202e.csv"
     (tmp_path / name).write_text(BAD)

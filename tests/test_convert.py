@@ -809,6 +809,7 @@ def test_real_labels_survive_a_way_around(shared: Path, tmp_path: Path) -> None:
 # --- anything to anything ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=200)
 def test_whatever_is_converted_can_be_read(data: st.DataObject) -> None:

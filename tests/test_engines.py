@@ -214,6 +214,7 @@ def test_a_stop_while_results_travel_leaves_nobody_waiting() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env=env, timeout=60)
 
 
+@pytest.mark.slow
 def test_a_stop_ends_no_process_of_the_program_itself() -> None:
     spawn = multiprocessing.get_context("spawn")
     before = set(multiprocessing.active_children())

@@ -307,6 +307,7 @@ def test_a_folder_is_synced_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 # ---------------------------------------------------------------------------------- kills and rivals
 
 
+@pytest.mark.slow
 def test_kills_at_any_time(target: Path) -> None:
     foreign = [
         "foreign.tmp",
@@ -411,6 +412,7 @@ def test_a_killed_repair_leaves_files_whole(broken: Path) -> None:
     assert {MENDED} == contents(broken)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "says"),
     [

@@ -1248,6 +1248,7 @@ CASES: dict[str, tuple[Callable[[], HubFolder], Callable[[], HubFolder]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [rule.code for rule in rules_for(HubFolder)])
 def test_each_rule_finds_its_own_and_nothing_else(code: str) -> None:
     bad, good = CASES[code]

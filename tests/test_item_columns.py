@@ -36,6 +36,7 @@ def records(format: JsonItems) -> st.SearchStrategy[dict[str, Any]]:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_many_records_are_read_like_single_ones(data: st.DataObject) -> None:

@@ -583,6 +583,7 @@ def test_no_two_texts_share_a_fence() -> None:
     assert 50 == len({each.tag for each in requests(50)})
 
 
+@pytest.mark.slow
 def test_requests_are_the_same_bytes_each_time() -> None:
     assert requests()[0] == requests()[0]
     code = "from tests.test_judge import requests; print(requests()[0].key('m'))"
@@ -760,6 +761,7 @@ def test_a_stop_keeps_what_is_there_and_says_how_to_go_on(serve: Serve, tmp_path
     assert made == asked.tally.cached
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C of a child process cannot be sent there")
 def test_a_real_ctrl_c_ends_soon_though_the_server_stalls(serve: Serve, tmp_path: Path) -> None:
     import signal

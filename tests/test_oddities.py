@@ -214,6 +214,7 @@ def filled(format: ItemFormat, text: str, number: int) -> Row:
     return model.model_validate({name: value for name, value in values.items() if name in format.carries})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ITEM_FORMATS, ids=lambda format: format.name)
 def test_naughty_strings_pass_through_every_pair(format: ItemFormat, naughty: list[str]) -> None:
     given = [filled(format, text, number) for number, text in enumerate(naughty)]
@@ -358,6 +359,7 @@ def errors(path: Path, text: str, name: str) -> list[str]:
     return [finding.code for finding in validate(path, format=name).findings if finding.severity is Severity.ERROR]
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.sampled_from(CASES), st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=6))
 def test_no_broken_variant_is_clean(tmp_path_factory: pytest.TempPathFactory, case: tuple[str, str], salt: str) -> None:

@@ -670,6 +670,7 @@ def misfilled(draw: st.DrawFn) -> bytes:
     return yaml.safe_dump(fields, allow_unicode=True).encode(errors="replace")
 
 
+@pytest.mark.slow
 @FUZZ
 @given(misfilled())
 def test_misfilled_meta_files_never_raise(data: bytes) -> None:

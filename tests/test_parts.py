@@ -235,6 +235,7 @@ def usual(sets: dict[str, Path]) -> dict[tuple[str, str], object]:
     return {(verb, name): VERBS[verb][0](sets[name]) for verb, name in CASES}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("verb", "name"), CASES)
 @settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(size=st.sampled_from([1, 700, 20_000]), chunk=st.integers(200, 20_000), held=st.booleans())
@@ -245,6 +246,7 @@ def test_any_cut_gives_the_same(
         assert usual[verb, name] == VERBS[verb][0](sets[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held", [True, False])
 def test_workers_and_kept_parts_change_nothing(
     sets: dict[str, Path], usual: dict[tuple[str, str], object], tmp_path: Path, held: bool
@@ -302,6 +304,7 @@ def test_real_questions_and_bad_ones(shared: Path) -> None:
     assert files
 
 
+@pytest.mark.slow
 def test_recordings_are_compared_with_their_labels(tmp_path: Path) -> None:
     write_tree(tmp_path, 5, seconds=6.0, clips=synth.CLIPS[:3])
     for path in tmp_path.rglob("metadata_dev/*/*.csv"):
@@ -371,6 +374,7 @@ def test_large_files_of_lines_are_split_between_lines(tmp_path: Path, monkeypatc
     assert [f"{number:03}" for number in range(100)] == ids
 
 
+@pytest.mark.slow
 def test_scores_are_the_same_in_any_cut(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     labels, system = shared / "data/starss22-labels", shared / "data/starss23-predictions/system-a-cartesian"
     (tmp_path / "ref").mkdir()
@@ -407,6 +411,7 @@ def exported(source: Path, out: Path, kind: str) -> dict[str, bytes]:
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in files}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["parquet", "webdataset", "audiofolder"])
 def test_an_export_has_the_same_bytes_for_any_cut(
     clips: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
@@ -419,6 +424,7 @@ def test_an_export_has_the_same_bytes_for_any_cut(
             assert whole == exported(clips, tmp_path / str(number), kind)
 
 
+@pytest.mark.slow
 def test_the_index_of_windows_is_the_same_anywhere(clips: Path, tmp_path: Path) -> None:
     def index() -> tuple[str, int, list[tuple[str, list[int]]]]:
         windows = seldio.windows(clips, seconds=0.3, hop=0.2, target="activity")

@@ -443,6 +443,7 @@ def test_a_set_is_counted_where_no_clip_is_named(tree: Path, tmp_path: Path, mon
     assert (tmp_path / made.path).stat().st_size > 1_000
 
 
+@pytest.mark.slow
 def test_the_command_names_what_it_wrote(tree: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     done = seldio("plot", tree, "--clip", "fold3_room6_mix002", cwd=tmp_path)

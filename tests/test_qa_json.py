@@ -126,6 +126,7 @@ def test_json_test_suite(shared: Path) -> None:
                 assert found or not reading or not reading.rows or format.write(reading.rows, reading.origin) == data
 
 
+@pytest.mark.slow
 def test_naughty_strings_pass(shared: Path) -> None:
     strings = [text for text in json.loads((shared / "corpora/blns/blns.json").read_text("utf-8")) if text]
     items: list[Row] = [

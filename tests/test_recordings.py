@@ -251,6 +251,7 @@ def test_conversions_count_recordings_not_rows(tree: Path) -> None:
     assert done.stderr.startswith("foa to mic: 1 recording, 6 files written\n")
 
 
+@pytest.mark.slow
 def test_workers_make_the_same_recordings(tmp_path: Path) -> None:
     write_tree(tmp_path / "tree", 3, seconds=2.0, media=["audio"])
     shutil.rmtree(tmp_path / "tree/mic_dev")

@@ -386,6 +386,7 @@ def test_predictions_round_trip(fields: list[dict[str, Any]]) -> None:
 PART = st.sampled_from(["instruction", "inputs", "outputs", "meta", "id", "categories", "audio", "option_a", "data", "test", "as_written"])  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.recursive(VALUE, lambda part: st.lists(part, max_size=3) | st.dictionaries(PART, part, max_size=5), max_leaves=15))  # fmt: skip
 def test_any_json(value: Any) -> None:
