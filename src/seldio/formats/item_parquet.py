@@ -280,7 +280,7 @@ class ItemParquet(ItemFormat):
 
     def writer(self, stream: BinaryIO) -> Writer:
         """See :meth:`ItemFormat.writer`."""
-        return _Writer(self, stream)
+        return _ParquetWriter(self, stream)
 
     def origin_of(self, reading: ItemReading, tell: Callable[[str], None]) -> dict[str, object] | None:
         """See :meth:`ItemFormat.origin_of`; that of any text is kept, as far as a footer has room for it."""
@@ -301,7 +301,7 @@ class ItemParquet(ItemFormat):
         return {"format": reading.format.name, "origin": kept}
 
 
-class _Writer(Writer):
+class _ParquetWriter(Writer):
     """A table written in groups of rows that are always the same, however the rows come."""
 
     format: ItemParquet

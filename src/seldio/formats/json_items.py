@@ -133,7 +133,7 @@ class JsonItems(ItemFormat):
 
     def writer(self, stream: BinaryIO) -> Writer:
         """See :meth:`ItemFormat.writer`."""
-        return _Writer(self, stream)
+        return _JsonWriter(self, stream)
 
     def texts(self, table: pa.Table, layout: Layout) -> list[str]:
         """The text of each row's record in a layout, with its lead."""
@@ -266,7 +266,7 @@ def _without_none(value: Any) -> Any:
 # --- writing and reading ---------------------------------------------------------------------------
 
 
-class _Writer(Writer):
+class _JsonWriter(Writer):
     """A file of records: texts between head and tail, with the joint of its layout."""
 
     format: JsonItems

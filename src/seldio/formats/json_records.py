@@ -16,7 +16,7 @@ from seldio.findings import Finding, Sink
 from seldio.formats.base import Place
 from seldio.formats.json_columns import Doubt, quotes_in, texts_in
 from seldio.formats.json_layout import Layout
-from seldio.formats.json_strict import LENIENT, Source
+from seldio.formats.json_strict import LENIENT, JsonSource
 from seldio.formats.json_text import JsonDocument, JsonReader
 
 Pointer = tuple[str | int, ...]
@@ -111,7 +111,7 @@ class Records:
             return Record(_at(self.document.value, self._at(number)), self.document, self._at(number))
         start, end = (int(place) for place in self._starts[number : number + 2])
         text = self.data[start : end - 1].decode()
-        return Record(LENIENT.decode(text), JsonDocument(None, Source(text, self.path, number + 1)), ())
+        return Record(LENIENT.decode(text), JsonDocument(None, JsonSource(text, self.path, number + 1)), ())
 
     @cached_property
     def _starts(self) -> np.ndarray[Any, Any]:
@@ -124,7 +124,7 @@ class Records:
     def document(self) -> JsonDocument:
         """The one document of a file that could be read."""
         text = self.data.decode()
-        return JsonDocument(LENIENT.decode(text), Source(text, self.path))
+        return JsonDocument(LENIENT.decode(text), JsonSource(text, self.path))
 
     def _of_document(self) -> Sequence[Any]:
         value = _value(self.data)

@@ -51,7 +51,7 @@ class Span(NamedTuple):
     excerpt: str
 
 
-class Problem(NamedTuple):
+class JsonProblem(NamedTuple):
     """What is wrong between two offsets; *torn*: text behind the end could have made it right."""
 
     code: str
@@ -62,7 +62,7 @@ class Problem(NamedTuple):
     torn: bool = False
 
 
-class Source:
+class JsonSource:
     """A text and where it comes from: offsets become lines and columns."""
 
     __slots__ = ("_excerpt", "_index", "_starts", "first_line", "path", "text")
@@ -90,7 +90,7 @@ class Source:
         span = self.span(offset, offset)
         return f"line {span.line:,}, column {span.column:,}"
 
-    def finding(self, what: Problem, severity: Severity | None = None) -> Finding:
+    def finding(self, what: JsonProblem, severity: Severity | None = None) -> Finding:
         """The finding for a problem; its severity is that of the rule unless one is given."""
         line, column, end_column, text, excerpt = self.span(what.start, what.end)
         return reader_rule(what.code).at(
@@ -212,7 +212,7 @@ class Walk:
     It ends at the first break of the syntax: *pos* is there, *wanted* says what should have come.
     """
 
-    def __init__(self, source: Source, *, lines: bool = False) -> None:
+    def __init__(self, source: JsonSource, *, lines: bool = False) -> None:
         self.source, self.text, self.lines = source, source.text, lines
         self.halves = LONE.search(masked(self.text)) is not None
         # Whether to leap over arrays and objects without fault (not at each of 64 levels again).
@@ -222,11 +222,11 @@ class Walk:
         self.comma = -1  # where it stands, if the last token was one
         self.open: list[tuple[int, dict[str, int]]] = []  # brackets, and the keys in them, with their offsets
 
-    def problems(self) -> Iterator[Problem]:
+    def problems(self) -> Iterator[JsonProblem]:
         """All that is wrong, in the order of the text."""
         if (nul := self.text.find("\0")) >= 0:
             message = f"{plural(self.text.count(chr(0)), 'NUL byte')} in the text"
-            yield Problem("SYN104", nul, nul + 1, message, "a power loss leaves zeros: write the file again")
+            yield JsonProblem("SYN104", nul, nul + 1, message, "a power loss leaves zeros: write the file again")
             return
         while self.pos <= len(self.text):
             self.pos = skip(self.text, self.pos)
@@ -236,7 +236,7 @@ class Walk:
                 return
             if kind in ("[", "{") and len(self.open) == MAX_DEPTH:
                 message = f"arrays and objects nested deeper than {MAX_DEPTH} levels"
-                yield Problem("SYN206", self.pos, end, message, "no data of this kind is nested so deep")
+                yield JsonProblem("SYN206", self.pos, end, message, "no data of this kind is nested so deep")
                 return
             yield from self.string_faults(end, value) if kind == "string" else self.faults(kind, end, value)
             self.advance(kind, end, value)
@@ -258,29 +258,29 @@ class Walk:
         match = _ATOM.match(self.text, self.pos)
         return (match.lastgroup or "", match.end(), match.group()) if match else ("foreign", self.pos, "")
 
-    def faults(self, kind: str, end: int, value: str) -> Sequence[Problem]:
+    def faults(self, kind: str, end: int, value: str) -> Sequence[JsonProblem]:
         """What is wrong with the content of a token that may stand where it does."""
         if kind in _CHECKED:
             check, code, message, hint = _CHECKED[kind]
             try:
                 check(value)
             except ValueError:
-                return [Problem(code, self.pos, end, message.format(clipped(value, 30)), hint)]
+                return [JsonProblem(code, self.pos, end, message.format(clipped(value, 30)), hint)]
         return ()
 
-    def string_faults(self, end: int, value: str) -> Sequence[Problem]:
+    def string_faults(self, end: int, value: str) -> Sequence[JsonProblem]:
         """Halves of surrogate pairs, and keys that stand twice."""
         found = []
         for match in LONE.finditer(masked(self.text[self.pos : end])) if self.halves else ():
             start, stop = (self.pos + offset for offset in match.span())
             message = f"{match.group()} is half of a surrogate pair, and no character"
             hint = "write the character itself, or both halves"
-            found.append(Problem("SYN205", start, stop, message, hint))
+            found.append(JsonProblem("SYN205", start, stop, message, hint))
         if self.wanted in (_KEY, _MEMBER) and value in self.open[-1][1]:
             first = self.source.place(self.open[-1][1][value])
             message = f'the key "{clipped(value)}" stands twice in its object: first in {first}'
             hint = "remove one: most readers take the last in silence"
-            found.append(Problem("SYN202", self.pos, end, message, hint))
+            found.append(JsonProblem("SYN202", self.pos, end, message, hint))
         return found
 
     def advance(self, kind: str, end: int, value: str) -> None:
@@ -301,7 +301,7 @@ class Walk:
             self.wanted = _END if not self.open else _NEXT_ITEM if in_array else _NEXT_MEMBER
         self.pos = end
 
-    def explain(self, kind: str, end: int, value: str) -> Problem:
+    def explain(self, kind: str, end: int, value: str) -> JsonProblem:
         """Why a token cannot stand where it does."""
         if kind == "nothing":
             return self.unclosed()
@@ -320,15 +320,15 @@ class Walk:
             problem = self.stray(problem.end, "a comma is missing before {}", hint)
         elif self.comma >= 0 and kind in ("]", "}"):
             hint = "remove it: nothing follows the last comma"
-            return Problem("SYN201", self.comma, self.comma + 1, f"a comma before the closing {kind}", hint)
+            return JsonProblem("SYN201", self.comma, self.comma + 1, f"a comma before the closing {kind}", hint)
         shown = clipped(self.text[self.pos : problem.end], 20)
         return problem._replace(message=problem.message.replace("{}", shown, 1))
 
-    def stray(self, end: int, message: str, hint: str | None = None, torn: bool = False) -> Problem:
+    def stray(self, end: int, message: str, hint: str | None = None, torn: bool = False) -> JsonProblem:
         """A problem with the text from here to *end*."""
-        return Problem("SYN201", self.pos, end, message, hint, torn)
+        return JsonProblem("SYN201", self.pos, end, message, hint, torn)
 
-    def foreign(self) -> Problem:
+    def foreign(self) -> JsonProblem:
         """What is no token of JSON."""
         for pattern, (message, hint) in _FOREIGN.items():
             if match := re.compile(pattern).match(self.text, self.pos):
@@ -336,34 +336,34 @@ class Walk:
                 return self.stray(match.end(), message, hint, torn)
         return self.stray(self.pos + 1, f"{{}} (U+{ord(self.text[self.pos]):04X}) cannot stand here")
 
-    def unclosed(self) -> Problem:
+    def unclosed(self) -> JsonProblem:
         """The end of the text, too early."""
         if not self.open:
-            return Problem("SYN201", 0, 0, "the file is empty", "an empty list is written []")
+            return JsonProblem("SYN201", 0, 0, "the file is empty", "an empty list is written []")
         start = self.open[-1][0]
         end = self.source.place(len(self.text.rstrip()))
         message = f"the {self.text[start]} is not closed before the end, {end}, where {self.wanted} belongs"
-        return Problem("SYN201", start, start + 1, message, _MAYBE_CUT, torn=True)
+        return JsonProblem("SYN201", start, start + 1, message, _MAYBE_CUT, torn=True)
 
-    def broken_string(self, place: int, reason: str) -> Problem:
+    def broken_string(self, place: int, reason: str) -> JsonProblem:
         """A string that the scanner gave up at *place*."""
         escape = self.text.rfind("\\", 0, place + 1)
         bad = _BAD_ESCAPE.match(self.text, escape) if "escape" in reason else None
         if bad and not _CUT_ESCAPE.match(self.text, escape):
             message = f"{clipped(bad.group())} is not an escape of JSON"
-            return Problem("SYN201", escape, bad.end(), message, "a backslash itself is written \\\\")
+            return JsonProblem("SYN201", escape, bad.end(), message, "a backslash itself is written \\\\")
         if "control" not in reason:
             return self.stray(len(self.text), "the string is never closed", _MAYBE_CUT, torn=True)
         if (character := self.text[place]) in "\r\n":
             hint = "close it with a quotation mark; a line break inside a string is written \\n"
             return self.stray(place, "the string is not closed on its line", hint)
         message = f"a control character (U+{ord(character):04X}) in a string"
-        return Problem("SYN201", place, place + 1, message, f"write {json.dumps(character)[1:-1]}")
+        return JsonProblem("SYN201", place, place + 1, message, f"write {json.dumps(character)[1:-1]}")
 
 
 def first_break(text: str) -> int | None:
     """Where the syntax of a text breaks; None where it does not."""
-    walk = Walk(Source(text))
+    walk = Walk(JsonSource(text))
     for _ in walk.problems():
         pass
     return walk.pos if walk.pos <= len(text) else None

@@ -29,8 +29,8 @@ from seldio.formats.json_strict import (
     MAX_DEPTH,
     PLAIN,
     SURROGATE,
-    Problem,
-    Source,
+    JsonProblem,
+    JsonSource,
     Span,
     Walk,
     first_break,
@@ -50,7 +50,7 @@ class JsonDocument:
 
     __slots__ = ("_members", "_source", "value")
 
-    def __init__(self, value: Any, source: Source) -> None:
+    def __init__(self, value: Any, source: JsonSource) -> None:
         self.value = value
         self._source = source
         self._members: dict[int, tuple[Any, array[int]]] = {}
@@ -79,7 +79,7 @@ class JsonDocument:
     def finding(self, code: str, message: str, pointer: tuple[str | int, ...], *, key: bool = False,
                 hint: str | None = None, severity: Severity | None = None) -> Finding:  # fmt: skip
         """A finding at the place of a value, or of its key; its severity is that of the rule unless one is given."""
-        return self._source.finding(Problem(code, *self._offsets(pointer, key), message, hint), severity)
+        return self._source.finding(JsonProblem(code, *self._offsets(pointer, key), message, hint), severity)
 
     def _offsets(self, pointer: tuple[str | int, ...], key: bool) -> tuple[int, int]:
         text = self._source.text
@@ -171,7 +171,7 @@ class JsonReader:
     def read(self, raw: bytes, line: int = 1, *, torn: bool = False) -> JsonDocument | None:
         """One document; *torn*: it is the last of its file, and no line end follows."""
         try:
-            source = Source(raw.decode(), self.path, line)
+            source = JsonSource(raw.decode(), self.path, line)
         except UnicodeDecodeError as error:
             self.undecodable(error, line, torn)
             return None
@@ -186,7 +186,7 @@ class JsonReader:
             raise ValueError
         return (CAREFUL if large_numbers(raw) else PLAIN).decode(text)
 
-    def diagnose(self, source: Source, torn: bool) -> JsonDocument | None:
+    def diagnose(self, source: JsonSource, torn: bool) -> JsonDocument | None:
         """Report all that is wrong; the document, where that is nothing but duplicate keys."""
         readable = True
         for problem in Walk(source, lines=self.lines).problems():
@@ -196,11 +196,11 @@ class JsonReader:
 
     def undecodable(self, error: UnicodeDecodeError, line: int, torn: bool) -> None:
         """Report what is not UTF-8; a character that the end of the file cuts off is a torn record."""
-        source = Source(error.object.decode(errors="replace"), self.path, line)
+        source = JsonSource(error.object.decode(errors="replace"), self.path, line)
         start = len(error.object[: error.start].decode())
         message = f"byte 0x{error.object[error.start]:02x} is not UTF-8"
         hint = "save the file as UTF-8; Latin-1 looks like this"
-        problem = Problem("SYN101", start, start + 1, message, hint)
+        problem = JsonProblem("SYN101", start, start + 1, message, hint)
         if torn and error.reason == "unexpected end of data":
             self.sink(source.finding(_torn(source)))
         else:  # as its value, the byte in Latin-1: it is no character
@@ -222,10 +222,10 @@ class JsonReader:
         try:
             value = self.strict(first, first.decode())
         except ValueError:
-            return self.spread(Source(body.decode(errors="replace"), self.path, line))
-        return self.array(JsonDocument(value, Source(first.decode(), self.path, line)))
+            return self.spread(JsonSource(body.decode(errors="replace"), self.path, line))
+        return self.array(JsonDocument(value, JsonSource(first.decode(), self.path, line)))
 
-    def spread(self, source: Source) -> bool:
+    def spread(self, source: JsonSource) -> bool:
         """Whether the first record runs over several lines, which is a finding.
 
         A torn record may seem to run on as well; but then the next line is a record of its own.
@@ -240,7 +240,7 @@ class JsonReader:
             return False
         code, what = ("SYN207", "array") if first[start] == "[" else ("SYN201", "object")
         message = f"a JSON {what} that runs over several lines, in place of one record a line"
-        self.sink(source.finding(Problem(code, start, len(first), message, _NOT_LINES)))
+        self.sink(source.finding(JsonProblem(code, start, len(first), message, _NOT_LINES)))
         return True
 
 
@@ -259,9 +259,9 @@ _WIDE = {
 }
 
 
-def _torn(source: Source) -> Problem:
+def _torn(source: JsonSource) -> JsonProblem:
     hint = "the program that wrote it was stopped: write the record again, or remove the line"
-    return Problem("SYN108", 0, len(source.text), "the last record is torn: the file ends inside it", hint)
+    return JsonProblem("SYN108", 0, len(source.text), "the last record is torn: the file ends inside it", hint)
 
 
 def dumps(value: Any, *, separators: tuple[str, str] = (", ", ": ")) -> str:

@@ -22,7 +22,7 @@ _ONE_LINE_CONTAINER = re.compile(rb'\{\s*"(?:access|data)"\s*:')
 
 
 @dataclasses.dataclass(frozen=True)
-class Problem:
+class MeraProblem:
     """What is wrong with a record, at a place inside it."""
 
     code: str
@@ -33,14 +33,14 @@ class Problem:
 
 
 @dataclasses.dataclass(frozen=True)
-class Record:
+class MeraRecord:
     """One record, the document it stands in and the way to it."""
 
     value: Any
     document: JsonDocument
     pointer: Pointer
 
-    def finding(self, problem: Problem) -> Finding:
+    def finding(self, problem: MeraProblem) -> Finding:
         """A finding about a part of the record; about the record itself where that part is absent."""
         document, where = self.document, self._known(problem.pointer)
         return document.finding(problem.code, problem.message, where, hint=problem.hint, severity=problem.severity)
@@ -60,7 +60,7 @@ class Record:
 
 
 @dataclasses.dataclass(frozen=True)
-class Layout:
+class MeraLayout:
     """How the text of a file is laid out.
 
     Args:
@@ -82,10 +82,10 @@ class Layout:
     ascii: bool = False
 
     @staticmethod
-    def of(data: bytes, shape: str, head: Mapping[str, Any]) -> Layout:
+    def of(data: bytes, shape: str, head: Mapping[str, Any]) -> MeraLayout:
         """The layout of a file."""
         found = _INDENT.search(data[:65536]) if shape != "lines" else None
-        return Layout(
+        return MeraLayout(
             shape,
             head,
             min(len(found[1]), 16) if found else None,
@@ -96,13 +96,13 @@ class Layout:
         )
 
     @staticmethod
-    def from_origin(origin: Mapping[str, object] | None, default: Layout) -> Layout:
+    def from_origin(origin: Mapping[str, object] | None, default: MeraLayout) -> MeraLayout:
         """The layout that a reading's ``origin`` describes."""
         given = (origin or {}).get("layout")
         if not isinstance(given, dict):
             return default
-        names = {field.name for field in dataclasses.fields(Layout)}
-        return Layout(**{name: value for name, value in given.items() if name in names})
+        names = {field.name for field in dataclasses.fields(MeraLayout)}
+        return MeraLayout(**{name: value for name, value in given.items() if name in names})
 
     def text(self, records: Sequence[Any], around: Callable[[Sequence[Any]], Any]) -> bytes:
         """The bytes of a file with *records*; *around* puts them into their container.
@@ -126,10 +126,10 @@ class Layout:
         return json.dumps(value, ensure_ascii=self.ascii, indent=indent, separators=separators)
 
 
-def load_lines(data: bytes, path: str, sink: Sink) -> tuple[list[Record], Layout]:
+def load_lines(data: bytes, path: str, sink: Sink) -> tuple[list[MeraRecord], MeraLayout]:
     """The records of a file with one in each line."""
-    records = [Record(document.value, document, ()) for document in json_text.parse_lines(data, path, sink)]
-    return records, Layout.of(data, "lines", {})
+    records = [MeraRecord(document.value, document, ()) for document in json_text.parse_lines(data, path, sink)]
+    return records, MeraLayout.of(data, "lines", {})
 
 
 def is_lines(data: bytes) -> bool:

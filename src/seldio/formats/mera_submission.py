@@ -14,7 +14,18 @@ from seldio.findings import Sink
 from seldio.formats import json_text
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
-from seldio.formats.mera import AS_WRITTEN, Layout, Pointer, Problem, Record, dig, id_text, id_value, is_same, kind
+from seldio.formats.mera import (
+    AS_WRITTEN,
+    MeraLayout,
+    MeraProblem,
+    MeraRecord,
+    Pointer,
+    dig,
+    id_text,
+    id_value,
+    is_same,
+    kind,
+)
 from seldio.reader_rules import reader_rule
 from seldio.schema.qa import Item, Prediction
 from seldio.text import clipped
@@ -47,7 +58,7 @@ class MeraSubmission(ItemFormat):
             return None
         given, layout = loaded
         rows: list[Prediction] = []
-        records: list[Record] = []
+        records: list[MeraRecord] = []
         left_out: list[str] = []
         for record in given:
             problems = list(_problems(record.value))
@@ -67,7 +78,7 @@ class MeraSubmission(ItemFormat):
 
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
         """See :meth:`ItemFormat.write`."""
-        layout = Layout.from_origin(origin, Layout(head={"data": {SPLIT: None}}))
+        layout = MeraLayout.from_origin(origin, MeraLayout(head={"data": {SPLIT: None}}))
         records = [_record(row) for row in rows if isinstance(row, Prediction)]
         return layout.text(records, lambda found: {**layout.head, "data": {**_splits(layout), SPLIT: found}})
 
@@ -100,17 +111,17 @@ def zipped(members: Mapping[str, bytes]) -> bytes:
     return stream.getvalue()
 
 
-def _splits(layout: Layout) -> dict[str, Any]:
+def _splits(layout: MeraLayout) -> dict[str, Any]:
     splits = layout.head.get("data")
     return dict(splits) if isinstance(splits, dict) else {}
 
 
-def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[list[Record], Layout] | None:
+def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[list[MeraRecord], MeraLayout] | None:
     value = document.value
     if isinstance(value, list):
         message = "a bare list of answers: MERA's server finds no field data in it"
         sink(document.finding("PRD117", message, (), hint=_HINT))
-        return [Record(row, document, (n,)) for n, row in enumerate(value)], Layout.of(data, "list", {})
+        return [MeraRecord(row, document, (n,)) for n, row in enumerate(value)], MeraLayout.of(data, "list", {})
     if not isinstance(value, dict) or "data" not in value:
         sink(document.finding("PRD111", "there is no field data", (), hint=_HINT))
         return None
@@ -120,24 +131,24 @@ def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[li
         sink(document.finding("PRD112", message, ("data",), hint=_HINT))
         return None
     splits = {key: None if key == SPLIT else part for key, part in value["data"].items()}
-    layout = Layout.of(data, "container", {key: splits if key == "data" else part for key, part in value.items()})
-    return [Record(row, document, ("data", SPLIT, n)) for n, row in enumerate(rows)], layout
+    layout = MeraLayout.of(data, "container", {key: splits if key == "data" else part for key, part in value.items()})
+    return [MeraRecord(row, document, ("data", SPLIT, n)) for n, row in enumerate(rows)], layout
 
 
-def _problems(value: Any) -> Iterator[Problem]:
+def _problems(value: Any) -> Iterator[MeraProblem]:
     """What is wrong with an answer: what MERA's validator asks of it."""
     if not isinstance(value, dict) or "outputs" not in value:
-        yield Problem("PRD113", "this answer has no field outputs", (), _HINT)
+        yield MeraProblem("PRD113", "this answer has no field outputs", (), _HINT)
     elif not isinstance(value["outputs"], str):
         message = f"outputs is {kind(value['outputs'])}, not a text"
-        yield Problem("PRD116", message, ("outputs",), "write the letter of the option as a text")
+        yield MeraProblem("PRD116", message, ("outputs",), "write the letter of the option as a text")
     if not isinstance(value, dict) or "meta" not in value:
-        yield Problem("PRD114", "this answer has no field meta", (), _HINT)
+        yield MeraProblem("PRD114", "this answer has no field meta", (), _HINT)
     elif not isinstance(value["meta"], dict) or "id" not in value["meta"]:
-        yield Problem("PRD115", "this answer has no id in its meta", ("meta",), _HINT)
+        yield MeraProblem("PRD115", "this answer has no id in its meta", ("meta",), _HINT)
     elif id_text(value["meta"]["id"]) is None:
         message = f"the id is {kind(value['meta']['id'])}, not a whole number"
-        yield Problem("PRD115", message, ("meta", "id"), "write the number of the question")
+        yield MeraProblem("PRD115", message, ("meta", "id"), "write the number of the question")
 
 
 def _kept(value: dict[str, Any]) -> Prediction:

@@ -23,10 +23,10 @@ from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.mera import (
     AS_WRITTEN,
-    Layout,
+    MeraLayout,
+    MeraProblem,
+    MeraRecord,
     Pointer,
-    Problem,
-    Record,
     dig,
     id_text,
     id_value,
@@ -121,13 +121,13 @@ class RuEnvAqa(ItemFormat):
         """
         items = [row for row in rows if isinstance(row, Item)]
         hidden = bool(items) and all(item.answer is None for item in items)
-        default = Layout(head={"access": "private" if hidden else "public", "data": None})
-        layout = Layout.from_origin(origin, default)
+        default = MeraLayout(head={"access": "private" if hidden else "public", "data": None})
+        layout = MeraLayout.from_origin(origin, default)
         hub = (origin or {}).get("hub") is True
         records = [self._record(item, hub, layout) for item in items]
         return layout.text(records, lambda data: {**layout.head, "data": data})
 
-    def _kept(self, value: dict[str, Any], hub: bool, layout: Layout) -> Item:
+    def _kept(self, value: dict[str, Any], hub: bool, layout: MeraLayout) -> Item:
         """The item of a record; with the record itself where writing the item would give another one."""
         item = self._item(value)
         if AS_WRITTEN not in value and is_same(self._built(item, hub, layout), value):
@@ -156,7 +156,7 @@ class RuEnvAqa(ItemFormat):
             return self.instructions[given] if given < len(self.instructions) else None
         return given  # type: ignore[no-any-return]
 
-    def _record(self, item: Item, hub: bool, layout: Layout) -> dict[str, Any]:
+    def _record(self, item: Item, hub: bool, layout: MeraLayout) -> dict[str, Any]:
         """The record of an item: as it was written, where it still says the same."""
         _check(item)
         extra = dict(item.extra or {})
@@ -168,7 +168,7 @@ class RuEnvAqa(ItemFormat):
                 return written
         return self._built(item.model_copy(update={"extra": extra}), hub, layout)
 
-    def _built(self, item: Item, hub: bool, layout: Layout) -> dict[str, Any]:
+    def _built(self, item: Item, hub: bool, layout: MeraLayout) -> dict[str, Any]:
         """The record of an item, keys in the usual order."""
         extra = dict(item.extra or {})
         number = extra.pop("instruction", None)
@@ -184,21 +184,21 @@ class RuEnvAqa(ItemFormat):
             "meta": {"id": id_value(item.id)} | ({"categories": categories} if categories else {}) | meta,
         } | extra
 
-    def _named(self, item: Item, number: Any, layout: Layout) -> Any:
+    def _named(self, item: Item, number: Any, layout: MeraLayout) -> Any:
         """An instruction as its number, if it still is that one and a source file is written; else its text."""
         if type(number) is int and self._instruction(number) == item.instruction:
             return number if layout.shape == "container" or item.instruction is None else item.instruction
         return template(len(item.options or ())) if item.instruction is None else item.instruction
 
 
-def _load(data: bytes, path: str, sink: Sink) -> tuple[list[Record], Layout] | None:
+def _load(data: bytes, path: str, sink: Sink) -> tuple[list[MeraRecord], MeraLayout] | None:
     """The records of one document: a container or a list."""
     document = json_text.parse(data, path, sink)
     if document is None:
         return None
     value = document.value
     if isinstance(value, list):
-        return [Record(row, document, (n,)) for n, row in enumerate(value)], Layout.of(data, "list", {})
+        return [MeraRecord(row, document, (n,)) for n, row in enumerate(value)], MeraLayout.of(data, "list", {})
     rows = dig(value, "data")
     if not isinstance(rows, list):
         hint = 'a file of this layout is {"access": "public", "data": [...]}'
@@ -209,10 +209,12 @@ def _load(data: bytes, path: str, sink: Sink) -> tuple[list[Record], Layout] | N
         message = f"access is {json_text.dumps(value['access'])[:40]}"
         sink(document.finding("QAI205", message, ("access",), hint="write public or private"))
     head = {key: None if key == "data" else part for key, part in value.items()}
-    return [Record(row, document, ("data", n)) for n, row in enumerate(rows)], Layout.of(data, "container", head)
+    return [MeraRecord(row, document, ("data", n)) for n, row in enumerate(rows)], MeraLayout.of(
+        data, "container", head
+    )
 
 
-def _hub_style(records: Sequence[Record]) -> bool:
+def _hub_style(records: Sequence[MeraRecord]) -> bool:
     """Whether the file comes from the Hub: options that a question lacks are null."""
     return any(
         "option_d" in inputs and inputs["option_d"] is None
@@ -221,7 +223,7 @@ def _hub_style(records: Sequence[Record]) -> bool:
     )
 
 
-def _locator(records: Sequence[Record]) -> Any:
+def _locator(records: Sequence[MeraRecord]) -> Any:
     """The way from a field of an item to its place."""
 
     def locate(row: int, field: str | None, number: int | None) -> Place:
@@ -294,75 +296,77 @@ def audio_path(audio: Any) -> str:
     return audio["path"] if isinstance(audio, dict) else audio  # type: ignore[no-any-return]
 
 
-def problems(value: Any, instructions: int, strict: bool = False) -> Iterator[Problem]:
+def problems(value: Any, instructions: int, strict: bool = False) -> Iterator[MeraProblem]:
     """What is wrong with a record; with *strict* only what makes it no record."""
     if not isinstance(value, dict):
-        yield Problem("QAI212", f"a record is {kind(value)}, not an object")
+        yield MeraProblem("QAI212", f"a record is {kind(value)}, not an object")
         return
     for key in ("inputs", "meta"):
         if not isinstance(value.get(key), dict):
             absent = key not in value
             message = f"{key} is missing" if absent else f"{key} is {kind(value[key])}, not an object"
-            yield Problem("QAI211" if absent else "QAI212", message, (key,))
+            yield MeraProblem("QAI211" if absent else "QAI212", message, (key,))
     if isinstance(value.get("inputs"), dict):
         yield from _input_problems(value["inputs"])
     if isinstance(value.get("meta"), dict):
         yield from _meta_problems(value["meta"], strict)
     if not isinstance(value.get("outputs", ""), str | None):
-        yield Problem("QAI212", f"outputs is {kind(value['outputs'])}, not a letter", ("outputs",))
+        yield MeraProblem("QAI212", f"outputs is {kind(value['outputs'])}, not a letter", ("outputs",))
     yield from _instruction_problems(value, 0 if strict else instructions)
     if "outputs" not in value and not strict:
         hint = "a hidden answer is an empty text"
-        yield Problem("QAI211", "outputs is missing", (), hint, Severity.WARNING)
+        yield MeraProblem("QAI211", "outputs is missing", (), hint, Severity.WARNING)
 
 
-def _instruction_problems(value: dict[str, Any], known: int) -> Iterator[Problem]:
+def _instruction_problems(value: dict[str, Any], known: int) -> Iterator[MeraProblem]:
     given = value.get("instruction")
     if "instruction" not in value:
-        yield Problem("QAI211", "instruction is missing")
+        yield MeraProblem("QAI211", "instruction is missing")
     elif type(given) is not int and not isinstance(given, str):
-        yield Problem("QAI212", f"instruction is {kind(given)}, not a text or a number", ("instruction",))
+        yield MeraProblem("QAI212", f"instruction is {kind(given)}, not a text or a number", ("instruction",))
     elif type(given) is int and not 0 <= given < (known or 10**6):
         hint = f"the {known} instructions count from 0" if known else "instructions count from 0"
-        yield Problem("QAI212", "there is no instruction of this number", ("instruction",), hint)
+        yield MeraProblem("QAI212", "there is no instruction of this number", ("instruction",), hint)
 
 
-def _input_problems(inputs: dict[str, Any]) -> Iterator[Problem]:
+def _input_problems(inputs: dict[str, Any]) -> Iterator[MeraProblem]:
     if not isinstance(inputs.get("question"), str):
         absent = "question" not in inputs
         message = "question is missing" if absent else f"question is {kind(inputs['question'])}, not a text"
-        yield Problem("QAI211" if absent else "QAI212", message, ("inputs", "question"))
+        yield MeraProblem("QAI211" if absent else "QAI212", message, ("inputs", "question"))
     keys = audio_keys(inputs)
     if not keys:
-        yield Problem("QAI211", "audio is missing", ("inputs",))
+        yield MeraProblem("QAI211", "audio is missing", ("inputs",))
     for key in keys:
         path = audio_path(inputs[key]) if dig(inputs, key, "path") else inputs[key]
         if not isinstance(path, str) or not path:
-            yield Problem("QAI212", f"{key} is no path", ("inputs", key))
+            yield MeraProblem("QAI212", f"{key} is no path", ("inputs", key))
     options = [inputs.get(f"option_{letter}") for letter in string.ascii_lowercase]
     for letter, text, rest in zip(string.ascii_lowercase, options, range(1, 27), strict=True):
         if text is None and any(later is not None for later in options[rest:]):
-            yield Problem("QAI212", f"option_{letter} is absent, later options are not", ("inputs", f"option_{letter}"))
+            yield MeraProblem(
+                "QAI212", f"option_{letter} is absent, later options are not", ("inputs", f"option_{letter}")
+            )
             return
         if text is not None and not isinstance(text, str):
-            yield Problem("QAI212", f"option_{letter} is {kind(text)}, not a text", ("inputs", f"option_{letter}"))
+            yield MeraProblem("QAI212", f"option_{letter} is {kind(text)}, not a text", ("inputs", f"option_{letter}"))
 
 
-def _meta_problems(meta: dict[str, Any], strict: bool) -> Iterator[Problem]:
+def _meta_problems(meta: dict[str, Any], strict: bool) -> Iterator[MeraProblem]:
     if id_text(meta.get("id")) is None:
         code, message = ("QAI212", "id is no number") if "id" in meta else ("QAI211", "id is missing")
-        yield Problem(code, message, ("meta", "id"))
+        yield MeraProblem(code, message, ("meta", "id"))
     elif isinstance(meta["id"], str) and not strict:
         hint = "MERA's tools compare ids as whole numbers"
-        yield Problem("QAI212", "id is a text, not a number", ("meta", "id"), hint, Severity.WARNING)
+        yield MeraProblem("QAI212", "id is a text, not a number", ("meta", "id"), hint, Severity.WARNING)
     categories = meta.get("categories")
     if not isinstance(categories, dict | None):
-        yield Problem("QAI212", f"categories is {kind(categories)}, not an object", ("meta", "categories"))
+        yield MeraProblem("QAI212", f"categories is {kind(categories)}, not an object", ("meta", "categories"))
         return
     for key in ("task_type", "source_dataset"):
         name = dig(categories, key)
         if not isinstance(name, str | None):
-            yield Problem("QAI212", f"{key} is {kind(name)}, not a text", ("meta", "categories", key))
+            yield MeraProblem("QAI212", f"{key} is {kind(name)}, not a text", ("meta", "categories", key))
 
 
 RUENVAQA = RuEnvAqa(
