@@ -91,26 +91,17 @@ def label_frame_of_video(frame: int, rate: Fraction = NTSC, hop: Fraction = HOP,
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """A way to choose the picture of a label frame.
+    """A way to choose the picture of a label frame."""
 
-    Args:
-        name: e.g. ``centre``.
-        title: what it does, in a sentence.
-        aim: the moment that it is meant for, counted in hops from the start of the label frame.
-        by: *nearest*: the video frame nearest to that moment; *shown*: the one on the screen just before the
-            middle of the label frame; *number*: counted, whatever the time stamps say.
-        number: the video frame of a label frame by number, from rate and hop.
-        error: what is wrong with it, as documented.
-        source: who does so.
-    """
-
-    name: str
-    title: str
-    aim: Fraction
+    name: str  # e.g. ``centre``.
+    title: str  # what it does, in a sentence
+    aim: Fraction  # the moment that it is meant for, counted in hops from the start of the label frame
+    #: *nearest*: the video frame nearest to that moment; *shown*: the one on the screen just before the middle of the
+    #: label frame; *number*: counted, whatever the time stamps say
     by: Literal["nearest", "shown", "number"]
-    number: Callable[[int, Fraction, Fraction], int]
-    error: str
-    source: str = ""
+    number: Callable[[int, Fraction, Fraction], int]  # the video frame of a label frame by number, from rate and hop
+    error: str  # what is wrong with it, as documented
+    source: str = ""  # who does so
 
     def moment(self, label_frame: int, hop: Fraction = HOP) -> Fraction:
         """The time (seconds) at which the picture ought to be taken."""

@@ -41,27 +41,16 @@ SEMANTIC_FIELDS = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
-    """One prediction beside its question and the right answer, for readers, judges and scores.
+    """One prediction beside its question and the right answer, for readers, judges and scores."""
 
-    Args:
-        id: of the question.
-        task: as ``task_name`` has it.
-        question: as it was asked.
-        answer: the right one, in full.
-        canonical_answer: its short form, where there is one.
-        meta: the right answer as numbers (``answer_meta``).
-        prediction: what the model said.
-        key: what the official program's cache knows it by.
-    """
-
-    id: str
-    task: str
-    question: str
-    answer: str
-    canonical_answer: str | None
-    meta: Mapping[str, Any]
-    prediction: str
-    key: str = ""
+    id: str  # of the question
+    task: str  # as ``task_name`` has it
+    question: str  # as it was asked
+    answer: str  # the right one, in full
+    canonical_answer: str | None  # its short form, where there is one
+    meta: Mapping[str, Any]  # the right answer as numbers (``answer_meta``)
+    prediction: str  # what the model said
+    key: str = ""  # what the official program's cache knows it by
 
 
 #: Judges many requests; None where it comes to no judgement.

@@ -69,15 +69,10 @@ _DENIED_BEHIND = re.compile(
 
 @dataclasses.dataclass(frozen=True)
 class Letter:
-    """The letter of an answer.
+    """The letter of an answer."""
 
-    Args:
-        written: as it stands in the answer.
-        rule: which rule found it: ``alone``, ``corrected``, ``answer word``, ``first`` or ``named``.
-    """
-
-    written: str
-    rule: str
+    written: str  # as it stands in the answer
+    rule: str  # which rule found it: ``alone``, ``corrected``, ``answer word``, ``first`` or ``named``
 
     @property
     def cyrillic(self) -> bool:

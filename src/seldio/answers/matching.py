@@ -107,33 +107,20 @@ _EDGES = " \t\r\n\"'“”"
 
 
 class Wer(NamedTuple):
-    """The word error rate of one reading.
+    """The word error rate of one reading."""
 
-    Args:
-        rate: errors over words of the reference; 0 or 1 where that has none.
-        errors: words put in, left out and exchanged.
-        words: of the reference.
-    """
-
-    rate: float
-    errors: int
-    words: int
+    rate: float  # errors over words of the reference; 0 or 1 where that has none
+    errors: int  # words put in, left out and exchanged
+    words: int  # of the reference
 
 
 class Transcript(NamedTuple):
-    """The reading that comes nearest to the reference.
+    """The reading that comes nearest to the reference."""
 
-    Args:
-        best: its word error rate.
-        raw: that of the whole text.
-        text: the reading.
-        number: its place among :func:`candidates`; -1 where none is better than the whole text.
-    """
-
-    best: Wer
-    raw: Wer
-    text: str
-    number: int
+    best: Wer  # its word error rate
+    raw: Wer  # that of the whole text
+    text: str  # the reading
+    number: int  # its place among :func:`candidates`; -1 where none is better than the whole text
 
 
 def words(text: str) -> list[str]:

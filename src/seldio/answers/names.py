@@ -37,17 +37,11 @@ _MOST_WORDS = 7
 
 
 class Mention(NamedTuple):
-    """A name in a text.
+    """A name in a text."""
 
-    Args:
-        name: in its one spelling, see :func:`key`.
-        start: of it in the text.
-        end: behind it.
-    """
-
-    name: str
-    start: int
-    end: int
+    name: str  # in its one spelling, see :func:`key`
+    start: int  # of it in the text
+    end: int  # behind it
 
 
 class Beside(NamedTuple):

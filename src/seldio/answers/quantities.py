@@ -116,27 +116,17 @@ _PARTS = re.compile(r"\s*(?:and\s+)?")
 
 
 class Quantity(NamedTuple):
-    """A number in a text.
+    """A number in a text."""
 
-    Args:
-        value: in degrees, metres or seconds where it has such a unit.
-        kind: of its unit; empty where it has none.
-        start: where it begins in the text.
-        end: behind its unit.
-        bound: whether it is said to be a limit, as in *less than 2 m*.
-        signed: whether a sign stands before it.
-        doubtful: whether it is denied, or compared to or counted from something else: *not 2 m*, *2 m from the bell*.
-        counts: whether it counts things: *3 steps*.
-    """
-
-    value: float
-    kind: Kind
-    start: int
-    end: int
-    bound: bool
-    signed: bool
+    value: float  # in degrees, metres or seconds where it has such a unit
+    kind: Kind  # of its unit; empty where it has none
+    start: int  # where it begins in the text
+    end: int  # behind its unit
+    bound: bool  # whether it is said to be a limit, as in *less than 2 m*
+    signed: bool  # whether a sign stands before it
+    #: whether it is denied, or compared to or counted from something else: *not 2 m*, *2 m from the bell*
     doubtful: bool
-    counts: bool = False
+    counts: bool = False  # whether it counts things: *3 steps*
 
 
 def quantities(text: str) -> list[Quantity]:

@@ -32,41 +32,25 @@ from seldio.text import printable
 
 
 class CheckedItems(NamedTuple):
-    """What a file of questions or predictions gave, or a part of one.
+    """What a file of questions or predictions gave, or a part of one."""
 
-    Args:
-        file: its number in the part.
-        outputs: whether there is a model's output among its rows.
-        lines: how many it has.
-        part: what rules for the whole file need of it; None where nothing can be read.
-        recordings: what it tells of its recordings.
-        reading: all of it, where whoever asks wants to keep it.
-    """
-
-    file: int
-    outputs: bool
+    file: int  # its number in the part
+    outputs: bool  # whether there is a model's output among its rows
     findings: tuple[Finding, ...]
-    lines: int
-    part: ItemPart | None
-    recordings: AudioPart | None
-    reading: ItemReading | None = None
+    lines: int  # how many it has
+    part: ItemPart | None  # what rules for the whole file need of it; None where nothing can be read
+    recordings: AudioPart | None  # what it tells of its recordings
+    reading: ItemReading | None = None  # all of it, where whoever asks wants to keep it
 
 
 @dataclasses.dataclass(frozen=True)
 class ItemCheck:
-    """Reads a part of questions or predictions and runs the rules for rows.
+    """Reads a part of questions or predictions and runs the rules for rows."""
 
-    Args:
-        look: finds the recordings that questions name.
-        reference: the questions that are answered, where known.
-        inside: whether the files are those of a submission to MERA, one for each task.
-        keep: keep the readings themselves.
-    """
-
-    look: Lookup
-    reference: AnyReference = None
-    inside: bool = False
-    keep: bool = False
+    look: Lookup  # finds the recordings that questions name
+    reference: AnyReference = None  # the questions that are answered, where known
+    inside: bool = False  # whether the files are those of a submission to MERA, one for each task
+    keep: bool = False  # keep the readings themselves
 
     def __call__(self, part: Part) -> tuple[list[Finding], list[CheckedItems]]:
         """What is wrong with files that cannot be opened, and what the others give."""

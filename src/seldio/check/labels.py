@@ -31,20 +31,15 @@ _FEW = 3
 
 
 class CheckedFile(NamedTuple):
-    """The rows of a clip: their file, and what a part of a reading is made of again.
-
-    Args:
-        within: the place among the clips of that file.
-        blank: whether the file holds nothing.
-    """
+    """The rows of a clip: their file, and what a part of a reading is made of again."""
 
     path: str
-    within: int
+    within: int  # the place among the clips of that file
     origin: ClipFile
     first: int
     rows: int
     readable: bool
-    blank: bool
+    blank: bool  # whether the file holds nothing
 
 
 class RowFinding(NamedTuple):
@@ -56,24 +51,17 @@ class RowFinding(NamedTuple):
 
 
 class CheckedLabels(NamedTuple):
-    """The labels of one layout in a part.
+    """The labels of one layout in a part."""
 
-    Args:
-        format: the layout, by its name where it has one that is known.
-        table: the file that it is, where that is a table of many clips.
-        kept: some columns of the rows, as a stream of Arrow.
-        reading: all of them, where whoever asks wants to keep them.
-    """
-
-    format: str | Format
+    format: str | Format  # the layout, by its name where it has one that is known
     named: bool
     evidence: str
-    table: str
+    table: str  # the file that it is, where that is a table of many clips
     files: tuple[CheckedFile, ...]
     numbers: FileNumbers
     findings: tuple[RowFinding, ...]
-    kept: bytes
-    reading: Reading | None = None
+    kept: bytes  # some columns of the rows, as a stream of Arrow
+    reading: Reading | None = None  # all of them, where whoever asks wants to keep them
 
     def thin(self) -> CheckedLabels:
         """The same without the reading."""
@@ -317,15 +305,10 @@ def _of_set(
 
 @dataclasses.dataclass(frozen=True)
 class LabelCheck:
-    """Reads a part of labels and runs the rules for rows.
+    """Reads a part of labels and runs the rules for rows."""
 
-    Args:
-        columns: those to keep; all if None.
-        keep: keep the readings themselves, whatever memory they take.
-    """
-
-    columns: tuple[str, ...] | None
-    keep: bool = False
+    columns: tuple[str, ...] | None  # those to keep; all if None
+    keep: bool = False  # keep the readings themselves, whatever memory they take
 
     def __call__(self, part: Part) -> tuple[list[Finding], list[CheckedLabels]]:
         """What is wrong with the files of *part*, and what they give."""

@@ -23,22 +23,16 @@ FAIL_ON = Severity.ERROR
 
 @dataclasses.dataclass(frozen=True)
 class Settings:
-    """What to do with findings.
+    """What to do with findings."""
 
-    Args:
-        select: prefixes of codes to keep; all if empty.
-        ignore: prefixes of codes to drop.
-        severity: other severities, by prefix of code; the longest prefix decides.
-        per_file_ignores: prefixes to drop, by pattern of path (``*`` matches ``/`` as well).
-        fail_on: the least severity that fails the run.
-        baseline: known findings, counted by fingerprint, to be left out.
-    """
-
-    select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
+    select: tuple[str, ...] = ()  # prefixes of codes to keep; all if empty
+    ignore: tuple[str, ...] = ()  # prefixes of codes to drop
+    #: other severities, by prefix of code; the longest prefix decides
     severity: Mapping[str, Severity] = dataclasses.field(default_factory=dict)
+    #: prefixes to drop, by pattern of path (``*`` matches ``/`` as well)
     per_file_ignores: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    fail_on: Severity = FAIL_ON
+    fail_on: Severity = FAIL_ON  # the least severity that fails the run
+    #: known findings, counted by fingerprint, to be left out
     baseline: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
     def applied(self, findings: Iterable[Finding]) -> Iterator[Finding]:

@@ -48,21 +48,13 @@ _OF_CLIPS = ("SUB101", "SUB111")
 
 @dataclasses.dataclass(frozen=True)
 class Examined:
-    """What was found, and what it was found in.
+    """What was found, and what it was found in."""
 
-    Args:
-        report: every finding, sorted by file, line and column, and the number of files read.
-        labels: the label files by layout.
-        recognised: the same, read.
-        items: the files with questions or predictions, read.
-        local: the files on disk behind shown paths; members of archives are not among them.
-    """
-
-    report: Report
-    labels: tuple[LabelGroup, ...]
-    recognised: tuple[Recognised, ...]
-    items: tuple[ItemReading, ...]
-    local: Mapping[str, str]
+    report: Report  # every finding, sorted by file, line and column, and the number of files read
+    labels: tuple[LabelGroup, ...]  # the label files by layout
+    recognised: tuple[Recognised, ...]  # the same, read
+    items: tuple[ItemReading, ...]  # the files with questions or predictions, read
+    local: Mapping[str, str]  # the files on disk behind shown paths; members of archives are not among them
 
 
 def validate(

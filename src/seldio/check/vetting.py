@@ -31,21 +31,15 @@ _DOUBTFUL = frozenset({"LAB313"})
 
 @dataclasses.dataclass
 class Faults:
-    """Errors in labels; those of parts of the labels add up.
+    """Errors in labels; those of parts of the labels add up."""
 
-    Args:
-        files: label files that were looked at.
-        noun: what the files are.
-        rows: what each part gave, with the part unless its reading was kept.
-        first: the first error of each rule, by its code, of labels that were judged by themselves.
-        wrong: files of these labels with such errors, by code.
-    """
-
-    files: int = 0
-    noun: str = "file"
+    files: int = 0  # label files that were looked at
+    noun: str = "file"  # what the files are
+    #: what each part gave, with the part unless its reading was kept
     rows: list[tuple[Part | None, CheckedLabels]] = dataclasses.field(default_factory=list)
+    #: the first error of each rule, by its code, of labels that were judged by themselves
     first: dict[str, Finding] = dataclasses.field(default_factory=dict)
-    wrong: Counter[str] = dataclasses.field(default_factory=Counter)
+    wrong: Counter[str] = dataclasses.field(default_factory=Counter)  # files of these labels with such errors, by code
 
     def add(self, other: Faults, part: Part | None = None) -> None:
         """Take in the errors of other labels; *part*: those that they are of, if they are :meth:`thin`."""

@@ -16,19 +16,12 @@ from seldio.errors import ExitCode, SeldioError
 
 
 class Step(NamedTuple):
-    """A command of the demo.
+    """A command of the demo."""
 
-    Args:
-        why: a line above it; none if empty.
-        line: what is run, without ``seldio``, in the demo's folder.
-        expected: the exit code it should end with.
-        media: whether it needs recordings and videos, and is left out without them.
-    """
-
-    why: str
-    line: str
-    expected: int
-    media: bool = False
+    why: str  # a line above it; none if empty
+    line: str  # what is run, without ``seldio``, in the demo's folder
+    expected: int  # the exit code it should end with
+    media: bool = False  # whether it needs recordings and videos, and is left out without them
 
 
 #: Folders with a planted fault, as :func:`seldio.synth.tree.plant` writes them.

@@ -101,21 +101,13 @@ def _scalar(field: str, value: Any) -> pa.Scalar:
 
 @dataclasses.dataclass(frozen=True)
 class Classes:
-    """The classes of a table in the target's list.
+    """The classes of a table in the target's list."""
 
-    Args:
-        ids: the target's class of each row; null where it has none.
-        names: for targets that write names, how a class is spelled where its id does not say it.
-        kept: rows whose class the target can hold.
-        lost: rows of each class that it cannot hold.
-        foreign: rows of each class that it can hold by its name alone.
-    """
-
-    ids: pa.Array
-    names: pa.Array
-    kept: Any
-    lost: Mapping[str, int]
-    foreign: Mapping[str, int]
+    ids: pa.Array  # the target's class of each row; null where it has none
+    names: pa.Array  # for targets that write names, how a class is spelled where its id does not say it
+    kept: Any  # rows whose class the target can hold
+    lost: Mapping[str, int]  # rows of each class that it cannot hold
+    foreign: Mapping[str, int]  # rows of each class that it can hold by its name alone
 
 
 def classes(table: pa.Table, source: Format, target: Format) -> Classes:

@@ -34,19 +34,12 @@ ORIGIN = "cut_from"
 
 
 class ClipSpan(NamedTuple):
-    """A part of a recording.
+    """A part of a recording."""
 
-    Args:
-        name: POSIX path of the clip's audio below the output folder.
-        recording: path of the recording, as the item has it.
-        start: where it begins in the recording, in seconds.
-        end: where it ends.
-    """
-
-    name: str
-    recording: str
-    start: float
-    end: float
+    name: str  # POSIX path of the clip's audio below the output folder
+    recording: str  # path of the recording, as the item has it
+    start: float  # where it begins in the recording, in seconds
+    end: float  # where it ends
 
 
 def cut(

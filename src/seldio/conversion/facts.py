@@ -61,22 +61,15 @@ class Columns:
 
 @dataclasses.dataclass
 class Facts:
-    """What a plan is made of.
+    """What a plan is made of."""
 
-    Args:
-        table: of the rows with what was filled in.
-        timed: of the rows as events or frames of the target.
-        counts: of rows, events and clips, by what they are counted for.
-        least: the smallest number of each kind.
-        most: the largest.
-        names: of classes and keys, in the order in which they were met, with the number of their rows.
-    """
-
-    table: Columns = dataclasses.field(default_factory=Columns)
-    timed: Columns = dataclasses.field(default_factory=Columns)
+    table: Columns = dataclasses.field(default_factory=Columns)  # of the rows with what was filled in
+    timed: Columns = dataclasses.field(default_factory=Columns)  # of the rows as events or frames of the target
+    #: of rows, events and clips, by what they are counted for
     counts: Counter[str] = dataclasses.field(default_factory=Counter)
-    least: dict[str, float] = dataclasses.field(default_factory=dict)
-    most: dict[str, float] = dataclasses.field(default_factory=dict)
+    least: dict[str, float] = dataclasses.field(default_factory=dict)  # the smallest number of each kind
+    most: dict[str, float] = dataclasses.field(default_factory=dict)  # the largest
+    #: of classes and keys, in the order in which they were met, with the number of their rows
     names: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
 
     def range(self, what: str, low: float, high: float) -> None:

@@ -110,17 +110,11 @@ def joined(found: Sequence[Recognised]) -> list[tuple[pa.Table, Format]]:
 
 @dataclasses.dataclass(frozen=True)
 class LabelInput:
-    """What was read of a source.
+    """What was read of a source."""
 
-    Args:
-        tables: one for each layout, with its format.
-        single: whether it is one label file, and no folder, archive or Parquet table.
-        faults: errors in their rows.
-    """
-
-    tables: list[tuple[pa.Table, Format]]
-    single: bool
-    faults: Faults
+    tables: list[tuple[pa.Table, Format]]  # one for each layout, with its format
+    single: bool  # whether it is one label file, and no folder, archive or Parquet table
+    faults: Faults  # errors in their rows
 
 
 def read_input(path: str | os.PathLike[str] | Source, format: Format | str | None, sink: Sink) -> LabelInput:
@@ -151,19 +145,12 @@ def read_tables(
 
 
 class SingleLayout(NamedTuple):
-    """What a source of one layout holds.
+    """What a source of one layout holds."""
 
-    Args:
-        table: the rows.
-        format: the layout.
-        alone: whether it is a single label file.
-        faults: errors in the rows.
-    """
-
-    table: pa.Table
-    format: Format
-    alone: bool
-    faults: Faults
+    table: pa.Table  # the rows
+    format: Format  # the layout
+    alone: bool  # whether it is a single label file
+    faults: Faults  # errors in the rows
 
 
 def read_single(

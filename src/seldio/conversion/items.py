@@ -94,19 +94,14 @@ def _likely(source: Source) -> list[Entry]:
 
 @dataclasses.dataclass
 class Loss:
-    """What a target cannot hold of questions or predictions, counted a part of them after the other.
+    """What a target cannot hold of questions or predictions, counted a part of them after the other."""
 
-    Args:
-        target: the format to write.
-        lost: rows that fill a field which the target cannot carry, by field.
-        altered: rows of which a field that it carries does not come back as it is.
-        missing: rows that lack what it needs.
-    """
-
-    target: ItemFormat
+    target: ItemFormat  # the format to write
+    #: rows that fill a field which the target cannot carry, by field
     lost: Counter[str] = dataclasses.field(default_factory=Counter)
+    #: rows of which a field that it carries does not come back as it is
     altered: Counter[str] = dataclasses.field(default_factory=Counter)
-    missing: Counter[str] = dataclasses.field(default_factory=Counter)
+    missing: Counter[str] = dataclasses.field(default_factory=Counter)  # rows that lack what it needs
 
     def need(self, table: pa.Table) -> None:
         """Count what is missing in *table*."""

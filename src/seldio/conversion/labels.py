@@ -49,15 +49,10 @@ Columns = tuple[tuple[str, tuple[str, ...]], ...]
 
 @dataclasses.dataclass
 class Portion:
-    """Label files that are converted together: those of a part, or all tables of labels, as these may be one.
+    """Label files that are converted together: those of a part, or all tables of labels, as these may be one."""
 
-    Args:
-        parts: what is read.
-        keep: whether what was read stays here until it is written.
-    """
-
-    parts: tuple[Part, ...]
-    keep: bool = False
+    parts: tuple[Part, ...]  # what is read
+    keep: bool = False  # whether what was read stays here until it is written
     _read: list[Recognised] | None = dataclasses.field(default=None, repr=False)
     _carried: dict[str, tuple[pa.Table, pa.Table]] = dataclasses.field(default_factory=dict, repr=False)
 
@@ -103,17 +98,11 @@ class Portion:
 
 
 class Verb(NamedTuple):
-    """What portions are converted to.
+    """What portions are converted to."""
 
-    Args:
-        target: the format to write.
-        fill: values for fields that are unknown.
-        columns: of each layout, that some portions have.
-    """
-
-    target: Format
-    fill: tuple[tuple[str, Any], ...]
-    columns: Columns = ()
+    target: Format  # the format to write
+    fill: tuple[tuple[str, Any], ...]  # values for fields that are unknown
+    columns: Columns = ()  # of each layout, that some portions have
 
     def tables(self, found: Sequence[Recognised]) -> Iterator[tuple[str, pa.Table, Format]]:
         """The tables of a portion with their formats and a key for each layout, as parts of those of all portions."""
@@ -133,31 +122,19 @@ class Verb(NamedTuple):
 
 @dataclasses.dataclass
 class LayoutSurvey:
-    """The rows of one layout; those of several portions add up.
+    """The rows of one layout; those of several portions add up."""
 
-    Args:
-        format: the layout.
-        home: that which its rows came from, if it is a table.
-        columns: that rows of any portion have.
-        partly: those of them that rows of another portion do not have.
-        facts: for the plan.
-        rows: read and to be written.
-        origin: of the rows to be written, with all files of the target.
-        names: of their clips.
-        unplanned: why no plan can be made.
-        unfit: why the target cannot take some rows.
-    """
-
-    format: Format
-    home: Format
-    columns: set[str]
-    partly: set[str] = dataclasses.field(default_factory=set)
-    facts: Facts = dataclasses.field(default_factory=Facts)
-    rows: tuple[int, int] = (0, 0)
+    format: Format  # the layout
+    home: Format  # that which its rows came from, if it is a table
+    columns: set[str]  # that rows of any portion have
+    partly: set[str] = dataclasses.field(default_factory=set)  # those of them that rows of another portion do not have
+    facts: Facts = dataclasses.field(default_factory=Facts)  # for the plan
+    rows: tuple[int, int] = (0, 0)  # read and to be written
+    #: of the rows to be written, with all files of the target
     origin: Origin = dataclasses.field(default_factory=lambda: Origin("", "", ()))
-    names: list[str] = dataclasses.field(default_factory=list)
-    unplanned: str | None = None
-    unfit: str | None = None
+    names: list[str] = dataclasses.field(default_factory=list)  # of their clips
+    unplanned: str | None = None  # why no plan can be made
+    unfit: str | None = None  # why the target cannot take some rows
 
     def add(self, other: LayoutSurvey) -> None:
         """Take in the rows of another portion."""

@@ -32,17 +32,11 @@ _EXAMPLES = {"distance": "METRES"}
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """What a conversion means for the data.
+    """What a conversion means for the data."""
 
-    Args:
-        losses: fields whose information the target cannot carry, with what is lost.
-        missing: fields that the target needs and the table lacks, with how.
-        notes: what changes without a loss: rounding, units, numbers of classes.
-    """
-
-    losses: dict[str, str]
-    missing: dict[str, str]
-    notes: list[str]
+    losses: dict[str, str]  # fields whose information the target cannot carry, with what is lost
+    missing: dict[str, str]  # fields that the target needs and the table lacks, with how
+    notes: list[str]  # what changes without a loss: rounding, units, numbers of classes
 
 
 def plan(table: pa.Table, source: Format, target: Format, fill: Mapping[str, Any] = NOTHING) -> Plan:

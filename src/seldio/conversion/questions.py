@@ -49,33 +49,19 @@ PART = 1 << 18
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class QuestionOptions:
-    """What to ask about labels.
+    """What to ask about labels."""
 
-    Args:
-        seed: another one asks in other words and chooses other items.
-        tasks: only these; all if not given.
-        window: seconds of a clip, at most 20.
-        hop: seconds from clip to clip; the window if not given.
-        margins: what must differ by how much.
-        split: written into each item.
-        per_task: at most so many of a task.
-        balance: the proportions of SO-Bench, and even answers.
-        total: so many in all; see :func:`seldio.tasks.mix.targets`.
-        audio: whether the sound of the clips is cut out and written beside the items.
-        force: whether labels in which there are errors are asked about too.
-    """
-
-    seed: int = 0
-    tasks: Sequence[str] | None = None
-    window: float = 20.0
-    hop: float | None = None
-    margins: Margins = DEFAULTS
-    split: str = "test"
-    per_task: int | None = None
-    balance: bool = False
-    total: int | None = None
-    audio: bool = False
-    force: bool = False
+    seed: int = 0  # another one asks in other words and chooses other items
+    tasks: Sequence[str] | None = None  # only these; all if not given
+    window: float = 20.0  # seconds of a clip, at most 20
+    hop: float | None = None  # seconds from clip to clip; the window if not given
+    margins: Margins = DEFAULTS  # what must differ by how much
+    split: str = "test"  # written into each item
+    per_task: int | None = None  # at most so many of a task
+    balance: bool = False  # the proportions of SO-Bench, and even answers
+    total: int | None = None  # so many in all; see :func:`seldio.tasks.mix.targets`
+    audio: bool = False  # whether the sound of the clips is cut out and written beside the items
+    force: bool = False  # whether labels in which there are errors are asked about too
 
     @property
     def selects(self) -> bool:
@@ -171,17 +157,11 @@ def encoded(item: Item, target: JsonItems) -> bytes:
 
 @dataclasses.dataclass(frozen=True)
 class CuttingSound:
-    """Cut the audio that items of the format ``items`` ask about out of recordings.
+    """Cut the audio that items of the format ``items`` ask about out of recordings."""
 
-    Args:
-        root: where the recordings are.
-        out: the folder for ``audio/``.
-        text: the format of the texts that come out.
-    """
-
-    root: str
-    out: str
-    text: str
+    root: str  # where the recordings are
+    out: str  # the folder for ``audio/``
+    text: str  # the format of the texts that come out
 
     def __call__(self, texts: Sequence[bytes]) -> tuple[list[bytes], list[str]]:
         """The items with their new audio, and what was odd about it."""

@@ -49,15 +49,10 @@ _LARGEST = 32767 / 32768
 
 @dataclasses.dataclass(frozen=True)
 class ArrayConversion(Conversion):
-    """What became of a data set tree, a file of metadata or a recording.
+    """What became of a data set tree, a file of metadata or a recording."""
 
-    Args:
-        clipped: samples that were cut off at full scale, in the recordings that were made.
-        gain: decibels by which these are louder than the filters make them.
-    """
-
-    clipped: int = 0
-    gain: float = 0.0
+    clipped: int = 0  # samples that were cut off at full scale, in the recordings that were made
+    gain: float = 0.0  # decibels by which these are louder than the filters make them
 
     def lines(self) -> Iterator[str]:
         """What was done, for people."""
@@ -261,15 +256,10 @@ class RecordingToMake(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MakingRecording:
-    """Make a recording from that of the other array, block by block, as WAV of 16 bits; all with one gain.
+    """Make a recording from that of the other array, block by block, as WAV of 16 bits; all with one gain."""
 
-    Args:
-        to: the array.
-        gain: decibels by which it becomes louder.
-    """
-
-    to: Array
-    gain: float
+    to: Array  # the array
+    gain: float  # decibels by which it becomes louder
 
     def __call__(self, wanted: RecordingToMake) -> tuple[str, WrittenSound]:
         """Write one; the name of the source, and what was clipped.

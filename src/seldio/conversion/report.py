@@ -67,20 +67,14 @@ class Conversion:
 
 @dataclasses.dataclass(frozen=True)
 class QuestionsMade(Conversion):
-    """What was asked about labels, and what was not; ``clips`` are recordings.
+    """What was asked about labels, and what was not; ``clips`` are recordings."""
 
-    Args:
-        asked: questions with one right answer, by task.
-        kept: those of them that were chosen and written.
-        skipped: candidates without one right answer, by task (``*``: whole clips) and reason.
-        refused: tasks that labels cannot answer, with the reason.
-        remarks: what the target has no place for, what was odd about the audio, and tasks of which nothing is left.
-    """
-
-    asked: Mapping[str, int]
-    kept: Mapping[str, int]
+    asked: Mapping[str, int]  # questions with one right answer, by task
+    kept: Mapping[str, int]  # those of them that were chosen and written
+    #: candidates without one right answer, by task (``*``: whole clips) and reason
     skipped: Mapping[str, Mapping[str, int]]
-    refused: Mapping[str, str]
+    refused: Mapping[str, str]  # tasks that labels cannot answer, with the reason
+    #: what the target has no place for, what was odd about the audio, and tasks of which nothing is left
     remarks: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:

@@ -31,15 +31,10 @@ PLAYED: tuple[Array, ...] = ("stereo", "foa", "mic", "audio")
 
 @dataclass(frozen=True, slots=True)
 class ClipMedia:
-    """The files of one clip.
+    """The files of one clip."""
 
-    Args:
-        clip: its row in the clip table.
-        files: by the fields of :class:`Clip`.
-    """
-
-    clip: Clip
-    files: Mapping[str, Entry]
+    clip: Clip  # its row in the clip table
+    files: Mapping[str, Entry]  # by the fields of :class:`Clip`
 
     @staticmethod
     def of(clip: Clip, entries: Mapping[str, Entry]) -> ClipMedia:

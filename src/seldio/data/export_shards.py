@@ -70,25 +70,15 @@ class Content(ABC):
 
 @dataclasses.dataclass(frozen=True)
 class FilePart:
-    """One file of an export: the part that is worked on.
+    """One file of an export: the part that is worked on."""
 
-    Args:
-        name: POSIX path below the folder of the export.
-        inputs: the files of the source that it is made of.
-        content: writes it.
-        split: the split that it belongs to.
-        origin: the file of the source that it is a copy of; None where it holds several.
-        gathered: whether its content is put together in one process, from parts that are made anywhere.
-        key: what the content depends on, as a hash.
-    """
-
-    name: str
-    inputs: tuple[Entry, ...]
-    content: Content
-    split: str | None = None
-    origin: str | None = None
-    gathered: bool = False
-    key: str = ""
+    name: str  # POSIX path below the folder of the export
+    inputs: tuple[Entry, ...]  # the files of the source that it is made of
+    content: Content  # writes it
+    split: str | None = None  # the split that it belongs to
+    origin: str | None = None  # the file of the source that it is a copy of; None where it holds several
+    gathered: bool = False  # whether its content is put together in one process, from parts that are made anywhere
+    key: str = ""  # what the content depends on, as a hash
 
     @property
     def size(self) -> int:

@@ -77,23 +77,14 @@ def features_metadata(features: Mapping[str, Feature]) -> dict[bytes, bytes]:
 
 @dataclasses.dataclass(frozen=True)
 class ClipRow:
-    """A clip and its files.
+    """A clip and its files."""
 
-    Args:
-        name: of the clip; no other one has it.
-        key: the same as a file name without a dot.
-        clip: its row in the clip table.
-        media: recordings and video by column: ``audio`` (of *array*), other arrays, ``video``.
-        array: which array ``audio`` is.
-        labels: the label file.
-    """
-
-    name: str
-    key: str
-    clip: Clip
-    media: Mapping[str, Entry]
-    array: str | None
-    labels: Entry | None
+    name: str  # of the clip; no other one has it
+    key: str  # the same as a file name without a dot
+    clip: Clip  # its row in the clip table
+    media: Mapping[str, Entry]  # recordings and video by column: ``audio`` (of *array*), other arrays, ``video``
+    array: str | None  # which array ``audio`` is
+    labels: Entry | None  # the label file
 
     @property
     def files(self) -> tuple[Entry, ...]:
@@ -260,23 +251,14 @@ _CLASS = ("class", "class_id")
 
 @dataclasses.dataclass(frozen=True)
 class ClipColumns:
-    """What rows are made with; a part of it goes along to another process.
+    """What rows are made with; a part of it goes along to another process."""
 
-    Args:
-        schema: the columns that any clip fills and their types, without metadata.
-        described: the columns as the library ``datasets`` describes them.
-        classes: how many there are.
-        embed: whether the bytes of recordings and videos are in the table.
-        events: labels by clip; None where there are none at all.
-        items: questions by clip; None where there are none at all.
-    """
-
-    schema: pa.Schema
-    described: Mapping[str, Any]
-    classes: int
-    embed: bool
-    events: Events | None
-    items: Questions | None
+    schema: pa.Schema  # the columns that any clip fills and their types, without metadata
+    described: Mapping[str, Any]  # the columns as the library ``datasets`` describes them
+    classes: int  # how many there are
+    embed: bool  # whether the bytes of recordings and videos are in the table
+    events: Events | None  # labels by clip; None where there are none at all
+    items: Questions | None  # questions by clip; None where there are none at all
 
     @staticmethod
     def of(plan: ExportPlan, embed: bool) -> ClipColumns:

@@ -55,23 +55,14 @@ _LOT_FILES, _LOT_BYTES = 64, 16 << 20
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ExportFile:
-    """One file of an export.
+    """One file of an export."""
 
-    Args:
-        name: POSIX path below the folder of the export.
-        bytes: its size.
-        sha256: of its content.
-        split: the split that it belongs to; None for what is of no split.
-        rows: clips in it, or rows of labels; 0 for what is no table.
-        origin: the file of the source that it is a copy of; None where it holds several.
-    """
-
-    name: str
-    bytes: int
-    sha256: str
-    split: str | None = None
-    rows: int = 0
-    origin: str | None = None
+    name: str  # POSIX path below the folder of the export
+    bytes: int  # its size
+    sha256: str  # of its content
+    split: str | None = None  # the split that it belongs to; None for what is of no split
+    rows: int = 0  # clips in it, or rows of labels; 0 for what is no table
+    origin: str | None = None  # the file of the source that it is a copy of; None where it holds several
 
 
 @dataclasses.dataclass(frozen=True)
@@ -440,13 +431,9 @@ _READERS: dict[tuple[str, str], Callable[[Path], Iterator[Original]]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Stored(Conversion):
-    """What an export or the way back did.
+    """What an export or the way back did."""
 
-    Args:
-        bytes: of the files written.
-    """
-
-    bytes: int = 0
+    bytes: int = 0  # of the files written
 
     def lines(self) -> Iterator[str]:
         """What was done, for people."""

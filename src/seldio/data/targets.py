@@ -37,17 +37,12 @@ TRACKS = 6
 
 @dataclass(frozen=True)
 class ClipLabels:
-    """The labels of a clip as numbers.
+    """The labels of a clip as numbers."""
 
-    Args:
-        clip: its name, for messages.
-        rows: shape (rows, fields) with the fields ``ROW_FIELDS``, in the order of the file; NaN for what is not known.
-        level: whether the layout has no elevation, as that of 2025.
-    """
-
-    clip: str
+    clip: str  # its name, for messages
+    #: shape (rows, fields) with the fields ``ROW_FIELDS``, in the order of the file; NaN for what is not known
     rows: Doubles
-    level: bool = False
+    level: bool = False  # whether the layout has no elevation, as that of 2025
 
     @staticmethod
     def of(clip: str, table: pa.Table, hop: Fraction) -> ClipLabels:

@@ -112,27 +112,16 @@ def _single(packed: Packed, unpack: _Unpacker) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What an archive says of one member.
+    """What an archive says of one member."""
 
-    Args:
-        raw: its name as it stands there.
-        mode: kind of file and rights.
-        size: bytes when unpacked.
-        packed: bytes in the archive.
-        offset: of its header.
-        start: opens it.
-        locked: whether it is encrypted.
-        at: where its bytes begin, if they lie in the archive as they are.
-    """
-
-    raw: str
-    mode: int
-    size: int
-    packed: int
-    offset: int
-    start: Callable[[], Any]
-    locked: bool = False
-    at: int | None = None
+    raw: str  # its name as it stands there
+    mode: int  # kind of file and rights
+    size: int  # bytes when unpacked
+    packed: int  # bytes in the archive
+    offset: int  # of its header
+    start: Callable[[], Any]  # opens it
+    locked: bool = False  # whether it is encrypted
+    at: int | None = None  # where its bytes begin, if they lie in the archive as they are
 
     @property
     def name(self) -> str:

@@ -29,25 +29,15 @@ Kind = Literal["file", "folder", "zip", "tar", "gzip", "stdin"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a source may ask of this machine; whatever is over a limit is a ``SAF105`` finding.
+    """What a source may ask of this machine; whatever is over a limit is a ``SAF105`` finding."""
 
-    Args:
-        file_bytes: one file, or one member of an archive, read as a whole.
-        lines_bytes: the same for JSON Lines on disk: the questions of a whole data set are one such file.
-        members: members of one archive, or files of one folder that links to folders lead to.
-        files: files of one folder.
-        total_bytes: all members of one archive together, unpacked.
-        ratio: unpacked to packed size, of what unpacks to more than 1 MiB (a compressed tar: 64 MiB).
-        name_chars: a name with its folders.
-    """
-
-    file_bytes: int = 256 * 2**20
-    lines_bytes: int = 4 * 2**30
-    members: int = 200_000
-    files: int = 5_000_000
-    total_bytes: int = 4 * 2**30
-    ratio: int = 200
-    name_chars: int = 1024
+    file_bytes: int = 256 * 2**20  # one file, or one member of an archive, read as a whole
+    lines_bytes: int = 4 * 2**30  # the same for JSON Lines on disk: the questions of a whole data set are one such file
+    members: int = 200_000  # members of one archive, or files of one folder that links to folders lead to
+    files: int = 5_000_000  # files of one folder
+    total_bytes: int = 4 * 2**30  # all members of one archive together, unpacked
+    ratio: int = 200  # unpacked to packed size, of what unpacks to more than 1 MiB (a compressed tar: 64 MiB)
+    name_chars: int = 1024  # a name with its folders
 
     def plain(self, name: str) -> int:
         """How many bytes a file on disk may have to be read as a whole."""
@@ -63,17 +53,11 @@ DEFAULTS = Limits()
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One regular file of a source.
+    """One regular file of a source."""
 
-    Args:
-        path: the file as shown to the user: ``folder/a.csv``, ``x.zip!/a.csv``, ``<stdin>``.
-        name: POSIX path relative to the source's root; for a single file its file name.
-        size: bytes when unpacked; -1 if unknown.
-    """
-
-    path: str
-    name: str
-    size: int
+    path: str  # the file as shown to the user: ``folder/a.csv``, ``x.zip!/a.csv``, ``<stdin>``
+    name: str  # POSIX path relative to the source's root; for a single file its file name
+    size: int  # bytes when unpacked; -1 if unknown
     _cap: int = field(repr=False)
     _real: str | None = field(default=None, repr=False)
     _start: Callable[[], Any] = field(default=io.BytesIO, repr=False)
@@ -173,19 +157,13 @@ def plain_file(path: str | os.PathLike[str], limits: Limits = DEFAULTS) -> Entry
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The regular files of a file, folder, archive or standard input; a context manager.
+    """The regular files of a file, folder, archive or standard input; a context manager."""
 
-    Args:
-        path: the source as the user named it.
-        kind: *tar* may be compressed; *gzip* is one file packed by gzip, bzip2 or xz.
-        entries: sorted by name, by code point (which is the byte order of UTF-8) in every locale.
-        stored: of an export the files as they lie there; *entries* are those that it was made from.
-    """
-
-    path: str
-    kind: Kind
-    entries: tuple[Entry, ...]
+    path: str  # the source as the user named it
+    kind: Kind  # *tar* may be compressed; *gzip* is one file packed by gzip, bzip2 or xz
+    entries: tuple[Entry, ...]  # sorted by name, by code point (which is the byte order of UTF-8) in every locale
     _stack: ExitStack = field(default_factory=ExitStack, repr=False, compare=False)
+    #: of an export the files as they lie there; *entries* are those that it was made from
     stored: tuple[Entry, ...] = ()
 
     def __iter__(self) -> Iterator[Entry]:

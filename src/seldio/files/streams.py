@@ -154,13 +154,9 @@ else:  # Windows, where nothing forks
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """What lies inside of a file on disk, which is opened anew each time that this is called.
+    """What lies inside of a file on disk, which is opened anew each time that this is called."""
 
-    Args:
-        real: the file, links resolved.
-    """
-
-    real: str
+    real: str  # the file, links resolved
 
     def __call__(self) -> Any:
         """A stream of it; raises OSError, or an error in ``DAMAGE``, where the file is no longer what it was."""

@@ -26,20 +26,13 @@ UNITS = {1: ("m", "metres"), 100: ("cm", "centimetres"), 1000: ("mm", "millimetr
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class TextFile:
-    """A file's content with its names.
+    """A file's content with its names."""
 
-    Args:
-        path: as shown in findings.
-        name: path below the source's root, with suffix.
-        clip: the clip it describes.
-        data: its bytes.
-        stored: its bytes on disk, where those are text in another encoding and *data* is the same in UTF-8.
-    """
-
-    path: str
-    name: str
-    clip: str
-    data: bytes
+    path: str  # as shown in findings
+    name: str  # path below the source's root, with suffix
+    clip: str  # the clip it describes
+    data: bytes  # its bytes
+    #: its bytes on disk, where those are text in another encoding and *data* is the same in UTF-8
     stored: bytes | None = None
 
 
@@ -116,19 +109,12 @@ class FileRows(ABC):
 
 @dataclasses.dataclass(frozen=True)
 class Reading:
-    """An event table with the files it came from, so that any row can be found again in its file.
+    """An event table with the files it came from, so that any row can be found again in its file."""
 
-    Args:
-        format: of the files.
-        table: their rows.
-        parts: the files.
-        whole: fields of which no cell has a decimal point.
-    """
-
-    format: Format
-    table: pa.Table
-    parts: Sequence[FileRows]
-    whole: frozenset[str] = frozenset()
+    format: Format  # of the files
+    table: pa.Table  # their rows
+    parts: Sequence[FileRows]  # the files
+    whole: frozenset[str] = frozenset()  # fields of which no cell has a decimal point
 
     @cached_property
     def _firsts(self) -> list[int]:
@@ -153,41 +139,24 @@ class Reading:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Format(ABC):
-    """One concrete file layout.
+    """One concrete file layout."""
 
-    Args:
-        name: what users type.
-        title: one line for people.
-        role: a label, a system's output, a challenge submission, or a table of any of them.
-        carries: the columns of an event table that it can hold.
-        needs: those of them that it cannot be written without.
-        vocabulary: the class list its class numbers index.
-        suffix: of its files, with the dot.
-        hop: seconds between its frames.
-        aliases: further names users may type.
-        alias_vocabularies: the class list where an alias means another one.
-        years: of the challenge, for people.
-        clip_frames: label frames of every clip, where the data set fixes them.
-        repairable: whether ``--fix`` can rewrite its files.
-        source: where the layout is documented.
-        note: what to know about it.
-    """
-
-    name: str
-    title: str
-    role: Role
-    carries: tuple[str, ...]
-    needs: tuple[str, ...] = ()
-    vocabulary: str = "starss"
-    suffix: str = ".csv"
-    hop: Fraction = clock.HOP
-    aliases: tuple[str, ...] = ()
+    name: str  # what users type
+    title: str  # one line for people
+    role: Role  # a label, a system's output, a challenge submission, or a table of any of them
+    carries: tuple[str, ...]  # the columns of an event table that it can hold
+    needs: tuple[str, ...] = ()  # those of them that it cannot be written without
+    vocabulary: str = "starss"  # the class list its class numbers index
+    suffix: str = ".csv"  # of its files, with the dot
+    hop: Fraction = clock.HOP  # seconds between its frames
+    aliases: tuple[str, ...] = ()  # further names users may type
+    #: the class list where an alias means another one
     alias_vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    years: str = ""
-    clip_frames: int | None = None
-    repairable: bool = False
-    source: str = ""
-    note: str = ""
+    years: str = ""  # of the challenge, for people
+    clip_frames: int | None = None  # label frames of every clip, where the data set fixes them
+    repairable: bool = False  # whether ``--fix`` can rewrite its files
+    source: str = ""  # where the layout is documented
+    note: str = ""  # what to know about it
 
     @abstractmethod
     def read(self, files: Sequence[TextFile], sink: Sink) -> Reading:

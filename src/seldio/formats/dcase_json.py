@@ -75,14 +75,10 @@ def clip_name(name: str) -> str:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JsonFormat(Format):
-    """The layout of 2026.
+    """The layout of 2026."""
 
-    Args:
-        metre: what one metre is written as.
-        fills: what is written for fields that a table does not carry.
-    """
-
-    metre: int = 100
+    metre: int = 100  # what one metre is written as
+    #: what is written for fields that a table does not carry
     fills: Mapping[str, int] = dataclasses.field(default_factory=lambda: {"source": 0})
 
     def read(self, files: Sequence[TextFile], sink: Sink) -> Reading:
@@ -345,17 +341,11 @@ _INDENT = re.compile(rb'[\[{]\r?\n( *)[\[{"]')
 
 @dataclasses.dataclass(frozen=True)
 class JsonLayout:
-    """How a file is written, where that is not as the official writer does it.
+    """How a file is written, where that is not as the official writer does it."""
 
-    Args:
-        indent: spaces to a level; None for all on one line.
-        order: the keys of an annotation in their order.
-        whole: keys, and the axes ``x``, ``y``, ``energy``, whose numbers have no decimal point.
-    """
-
-    indent: int | None = 2
-    order: tuple[str, ...] = tuple(KEYS)
-    whole: tuple[str, ...] = ()
+    indent: int | None = 2  # spaces to a level; None for all on one line
+    order: tuple[str, ...] = tuple(KEYS)  # the keys of an annotation in their order
+    whole: tuple[str, ...] = ()  # keys, and the axes ``x``, ``y``, ``energy``, whose numbers have no decimal point
 
     @staticmethod
     def of(data: bytes, annotations: Sequence[dict[str, Any]]) -> JsonLayout:

@@ -48,14 +48,10 @@ _LOSS = "the recordings inside the table; their paths are kept"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ItemParquet(ItemFormat):
-    """Tables of items, or of predictions.
-
-    Args:
-        texts: the formats whose records a table of another maker may hold.
-    """
+    """Tables of items, or of predictions."""
 
     suffix: str = ".parquet"
-    texts: tuple[ItemFormat, ...]
+    texts: tuple[ItemFormat, ...]  # the formats whose records a table of another maker may hold
 
     @property
     def model(self) -> type[Item | Prediction]:

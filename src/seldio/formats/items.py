@@ -24,26 +24,20 @@ Locate = Callable[[int, str | None, int | None], Place]
 
 @dataclasses.dataclass(frozen=True)
 class ItemReading:
-    """The rows of one file, with the way back to their places in it.
+    """The rows of one file, with the way back to their places in it."""
 
-    Args:
-        format: of the file.
-        path: the file, as shown to people.
-        rows: items or predictions, in file order; records that cannot be read are left out. Where they are
-            :class:`Rows`, models are made of :attr:`table` when they are asked for.
-        locate: where a field of a row stands; the whole record without a field.
-        source: what the file holds beside its rows (a container's keys, the layout of its text), or what finds it
-            out where a writer asks, see :attr:`origin`.
-        lost: what of the file is in no row, by the field that it belongs to.
-        note: takes note of how the rows are written, of a file that is read in parts.
-    """
-
-    format: ItemFormat
-    path: str
+    format: ItemFormat  # of the file
+    path: str  # the file, as shown to people
+    #: items or predictions, in file order; records that cannot be read are left out. Where they are :class:`Rows`,
+    #: models are made of :attr:`table` when they are asked for.
     rows: Sequence[Row]
-    locate: Locate
+    locate: Locate  # where a field of a row stands; the whole record without a field
+    #: what the file holds beside its rows (a container's keys, the layout of its text), or what finds it out where a
+    #: writer asks, see :attr:`origin`
     source: dict[str, object] | Callable[[], dict[str, object]] = dataclasses.field(default_factory=dict)
+    #: what of the file is in no row, by the field that it belongs to
     lost: dict[str, str] = dataclasses.field(default_factory=dict)
+    #: takes note of how the rows are written, of a file that is read in parts
     note: Callable[[AsWritten], None] | None = None
 
     @cached_property
@@ -110,33 +104,19 @@ class Writer:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ItemFormat(ABC):
-    """One concrete layout of questions or predictions.
+    """One concrete layout of questions or predictions."""
 
-    Args:
-        name: what users type.
-        title: one line for people.
-        holds: what its rows are.
-        carries: the fields of Item or Prediction that it can hold; ``extra`` where it keeps further keys.
-        needs: those of them that it cannot be written without.
-        answers: how it writes the right one of several options; None where either may stand.
-        counts: how many options a question may have; empty for any number.
-        suffix: of its files, with the dot.
-        aliases: further names.
-        source: where the layout is documented.
-        note: what to know about it.
-    """
-
-    name: str
-    title: str
-    holds: Literal["items", "predictions"]
-    carries: tuple[str, ...]
-    needs: tuple[str, ...] = ("id",)
-    answers: Answers | None = None
-    counts: tuple[int, ...] = ()
-    suffix: str = ".jsonl"
-    aliases: tuple[str, ...] = ()
-    source: str = ""
-    note: str = ""
+    name: str  # what users type
+    title: str  # one line for people
+    holds: Literal["items", "predictions"]  # what its rows are
+    carries: tuple[str, ...]  # the fields of Item or Prediction that it can hold; ``extra`` where it keeps further keys
+    needs: tuple[str, ...] = ("id",)  # those of them that it cannot be written without
+    answers: Answers | None = None  # how it writes the right one of several options; None where either may stand
+    counts: tuple[int, ...] = ()  # how many options a question may have; empty for any number
+    suffix: str = ".jsonl"  # of its files, with the dot
+    aliases: tuple[str, ...] = ()  # further names
+    source: str = ""  # where the layout is documented
+    note: str = ""  # what to know about it
 
     @abstractmethod
     def likes(self, data: bytes, name: str) -> float:

@@ -153,21 +153,13 @@ def quotes_in(data: bytes) -> int:
 
 @dataclasses.dataclass
 class Group:
-    """Records with the same keys, and the table they make.
+    """Records with the same keys, and the table they make."""
 
-    Args:
-        numbers: of the records.
-        table: their rows.
-        texts: keys and texts in them.
-        absent: useful keys that they lack.
-        numbered: whether their ids are whole numbers.
-    """
-
-    numbers: list[int]
-    table: pa.Table
-    texts: int
-    absent: tuple[str, ...]
-    numbered: bool
+    numbers: list[int]  # of the records
+    table: pa.Table  # their rows
+    texts: int  # keys and texts in them
+    absent: tuple[str, ...]  # useful keys that they lack
+    numbered: bool  # whether their ids are whole numbers
 
 
 class ColumnReader:

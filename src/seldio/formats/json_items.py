@@ -50,38 +50,26 @@ _BESIDES: dict[str, tuple[type, ...]] = {"start": _SCALARS, "end": _SCALARS, "la
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JsonItems(ItemFormat):
-    """One layout of records.
-
-    Args:
-        keys: of a record in their order, and the fields that they hold (``extra``: none of its own).
-        proofs: the same for the events that prove an answer.
-        instead: for a key, those that may stand in its place; the first that is there is read.
-        required: keys without which a record is wrong.
-        useful: keys whose absence is worth a warning, and its effect.
-        marks: the keys by which the format is told from others: all of these ("a|b" is one of two),
-        never: and none of these,
-        sure: and, for full certainty, one of these.
-        own: with one of these, which no other format has, those of *never* are taken for further keys.
-        empty: fields whose keys tell the format, with the values that say nothing, see :meth:`marked`.
-        layout: of a new file.
-        closed: whether other keys are wrong.
-        language: of all questions of the benchmark, so that no record says it.
-    """
+    """One layout of records."""
 
     carries: tuple[str, ...] = dataclasses.field(init=False, default=())  # what its keys hold
-    keys: Mapping[str, str]
-    proofs: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    keys: Mapping[str, str]  # of a record in their order, and the fields that they hold (``extra``: none of its own)
+    proofs: Mapping[str, str] = dataclasses.field(default_factory=dict)  # the same for the events that prove an answer
+    #: for a key, those that may stand in its place; the first that is there is read
     instead: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
-    required: tuple[str, ...]
+    required: tuple[str, ...]  # keys without which a record is wrong
+    #: keys whose absence is worth a warning, and its effect
     useful: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    marks: tuple[str, ...]
-    never: tuple[str, ...] = ()
-    sure: tuple[str, ...] = ()
+    marks: tuple[str, ...]  # the keys by which the format is told from others: all of these ("a|b" is one of two),
+    never: tuple[str, ...] = ()  # and none of these,
+    sure: tuple[str, ...] = ()  # and, for full certainty, one of these
+    #: with one of these, which no other format has, those of *never* are taken for further keys
     own: tuple[str, ...] = ()
+    #: fields whose keys tell the format, with the values that say nothing, see :meth:`marked`
     empty: Mapping[str, object] = dataclasses.field(default_factory=dict)
-    layout: Layout = dataclasses.field(default_factory=Layout)
-    closed: bool = False
-    language: str | None = None
+    layout: Layout = dataclasses.field(default_factory=Layout)  # of a new file
+    closed: bool = False  # whether other keys are wrong
+    language: str | None = None  # of all questions of the benchmark, so that no record says it
     besides: tuple[str, ...] = dataclasses.field(init=False, default=())
 
     def __post_init__(self) -> None:

@@ -25,31 +25,18 @@ _ESCAPED = re.compile(rb"\\u(?!00[0-7])")
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """How records become a file.
+    """How records become a file."""
 
-    Args:
-        head: the text before the records.
-        lead: what stands before each record.
-        joint: what stands between two records, before the lead of the second.
-        tail: the text behind the records.
-        indent: of a level inside a record; None for all on one line.
-        separators: behind a value and behind a key.
-        ascii: whether other characters are escaped.
-        order: of the keys of a record; others stand behind.
-        eol: the line end inside records with an indent.
-        slashes: whether they are escaped too, as pandas does.
-    """
-
-    head: str = ""
-    lead: str = ""
-    joint: str = "\n"
-    tail: str = "\n"
-    indent: str | None = None
-    separators: tuple[str, str] = (", ", ": ")
-    ascii: bool = False
-    order: tuple[str, ...] = ()
-    eol: str = "\n"
-    slashes: bool = False
+    head: str = ""  # the text before the records
+    lead: str = ""  # what stands before each record
+    joint: str = "\n"  # what stands between two records, before the lead of the second
+    tail: str = "\n"  # the text behind the records
+    indent: str | None = None  # of a level inside a record; None for all on one line
+    separators: tuple[str, str] = (", ", ": ")  # behind a value and behind a key
+    ascii: bool = False  # whether other characters are escaped
+    order: tuple[str, ...] = ()  # of the keys of a record; others stand behind
+    eol: str = "\n"  # the line end inside records with an indent
+    slashes: bool = False  # whether they are escaped too, as pandas does
 
     def styled(self, text: str, data: bytes) -> Layout:
         """This layout with the style of the file's first record."""

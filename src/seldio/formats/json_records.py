@@ -41,17 +41,11 @@ class Record(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Records that follow each other in a file.
+    """Records that follow each other in a file."""
 
-    Args:
-        first: the number of the first; of lines, blank ones are counted too.
-        values: what they hold; None where they are not surely right.
-        raws: their lines; empty for those of one document.
-    """
-
-    first: int
-    values: Sequence[Any]
-    raws: Sequence[bytes]
+    first: int  # the number of the first; of lines, blank ones are counted too
+    values: Sequence[Any]  # what they hold; None where they are not surely right
+    raws: Sequence[bytes]  # their lines; empty for those of one document
 
 
 class Records:

@@ -61,25 +61,16 @@ class MeraRecord:
 
 @dataclasses.dataclass(frozen=True)
 class MeraLayout:
-    """How the text of a file is laid out.
+    """How the text of a file is laid out."""
 
-    Args:
-        shape: ``container`` for an object around the records, ``list`` or ``lines``.
-        head: the container's other keys; in place of the records stands None.
-        indent: spaces to a level; None for all on one line.
-        compact: no spaces behind commas and colons.
-        newline: the line end.
-        end: what stands behind the value.
-        ascii: other characters are written as escapes.
-    """
-
-    shape: str = "container"
+    shape: str = "container"  # ``container`` for an object around the records, ``list`` or ``lines``
+    #: the container's other keys; in place of the records stands None
     head: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    indent: int | None = 4
-    compact: bool = False
-    newline: str = "\n"
-    end: str = ""
-    ascii: bool = False
+    indent: int | None = 4  # spaces to a level; None for all on one line
+    compact: bool = False  # no spaces behind commas and colons
+    newline: str = "\n"  # the line end
+    end: str = ""  # what stands behind the value
+    ascii: bool = False  # other characters are written as escapes
 
     @staticmethod
     def of(data: bytes, shape: str, head: Mapping[str, Any]) -> MeraLayout:

@@ -68,25 +68,17 @@ class NamedEntry(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """Files of one layout that are worked on together, anywhere.
+    """Files of one layout that are worked on together, anywhere."""
 
-    Args:
-        files: in their order.
-        layout: of labels, by a name or alias that :func:`seldio.formats.get` knows, or as it is if none does; None for
-            questions and predictions, and for files that cannot be read, which reading says.
-        questions: the layout of questions or predictions, by its name.
-        named: whether the user named the layout.
-        evidence: why the layout was chosen; empty where it was named, or where no file has a row.
-        span: the bytes of the only file that are the part, whole lines; all of it if None.
-        undecided: whether the layout of labels could not be told, which is a finding already: there is nothing to read.
-    """
-
-    files: tuple[NamedEntry, ...]
+    files: tuple[NamedEntry, ...]  # in their order
+    #: of labels, by a name or alias that :func:`seldio.formats.get` knows, or as it is if none does; None for
+    #: questions and predictions, and for files that cannot be read, which reading says
     layout: str | Format | None = None
-    questions: str | None = None
-    named: bool = False
-    evidence: str = ""
-    span: tuple[int, int] | None = None
+    questions: str | None = None  # the layout of questions or predictions, by its name
+    named: bool = False  # whether the user named the layout
+    evidence: str = ""  # why the layout was chosen; empty where it was named, or where no file has a row
+    span: tuple[int, int] | None = None  # the bytes of the only file that are the part, whole lines; all of it if None
+    #: whether the layout of labels could not be told, which is a finding already: there is nothing to read
     undecided: bool = False
     _held: Mapping[str, bytes] = dataclasses.field(default_factory=dict, repr=False, compare=False)  # by shown path
     _sound: bool = dataclasses.field(default=False, repr=False, compare=False)  # what is held was found usable as it is
@@ -247,16 +239,13 @@ def _candidates(source: Source, format: Format | ItemFormat | None, without: Pat
 
 @dataclasses.dataclass
 class _Evidence:
-    """What files hold, as far as their heads and tails tell.
+    """What files hold, as far as their heads and tails tell."""
 
-    Args:
-        labels: those of label files, or of what may be some.
-        questions: the files of questions and predictions, by format.
-        held: the content of files by path: of all of them, unless that is too much.
-    """
-
+    #: those of label files, or of what may be some
     labels: list[tuple[Entry, TextFile]] = dataclasses.field(default_factory=list)
+    #: the files of questions and predictions, by format
     questions: dict[str, list[Entry]] = dataclasses.field(default_factory=dict)
+    #: the content of files by path: of all of them, unless that is too much
     held: dict[str, bytes] = dataclasses.field(default_factory=dict)
     whole: bool = True
 

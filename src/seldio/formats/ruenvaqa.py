@@ -77,12 +77,9 @@ def template(count: int) -> str:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RuEnvAqa(ItemFormat):
-    """The layout of ruEnvAQA, and of MERA's other audio tasks with options.
+    """The layout of ruEnvAQA, and of MERA's other audio tasks with options."""
 
-    Args:
-        instructions: what the numbers of instructions stand for, where that is known; they count from 0.
-    """
-
+    #: what the numbers of instructions stand for, where that is known; they count from 0
     instructions: tuple[str, ...] = ()
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002

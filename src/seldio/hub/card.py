@@ -34,19 +34,12 @@ DERIVED = ("configs", "dataset_info", "size_categories")
 
 @dataclasses.dataclass(frozen=True)
 class About:
-    """What people say about their data, and no file tells.
+    """What people say about their data, and no file tells."""
 
-    Args:
-        license: an identifier of the Hub's list, such as ``cc-by-4.0``.
-        languages: codes such as ``en``.
-        title: what the data set is called.
-        citation: BibTeX.
-    """
-
-    license: str | None = None
-    languages: tuple[str, ...] = ()
-    title: str | None = None
-    citation: str | None = None
+    license: str | None = None  # an identifier of the Hub's list, such as ``cc-by-4.0``
+    languages: tuple[str, ...] = ()  # codes such as ``en``
+    title: str | None = None  # what the data set is called
+    citation: str | None = None  # BibTeX
 
 
 @dataclasses.dataclass(frozen=True)

@@ -56,23 +56,14 @@ class Upload:
 
 @dataclasses.dataclass(frozen=True)
 class ConfigSplit:
-    """The files of one split of a configuration.
+    """The files of one split of a configuration."""
 
-    Args:
-        config: name of the configuration.
-        split: name of the split.
-        kind: parquet, csv, json or wav (a folder of recordings with a metadata file).
-        patterns: the files, as the card names them.
-        entries: the files.
-        columns: names of the columns where the files have no header line; empty otherwise.
-    """
-
-    config: str
-    split: str
-    kind: str
-    patterns: tuple[str, ...]
-    entries: tuple[Entry, ...]
-    columns: tuple[str, ...] = ()
+    config: str  # name of the configuration
+    split: str  # name of the split
+    kind: str  # parquet, csv, json or wav (a folder of recordings with a metadata file)
+    patterns: tuple[str, ...]  # the files, as the card names them
+    entries: tuple[Entry, ...]  # the files
+    columns: tuple[str, ...] = ()  # names of the columns where the files have no header line; empty otherwise
 
 
 def config_splits(upload: Upload, examined: Examined | None, others: Collection[str] = ()) -> list[ConfigSplit]:

@@ -69,22 +69,14 @@ class PushStep:
 
 @dataclasses.dataclass(frozen=True)
 class PushPlan:
-    """What a push would do.
+    """What a push would do."""
 
-    Args:
-        head: the data set as it is now.
-        revision: the branch that is pushed to.
-        steps: every file that goes, sorted by name.
-        left_out: files of the source that stay here.
-        kept: files on the Hub that are not in the source; they stay there.
-        stale: files on the Hub that an earlier export of seldio put there and this one does not make; they go.
-    """
-
-    head: Head
-    revision: str
-    steps: tuple[PushStep, ...]
-    left_out: tuple[str, ...]
-    kept: tuple[str, ...]
+    head: Head  # the data set as it is now
+    revision: str  # the branch that is pushed to
+    steps: tuple[PushStep, ...]  # every file that goes, sorted by name
+    left_out: tuple[str, ...]  # files of the source that stay here
+    kept: tuple[str, ...]  # files on the Hub that are not in the source; they stay there
+    #: files on the Hub that an earlier export of seldio put there and this one does not make; they go
     stale: tuple[str, ...] = ()
 
     @property

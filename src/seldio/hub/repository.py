@@ -30,19 +30,12 @@ _NAME = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 @dataclasses.dataclass(frozen=True)
 class RemoteFile:
-    """One file on the Hub.
+    """One file on the Hub."""
 
-    Args:
-        name: POSIX path in the repository.
-        size: in bytes.
-        git: its git hash; of a large file that of the pointer in its place.
-        sha256: its SHA-256, for large files.
-    """
-
-    name: str
-    size: int
-    git: str
-    sha256: str | None
+    name: str  # POSIX path in the repository
+    size: int  # in bytes
+    git: str  # its git hash; of a large file that of the pointer in its place
+    sha256: str | None  # its SHA-256, for large files
 
     def hash_of(self, entry: Entry) -> FileHash | None:
         """The hash of *entry* that tells whether it has this content; None where its size tells that it has not."""
@@ -62,21 +55,13 @@ class RemoteFile:
 
 @dataclasses.dataclass(frozen=True)
 class Head:
-    """A data set at one commit.
+    """A data set at one commit."""
 
-    Args:
-        repo: ``user/name``.
-        commit: its full hash; None for a data set that does not exist yet.
-        private: whether it is; None where it does not exist yet.
-        files: by name.
-        unseen: why nothing is known of it, where the Hub could not be reached.
-    """
-
-    repo: str
-    commit: str | None = None
-    private: bool | None = None
-    files: Mapping[str, RemoteFile] = dataclasses.field(default_factory=dict)
-    unseen: str | None = None
+    repo: str  # ``user/name``
+    commit: str | None = None  # its full hash; None for a data set that does not exist yet
+    private: bool | None = None  # whether it is; None where it does not exist yet
+    files: Mapping[str, RemoteFile] = dataclasses.field(default_factory=dict)  # by name
+    unseen: str | None = None  # why nothing is known of it, where the Hub could not be reached
 
     def hash_ahead(self, entries: Iterable[Entry]) -> None:
         """Work out what :meth:`holds` needs for all of *entries*, wherever the user wants that to happen."""
@@ -174,14 +159,10 @@ _known: dict[tuple[str, int, int, int, int], str] = {}
 
 @dataclasses.dataclass(frozen=True)
 class FileHash:
-    """One of the two hashes of a file.
+    """One of the two hashes of a file."""
 
-    Args:
-        entry: the file.
-        kind: *sha256*, by which the Hub knows large files, or *git*: SHA-1 of a header with the size, and the content.
-    """
-
-    entry: Entry
+    entry: Entry  # the file
+    #: *sha256*, by which the Hub knows large files, or *git*: SHA-1 of a header with the size, and the content
     kind: Literal["sha256", "git"]
 
     @property

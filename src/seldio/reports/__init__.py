@@ -22,20 +22,14 @@ __all__ = ["OUTPUTS", "Options", "Output", "Subject", "checked", "outputs", "ren
 
 @dataclasses.dataclass(frozen=True)
 class Output:
-    """A form that reports are written in.
+    """A form that reports are written in."""
 
-    Args:
-        name: what ``--output`` calls it.
-        writer: from what is reported and :class:`Options` to pieces of text; or where that is, as
-            ``module:function``, to be imported when it is first used.
-        findings: whether it shows findings.
-        scores: whether it shows scores.
-    """
-
-    name: str
+    name: str  # what ``--output`` calls it
+    #: from what is reported and :class:`Options` to pieces of text; or where that is, as ``module:function``, to be
+    #: imported when it is first used
     writer: str | Callable[[Any, Options], Iterator[str]]
-    findings: bool = True
-    scores: bool = True
+    findings: bool = True  # whether it shows findings
+    scores: bool = True  # whether it shows scores
 
     def write(self, subject: Subject, options: Options) -> Iterator[str]:
         """*subject* piece by piece."""

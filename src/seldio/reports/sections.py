@@ -27,25 +27,16 @@ from seldio.text import listed, plural, printable
 
 
 class Section(NamedTuple):
-    """What stands together on paper; texts are printable.
+    """What stands together on paper; texts are printable."""
 
-    Args:
-        headline: what was scored, and in which profile; or what the sections behind it have in common.
-        title: what this is, in a sentence.
-        over: what the numbers of one report are over; None of what is about several, and of findings.
-        settings: options that shape the numbers.
-        urgent: notices to be read before the tables, those of several systems behind the headline of each.
-        tables: in their order.
-        notices: to be read behind them.
-    """
-
-    headline: str = ""
-    title: str = ""
-    over: str | None = None
-    settings: str = ""
+    headline: str = ""  # what was scored, and in which profile; or what the sections behind it have in common
+    title: str = ""  # what this is, in a sentence
+    over: str | None = None  # what the numbers of one report are over; None of what is about several, and of findings
+    settings: str = ""  # options that shape the numbers
+    #: notices to be read before the tables, those of several systems behind the headline of each
     urgent: Sequence[tuple[str, Sequence[Notice]]] = ()
-    tables: Sequence[Table] = ()
-    notices: Sequence[Notice] = ()
+    tables: Sequence[Table] = ()  # in their order
+    notices: Sequence[Notice] = ()  # to be read behind them
 
 
 def sections(subject: Subject, options: Options) -> list[Section]:

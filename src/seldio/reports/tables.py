@@ -40,23 +40,14 @@ Cell = str | int | float | Interval | Phrase | None
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """A column of a table.
+    """A column of a table."""
 
-    Args:
-        name: in csv and json.
-        title: for people.
-        unit: of its numbers, ``%`` for shares that are kept from 0 to 1 and shown from 0 to 100.
-        digits: decimals that are shown; json and csv keep all.
-        better: which way is better, where there is one.
-        meaning: one sentence.
-    """
-
-    name: str
-    title: str
-    unit: str = ""
-    digits: int = 3
-    better: Literal["higher", "lower"] | None = None
-    meaning: str = ""
+    name: str  # in csv and json
+    title: str  # for people
+    unit: str = ""  # of its numbers, ``%`` for shares that are kept from 0 to 1 and shown from 0 to 100
+    digits: int = 3  # decimals that are shown; json and csv keep all
+    better: Literal["higher", "lower"] | None = None  # which way is better, where there is one
+    meaning: str = ""  # one sentence
 
     @property
     def named(self) -> str:
@@ -143,19 +134,12 @@ class Table:
 
 @dataclasses.dataclass(frozen=True)
 class Notice:
-    """Something to know about what a report shows.
+    """Something to know about what a report shows."""
 
-    Args:
-        name: short and stable, e.g. ``last-frame``; none where the text says all.
-        text: what it is, how much it matters here, and what to do.
-        grave: whether the numbers may mislead without it.
-        first: whether it is to be read before the numbers, as these may be of no use.
-    """
-
-    name: str
-    text: str
-    grave: bool = False
-    first: bool = False
+    name: str  # short and stable, e.g. ``last-frame``; none where the text says all.
+    text: str  # what it is, how much it matters here, and what to do
+    grave: bool = False  # whether the numbers may mislead without it
+    first: bool = False  # whether it is to be read before the numbers, as these may be of no use
 
 
 def in_order(notices: Iterable[Notice]) -> tuple[Notice, ...]:
@@ -228,23 +212,16 @@ Subject: TypeAlias = Report | Sequence[ScoreReport]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Options:
-    """How a report is to be rendered; an output takes from this what concerns it.
+    """How a report is to be rendered; an output takes from this what concerns it."""
 
-    Args:
-        catalogue: the rules by code; a code that is missing there is shown without its name.
-        max_per_rule: how many findings of one rule are displayed to people; None for all.
-        statistics: whether findings for people end with a table by rule.
-        table: for scores as csv, the name of the one table to give; without, all of them in the long form.
-        color: whether text uses ANSI colours.
-        width: how many terminal cells a line of text may take.
-    """
-
+    #: the rules by code; a code that is missing there is shown without its name
     catalogue: Mapping[str, Rule] = dataclasses.field(default_factory=dict)
-    max_per_rule: int | None = 20
-    statistics: bool = False
+    max_per_rule: int | None = 20  # how many findings of one rule are displayed to people; None for all
+    statistics: bool = False  # whether findings for people end with a table by rule
+    #: for scores as csv, the name of the one table to give; without, all of them in the long form
     table: str | None = None
-    color: bool = False
-    width: int = 100
+    color: bool = False  # whether text uses ANSI colours
+    width: int = 100  # how many terminal cells a line of text may take
 
 
 def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Table:

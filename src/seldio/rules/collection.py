@@ -17,37 +17,25 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """What a submission is held against.
+    """What a submission is held against."""
 
-    Args:
-        path: what the user named.
-        clips: the expected clips, each with its number of label frames where the reference tells it.
-        labelled: of a reference of labels, the number of label frames of each clip up to its last label.
-    """
-
-    path: str
+    path: str  # what the user named
+    #: the expected clips, each with its number of label frames where the reference tells it
     clips: Mapping[str, int | None]
+    #: of a reference of labels, the number of label frames of each clip up to its last label
     labelled: Mapping[str, int] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
 class Collection:
-    """What the rules for submissions, packages and trees look at.
+    """What the rules for submissions, packages and trees look at."""
 
-    Args:
-        path: the source as the user named it.
-        kind: file, folder, zip, tar, gzip or stdin.
-        entries: all its files, labels or not, sorted by name.
-        readings: the label tables read from them, one for each group of one format.
-        reference: what was expected, if the user said so.
-        stored: of an export the files as they lie there, where *entries* are those that it was made from.
-    """
-
-    path: str
-    kind: str
-    entries: Sequence[Entry]
-    readings: Sequence[Reading]
-    reference: Reference | None = None
+    path: str  # the source as the user named it
+    kind: str  # file, folder, zip, tar, gzip or stdin
+    entries: Sequence[Entry]  # all its files, labels or not, sorted by name
+    readings: Sequence[Reading]  # the label tables read from them, one for each group of one format
+    reference: Reference | None = None  # what was expected, if the user said so
+    #: of an export the files as they lie there, where *entries* are those that it was made from
     stored: Sequence[Entry] = ()
 
     @staticmethod

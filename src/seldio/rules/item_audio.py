@@ -30,21 +30,15 @@ Find = Callable[[str], "Entry | None"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Expected:
-    """What a benchmark's recordings have in common; None where nothing is known.
+    """What a benchmark's recordings have in common; None where nothing is known."""
 
-    Args:
-        rate: frames a second.
-        channels: how many.
-        seconds: the longest that models hear.
-        known: the rates of recordings that were published with another one, by path.
-        aside: whether further keys ``start`` and ``end`` tell the part of the recording that is meant, as in
-            questions that seldio made without cutting the audio.
-    """
-
-    rate: int | None = None
-    channels: int | None = None
-    seconds: float | None = None
+    rate: int | None = None  # frames a second
+    channels: int | None = None  # how many
+    seconds: float | None = None  # the longest that models hear
+    #: the rates of recordings that were published with another one, by path
     known: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    #: whether further keys ``start`` and ``end`` tell the part of the recording that is meant, as in questions that
+    #: seldio made without cutting the audio
     aside: bool = False
 
 
@@ -60,21 +54,13 @@ SLACK = 0.1
 
 
 class NamedRecording(NamedTuple):
-    """A recording and where it is first named.
+    """A recording and where it is first named."""
 
-    Args:
-        path: as the first item has it, without ``./``.
-        row: number of the first item that names it.
-        number: its place among the recordings of that item.
-        probe: its header; None where it cannot be read.
-        fault: why it cannot.
-    """
-
-    path: str
-    row: int
-    number: int
-    probe: Probe | None = None
-    fault: str | None = None
+    path: str  # as the first item has it, without ``./``
+    row: int  # number of the first item that names it
+    number: int  # its place among the recordings of that item
+    probe: Probe | None = None  # its header; None where it cannot be read
+    fault: str | None = None  # why it cannot
 
 
 _ABSENT = pa.schema({"path": pa.string(), "row": pa.int64(), "number": pa.int64()})
@@ -92,17 +78,11 @@ class Late(NamedTuple):
 
 
 class AudioPart(NamedTuple):
-    """What a part of a file tells of its recordings.
+    """What a part of a file tells of its recordings."""
 
-    Args:
-        recordings: those that are there, by path.
-        absent: path, row and number of those that are not: most often all, and many.
-        late: times behind the end of a recording, by row and path.
-    """
-
-    recordings: dict[str, NamedRecording]
-    absent: pa.Table
-    late: list[tuple[int, str, Late]]
+    recordings: dict[str, NamedRecording]  # those that are there, by path
+    absent: pa.Table  # path, row and number of those that are not: most often all, and many
+    late: list[tuple[int, str, Late]]  # times behind the end of a recording, by row and path
 
     @classmethod
     def of(cls, table: ItemTable, find: Find) -> AudioPart:

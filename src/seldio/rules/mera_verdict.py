@@ -187,18 +187,12 @@ def _works(metric: Metric, right: Any, given: Any) -> bool:
 
 @dataclasses.dataclass(frozen=True)
 class MeraPackage:
-    """The archive of a submission.
+    """The archive of a submission."""
 
-    Args:
-        path: as shown to people.
-        members: its files; None where it cannot be opened.
-        tasks: what is asked for.
-        paths: of the files as shown to people, by name; below *path* where that does not say.
-    """
-
-    path: str
-    members: Mapping[str, bytes] | None
-    tasks: Sequence[str] = ("ruEnvAQA",)
+    path: str  # as shown to people
+    members: Mapping[str, bytes] | None  # its files; None where it cannot be opened
+    tasks: Sequence[str] = ("ruEnvAQA",)  # what is asked for
+    #: of the files as shown to people, by name; below *path* where that does not say
     paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def errors(self, kind: str) -> Iterator[tuple[str, str, dict[str, str]]]:

@@ -32,16 +32,12 @@ _OF = {"so-bench-predictions": "so-bench", "jasco-predictions": "jasco", "ruenva
 
 @dataclasses.dataclass(frozen=True)
 class ItemReference:
-    """The questions that predictions are held against.
+    """The questions that predictions are held against."""
 
-    Args:
-        path: what the user named.
-        questions: those of a file; None where the reference is a folder of MERA's tasks without ruEnvAQA.
-        tasks: for MERA the right outputs of each task by id, as its files have them.
-    """
-
-    path: str
+    path: str  # what the user named
+    #: those of a file; None where the reference is a folder of MERA's tasks without ruEnvAQA
     questions: ItemReading | None = None
+    #: for MERA the right outputs of each task by id, as its files have them
     tasks: Mapping[str, Mapping[Any, Any]] = dataclasses.field(default_factory=dict)
 
 

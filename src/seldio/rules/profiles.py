@@ -33,15 +33,10 @@ _FRAMES = 20
 
 @dataclasses.dataclass(frozen=True)
 class FileNumbers:
-    """The numbers of each file with rows in a part; the record that travels.
+    """The numbers of each file with rows in a part; the record that travels."""
 
-    Args:
-        columns: one value for each file, by name: ``rows``, ``azimuth.low``, ….
-        fields: the columns of the rows.
-    """
-
-    columns: Mapping[str, Values]
-    fields: tuple[str, ...]
+    columns: Mapping[str, Values]  # one value for each file, by name: ``rows``, ``azimuth.low``, …
+    fields: tuple[str, ...]  # the columns of the rows
 
     @staticmethod
     def of(labels: Labels) -> FileNumbers:

@@ -83,23 +83,14 @@ EVENT_SCHEMA = pa.schema(list(COLUMNS.items()))
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClipFile:
-    r"""The file a clip's rows came from.
+    """The file a clip's rows came from."""
 
-    Args:
-        clip: the clip's name in the table.
-        name: path of the file below the source's root, with suffix.
-        newline: ``"\n"`` or ``"\r\n"``.
-        final_newline: whether the last row ends with one.
-        frames: number of label frames, where the file tells (silent frames listed), else None.
-        extra: what the file holds beside its rows, as a json object.
-    """
-
-    clip: str
-    name: str
-    newline: str = "\n"
-    final_newline: bool = True
-    frames: int | None = None
-    extra: str | None = None
+    clip: str  # the clip's name in the table
+    name: str  # path of the file below the source's root, with suffix
+    newline: str = "\n"  # ``"\n"`` or ``"\r\n"``
+    final_newline: bool = True  # whether the last row ends with one
+    frames: int | None = None  # number of label frames, where the file tells (silent frames listed), else None
+    extra: str | None = None  # what the file holds beside its rows, as a json object
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -24,17 +24,11 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Flaw(NamedTuple):
-    """One thing wrong with a record.
+    """One thing wrong with a record."""
 
-    Args:
-        at: the field, then the keys and indices inside it.
-        kind: a field that is missing, one that the schema does not know, or a wrong value.
-        must: what the value must be, to end a sentence with: ``a number``.
-    """
-
-    at: tuple[str | int, ...]
-    kind: str
-    must: str
+    at: tuple[str | int, ...]  # the field, then the keys and indices inside it
+    kind: str  # a field that is missing, one that the schema does not know, or a wrong value
+    must: str  # what the value must be, to end a sentence with: ``a number``
 
 
 def flaws(model: type[BaseModel], values: Mapping[str, Any]) -> Iterator[Flaw]:

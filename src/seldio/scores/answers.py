@@ -31,62 +31,36 @@ Path = str | os.PathLike[str]
 
 @dataclasses.dataclass(frozen=True)
 class JudgeOptions:
-    """A language model that decides what texts do not tell.
+    """A language model that decides what texts do not tell."""
 
-    Args:
-        model: as its server names it.
-        url: of the server, down to ``/v1``.
-        cache: SQLite file of replies.
-        concurrency: calls at a time.
-        max_rpm: calls per minute.
-        price: for a million tokens in, and out.
-        currency: of the price.
-        again: ask again, whatever the cache holds.
-        timeout: seconds without a byte from the server.
-        retries: further tries of a call that failed.
-        max_tokens: of a reply.
-        temperature: of the model.
-        json_mode: ask the server for JSON; some servers refuse that.
-        dry_run: ask nothing; say what asking would take.
-    """
-
-    model: str
-    url: str
-    cache: str | None = None
-    concurrency: int = 8
-    max_rpm: float | None = None
-    price: tuple[float, float] | None = None
-    currency: str = "USD"
-    again: bool = False
-    timeout: float = 120.0
-    retries: int = 4
-    max_tokens: int = 1024
-    temperature: float = 0.0
-    json_mode: bool = True
-    dry_run: bool = False
+    model: str  # as its server names it
+    url: str  # of the server, down to ``/v1``
+    cache: str | None = None  # SQLite file of replies
+    concurrency: int = 8  # calls at a time
+    max_rpm: float | None = None  # calls per minute
+    price: tuple[float, float] | None = None  # for a million tokens in, and out
+    currency: str = "USD"  # of the price
+    again: bool = False  # ask again, whatever the cache holds
+    timeout: float = 120.0  # seconds without a byte from the server
+    retries: int = 4  # further tries of a call that failed
+    max_tokens: int = 1024  # of a reply
+    temperature: float = 0.0  # of the model
+    json_mode: bool = True  # ask the server for JSON; some servers refuse that
+    dry_run: bool = False  # ask nothing; say what asking would take
 
 
 @dataclasses.dataclass(frozen=True)
 class AnswerOptions:
-    """How predictions of questions are scored.
+    """How predictions of questions are scored."""
 
-    Args:
-        profile: name of the way of scoring; that of the questions' format by default.
-        allow_missing: score what is there where predictions are missing.
-        join: ``official`` joins predictions of SO-Bench as its program does.
-        offline: what SO-Bench decides without a judge.
-        thresholds: of SO-Bench, by name: azimuth, elevation, distance, onset, wer.
-        judge: what to ask.
-        judgements: file of judgements made elsewhere.
-    """
-
-    profile: str | None = None
-    allow_missing: bool = False
-    join: Literal["strict", "official"] = "strict"
-    offline: Literal["extract", "none", "official-fallback"] = "extract"
+    profile: str | None = None  # name of the way of scoring; that of the questions' format by default
+    allow_missing: bool = False  # score what is there where predictions are missing
+    join: Literal["strict", "official"] = "strict"  # ``official`` joins predictions of SO-Bench as its program does
+    offline: Literal["extract", "none", "official-fallback"] = "extract"  # what SO-Bench decides without a judge
+    #: of SO-Bench, by name: azimuth, elevation, distance, onset, wer
     thresholds: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    judge: JudgeOptions | None = None
-    judgements: str | None = None
+    judge: JudgeOptions | None = None  # what to ask
+    judgements: str | None = None  # file of judgements made elsewhere
 
 
 def score_answers(

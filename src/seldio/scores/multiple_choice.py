@@ -22,23 +22,15 @@ from seldio.text import listed, plural
 
 @dataclasses.dataclass(frozen=True)
 class Joined:
-    """Questions with their predictions.
+    """Questions with their predictions."""
 
-    Args:
-        pairs: each question and its prediction, in the order of the questions; None where there is none.
-        missing: ids of questions without prediction.
-        surplus: ids of predictions without question.
-        repeated: ids that stand on several predictions, of which the last counts.
-        conflicting: those of them whose predictions differ.
-        by_order: whether predictions without ids were joined line by line.
-    """
-
+    #: each question and its prediction, in the order of the questions; None where there is none
     pairs: tuple[tuple[Item, Prediction | None], ...]
-    missing: tuple[str, ...] = ()
-    surplus: tuple[str, ...] = ()
-    repeated: tuple[str, ...] = ()
-    conflicting: tuple[str, ...] = ()
-    by_order: bool = False
+    missing: tuple[str, ...] = ()  # ids of questions without prediction
+    surplus: tuple[str, ...] = ()  # ids of predictions without question
+    repeated: tuple[str, ...] = ()  # ids that stand on several predictions, of which the last counts
+    conflicting: tuple[str, ...] = ()  # those of them whose predictions differ
+    by_order: bool = False  # whether predictions without ids were joined line by line
 
     @property
     def texts(self) -> list[str]:
@@ -147,16 +139,11 @@ CHANCE = Column("chance", "chance", "%", 1, None, "expected of guessing evenly a
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """Which answers are right, by measure.
+    """Which answers are right, by measure."""
 
-    Args:
-        measures: for each column a flag for each question.
-        options: how many options each question has; 0 where it has none.
-        base: of a column whose share is not over all questions, those that it is over.
-    """
-
-    measures: Mapping[Column, Flags]
-    options: Sequence[int]
+    measures: Mapping[Column, Flags]  # for each column a flag for each question
+    options: Sequence[int]  # how many options each question has; 0 where it has none
+    #: of a column whose share is not over all questions, those that it is over
     base: Mapping[Column, Flags] = dataclasses.field(default_factory=dict)
 
     @property

@@ -22,17 +22,11 @@ _CYRILLIC_OPTION = re.compile(rf"(?<!\w)[{''.join(CYRILLIC)}](?!\w)(?=,|\s*\.)")
 
 @dataclasses.dataclass(frozen=True)
 class RuenvaqaCase:
-    """What a notice may look at.
+    """What a notice may look at."""
 
-    Args:
-        joined: questions and predictions.
-        letters: of the predictions.
-        measured: which of them are right.
-    """
-
-    joined: Joined
-    letters: Sequence[Letter | None]
-    measured: Measured
+    joined: Joined  # questions and predictions
+    letters: Sequence[Letter | None]  # of the predictions
+    measured: Measured  # which of them are right
 
     def lost(self) -> Iterator[tuple[str, str, Letter]]:
         """Text, right letter and found letter of answers that give the right one and that exact match counts wrong."""

@@ -35,18 +35,12 @@ _STILL = frozenset({3, 5, 7, 8, 10, 11})
 
 @dataclasses.dataclass(frozen=True)
 class Track:
-    """One source while it sounds: its class and number, its first label frame, and its positions.
+    """One source while it sounds: its class and number, its first label frame, and its positions."""
 
-    Args:
-        class_id: index into the STARSS vocabulary.
-        source: number of the actor, 0 for what is no actor.
-        first: label frame of the first position.
-        positions: metres, shape (frames, 3): front, left, up of the microphone, in the middle of each label frame.
-    """
-
-    class_id: int
-    source: int
-    first: int
+    class_id: int  # index into the STARSS vocabulary
+    source: int  # number of the actor, 0 for what is no actor
+    first: int  # label frame of the first position
+    #: metres, shape (frames, 3): front, left, up of the microphone, in the middle of each label frame
     positions: np.ndarray
 
     @property

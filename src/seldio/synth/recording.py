@@ -32,17 +32,12 @@ _TAIL = (1.0, 2.5)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Room:
-    """A shoebox with the array in it, all walls alike.
+    """A shoebox with the array in it, all walls alike."""
 
-    Args:
-        size: metres: depth (front to back), width, height.
-        array: where the microphones are: metres from the back wall, from the right wall, from the floor.
-        reverberation: seconds in which sound falls by 60 dB (RT60); 0 is the open.
-    """
-
-    size: tuple[float, float, float] = (7.0, 6.4, 3.0)
+    size: tuple[float, float, float] = (7.0, 6.4, 3.0)  # metres: depth (front to back), width, height
+    #: where the microphones are: metres from the back wall, from the right wall, from the floor
     array: tuple[float, float, float] = (3.6, 3.1, 1.5)
-    reverberation: float = 0.25
+    reverberation: float = 0.25  # seconds in which sound falls by 60 dB (RT60); 0 is the open
 
     def __post_init__(self) -> None:
         """Refuse rooms that cannot be."""
@@ -177,17 +172,12 @@ _HISS = 0.1
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RecordingOptions:
-    """How scenes are recorded.
+    """How scenes are recorded."""
 
-    Args:
-        room: walls and reverberation.
-        snr: decibels between the mean power while something sounds and the noise, in W; None is without noise.
-        rate: samples a second.
-    """
-
-    room: Room = dataclasses.field(default_factory=Room)
+    room: Room = dataclasses.field(default_factory=Room)  # walls and reverberation
+    #: decibels between the mean power while something sounds and the noise, in W; None is without noise
     snr: float | None = 30.0
-    rate: int = RATE
+    rate: int = RATE  # samples a second
 
     def __post_init__(self) -> None:
         """Refuse numbers that make no sense."""

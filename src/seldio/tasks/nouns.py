@@ -32,26 +32,17 @@ VERBS = {
 
 
 class Noun(NamedTuple):
-    """A class in Russian.
+    """A class in Russian."""
 
-    Args:
-        number: its bit in masks.
-        gender: m, f, n, or pl for nouns that stand in the plural.
-        name: nominative, as an option.
-        x: what sentences need, by key: ``x``, ``x_gen``, ``x_acc``, ``x_with`` (instrumental after *с* or *со*),
-            ``x_heard``, ``x_sounds``, ``x_lasts``, and the verbs capitalised.
-        y: the same for a second noun.
-        broad: whether it covers other classes.
-        series: whether one event may be a series, so that nobody can count it.
-    """
-
-    number: int
-    gender: str
-    name: str
+    number: int  # its bit in masks
+    gender: str  # m, f, n, or pl for nouns that stand in the plural
+    name: str  # nominative, as an option
+    #: what sentences need, by key: ``x``, ``x_gen``, ``x_acc``, ``x_with`` (instrumental after *с* or *со*),
+    #: ``x_heard``, ``x_sounds``, ``x_lasts``, and the verbs capitalised
     x: dict[str, str]
-    y: dict[str, str]
-    broad: bool
-    series: bool
+    y: dict[str, str]  # the same for a second noun
+    broad: bool  # whether it covers other classes
+    series: bool  # whether one event may be a series, so that nobody can count it
 
     def __hash__(self) -> int:
         return self.number
@@ -137,41 +128,26 @@ def pairs(some: tuple[Noun, ...]) -> tuple[tuple[Noun, Noun], ...]:
 
 # --- clips ---------------------------------------------------------------------------------------------------
 class Sound(NamedTuple):
-    """All that is heard of one class in a clip.
+    """All that is heard of one class in a clip."""
 
-    Args:
-        noun: its name.
-        events: by onset.
-        total: label frames in which it sounds.
-        longest: label frames of its longest event.
-        pause: label frames of its shortest pause: 0 where one event begins as another ends, below 0 where two
-            sound at once; None where there is one event.
-        audible: whether one of its events is long enough to be asked about.
-        clear: whether all are.
-    """
-
-    noun: Noun
-    events: tuple[SceneEvent, ...]
-    total: int
-    longest: int
+    noun: Noun  # its name
+    events: tuple[SceneEvent, ...]  # by onset
+    total: int  # label frames in which it sounds
+    longest: int  # label frames of its longest event
+    #: label frames of its shortest pause: 0 where one event begins as another ends, below 0 where two sound at once;
+    #: None where there is one event
     pause: int | None
-    audible: bool
-    clear: bool
+    audible: bool  # whether one of its events is long enough to be asked about
+    clear: bool  # whether all are
 
 
 class RussianClip(NamedTuple):
-    """One clip.
+    """One clip."""
 
-    Args:
-        scene: its events.
-        sounds: the classes that have a Russian name, by onset.
-        unnamed: how many have none.
-        absent: classes that the labels know and that surely do not sound; none where a class has no name.
-    """
-
-    scene: Scene
-    sounds: list[Sound]
-    unnamed: int
+    scene: Scene  # its events
+    sounds: list[Sound]  # the classes that have a Russian name, by onset
+    unnamed: int  # how many have none
+    #: classes that the labels know and that surely do not sound; none where a class has no name
     absent: tuple[Noun, ...]
 
 

@@ -27,51 +27,28 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 
 class SceneEvent(NamedTuple):
-    """One event as far as it sounds in the clip.
+    """One event as far as it sounds in the clip."""
 
-    Args:
-        number: its place in the scene.
-        name: of its class.
-        class_id: index into the vocabulary, or None.
-        source: number of the source, or None where the labels have none.
-        first: label frame (from the start of the clip) at which it begins.
-        end: label frame after its last.
-        azimuth: of the mean of its unit vectors, degrees, +90 is left; nan where a direction is not known.
-        elevation: likewise.
-        spread: the greatest angle between that mean and one of its directions, degrees.
-        distance: mean, metres; nan where one is not known.
-        reach: greatest distance less the least, metres.
-        gain: last distance less the first, metres.
-        cells: mask of the direction cells that it touches.
-        cell: the one cell that its mean lies in for sure, else -1.
-        doubled: whether one of its rows may be written twice, see :func:`seldio.schema.spans.repeated`.
-        short: whether it is shorter than is asked about.
-        unsteady: why it has no one direction; None where it has.
-        unplaced: why no direction word says where it is; None where one does.
-        low: its first row in :class:`SceneRows`.
-        high: the row after its last.
-    """
-
-    number: int
-    name: Name
-    class_id: int | None
-    source: int | None
-    first: int
-    end: int
-    azimuth: float
-    elevation: float
-    spread: float
-    distance: float
-    reach: float
-    gain: float
-    cells: int
-    cell: int
-    doubled: bool
-    short: bool
-    unsteady: str | None
-    unplaced: str | None
-    low: int
-    high: int
+    number: int  # its place in the scene
+    name: Name  # of its class
+    class_id: int | None  # index into the vocabulary, or None
+    source: int | None  # number of the source, or None where the labels have none
+    first: int  # label frame (from the start of the clip) at which it begins
+    end: int  # label frame after its last
+    azimuth: float  # of the mean of its unit vectors, degrees, +90 is left; nan where a direction is not known
+    elevation: float  # likewise
+    spread: float  # the greatest angle between that mean and one of its directions, degrees
+    distance: float  # mean, metres; nan where one is not known
+    reach: float  # greatest distance less the least, metres
+    gain: float  # last distance less the first, metres
+    cells: int  # mask of the direction cells that it touches
+    cell: int  # the one cell that its mean lies in for sure, else -1
+    doubled: bool  # whether one of its rows may be written twice, see :func:`seldio.schema.spans.repeated`
+    short: bool  # whether it is shorter than is asked about
+    unsteady: str | None  # why it has no one direction; None where it has
+    unplaced: str | None  # why no direction word says where it is; None where one does
+    low: int  # its first row in :class:`SceneRows`
+    high: int  # the row after its last
 
 
 class SceneRows(NamedTuple):
@@ -222,17 +199,11 @@ _BESIDE = {
 
 
 class Direction(NamedTuple):
-    """One cell in words.
+    """One cell in words."""
 
-    Args:
-        name: after *from*, with its article: ``the front-left and below``.
-        short: the same without the article, as canonical answers have it: ``front-left and below``.
-        place: relative to the listener: ``to the front-left and below the listener``.
-    """
-
-    name: str
-    short: str
-    place: str
+    name: str  # after *from*, with its article: ``the front-left and below``
+    short: str  # the same without the article, as canonical answers have it: ``front-left and below``
+    place: str  # relative to the listener: ``to the front-left and below the listener``
 
 
 def _place(sector: str, height: str) -> str:

@@ -55,21 +55,14 @@ READ_SOURCE = "Read the sound that is given as the answer into primary_source; d
 
 
 class Name(NamedTuple):
-    """A class in words.
+    """A class in words."""
 
-    Args:
-        label: as the vocabulary spells it.
-        plain: lower case, as a canonical answer.
-        said: in a sentence.
-        verb: is or are.
-        words: what a sentence about it needs: ``x``, ``verb``, ``Verb``, ``do``, ``Do``, ``remain``, ``sound``, ``it``,
-            ``its``.
-    """
-
-    label: str
-    plain: str
-    said: str
-    verb: str
+    label: str  # as the vocabulary spells it
+    plain: str  # lower case, as a canonical answer
+    said: str  # in a sentence
+    verb: str  # is or are
+    #: what a sentence about it needs: ``x``, ``verb``, ``Verb``, ``do``, ``Do``, ``remain``, ``sound``, ``it``,
+    #: ``its``
     words: dict[str, str]
 
 

@@ -33,34 +33,21 @@ _BLUE = "#33608c"
 
 @dataclasses.dataclass(frozen=True)
 class Statistics:
-    """What a set of labels holds.
+    """What a set of labels holds."""
 
-    Args:
-        clips: how many, silent ones too.
-        silent: clips without an event.
-        seconds: event frames of each class, in seconds, by name in the order of the vocabulary.
-        numbers: index of each of these classes, which gives its colour.
-        polyphony: seconds in which so many events sound at a time; 0 counts up to the last frame with an event
-            of each clip only, since labels do not say how long a clip is.
-        azimuth: degrees of all event frames that have a direction.
-        elevation: likewise.
-        distance: metres of those that have a distance.
-        lengths: seconds of each event.
-        rooms: clips by room, as far as their names tell.
-        splits: clips by split folder.
-    """
-
-    clips: int
-    silent: int
-    seconds: dict[str, float]
-    numbers: dict[str, int]
+    clips: int  # how many, silent ones too
+    silent: int  # clips without an event
+    seconds: dict[str, float]  # event frames of each class, in seconds, by name in the order of the vocabulary
+    numbers: dict[str, int]  # index of each of these classes, which gives its colour
+    #: seconds in which so many events sound at a time; 0 counts up to the last frame with an event of each clip only,
+    #: since labels do not say how long a clip is
     polyphony: dict[int, float]
-    azimuth: Floats
-    elevation: Floats
-    distance: Floats
-    lengths: Floats
-    rooms: dict[str, int]
-    splits: dict[str, int]
+    azimuth: Floats  # degrees of all event frames that have a direction
+    elevation: Floats  # likewise
+    distance: Floats  # metres of those that have a distance
+    lengths: Floats  # seconds of each event
+    rooms: dict[str, int]  # clips by room, as far as their names tell
+    splits: dict[str, int]  # clips by split folder
 
 
 def statistics(labels: PlottedLabels) -> Statistics:

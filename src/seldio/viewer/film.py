@@ -28,15 +28,10 @@ Share = np.ndarray[Any, np.dtype[np.uint16]]
 
 
 class Sprite(NamedTuple):
-    """A picture with how much of what is below shows through.
+    """A picture with how much of what is below shows through."""
 
-    Args:
-        colour: red, green and blue times what covers, 0 to 255 · 256, shape (height, width, 3).
-        below: what is left of the picture below, 0 to 256, shape (height, width, 1).
-    """
-
-    colour: Share
-    below: Share
+    colour: Share  # red, green and blue times what covers, 0 to 255 · 256, shape (height, width, 3)
+    below: Share  # what is left of the picture below, 0 to 256, shape (height, width, 1)
 
     @property
     def width(self) -> int:
@@ -149,21 +144,13 @@ _GROUND, _LINES, _AXES = 70, 95, 130
 
 @dataclasses.dataclass(frozen=True)
 class WrittenFilm:
-    """What was written.
+    """What was written."""
 
-    Args:
-        pictures: how many.
-        rate: pictures a second.
-        size: width and height.
-        sound: what was done to the recording, empty where nothing is heard.
-        video: whether a video is below, and not a plain panorama.
-    """
-
-    pictures: int
-    rate: Fraction
-    size: tuple[int, int]
-    sound: str
-    video: bool
+    pictures: int  # how many
+    rate: Fraction  # pictures a second
+    size: tuple[int, int]  # width and height
+    sound: str  # what was done to the recording, empty where nothing is heard
+    video: bool  # whether a video is below, and not a plain panorama
 
 
 @dataclasses.dataclass(frozen=True)

@@ -33,23 +33,16 @@ MOST_ROWS = 200_000
 
 @dataclasses.dataclass(frozen=True)
 class PageLabels:
-    """The labels or the predictions of a clip.
+    """The labels or the predictions of a clip."""
 
-    Args:
-        reading: their rows.
-        events: what is drawn, one record an event: class name ``c``, number of the class in its vocabulary
-            ``n``, source ``s``, first frame ``f``, and for each frame azimuth ``a``, elevation ``e`` (degrees)
-            and distance ``d`` (metres), null where unknown.
-        hop: seconds between frames.
-        seconds: how long the clip is by this file.
-        findings: what is wrong, all of it, as :func:`findings_of` gives it.
-    """
-
-    reading: Reading
+    reading: Reading  # their rows
+    #: what is drawn, one record an event: class name ``c``, number of the class in its vocabulary ``n``, source ``s``,
+    #: first frame ``f``, and for each frame azimuth ``a``, elevation ``e`` (degrees) and distance ``d`` (metres), null
+    #: where unknown
     events: list[dict[str, Any]]
-    hop: Fraction
-    seconds: float
-    findings: list[dict[str, Any]]
+    hop: Fraction  # seconds between frames
+    seconds: float  # how long the clip is by this file
+    findings: list[dict[str, Any]]  # what is wrong, all of it, as :func:`findings_of` gives it
 
 
 def side(source: str | Source, format: str | None) -> PageLabels:

@@ -57,25 +57,15 @@ class PlottedLabels:
 
 @dataclasses.dataclass(frozen=True)
 class EventTrack:
-    """One event.
+    """One event."""
 
-    Args:
-        name: of its class.
-        class_id: index into the vocabulary, None where the class has only a name.
-        source: number of the source, None where the labels have none.
-        frames: label frames, ascending, without a gap.
-        azimuth: of each frame, degrees, +90 is left; nan where it is not known.
-        elevation: likewise.
-        hop: seconds between frames.
-    """
-
-    name: str
-    class_id: int | None
-    source: int | None
-    frames: Ints
-    azimuth: Floats
-    elevation: Floats
-    hop: Fraction
+    name: str  # of its class
+    class_id: int | None  # index into the vocabulary, None where the class has only a name
+    source: int | None  # number of the source, None where the labels have none
+    frames: Ints  # label frames, ascending, without a gap
+    azimuth: Floats  # of each frame, degrees, +90 is left; nan where it is not known
+    elevation: Floats  # likewise
+    hop: Fraction  # seconds between frames
 
     @property
     def onset(self) -> float:

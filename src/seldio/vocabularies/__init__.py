@@ -24,19 +24,12 @@ def spelling(name: str) -> str:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A class list.
+    """A class list."""
 
-    Args:
-        name: e.g. ``starss``.
-        title: whose list it is.
-        source: where it is published.
-        classes: the spellings of each class, the published name first; empty where the name of an
-            index is not known.
-    """
-
-    name: str
-    title: str
-    source: str
+    name: str  # e.g. ``starss``.
+    title: str  # whose list it is
+    source: str  # where it is published
+    #: the spellings of each class, the published name first; empty where the name of an index is not known
     classes: tuple[tuple[str, ...], ...]
 
     def __len__(self) -> int:

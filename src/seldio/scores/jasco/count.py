@@ -40,21 +40,13 @@ ITEMS = 80
 
 @dataclasses.dataclass(frozen=True)
 class Coverage:
-    """What a file lacks.
+    """What a file lacks."""
 
-    Args:
-        items: ids that are to be answered.
-        missing: those without any row.
-        incomplete: those with some of the eight instructions, and how many they lack.
-        other_prompts: rows with an instruction that is not JASCO's.
-        other_answers: rows whose right answer is not that of the questions.
-    """
-
-    items: tuple[str, ...]
-    missing: tuple[str, ...]
-    incomplete: dict[str, int]
-    other_prompts: int
-    other_answers: int
+    items: tuple[str, ...]  # ids that are to be answered
+    missing: tuple[str, ...]  # those without any row
+    incomplete: dict[str, int]  # those with some of the eight instructions, and how many they lack
+    other_prompts: int  # rows with an instruction that is not JASCO's
+    other_answers: int  # rows whose right answer is not that of the questions
 
     @property
     def lacking(self) -> list[str]:
@@ -144,25 +136,16 @@ class JudgedRow(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Official:
-    """What ``eval.py`` comes to.
+    """What ``eval.py`` comes to."""
 
-    Args:
-        best_mean: None where it crashes before.
-        shares: of Audio-, Both- and Speech-Oriented, among rows with one of these; None where it crashes before.
-        crash: the exception that it ends with, as Python writes it.
-        reasked: rows for which it asks the judge a second time.
-        stale: rows that are scored with the rating of another row.
-        points: of each row that it looked at, by number of the row.
-        orientations: likewise; None is its ``?``.
-    """
-
-    best_mean: float | None
+    best_mean: float | None  # None where it crashes before
+    #: of Audio-, Both- and Speech-Oriented, among rows with one of these; None where it crashes before
     shares: tuple[float, float, float] | None
-    crash: str | None
-    reasked: tuple[int, ...]
-    stale: tuple[int, ...]
-    points: dict[int, int]
-    orientations: dict[int, Orientation | None]
+    crash: str | None  # the exception that it ends with, as Python writes it
+    reasked: tuple[int, ...]  # rows for which it asks the judge a second time
+    stale: tuple[int, ...]  # rows that are scored with the rating of another row
+    points: dict[int, int]  # of each row that it looked at, by number of the row
+    orientations: dict[int, Orientation | None]  # likewise; None is its ``?``
 
     def printed(self) -> str:
         """The lines that it prints."""
@@ -299,23 +282,14 @@ class AnswerMarks:
 
 @dataclasses.dataclass(frozen=True)
 class JascoCase:
-    """A judged file.
+    """A judged file."""
 
-    Args:
-        rows: a model's outputs.
-        texts: the judge's, of each row.
-        read: the corrected reading of each text.
-        official: what ``eval.py`` comes to, its second calls answered as the corrected reading understands them.
-        official_least: the same with no second call understood.
-        covered: what the file lacks.
-    """
-
-    rows: Sequence[Prediction]
-    texts: Sequence[str]
-    read: Sequence[Judged]
-    official: Official
-    official_least: Official
-    covered: Coverage
+    rows: Sequence[Prediction]  # a model's outputs
+    texts: Sequence[str]  # the judge's, of each row
+    read: Sequence[Judged]  # the corrected reading of each text
+    official: Official  # what ``eval.py`` comes to, its second calls answered as the corrected reading understands them
+    official_least: Official  # the same with no second call understood
+    covered: Coverage  # what the file lacks
 
     @property
     def items(self) -> dict[str, list[int]]:

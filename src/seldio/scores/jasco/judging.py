@@ -23,17 +23,11 @@ Orientation = Literal["A", "S", "G", "N"]
 
 
 class Judged(NamedTuple):
-    """What a judge decided.
+    """What a judge decided."""
 
-    Args:
-        rating: 0, 1 or 2; None where none is given.
-        orientation: None where none is given; ``eval.py`` then asks the judge once more.
-        scale: the upper end of a scale that the judge made up, as in ``2 (out of 10)``.
-    """
-
-    rating: int | None
-    orientation: Orientation | None
-    scale: int | None = None
+    rating: int | None  # 0, 1 or 2; None where none is given
+    orientation: Orientation | None  # None where none is given; ``eval.py`` then asks the judge once more
+    scale: int | None = None  # the upper end of a scale that the judge made up, as in ``2 (out of 10)``
 
     @property
     def complete(self) -> bool:

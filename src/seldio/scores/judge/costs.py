@@ -17,18 +17,13 @@ from seldio.text import clipped, plural
 class Price:
     """Money per million tokens; None where it is not known.
 
-    Args:
-        tokens_in: for those that are sent.
-        tokens_out: for those that are received.
-        currency: its ISO 4217 code.
-
     Raises:
         UsageError: a price is negative or no number, only one is given, or the currency is no code.
     """
 
-    tokens_in: float | None = None
-    tokens_out: float | None = None
-    currency: str = "USD"
+    tokens_in: float | None = None  # for those that are sent
+    tokens_out: float | None = None  # for those that are received
+    currency: str = "USD"  # its ISO 4217 code
 
     def __post_init__(self) -> None:
         given = [price for price in (self.tokens_in, self.tokens_out) if price is not None]
@@ -46,37 +41,22 @@ class Price:
 
 @dataclasses.dataclass
 class JudgeTally:
-    """Counts of a run.
+    """Counts of a run."""
 
-    Args:
-        price: of its tokens.
-        asked: requests.
-        cached: of these, those whose reply was in the cache.
-        repeated: those that were word for word the same as one before, and sent once.
-        verdicts: those with a verdict.
-        no_verdict: those with a reply that could not be read.
-        failed: those that the server did not answer.
-        calls: to the server that came back with a reply.
-        tokens_in: sent, as the server counts.
-        tokens_out: received.
-        uncounted: calls for which the server did not count tokens: cost is higher than it says.
-        models: how often which model replied, by the name that the server gave.
-        errors: why there was no verdict, and how often.
-    """
-
-    price: Price = Price()
-    asked: int = 0
-    cached: int = 0
-    repeated: int = 0
-    verdicts: int = 0
-    no_verdict: int = 0
-    failed: int = 0
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    uncounted: int = 0
+    price: Price = Price()  # of its tokens
+    asked: int = 0  # requests
+    cached: int = 0  # of these, those whose reply was in the cache
+    repeated: int = 0  # those that were word for word the same as one before, and sent once
+    verdicts: int = 0  # those with a verdict
+    no_verdict: int = 0  # those with a reply that could not be read
+    failed: int = 0  # those that the server did not answer
+    calls: int = 0  # to the server that came back with a reply
+    tokens_in: int = 0  # sent, as the server counts
+    tokens_out: int = 0  # received
+    uncounted: int = 0  # calls for which the server did not count tokens: cost is higher than it says
+    #: how often which model replied, by the name that the server gave
     models: Counter[str] = dataclasses.field(default_factory=Counter)
-    errors: Counter[str] = dataclasses.field(default_factory=Counter)
+    errors: Counter[str] = dataclasses.field(default_factory=Counter)  # why there was no verdict, and how often
 
     @property
     def cost(self) -> float | None:
@@ -132,25 +112,15 @@ class JudgeTally:
 
 @dataclasses.dataclass(frozen=True)
 class JudgePlan:
-    """What a run would take (``--dry-run``).
+    """What a run would take (``--dry-run``)."""
 
-    Args:
-        requests: all.
-        cached: whose reply is in the cache.
-        calls: to be made, if every reply is good at once.
-        tokens_in: estimated: a token for each four bytes of UTF-8.
-        tokens_out: at most.
-        cost: at most, by the estimate; None without prices.
-        currency: of the cost.
-    """
-
-    requests: int
-    cached: int
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    cost: float | None
-    currency: str = "USD"
+    requests: int  # all
+    cached: int  # whose reply is in the cache
+    calls: int  # to be made, if every reply is good at once
+    tokens_in: int  # estimated: a token for each four bytes of UTF-8
+    tokens_out: int  # at most
+    cost: float | None  # at most, by the estimate; None without prices
+    currency: str = "USD"  # of the cost
 
     def __str__(self) -> str:
         unknown = ", cost unknown without a price"

@@ -42,15 +42,10 @@ _CLOSE = 'Judge these texts. Reply with the JSON object only; its "request" is "
 
 @dataclasses.dataclass(frozen=True)
 class ReplySchema:
-    """The keys of a reply that a judge is asked for; one with a default may be absent from what it sends.
+    """The keys of a reply that a judge is asked for; one with a default may be absent from what it sends."""
 
-    Args:
-        name: short, for reports.
-        properties: the JSON Schema of each key, beside ``request``, which every reply has.
-    """
-
-    name: str
-    properties: Mapping[str, Any]
+    name: str  # short, for reports
+    properties: Mapping[str, Any]  # the JSON Schema of each key, beside ``request``, which every reply has
 
     def as_json(self) -> dict[str, Any]:
         """The JSON Schema of a whole reply."""
@@ -65,23 +60,14 @@ class ReplySchema:
 
 @dataclasses.dataclass(frozen=True)
 class JudgeRequest:
-    """One question to the judge; :func:`make` builds it.
+    """One question to the judge; :func:`make` builds it."""
 
-    Args:
-        id: the caller's own; not part of what is sent.
-        task: what is judged, e.g. ``jasco``.
-        system: instructions, and how to reply.
-        user: the fenced texts.
-        tag: what the reply has to repeat, so that a reply to another request is noticed.
-        schema: of the reply.
-    """
-
-    id: str
-    task: str
-    system: str
-    user: str
-    tag: str
-    schema: ReplySchema
+    id: str  # the caller's own; not part of what is sent
+    task: str  # what is judged, e.g. ``jasco``.
+    system: str  # instructions, and how to reply
+    user: str  # the fenced texts
+    tag: str  # what the reply has to repeat, so that a reply to another request is noticed
+    schema: ReplySchema  # of the reply
 
     def messages(self) -> list[dict[str, str]]:
         """The conversation that is sent."""
@@ -130,29 +116,18 @@ def _fence(content: tuple[object, ...], texts: str) -> str:
 
 @dataclasses.dataclass(frozen=True)
 class Reply:
-    """What came back for a request.
+    """What came back for a request."""
 
-    Args:
-        id: of the request.
-        verdict: the reply's keys without ``request``; None where there is no verdict.
-        text: the reply as it came; empty where none came.
-        cached: whether it was in the cache.
-        tokens_in: tokens that the server counted in this run, over all calls; None where it did not say.
-        tokens_out: likewise of its replies.
-        error: why there is no verdict.
-        failed: the server gave no reply at all; asked again by the next run.
-        model: the name that the server gave itself.
-    """
-
-    id: str
-    verdict: dict[str, Any] | None
-    text: str = ""
-    cached: bool = False
+    id: str  # of the request
+    verdict: dict[str, Any] | None  # the reply's keys without ``request``; None where there is no verdict
+    text: str = ""  # the reply as it came; empty where none came
+    cached: bool = False  # whether it was in the cache
+    #: tokens that the server counted in this run, over all calls; None where it did not say
     tokens_in: int | None = None
-    tokens_out: int | None = None
-    error: str | None = None
-    failed: bool = False
-    model: str | None = None
+    tokens_out: int | None = None  # likewise of its replies
+    error: str | None = None  # why there is no verdict
+    failed: bool = False  # the server gave no reply at all; asked again by the next run
+    model: str | None = None  # the name that the server gave itself
 
 
 class Malformed(ValueError):

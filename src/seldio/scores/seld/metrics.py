@@ -276,15 +276,10 @@ def _held_tracks(side: EventFrames, rows: Ints) -> list[int]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Values:
-    """Scores of many sets of counts.
+    """Scores of many sets of counts."""
 
-    Args:
-        overall: shape [sets, metrics].
-        by_class: shape [sets, metrics, classes]; None for micro averages.
-    """
-
-    overall: Floats
-    by_class: Floats | None = None
+    overall: Floats  # shape [sets, metrics]
+    by_class: Floats | None = None  # shape [sets, metrics, classes]; None for micro averages
 
     def undefined(self) -> Values:
         """NaN in the place of every score."""

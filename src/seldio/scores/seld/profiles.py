@@ -32,53 +32,33 @@ _CLASSIC, _DISTANCE = (ER, F, LE, LR, SELD), (ER, F, ANGLE, DISTANCE, RELATIVE, 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class SeldProfile:
-    """One way of scoring.
+    """One way of scoring."""
 
-    Args:
-        name: what users type.
-        title: one line for people.
-        program: what it agrees with.
-        measure: the angular distance.
-        tally: counts of each segment or frame, from the pairs of rows.
-        unit: label frames of those.
-        score: from counts and an average to scores by class (macro) or over all.
-        columns: the scores, in their order.
-        averages: the first is the default.
-        limits: the default ones.
-        horizon: which frames count: up to the last labelled one as the program has it, a fixed number, or up to the
-            end of the recording, for which the second of the last labelled frame stands where nobody knows it.
-        vocabulary: of the classes.
-        missing: whether a clip without prediction counts as one where nothing was found.
-        misread: by layout of the prediction, what the program makes of it.
-        needs: fields that both sides must have.
-        metre: units of distance in a metre.
-        tracks: how many sources of a class a frame can have; 0 for any number.
-        years: of the challenge whose outputs it is for.
-        jackknife: what the program's own does: it prints the scores without the last file in place of those over all,
-            it fails, or there is none.
-        aliases: further names.
-    """
-
-    name: str
-    title: str
-    program: str
-    measure: Measure
-    tally: Callable[[Paired, Thresholds], Counts]
-    unit: int
-    score: Callable[[Counts, Average], Values]
-    columns: tuple[Column, ...]
-    averages: tuple[Average, ...] = ("macro", "micro")
-    limits: Thresholds = DEFAULT
+    name: str  # what users type
+    title: str  # one line for people
+    program: str  # what it agrees with
+    measure: Measure  # the angular distance
+    tally: Callable[[Paired, Thresholds], Counts]  # counts of each segment or frame, from the pairs of rows
+    unit: int  # label frames of those
+    score: Callable[[Counts, Average], Values]  # from counts and an average to scores by class (macro) or over all
+    columns: tuple[Column, ...]  # the scores, in their order
+    averages: tuple[Average, ...] = ("macro", "micro")  # the first is the default
+    limits: Thresholds = DEFAULT  # the default ones
+    #: which frames count: up to the last labelled one as the program has it, a fixed number, or up to the end of the
+    #: recording, for which the second of the last labelled frame stands where nobody knows it
     horizon: Literal["before-last", "last-second", "recording"] | int = "last-second"
-    vocabulary: str = "starss"
-    missing: bool = False
+    vocabulary: str = "starss"  # of the classes
+    missing: bool = False  # whether a clip without prediction counts as one where nothing was found
+    #: by layout of the prediction, what the program makes of it
     misread: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    needs: tuple[str, ...] = ()
-    metre: float = 1.0
-    tracks: int = 0
-    years: tuple[int, ...] = ()
+    needs: tuple[str, ...] = ()  # fields that both sides must have
+    metre: float = 1.0  # units of distance in a metre
+    tracks: int = 0  # how many sources of a class a frame can have; 0 for any number
+    years: tuple[int, ...] = ()  # of the challenge whose outputs it is for
+    #: what the program's own does: it prints the scores without the last file in place of those over all, it fails, or
+    #: there is none
     jackknife: Literal["without-last", "fails"] | None = None
-    aliases: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()  # further names
 
     @property
     def official(self) -> bool:

@@ -26,38 +26,24 @@ from seldio.vocabularies import vocabulary
 
 @dataclasses.dataclass(frozen=True)
 class SeldOptions:
-    """How labels are scored.
+    """How labels are scored."""
 
-    Args:
-        profile: name of the way of scoring; by default ``dcase2025`` for stereo labels, else ``dcase2023``.
-        average: macro or micro; the profile's first by default.
-        angle: degrees that a prediction may be off; the profile's by default, as the next two.
-        distance: metres that it may be off.
-        relative: distance error over distance.
-        onscreen: whether it must agree on being in the picture.
-        classes: vocabulary of the classes; the profile's by default.
-        jackknife: with 95 % confidence intervals.
-        official_points: with the point values that the official jackknife prints, where it prints any.
-        by_clip: with the scores of each clip.
-        recordings: the recordings that were labelled, which tell where a clip ends; where they are beside the
-            labels in a data set tree they are found.
-        allow_missing: score the clips that have a prediction and a reference where others lack one.
-        force: score labels and predictions in which there are errors too.
-    """
-
+    #: name of the way of scoring; by default ``dcase2025`` for stereo labels, else ``dcase2023``
     profile: str | None = None
-    average: Average | None = None
-    angle: float | None = None
-    distance: float | None = None
-    relative: float | None = None
-    onscreen: bool = False
-    classes: str | None = None
-    jackknife: bool = False
-    official_points: bool = False
-    by_clip: bool = False
+    average: Average | None = None  # macro or micro; the profile's first by default
+    angle: float | None = None  # degrees that a prediction may be off; the profile's by default, as the next two
+    distance: float | None = None  # metres that it may be off
+    relative: float | None = None  # distance error over distance
+    onscreen: bool = False  # whether it must agree on being in the picture
+    classes: str | None = None  # vocabulary of the classes; the profile's by default
+    jackknife: bool = False  # with 95 % confidence intervals
+    official_points: bool = False  # with the point values that the official jackknife prints, where it prints any
+    by_clip: bool = False  # with the scores of each clip
+    #: the recordings that were labelled, which tell where a clip ends; where they are beside the labels in a data set
+    #: tree they are found
     recordings: str | None = None
-    allow_missing: bool = False
-    force: bool = False
+    allow_missing: bool = False  # score the clips that have a prediction and a reference where others lack one
+    force: bool = False  # score labels and predictions in which there are errors too
 
     def limits(self, profile: SeldProfile) -> Thresholds:
         """The thresholds of the profile, those of the options in their place.

@@ -26,19 +26,12 @@ _ROOM = re.compile(r"room(\d+)")
 
 @dataclasses.dataclass(frozen=True)
 class SeldScore:
-    """Counts of every clip, with what is needed to make scores of any part of them.
+    """Counts of every clip, with what is needed to make scores of any part of them."""
 
-    Args:
-        profile: how they were counted.
-        average: of the scores.
-        clips: names, in the order of the counts.
-        counts: of each clip and class.
-    """
-
-    profile: SeldProfile
-    average: Average
-    clips: tuple[str, ...]
-    counts: Counts
+    profile: SeldProfile  # how they were counted
+    average: Average  # of the scores
+    clips: tuple[str, ...]  # names, in the order of the counts
+    counts: Counts  # of each clip and class
 
     @property
     def rooms(self) -> dict[str, list[int]]:

@@ -33,18 +33,12 @@ Offline = Literal["extract", "none", "official-fallback"]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a prediction scores.
+    """What a prediction scores."""
 
-    Args:
-        correct: from 0 to 1.
-        metric: how it was measured, as the official program calls it.
-        parseable: whether the judgement held what the task needs.
-        details: errors and the like, by the official program's keys.
-    """
-
-    correct: float
-    metric: str
-    parseable: bool = True
+    correct: float  # from 0 to 1
+    metric: str  # how it was measured, as the official program calls it
+    parseable: bool = True  # whether the judgement held what the task needs
+    #: errors and the like, by the official program's keys
     details: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def row(self) -> dict[str, Any]:
@@ -55,21 +49,13 @@ class Outcome:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Scored:
-    """One question, scored.
+    """One question, scored."""
 
-    Args:
-        item: the question.
-        prediction: the text that was scored; empty where there is none.
-        how: who decided.
-        judgement: what the score was made of.
-        outcome: the score; None where nobody decided.
-    """
-
-    item: Item
-    prediction: str
-    how: Decider
-    judgement: Judgement | None = None
-    outcome: Outcome | None = None
+    item: Item  # the question
+    prediction: str  # the text that was scored; empty where there is none
+    how: Decider  # who decided
+    judgement: Judgement | None = None  # what the score was made of
+    outcome: Outcome | None = None  # the score; None where nobody decided
 
     @property
     def task(self) -> str:

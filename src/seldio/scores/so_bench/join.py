@@ -30,17 +30,11 @@ class JoinedPair(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class JoinedAnswers:
-    """The outcome of a join.
+    """The outcome of a join."""
 
-    Args:
-        pairs: in the order of the questions (strict) or of the predictions (official).
-        missing: the questions that no prediction answers.
-        notices: what there is to know.
-    """
-
-    pairs: list[JoinedPair]
-    missing: list[int]
-    notices: tuple[Notice, ...] = ()
+    pairs: list[JoinedPair]  # in the order of the questions (strict) or of the predictions (official)
+    missing: list[int]  # the questions that no prediction answers
+    notices: tuple[Notice, ...] = ()  # what there is to know
 
 
 def join(items: Sequence[Item], predictions: Sequence[Prediction], how: JoinedBy = "strict") -> JoinedAnswers:

@@ -20,39 +20,22 @@ THRESHOLDS = ("azimuth", "elevation", "distance", "onset", "wer")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AnswerProfile:
-    """One way of scoring; every threshold is met by an error equal to it.
+    """One way of scoring; every threshold is met by an error equal to it."""
 
-    Args:
-        name: what users type.
-        title: one line for people.
-        program: what it agrees with.
-        azimuth: greatest angle between two azimuths, degrees, by the shorter way round.
-        elevation: greatest difference of two elevations, degrees.
-        distance: greatest error of a distance, in metres, or in shares of the true one where *relative*.
-        relative: whether the error of a distance is divided by the true distance.
-        onset: greatest error of an onset, seconds.
-        wer: greatest word error rate of a transcript.
-        source_time: whether detect_source also counts the overlap of the intervals.
-        span_policy: whether spatial_temporal does.
-        broader: whether a broader name of a sound (``vehicle`` for ``bus``) is right.
-        known_faults: what the program does that its users do not expect.
-        departures: what of the program is not followed.
-    """
-
-    name: str
-    title: str
-    program: str
-    azimuth: float = 20.0
-    elevation: float = 10.0
-    distance: float = 1.0
-    relative: bool = False
-    onset: float = 0.2
-    wer: float = 0.5
-    source_time: SourceTime = "event_only"
-    span_policy: SpanPolicy = "semantic_times_iou"
-    broader: bool = False
-    known_faults: tuple[str, ...] = ()
-    departures: str = ""
+    name: str  # what users type
+    title: str  # one line for people
+    program: str  # what it agrees with
+    azimuth: float = 20.0  # greatest angle between two azimuths, degrees, by the shorter way round
+    elevation: float = 10.0  # greatest difference of two elevations, degrees
+    distance: float = 1.0  # greatest error of a distance, in metres, or in shares of the true one where *relative*
+    relative: bool = False  # whether the error of a distance is divided by the true distance
+    onset: float = 0.2  # greatest error of an onset, seconds
+    wer: float = 0.5  # greatest word error rate of a transcript
+    source_time: SourceTime = "event_only"  # whether detect_source also counts the overlap of the intervals
+    span_policy: SpanPolicy = "semantic_times_iou"  # whether spatial_temporal does
+    broader: bool = False  # whether a broader name of a sound (``vehicle`` for ``bus``) is right
+    known_faults: tuple[str, ...] = ()  # what the program does that its users do not expect
+    departures: str = ""  # what of the program is not followed
 
     def changed(self, **values: Any) -> AnswerProfile:
         """The profile with other thresholds or policies; None keeps its own.

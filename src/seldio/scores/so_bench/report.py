@@ -48,27 +48,16 @@ _NAN = math.nan
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Mark:
-    """What tables and notices need of a scored question.
+    """What tables and notices need of a scored question."""
 
-    Args:
-        id: of the question.
-        task: of the question.
-        group: its own question class, else that which its task has in the benchmark.
-        how: who decided.
-        correct: from 0 to 1; 0 where nobody decided.
-        parseable: whether the judgement held what the task needs.
-        details: the numbers of its outcome.
-        odd: the notices that it is one of the reasons for.
-    """
-
-    id: str
-    task: str
-    group: str
-    how: Decider
-    correct: float
-    parseable: bool
-    details: Mapping[str, float]
-    odd: tuple[str, ...]
+    id: str  # of the question
+    task: str  # of the question
+    group: str  # its own question class, else that which its task has in the benchmark
+    how: Decider  # who decided
+    correct: float  # from 0 to 1; 0 where nobody decided
+    parseable: bool  # whether the judgement held what the task needs
+    details: Mapping[str, float]  # the numbers of its outcome
+    odd: tuple[str, ...]  # the notices that it is one of the reasons for
 
     @property
     def decided(self) -> bool:
