@@ -101,7 +101,7 @@ def _loaded(_: int) -> None:
 
     import seldio.check.validation
     import seldio.data.export_table
-    import seldio.scores.seld.count
+    import seldio.scores.seld.score_labels
     import seldio.tasks
 
     assert seldio.check.validation

@@ -30,7 +30,7 @@ from seldio.formats import parts as cutting
 from seldio.formats.parts import parts
 from seldio.reports import render
 from seldio.schema.events import ClipFile
-from seldio.scores.seld import count
+from seldio.scores.seld import score_labels as counting
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.synth.tree import write_tree
 
@@ -53,7 +53,7 @@ def cut(to: Cut) -> Iterator[None]:
         patch.setattr(cutting, "CHUNK", to.chunk)
         patch.setattr(cutting, "LINES", to.chunk)
         patch.setattr(cutting, "HOLD", to.hold)
-        patch.setattr(count, "PART", to.size)
+        patch.setattr(counting, "PART", to.size)
         patch.setattr(questions, "PART", min(to.size, questions.PART))
         patch.setattr(labels, "KEPT", to.hold)
         yield
@@ -388,7 +388,7 @@ def test_scores_are_the_same_in_any_cut(shared: Path, tmp_path: Path, monkeypatc
     whole = scored()
     assert '"clips"' in whole
     for size, hold, workers in ((1, 1 << 40, 1), (1 << 12, 0, 1), (1 << 14, 0, 2), (1, 1 << 40, 3)):
-        monkeypatch.setattr(count, "PART", size)
+        monkeypatch.setattr(counting, "PART", size)
         monkeypatch.setattr(cutting, "HOLD", hold)
         with running(workers, resume=tmp_path / f"{size}-{hold}"):
             assert scored() == whole

@@ -15,7 +15,7 @@ import seldio
 from seldio.cli import app
 from seldio.engines import running
 from seldio.reports import render
-from seldio.scores.seld import count as counting
+from seldio.scores.seld import score_labels as counting
 
 #: Frame, class, azimuth, elevation, distance in centimetres.
 Found = tuple[int, int, float, float, float]
@@ -207,7 +207,7 @@ def test_the_work_is_bounded(truth: Path, tmp_path: Path, monkeypatch: pytest.Mo
     seldio.score(good, truth, format="dcase2024-output")
     assert calls == ["counted"] * CLIPS
     calls.clear()
-    monkeypatch.setattr("seldio.scores.seld.count.TRIED", 4)
+    monkeypatch.setattr("seldio.scores.seld.score_labels.TRIED", 4)
     seldio.score(write(tmp_path / "out", changed(MISTAKES[0][0]), as_axes), truth, format="dcase2024-output")
     assert (calls.count("counted"), calls.count("tried")) == (2 * CLIPS, 4)
 

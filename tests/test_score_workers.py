@@ -22,7 +22,7 @@ from seldio.engines import running
 from seldio.errors import InvalidData, UsageError
 from seldio.reports import render
 from seldio.reports.tables import ScoreReport
-from seldio.scores.seld import count as counting
+from seldio.scores.seld import score_labels as counting
 from seldio.scores.seld.rows import RowFacts, SideFacts
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 

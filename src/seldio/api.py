@@ -61,7 +61,7 @@ def read(path: Path, *, format: str | None = None, force: bool = False) -> pa.Ta
         SeldioError: the disk fails.
     """
     from seldio.conversion.inputs import read_single
-    from seldio.conversion.item_tables import read_item_table
+    from seldio.conversion.items import read_item_table
     from seldio.formats import item_formats
 
     if format is not None and (named := item_formats.named(format)) is not None:
@@ -107,7 +107,7 @@ def write(
         UsageError: the layout needs a field that the table lacks, or the table is of another kind.
         SeldioError: the disk fails.
     """
-    from seldio.conversion.item_tables import is_item_table, write_item_table
+    from seldio.conversion.items import is_item_table, write_item_table
     from seldio.conversion.labels import write_events
     from seldio.formats import get
 

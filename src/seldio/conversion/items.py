@@ -1,14 +1,19 @@
-"""Convert questions and predictions, a part of their file after the other: read, name the loss, write."""
+"""Convert questions and predictions, a part of their file after the other: read, name the loss, write.
+
+In memory they are Arrow tables: what lies in their own Parquet files, without the file.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import os
 import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import IO, Any, BinaryIO, cast
 
@@ -36,7 +41,7 @@ from seldio.formats.parquet import too_large
 from seldio.formats.parts import Part, parts
 from seldio.formats.recognise import PARQUET_SUFFIX, is_table
 from seldio.rules.item_table import moved
-from seldio.schema.qa import Item, Prediction, table_of
+from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, table_of, to_table
 from seldio.text import plural, printable
 
 Place = str | os.PathLike[str]
@@ -382,3 +387,45 @@ def allowed(lost: dict[str, str], target: ItemFormat, allow_loss: Collection[str
 
 def _nothing(finding: Finding) -> None:
     """What is wrong is told when the file is read in earnest."""
+
+
+# --- in memory -------------------------------------------------------------------------------------
+
+
+def read_item_table(path: Place, format: ItemFormat | None = None) -> pa.Table | None:
+    """The questions or predictions of a source in one table; None where it holds none and *format* names none.
+
+    Raises:
+        UsageError: it holds several files of them.
+    """
+    readings = read_items(path, format, raise_errors)
+    if not readings and format is None:
+        return None
+    if len(readings) != 1:
+        raise UsageError(f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of questions: name one")
+    (reading,) = readings
+    stored = item_formats.get(f"{reading.format.holds}-parquet")
+    return pq.read_table(io.BytesIO(stored.write(reading.rows, stored.origin_of(reading, lambda _: None))))
+
+
+def is_item_table(table: Any) -> bool:
+    """Whether *table* holds questions or predictions: it is a list of them, or it has ids and no clips."""
+    if isinstance(table, list | tuple):
+        return bool(table) and all(isinstance(row, Item | Prediction) for row in table)
+    schema = getattr(table, "schema", None)
+    names = schema.names if isinstance(schema, pa.Schema) else list(getattr(table, "columns", ()))
+    return "id" in names and "clip" not in names
+
+
+def write_item_table(table: Any, path: Place, format: str, allow_loss: Collection[str]) -> tuple[str, ...]:
+    """Write a table, or list, of questions or predictions as one file; see :func:`seldio.write`."""
+    if isinstance(table, list | tuple):
+        table = to_table(table, ITEM_SCHEMA if isinstance(table[0], Item) else PREDICTION_SCHEMA)
+    stream = io.BytesIO()
+    pq.write_table(pa.table(table), stream)
+    data = stream.getvalue()
+    entry = Entry("the table", "table.parquet", len(data), len(data), None, partial(io.BytesIO, data))
+    source = Source("the table", "file", (entry,))
+    (reading,) = read_items(source, None, raise_errors)
+    target = item_formats.meant(format, reading.format) or item_formats.get(format)
+    return convert_items(source, path, target, allow_loss=allow_loss).written

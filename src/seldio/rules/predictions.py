@@ -23,7 +23,7 @@ from seldio.formats.qa_csv import INSTRUCTIONS, KEYWORDS
 from seldio.rules.collection import Found
 from seldio.rules.item_table import OUTPUTS, ItemFile, ItemTable, rows_where
 from seldio.rules.registry import ERROR, WARNING, findings, rule
-from seldio.schema.alike import same_audio, same_task
+from seldio.schema.qa import same_audio, same_task
 from seldio.text import clipped, listed, plural, printable
 
 #: The benchmark that a format of predictions belongs to.

@@ -14,8 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from seldio.errors import DataError
 from seldio.reports.tables import Notice
-from seldio.schema.alike import same_audio, same_task
-from seldio.schema.qa import Item, Prediction, Rows
+from seldio.schema.qa import Item, Prediction, Rows, same_audio, same_task
 from seldio.text import clipped, listed, plural
 
 JoinedBy = Literal["strict", "official"]
