@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
@@ -13,22 +14,6 @@ from seldio.schema.events import Event
 from seldio.schema.qa import Item, Prediction
 
 
-def _event() -> dict[str, Any]:
-    return _model(Event, "event")
-
-
-def _clip() -> dict[str, Any]:
-    return _model(Clip, "clip")
-
-
-def _item() -> dict[str, Any]:
-    return _model(Item, "item")
-
-
-def _prediction() -> dict[str, Any]:
-    return _model(Prediction, "prediction")
-
-
 def _model(model: Any, name: str) -> dict[str, Any]:
     head = {"$schema": GenerateJsonSchema.schema_dialect, "$id": f"urn:seldio:schema:{name}:1"}
     return {**head, **model.model_json_schema()}
@@ -36,9 +21,9 @@ def _model(model: Any, name: str) -> dict[str, Any]:
 
 #: Every schema by name; ``schemas/NAME.schema.json`` holds it, and a test keeps the two in step.
 SCHEMAS: dict[str, Callable[[], dict[str, Any]]] = {
-    "clip": _clip,
-    "event": _event,
-    "item": _item,
-    "prediction": _prediction,
+    "clip": partial(_model, Clip, "clip"),
+    "event": partial(_model, Event, "event"),
+    "item": partial(_model, Item, "item"),
+    "prediction": partial(_model, Prediction, "prediction"),
     "report": report_schema,
 }

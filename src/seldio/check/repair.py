@@ -287,10 +287,6 @@ def _swapped(row: Row, dialect: Dialect) -> Row:
     return [swapped.get(number, cell) for number, cell in enumerate(row)]
 
 
-def _scaled(value: float, dialect: Dialect) -> float:
-    return value * 100 if dialect.metre == 100 else value / 100
-
-
 def _rounded(row: Row, dialect: Dialect) -> Row:
     for part in dialect.columns:
         if part.kind == "whole":
@@ -310,7 +306,7 @@ _ROWS: dict[str, Callable[[Row, Dialect], Row]] = {
     "LAB303": _on("azimuth", _wrapped),
     "LAB304": _swapped,
     "LAB305": _on("class_id", lambda value, _: value - 1),
-    "LAB308": _on("distance", _scaled),
+    "LAB308": _on("distance", lambda value, dialect: value * 100 if dialect.metre == 100 else value / 100),
     "LAB314": _on("elevation", lambda value, _: 90 - value),
     "LAB318": _on("distance", lambda value, dialect: value * (dialect.metre or 1) / 1000),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -214,12 +214,8 @@ def _keys(found: Facts, table: pa.Table) -> None:
     """The further keys of the source files and of their rows."""
     rows = table["extra"].unique().to_pylist() if "extra" in table.column_names else []
     for what, texts in (("keys of files", (file.extra for file in origin_of(table).files)), ("keys of rows", rows)):
-        for key in _keys_of(texts):
+        for key in dict.fromkeys(key for text in texts if text for key in json.loads(text)):
             found.name(what, key)
-
-
-def _keys_of(texts: Iterable[str | None]) -> dict[str, None]:
-    return dict.fromkeys(key for text in texts if text for key in json.loads(text))
 
 
 # --- what changes ----------------------------------------------------------------------------------

@@ -39,12 +39,8 @@ _GLOBAL = 256  # most global records
 _DIGITS = re.compile(rb"\d{100}")
 
 
-def _gunzip(stream: IO[bytes]) -> gzip.GzipFile:
-    return gzip.GzipFile(fileobj=stream)
-
-
 _UNPACKERS: tuple[tuple[bytes, _Unpacker], ...] = (
-    (rb"\x1f\x8b", _gunzip),
+    (rb"\x1f\x8b", lambda stream: gzip.GzipFile(fileobj=stream)),
     (rb"BZh[1-9]1AY&SY", bz2.BZ2File),
     (rb"\xfd7zXZ\x00", lzma.LZMAFile),
 )

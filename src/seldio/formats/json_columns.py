@@ -207,7 +207,8 @@ class ColumnReader:
             return _parted(numbers, zip(*([*map(type, values[key])] for key in mixed), strict=True))
         texts = len(keys) * len(rows) + sum(map(texts_in, values.values()))
         absent = tuple(key for key in self.format.useful if key not in values)
-        sure(all(self._has(key, values) for key in self.format.required))
+        instead = self.format.instead
+        sure(all(key in values or not values.keys().isdisjoint(instead.get(key, ())) for key in self.format.required))
         id = self.format.key_of("id", values)
         numbered = types.get(id) == {int} and self.format.holds == "predictions"
         if numbered:
@@ -230,9 +231,6 @@ class ColumnReader:
         table = pa.Table.from_arrays(columns, schema=ITEM_SCHEMA if self.format.model is Item else PREDICTION_SCHEMA)
         self.groups.append(Group(numbers, table, texts, absent, numbered))
         return []
-
-    def _has(self, key: str, values: Mapping[str, Any]) -> bool:
-        return key in values or not values.keys().isdisjoint(self.format.instead.get(key, ()))
 
     def _fields(
         self, keys: tuple[str, ...], values: dict[str, list[Any]], types: Mapping[str, set[type]]
