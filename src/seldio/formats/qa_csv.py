@@ -19,7 +19,7 @@ from hashlib import sha256
 from typing import ClassVar, Generic, TypeVar
 
 from seldio.errors import DataError, LossError, UsageError
-from seldio.findings import Finding, Sink
+from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.csv_text import BOM, CsvLayout, CsvTable, read_table, row_at, written
 from seldio.formats.items import ItemFormat, ItemReading, Row
@@ -112,7 +112,11 @@ class _CsvFormat(ItemFormat, Generic[_R]):
                 rows.append(self.row(dict(zip(table.header, values, strict=True)), id))
                 numbers.append(number)
             else:
-                sink(_empty_id(path, table.place(number, id_column), self.columns[0]))
+                at, fix = table.place(number, id_column), "every row has an id: rows are joined by it"
+                sink(reader_rule("SYN135").at(
+                    path, f"{self.columns[0]} is empty", fix, at.line, at.column, at.value, at.excerpt,
+                    end_column=at.end_column,
+                ))  # fmt: skip
 
         def locate(row: int, field: str | None, number: int | None) -> Place:
             return self.locate(table, numbers[row], field, number)
@@ -171,13 +175,6 @@ def _losses_of_extra(extra: Mapping[str, object], fields: Mapping[str, str]) -> 
             yield "extra", f"{clipped(name, 30)} is no text"
         elif name in taken:
             yield "extra", f"{name} is a column of another field"
-
-
-def _empty_id(path: str, at: Place, column: str) -> Finding:
-    return reader_rule("SYN135").at(
-        path, f"{column} is empty", "every row has an id: rows are joined by it", at.line, at.column, at.value,
-        at.excerpt, end_column=at.end_column,
-    )  # fmt: skip
 
 
 def _texts(extra: Mapping[str, object] | None, names: Iterable[str]) -> dict[str, str | None]:

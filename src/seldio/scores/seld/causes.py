@@ -57,10 +57,6 @@ def _exchanged(side: EventFrames) -> EventFrames:
     return side if side.elevation is None else dataclasses.replace(side, azimuth=side.elevation, elevation=side.azimuth)
 
 
-def _radians(side: EventFrames) -> EventFrames:
-    return _raised(np.degrees)(_turned(np.degrees)(side))
-
-
 _EITHER = "predictions or labels seem to"
 #: The first of equally good ones is named.
 CHANGES: tuple[Change, ...] = (
@@ -71,7 +67,8 @@ CHANGES: tuple[Change, ...] = (
            _raised(lambda elevation: 90 - elevation), needs="elevation"),
     Change("exchanged", "azimuth and elevation exchanged", f"{_EITHER} hold them in the other order",
            _exchanged, needs="elevation"),
-    Change("radians", "the predicted angles read as radians", "they seem not to be in degrees", _radians),
+    Change("radians", "the predicted angles read as radians", "they seem not to be in degrees",
+           lambda side: _raised(np.degrees)(_turned(np.degrees)(side))),
     Change("behind", "azimuths turned by 180°", f"{_EITHER} measure them from the back",
            _turned(lambda azimuth: azimuth + 180)),
     Change("left", "the predicted azimuths turned by 90°", "the two seem to measure them from different axes",
