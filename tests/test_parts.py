@@ -81,6 +81,11 @@ def scored(path: Path) -> object:
     return "".join(render([report], "json"))
 
 
+def described(path: Path) -> object:
+    found = seldio.info(path)
+    return json.dumps(found), str(found)
+
+
 def repaired(path: Path) -> object:
     """What a repair would change."""
     return seldio.validate(path, unsafe_fixes=True, diff=True).changes
@@ -120,6 +125,7 @@ VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "validate": (checked, ("labels", "radians", "angles", "questions", "mixed")),
     "validate --reference": (expected, ("labels", "events")),
     "validate --format": (checked_as_named, ("labels", "misnamed")),
+    "info": (described, ("labels", "radians", "angles", "events", "misnamed", "questions", "mixed", "asked")),
     "score": (scored, ("radians", "angles", "misnamed")),
     "validate --diff": (repaired, ("labels", "angles", "mixed")),
     "convert labels": (as_files, ("labels", "radians", "angles", "misnamed", "mixed", "sound")),

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import os
-from fractions import Fraction
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from seldio.check.facts import different, total
+from seldio.check.items import CheckedItems
+from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
 from seldio.files.entries import plain_file
-from seldio.formats import Format, Reading
+from seldio.formats import Format
 from seldio.formats.base import UNITS
-from seldio.formats.items import ItemFormat, ItemReading
-from seldio.formats.json_items import JsonItems
+from seldio.formats.items import ItemFormat
 from seldio.formats.label_csv import Dialect
+from seldio.formats.parts import Part
 from seldio.formats.trees import TYPES
-from seldio.schema.events import clip_codes
-from seldio.schema.qa import PREDICTION_SCHEMA, Item, Prediction
-from seldio.schema.spans import spans
+from seldio.schema.qa import Item, Prediction
 from seldio.text import clipped, listed, plural, printable
 from seldio.vocabularies import vocabulary
 
@@ -35,7 +32,8 @@ def describe(path: str | os.PathLike[str], format: str | None = None) -> dict[st
     Raises:
         UsageError: nothing has that name, or no such format exists.
     """
-    return description(examine(path, format=format), path, told=format is not None) | _media(path)
+    examined = examine(path, format=format, rows=False, facts=True)
+    return description(examined, path, told=format is not None) | _media(path)
 
 
 def _media(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -52,124 +50,57 @@ def _media(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def description(examined: Examined, path: str | os.PathLike[str], told: bool = False) -> dict[str, Any]:
-    """What :func:`describe` returns, of a source that was examined already; *told*: its format was named."""
-    groups = [
-        {"evidence": item.evidence if not item.told else "named by --format", **_group(item.reading)}
-        for item in examined.recognised
-    ]
-    items = [
-        {"evidence": "named by --format" if told else _item_evidence(reading), **_items(reading)}
-        for reading in examined.items
-    ]
+    """What :func:`describe` returns, of a source that was examined with its facts; *told*: its format was named."""
+    groups = [_group(labels) for labels in examined.labels]
+    items = [_items(rows, told) for rows in _by_file(examined.questions)]
     report = examined.report
     found = {"path": os.fspath(path), "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
     return found | ({"items": items} if items else {}) | ({"doubts": doubts} if doubts else {})
 
 
-def _group(reading: Reading) -> dict[str, Any]:
-    table, format = reading.table, reading.format
-    found: dict[str, Any] = {
+def _group(labels: LabelGroup) -> dict[str, Any]:
+    format, files = labels.format, [file for one in labels.rows for file in one.files]
+    facts = total(one.facts for one in labels.rows)
+    return {
+        "evidence": "named by --format" if labels.named else labels.evidence,
         "format": format.name,
         "title": format.title,
         "vocabulary": format.vocabulary,
-        "files": list(dict.fromkeys(part.file.path for part in reading.parts)),
-        "clips": len(reading.parts),
-        "silent_clips": sum(part.readable and not part.rows for part in reading.parts),
-        "rows": table.num_rows,
-        "columns": [name for name in table.column_names if name != "clip"],
-    }
-    return found | frame_counts(table, format.hop, format.vocabulary)
+        "files": list(dict.fromkeys(file.path for file in files)),
+        "clips": len(files),
+        "silent_clips": sum(file.readable and not file.rows for file in files),
+        "rows": facts.rows,
+        "columns": list(facts.columns),
+    } | facts.counts(format.hop, format.vocabulary)
 
 
-def frame_counts(table: pa.Table, hop: Fraction, classes: str) -> dict[str, Any]:
-    """Events, seconds of sound, how many sources overlap, and event frames of each class of the list *classes*."""
-    found: dict[str, Any] = {}
-    if "frame" in table.column_names and table.num_rows:
-        found |= _frames(table, hop)
-    if "class_id" in table.column_names and table.num_rows:
-        ids = table["class_id"].drop_null().to_numpy()
-        names = vocabulary(classes)
-        found["classes"] = {names.label(index): int((ids == index).sum()) for index in np.unique(ids).tolist()}
-    return found
+def _by_file(questions: Sequence[tuple[Part, CheckedItems]]) -> Iterator[list[tuple[Part, CheckedItems]]]:
+    """What the parts of each file gave that could be read."""
+    files: list[list[tuple[Part, CheckedItems]]] = []
+    for part, one in questions:
+        if part.span is None or not part.span[0]:
+            files.append([])
+        if one.facts is not None:
+            files[-1].append((part, one))
+    return filter(None, files)
 
 
-def _frames(table: pa.Table, hop: Fraction) -> dict[str, Any]:
-    frame, clip = table["frame"].to_numpy().astype(np.int64), clip_codes(table)[0].astype(np.int64)
-    _, counts = np.unique(clip * (int(frame.max()) + 2) + frame, return_counts=True)
-    overlap, frames = np.unique(counts, return_counts=True)
-    known = "class_id" in table.column_names and not table["class_id"].null_count
-    return {
-        "active_seconds": float(len(counts) * hop),
-        "events": len(spans(table, hop=hop)) if known else None,
-        "overlaps": {str(n): int(many) for n, many in zip(overlap, frames, strict=True)},
-        "last_frame": int(frame.max()),
-    }
-
-
-# --- questions and predictions ---------------------------------------------------------------------
-
-
-def _item_evidence(reading: ItemReading) -> str:
-    """What a file of questions or predictions was recognised by."""
-    format = reading.format
-    if isinstance(format, JsonItems) and reading.rows:
-        keys = format.record(reading.rows[0])
-        marks = dict.fromkeys(key for mark in (*format.marks, *format.sure) for key in mark.split("|"))
-        return f"its first record has {', '.join(key for key in marks if key in keys)}"
-    columns, header = getattr(format, "columns", None), reading.origin.get("header")
-    if columns and isinstance(header, (list, tuple)):
-        return f"its header names {sum(name in header for name in columns)} of {len(columns)} columns"
-    return "the keys of its records"
-
-
-def _items(reading: ItemReading) -> dict[str, Any]:
+def _items(rows: Sequence[tuple[Part, CheckedItems]], told: bool) -> dict[str, Any]:
     """Counts of the rows of one file, and how long their texts are."""
-    table = reading.table
-    found: dict[str, Any] = {
-        "file": reading.path,
-        "format": reading.format.name,
-        "title": reading.format.title,
-        "holds": reading.format.holds,
-        "rows": len(table),
-        "ids": pc.count_distinct(table["id"]).as_py(),
-        "audio_files": pc.count_distinct(pc.list_flatten(table["audio"])).as_py(),
-        "tasks": _counts(table["task"]),
+    part, first = rows[0]
+    format = part.format
+    assert isinstance(format, ItemFormat)
+    facts = total(one.facts for _, one in rows)
+    found = {
+        "evidence": "named by --format" if told else facts.evidence,
+        "file": part.files[first.file].entry.path,
+        "format": format.name,
+        "title": format.title,
+        "holds": format.holds,
     }
-    if reading.format.holds == "predictions" or not len(table):
-        table = table if "prompt" in table.schema.names else PREDICTION_SCHEMA.empty_table()
-        prompts, given = table["prompt"], _texts(table["prediction"])
-        found["prompts"] = pc.count_distinct(prompts.filter(_texts(prompts))).as_py()
-        found["predictions"] = {"given": pc.sum(given).as_py() or 0, "empty": pc.sum(pc.invert(given)).as_py() or 0}
-        return found | {"characters": {"prediction": _lengths(table["prediction"])}}
-    for name in ("split", "language", "dataset"):
-        found[f"{name}s"] = _counts(table[name])
-    found["options"] = _counts(pc.list_value_length(table["options"]).cast(pa.string()))
-    known = pc.sum(_texts(table["answer"])).as_py() or 0
-    found["answers"] = {"known": known, "hidden": len(table) - known}
-    spans = pc.subtract(table["end"], table["start"]).drop_null().to_numpy()
-    if len(spans):
-        found["seconds"] = {"shortest": spans.min().item(), "mean": spans.mean().item(), "longest": spans.max().item()}
-    return found | {"characters": {name: _lengths(table[name]) for name in ("question", "answer")}}
-
-
-def _texts(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Which rows have a text that is not empty."""
-    return pc.fill_null(pc.not_equal(column, ""), False)
-
-
-def _counts(column: pa.ChunkedArray) -> dict[str, int]:
-    """How often each value stands, the most frequent first; those that nobody wrote are left out."""
-    counts = [(each["values"], each["counts"]) for each in pc.value_counts(column.drop_null()).to_pylist()]
-    return dict(sorted(counts, key=lambda pair: -pair[1]))
-
-
-def _lengths(texts: pa.ChunkedArray) -> dict[str, float] | None:
-    """Characters of the texts that are not empty; None where all are."""
-    lengths = pc.utf8_length(texts.filter(_texts(texts))).to_numpy()
-    if not len(lengths):
-        return None
-    return {"shortest": int(lengths.min()), "mean": round(float(lengths.mean()), 1), "longest": int(lengths.max())}
+    values = different([one.part.table for _, one in rows if one.part is not None])
+    return found | facts.counts(format.holds, values)
 
 
 #: Most values of a column that are shown to people; json has them all.

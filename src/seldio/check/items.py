@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from seldio import rules
+from seldio.check.facts import ItemFacts
 from seldio.check.reference import RUENVAQA, AnyReference
 from seldio.errors import UsageError
 from seldio.files.sources import Lookup
@@ -41,6 +42,7 @@ class CheckedItems(NamedTuple):
     part: ItemPart | None  # what rules for the whole file need of it; None where nothing can be read
     recordings: AudioPart | None  # what it tells of its recordings
     reading: ItemReading | None = None  # all of it, where whoever asks wants to keep it
+    facts: ItemFacts | None = None  # counts of its rows, where whoever asks wants them
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +53,7 @@ class ItemCheck:
     reference: AnyReference = None  # the questions that are answered, where known
     inside: bool = False  # whether the files are those of a submission to MERA, one for each task
     keep: bool = False  # keep the readings themselves
+    facts: bool = False  # count what is in the rows
 
     def __call__(self, part: Part) -> tuple[list[Finding], list[CheckedItems]]:
         """What is wrong with files that cannot be opened, and what the others give."""
@@ -72,6 +75,7 @@ class ItemCheck:
                     part=ItemPart.of(table, one.lines),
                     recordings=AudioPart.of(table, partial(self.look.find, name=file.name)),
                     reading=reading if self.keep else None,
+                    facts=ItemFacts.of(reading) if self.facts else None,
                 )
             rows.append(one._replace(findings=tuple(gathered(dict.fromkeys(found), RECORDS_SINGLY))))
         return damaged, rows

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from seldio import rules
+from seldio.check.facts import LabelFacts
 from seldio.findings import Finding, Rule, raise_errors
 from seldio.formats import FORMATS, Format, Reading, TextFile, get
 from seldio.formats.base import FileRows, Ints, Place
@@ -62,6 +63,7 @@ class CheckedLabels(NamedTuple):
     findings: tuple[RowFinding, ...]
     kept: bytes  # some columns of the rows, as a stream of Arrow
     reading: Reading | None = None  # all of them, where whoever asks wants to keep them
+    facts: LabelFacts | None = None  # counts of the rows, where whoever asks wants them
 
     def thin(self) -> CheckedLabels:
         """The same without the reading."""
@@ -225,8 +227,12 @@ class LabelGroup:
 
     def recognised(self) -> Recognised:
         """The labels as one reading, with the columns that were kept."""
-        evidence = next((one.evidence for one in self.rows if one.evidence), "")
-        return Recognised(self.reading, self.named, evidence)
+        return Recognised(self.reading, self.named, self.evidence)
+
+    @property
+    def evidence(self) -> str:
+        """Why the layout was chosen; empty where no file has a row."""
+        return next((one.evidence for one in self.rows if one.evidence), "")
 
     @cached_property
     def reading(self) -> Reading:
@@ -309,8 +315,13 @@ class LabelCheck:
 
     columns: tuple[str, ...] | None  # those to keep; all if None
     keep: bool = False  # keep the readings themselves, whatever memory they take
+    facts: bool = False  # count what is in the rows
 
     def __call__(self, part: Part) -> tuple[list[Finding], list[CheckedLabels]]:
         """What is wrong with the files of *part*, and what they give."""
         found: list[Finding] = []
-        return found, [checked(one, self.columns, keep=self.keep) for one in part.labels(found.append)]
+        rows = []
+        for one in part.labels(found.append):
+            facts = LabelFacts.of(one.reading.table, one.reading.format.hop) if self.facts else None
+            rows.append(checked(one, self.columns, keep=self.keep)._replace(facts=facts))
+        return found, rows

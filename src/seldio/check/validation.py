@@ -54,6 +54,7 @@ class Examined:
     labels: tuple[LabelGroup, ...]  # the label files by layout
     recognised: tuple[Recognised, ...]  # the same, read
     items: tuple[ItemReading, ...]  # the files with questions or predictions, read
+    questions: tuple[tuple[Part, CheckedItems], ...]  # what the parts of these gave
     local: Mapping[str, str]  # the files on disk behind shown paths; members of archives are not among them
 
 
@@ -95,6 +96,7 @@ def examine(
     changed: Mapping[str, bytes] | None = None,
     deep: bool = False,
     rows: bool = True,
+    facts: bool = False,
 ) -> Examined:
     """Like :func:`validate`, and keep the tables that were read.
 
@@ -103,6 +105,7 @@ def examine(
         changed: contents to take in place of those on disk, by shown path.
         deep: look at the whole of recordings and videos as well.
         rows: keep all that was read, however much memory it takes.
+        facts: count what is in the rows.
     """
     found: list[Finding] = []
     asked = item_formats.named(format) if format is not None else None
@@ -121,11 +124,11 @@ def examine(
             cut, remarks = [[]], [finding for finding in remarks if finding.code.startswith("SAF")]
         found += remarks
         look = Lookup(source)
-        check = ItemCheck(look, reference, goal is not None, keep=rows)
+        check = ItemCheck(look, reference, goal is not None, keep=rows, facts=facts)
         questions = _items(check, source, every if goal is None else goal.answers, found)
         columns = None if source.stored else _KEPT + _HEARD * deep
         labels = [[part for part in some if part.questions is None] for some in cut]
-        systems_labels = _labels(LabelCheck(columns, rows), labels, found, on_disk=not changed)
+        systems_labels = _labels(LabelCheck(columns, rows, facts), labels, found, on_disk=not changed)
         if goal is not None:
             found += submission_findings(goal, found)
         if goal is None or clips is not None:
@@ -147,6 +150,7 @@ def examine(
         tuple(chain.from_iterable(systems_labels)),
         tuple(recognised) if rows else (),
         tuple(one.reading for _, one in questions if one.reading is not None),
+        tuple(questions),
         local,
     )
 

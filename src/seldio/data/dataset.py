@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from seldio.check.description import frame_counts
+from seldio.check.facts import LabelFacts
 from seldio.data.arrow_tables import Events, Items
 from seldio.data.clip_media import Media
 from seldio.data.index import Index
@@ -167,7 +167,7 @@ class Dataset:
             found["events"] = {
                 "silent_clips": len(self.events) - len(pc.unique(table["clip"])),
                 "rows": table.num_rows,
-                **frame_counts(table, self.events.hop, self.events.vocabulary),
+                **LabelFacts.of(table, self.events.hop).counts(self.events.hop, self.events.vocabulary),
             }
         if self.items:
             found["items"] = {

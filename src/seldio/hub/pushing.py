@@ -179,7 +179,7 @@ def push(
         if private and head.private is False:
             raise UsageError(f"{printable(repo)} is there already and is public; --private does not change that")
         stale = stale_files(upload, head)
-        examined = examine(path)
+        examined = examine(path, facts=True)
         facts = description(examined, path)
         others = head.files.keys() - stale - {entry.name for entry in upload.files}
         splits = config_splits(upload, examined if kind == "files" else None, others)
