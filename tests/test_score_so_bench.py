@@ -21,9 +21,10 @@ from seldio.answers.names import Names, key, names_in
 from seldio.answers.plain_text import plainly
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.schema.qa import AnswerMeta, Item, Prediction
+from seldio.scores.answers import score_answers
 from seldio.scores.judge.messages import Reply
 from seldio.scores.so_bench.count import evaluate, interval_iou, official_fallback
-from seldio.scores.so_bench.join import join
+from seldio.scores.so_bench.join import join, slim
 from seldio.scores.so_bench.judging import REPLY_SCHEMA, cache_key, from_cache, through, to_judge
 from seldio.scores.so_bench.profiles import PROFILES, get
 from seldio.scores.so_bench.report import judged_without_reference, score
@@ -818,3 +819,25 @@ def test_numbers_that_a_judge_read_without_the_reference_are_told():
     heard = Prediction(id="q", task="multi_hop", prediction="A gong.")
     assert judged_without_reference(scored([shown], [heard], CARD, judge=lambda _: [verdict], offline="none")[1]) == ()
     assert judged_without_reference(scored([item], [row], CARD)[1]) == ()
+
+
+def test_large_files_score_the_same_read_in_parts(tmp_path, monkeypatch):
+    items, rows = [], []
+    for number in range(40):
+        side = ("left", "right")[number % 2]
+        texts = {"question": f"Which side is sound {number} on?", "answer": f"It is on the {side}."}
+        known = {"qa_id": f"q{number}", "audio_path": f"a/{number}.wav", "task_name": "estimate_azimuth"}
+        truth = {"canonical_answer": side, "answer_meta": {"azimuth_deg": number * 4.0}}
+        items.append(known | texts | truth | {"question_class": ("own", "other")[number % 2], "audio_id": str(number)})
+        rows.append(known | {"prediction": f"{number * 4 + number % 3 * 15} degrees", "prediction_raw": "?"})
+    for name, records in (("qa.jsonl", items), ("answers.jsonl", rows[:0:-1])):
+        (tmp_path / name).write_text("".join(json.dumps(record) + "\n" for record in records))
+    whole = score_answers(tmp_path / "answers.jsonl", tmp_path / "qa.jsonl")
+    monkeypatch.setattr("seldio.scores.answers.LINES", 0)
+    monkeypatch.setattr("seldio.formats.parts.LINES", 0)
+    monkeypatch.setattr("seldio.formats.parts.CHUNK", 1 << 10)
+    made = []
+    monkeypatch.setattr("seldio.scores.answers.slim", lambda table: made.append(len(table)) or slim(table))
+    assert score_answers(tmp_path / "answers.jsonl", tmp_path / "qa.jsonl") == whole
+    assert len(made) > 4
+    assert sum(made) == 79

@@ -9,16 +9,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path as LocalPath
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
+import pyarrow as pa
+
 from seldio.conversion.items import read_items
-from seldio.errors import UsageError
+from seldio.errors import SeldioError, UsageError
+from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import item_formats
 from seldio.formats.items import ItemReading
+from seldio.formats.parts import LINES, parts
 from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
-from seldio.schema.qa import Item, Prediction, trusted
+from seldio.schema.qa import Item, Prediction, Rows, trusted
 from seldio.scores.so_bench import profiles
+from seldio.scores.so_bench.join import slim
 from seldio.tasks.english import KNOWN
 from seldio.text import listed, meant, plural, printable
 
@@ -88,8 +93,8 @@ def score_answers(
         SeldioError: a judge cannot be asked.
     """
     options = options or AnswerOptions()
-    given = _reading(predictions, format)
-    asked = _reading(reference, reference_format) if reference is not None else None
+    given = _reading(predictions, format, options.profile)
+    asked = _reading(reference, reference_format, options.profile) if reference is not None else None
     _check_sides(given, asked)
     if asked is None and given.format.holds == "items":
         asked = given  # MMAU's and MMAR's files hold both, and their programs read nothing else
@@ -106,18 +111,57 @@ def score_answers(
     return dataclasses.replace(report, notices=(*copies, *report.notices)) if copies else report
 
 
-def _reading(path: Path, format: str | None) -> ItemReading:
-    """The one file of questions or predictions at *path*.
+def _reading(path: Path, format: str | None, profile: str | None) -> ItemReading:
+    """The one file of questions or predictions at *path*; of large ones of SO-Bench, what its profiles look at.
 
     Raises:
         UsageError: there is none, or several.
     """
+    if (large := _by_parts(path, format, profile)) is not None:
+        return large
     readings = read_items(path, item_formats.get(format) if format is not None else None, raise_errors)
     if len(readings) != 1:
         raise UsageError(
             f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of questions or predictions: name one"
         )
     return readings[0]
+
+
+def _by_parts(path: Path, format: str | None, profile: str | None) -> ItemReading | None:
+    """A large file of lines of SO-Bench with the columns that are scored, read a part after the other.
+
+    None for any other file, and where something is wrong with it: reading it as a whole says what.
+    """
+    place = LocalPath(path)
+    if not place.is_file() or place.stat().st_size <= LINES or place.suffix.lower() not in (".jsonl", ".ndjson"):
+        return None
+    first: ItemReading | None = None
+    tables = []
+    try:
+        with open_source(path, raise_errors) as source:
+            for part in parts(source, item_formats.get(format) if format is not None else None, raise_errors):
+                if PROFILES.get(profile or _USUAL.get(part.questions or "", "")) is not _so_bench:
+                    return None
+                if part.questions not in _SLIM or not all(text.data[:1] == b"{" for text in part.texts(raise_errors)):
+                    return None
+                for reading in part.items(raise_errors):
+                    first = first or reading
+                    tables.append(slim(reading.table))
+        columns, whole = {}, pa.concat_tables(tables)
+        tables.clear()
+        for name in whole.column_names:  # one after the other, so that only one of them is there twice
+            columns[name] = whole.column(name).combine_chunks()
+            whole = whole.drop_columns(name)
+    except (SeldioError, ValueError):  # the latter of Arrow, where a column is too large for one array
+        return None
+    if first is None:
+        return None
+    model = Item if first.format.holds == "items" else Prediction
+    return dataclasses.replace(first, rows=Rows(pa.table(columns), model))
+
+
+#: The formats of SO-Bench's lines.
+_SLIM = ("so-bench", "so-dataset-qa", "so-bench-predictions")
 
 
 def _check_sides(given: ItemReading, asked: ItemReading | None) -> None:

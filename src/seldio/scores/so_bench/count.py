@@ -18,7 +18,7 @@ from seldio.answers.matching import reference_of, transcribed
 from seldio.answers.names import Names, names_in
 from seldio.errors import SeldioError, UsageError
 from seldio.schema.qa import Item, Prediction, Rows
-from seldio.scores.so_bench.join import JoinedAnswers, values
+from seldio.scores.so_bench.join import BLOCK, JoinedAnswers, blocks
 from seldio.scores.so_bench.judging import cache_key
 from seldio.scores.so_bench.profiles import AnswerProfile
 from seldio.tasks.english import KNOWN
@@ -80,20 +80,18 @@ def count(
     """
     if offline not in ("extract", "none", "official-fallback"):
         raise UsageError(f"no way {offline!r} to read offline; there are extract, none, official-fallback")
-    known = zip(*(values(items, field) for field in ("task", "answer", "canonical_answer")), strict=True)
+    known = blocks(items, "task", "answer", "canonical_answer")
     names = Names(name for one in known for name in names_in(*one))
-    size = _BLOCK if judge is None else max(1, len(joined.pairs))  # a judge is asked once about all
+    size = BLOCK if judge is None else max(1, len(joined.pairs))  # a judge is asked once about all
     for start in range(0, len(joined.pairs), size):
         pairs = joined.pairs[start : start + size]
         asked = picked(items, [pair.item for pair in pairs])
         given = picked(predictions, [pair.prediction for pair in pairs])
         yield from _scored(list(zip(asked, given, strict=True)), names, profile, judge, offline)
-    for start in range(0, len(joined.missing), _BLOCK):
-        yield from (Scored(item, "", "missing") for item in picked(items, joined.missing[start : start + _BLOCK]))
+    for start in range(0, len(joined.missing), BLOCK):
+        yield from (Scored(item, "", "missing") for item in picked(items, joined.missing[start : start + BLOCK]))
 
 
-#: So many questions are scored at a time.
-_BLOCK = 4096
 Answer = TypeVar("Answer", Item, Prediction)
 
 

@@ -44,6 +44,7 @@ _MEASURES = (
 #: What is kept of an outcome.
 _KEPT = (*(key for key, _ in _MEASURES), "wer", "wer_raw")
 _NAN = math.nan
+_NONE: Mapping[str, float] = {}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ class Mark:
     def of(cls, row: Scored) -> Mark:
         """The mark of a scored question."""
         details = row.outcome.details if row.outcome is not None else {}
-        kept = {key: float(details[key]) for key in _KEPT if details.get(key) is not None} if details else {}
+        kept = {key: float(details[key]) for key in _KEPT if details.get(key) is not None} if details else _NONE
         odd = tuple(name for name, (about, _, _) in _ABOUT_ROWS.items() if about(row))
         if row.how == "offline" and row.task != "speech_content" and row.prediction.strip():
             odd += ("read-offline",)
