@@ -84,8 +84,9 @@ def shape_of(lines: Sequence[str], dialect: Dialect) -> Shape | None:
     first = lines[0].split(",") if lines else []
     titled = shapes.titled(first)
     rows = [line.split(",") for line in lines[titled:]]
-    found = list(shapes.between(first if titled else [], rows, dialect))
-    if not found or found[0].code != "SYN125" or any('"' in line for line in lines):
+    quotes = any('"' in line for line in lines)
+    found = list(shapes.between(first if titled else [], rows, dialect, quotes))
+    if not found or found[0].code != "SYN125" or quotes:
         return found[0] if found else None
     file = SampledFile("", (), tuple(",".join(row) for row in rows[:: max(1, len(rows) // SAMPLE)]), False)
     if _ranked(sample_of([file])).possible:  # another layout has as many columns

@@ -250,9 +250,12 @@ class _Cleaner:
         timed = bool(row) and "." in row[0] and _FRACTION.search(self.text, second) is not None
         if len(row) == self.width and not timed and not row[1].strip(' "')[:1].isalpha():
             return False  # nearly every file
-        few = itertools.islice(self.lines(second), 20)
-        if len({line.count(b",") for _, line in few if line.strip()}) > 1 and b'"' not in self.text:
+        few = [line.decode().split(",") for _, line in itertools.islice(self.lines(second), 20) if line.strip()]
+        widths = {len(row) for row in few}
+        if len(widths) > 1 and b'"' not in self.text:
             return False  # rows of several widths
+        if widths == {self.width} and not timed and not all(row[1].strip(' "')[:1].isalpha() for row in few):
+            return False  # a letter in one row, which is no name of a class in all
         from seldio.formats.detect import shape_of  # the table of dialects needs this module first
 
         shape = shape_of([line.decode() for _, line in self.lines(start) if line.strip()], self.dialect)

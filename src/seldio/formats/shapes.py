@@ -79,10 +79,10 @@ def doubtful(
             yield shape, (dialect,)
 
 
-def between(header: Row, rows: Rows, dialect: Dialect) -> Iterator[Shape]:
-    """What may be between a whole file and its layout."""
+def between(header: Row, rows: Rows, dialect: Dialect, quotes: bool) -> Iterator[Shape]:
+    """What may be between a whole file and its layout; *quotes*: there are some in it, which takes long to look at."""
     spare = len(rows[0]) - len(dialect.columns) if rows else -1
-    quoted = _quoted(rows)
+    quoted = _quoted(rows) if quotes else None
     if quoted is not None and all(len(quoted.undo(row)) == len(dialect.columns) for row in rows):
         yield quoted
         return
