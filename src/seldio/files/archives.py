@@ -39,8 +39,13 @@ _GLOBAL = 256  # most global records
 _DIGITS = re.compile(rb"\d{100}")
 
 
+def _gunzip(stream: IO[bytes]) -> gzip.GzipFile:
+    """A function with a name: it goes to other processes."""
+    return gzip.GzipFile(fileobj=stream)
+
+
 _UNPACKERS: tuple[tuple[bytes, _Unpacker], ...] = (
-    (rb"\x1f\x8b", lambda stream: gzip.GzipFile(fileobj=stream)),
+    (rb"\x1f\x8b", _gunzip),
     (rb"BZh[1-9]1AY&SY", bz2.BZ2File),
     (rb"\xfd7zXZ\x00", lzma.LZMAFile),
 )
