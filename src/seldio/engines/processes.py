@@ -82,6 +82,7 @@ class Processes:
             for process in self._own:
                 process.join(max(0.0, deadline - time.monotonic()))
                 process.kill()  # one that is deep in a library does not hear the signal
+                process.join(PATIENCE)
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
