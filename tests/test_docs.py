@@ -54,3 +54,12 @@ def test_every_public_name_and_every_result_is_in_the_reference() -> None:
     assert [] == [name for name in seldio.__all__ if f"### seldio.{name}\n" not in page]
     for result in ("Conversion", "Description", "Page", "Plotted", "Pulled", "Pushed", "ScoreReport", "Validation"):
         assert f".{result}\n" in page
+
+
+def test_tests_that_pages_name_exist() -> None:
+    pages = [*(ROOT / "docs").glob("*.md"), ROOT / "CONTRIBUTING.md", ROOT / "README.md"]
+    named = {
+        (page.name, name) for page in pages for name in re.findall(r"\btests/[\w/]+\.py\b", page.read_text("utf-8"))
+    }
+    assert len(named) > 10
+    assert [] == sorted(one for one in named if not (ROOT / one[1]).exists())

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from seldio.answers import bearings, measures, plain_text, quantities
 from seldio.answers.bearings import POLES, SAME, denied, sides, yes_no
 from seldio.answers.judgements import READ, AnsweredQuestion, Judgement, judgement
-from seldio.answers.names import Mention, Names, beside, listed_names, source_and_direction
+from seldio.answers.names import Mention, Names, listed_names, side_answer, source_and_direction
 from seldio.answers.plain_text import plainly
 from seldio.answers.quantities import only
 from seldio.tasks.english import KNOWN
@@ -115,7 +115,7 @@ _TURNED = {"left": "right", "right": "left"}
 
 def left_right(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     """A judgement on relative_left_right; None where a judge is needed."""
-    truth = beside(request.canonical_answer or "") or beside(request.answer)
+    truth = side_answer(request.canonical_answer or "") or side_answer(request.answer)
     if truth is None:
         return None
     pair = _Pair(names.named(truth.x), names.named(truth.y))

@@ -44,7 +44,7 @@ class Mention(NamedTuple):
     end: int  # behind it
 
 
-class Beside(NamedTuple):
+class SideAnswer(NamedTuple):
     """The answer of relative_left_right: *x* is on that side of *y*."""
 
     x: str
@@ -78,10 +78,10 @@ def listed_names(text: str) -> list[str]:
     return [found["quoted"] or _LEAD.sub("", found["plain"]).strip() for found in _LISTED.finditer(text)]
 
 
-def beside(text: str) -> Beside | None:
+def side_answer(text: str) -> SideAnswer | None:
     """The two names and the side of an answer of relative_left_right."""
     found = _SIDES.match(text)
-    return Beside(found["x"], found["side"].lower(), found["y"]) if found else None
+    return SideAnswer(found["x"], found["side"].lower(), found["y"]) if found else None
 
 
 def source_and_direction(text: str) -> tuple[str, str] | None:
@@ -99,7 +99,7 @@ def names_in(task: str | None, answer: str | None, canonical: str | None) -> Ite
         if parts := source_and_direction(text):
             yield parts[0]
     elif read == "side":
-        if found := beside(text or answer or ""):
+        if found := side_answer(text or answer or ""):
             yield from (found.x, found.y)
     elif read in ("source", "comparison"):
         yield text

@@ -33,7 +33,7 @@ def describe(path: str | os.PathLike[str], format: str | None = None) -> dict[st
         UsageError: nothing has that name, or no such format exists.
     """
     examined = examine(path, format=format, rows=False, facts=True)
-    return description(examined, path, told=format is not None) | _media(path)
+    return description(examined, path, named=format is not None) | _media(path)
 
 
 def _media(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -49,10 +49,10 @@ def _media(path: str | os.PathLike[str]) -> dict[str, Any]:
         return {}  # seldio validate says why
 
 
-def description(examined: Examined, path: str | os.PathLike[str], told: bool = False) -> dict[str, Any]:
-    """What :func:`describe` returns, of a source that was examined with its facts; *told*: its format was named."""
+def description(examined: Examined, path: str | os.PathLike[str], named: bool = False) -> dict[str, Any]:
+    """What :func:`describe` returns, of a source that was examined with its facts; *named*: its format was."""
     groups = [_group(labels) for labels in examined.labels]
-    items = [_items(rows, told) for rows in _by_file(examined.questions)]
+    items = [_items(rows, named) for rows in _by_file(examined.questions)]
     report = examined.report
     found = {"path": os.fspath(path), "files": report.files, "findings": report.summary()["by_rule"], "groups": groups}
     doubts = [finding.message for finding in report.findings if finding.code == "SYN902"]
@@ -86,14 +86,14 @@ def _by_file(questions: Sequence[tuple[Part, CheckedItems]]) -> Iterator[list[tu
     return filter(None, files)
 
 
-def _items(rows: Sequence[tuple[Part, CheckedItems]], told: bool) -> dict[str, Any]:
+def _items(rows: Sequence[tuple[Part, CheckedItems]], named: bool) -> dict[str, Any]:
     """Counts of the rows of one file, and how long their texts are."""
     part, first = rows[0]
     format = part.format
     assert isinstance(format, ItemFormat)
     facts = total(one.facts for _, one in rows)
     found = {
-        "evidence": "named by --format" if told else facts.evidence,
+        "evidence": "named by --format" if named else facts.evidence,
         "file": part.files[first.file].entry.path,
         "format": format.name,
         "title": format.title,

@@ -98,7 +98,7 @@ def checked(
     table = files[0].path if one.reading.format.role == "table" and files else ""
     layout = next((format.name for format in FORMATS if format == reading.format), reading.format)
     return CheckedLabels(
-        layout, one.told, one.evidence, table, tuple(files), FileNumbers.of(labels), tuple(found),
+        layout, one.named, one.evidence, table, tuple(files), FileNumbers.of(labels), tuple(found),
         b"" if keep else _stream(reading.table, columns), reading if keep else None,
     )  # fmt: skip
 

@@ -53,7 +53,7 @@ def label_parts(
     entries = [e for e in source if source.single or wanted(e, *(SUFFIXES if format is None else (format.suffix,)))]
     if format is None and not source.single and not any(entry.name.lower().endswith(".csv") for entry in entries):
         entries += [entry for entry in source if wanted(entry)]
-    found = parts(source.restricted(entries), format, asking(sink), by_clip=by_clip, size=size)
+    found = parts(source.restricted(entries), format, raising_unknown(sink), by_clip=by_clip, size=size)
     found = [part for part in found if part.questions is None]
     if not found and source.single:  # reading it says what it is in place of labels
         found = [Part((NamedEntry(entry, entry.name, ""),)) for entry in entries]
@@ -72,7 +72,7 @@ def strict(findings: list[Finding]) -> Sink:
     return take
 
 
-def asking(sink: Sink) -> Sink:
+def raising_unknown(sink: Sink) -> Sink:
     """A sink that asks for ``--format`` where the content does not tell the layout."""
 
     def take(finding: Finding) -> None:
@@ -132,7 +132,7 @@ def read_input(path: str | os.PathLike[str] | Source, format: Format | str | Non
     """
     with reopened(path, sink) as source:
         layouts = label_parts(source, get(format) if isinstance(format, str) else format, sink, size=_ALL)
-        found = [one for part in layouts for one in part.labels(asking(sink))]
+        found = [one for part in layouts for one in part.labels(raising_unknown(sink))]
     single = source.single and all(one.reading.format.role != "table" for one in found)
     return LabelInput(joined(found), single, vet(found))
 

@@ -153,7 +153,7 @@ class Loss:
         """What is missing, in words; empty where nothing is."""
         return "; ".join(f"{field} is missing in {plural(n, 'row')}" for field, n in self.missing.items() if n)
 
-    def told(self) -> dict[str, str]:
+    def in_words(self) -> dict[str, str]:
         """The fields that rows lose or have changed, with how many do."""
         lost = {field: plural(count, "row") for field, count in self.lost.items() if count}
         return lost | {
@@ -335,7 +335,7 @@ class _Work:
         large = too_large(pq.read_metadata(self.writer.stream)) if isinstance(self.target, ItemParquet) else None
         if large is not None and target != source:
             raise _unreadable(self.target, self.made, large.message)
-        lost = reading.lost | (self.loss.told() if target != source else {})
+        lost = reading.lost | (self.loss.in_words() if target != source else {})
         return self._done(source, allowed(lost, self.target, allow_loss), notes)
 
     def _done(self, source: str, lost: dict[str, str], notes: Sequence[str]) -> Conversion:

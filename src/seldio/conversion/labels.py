@@ -21,7 +21,7 @@ from seldio.check.vetting import Faults, vet
 from seldio.conversion.carry import carried, filled
 from seldio.conversion.facts import Facts, complete, measured
 from seldio.conversion.frames import with_column
-from seldio.conversion.inputs import asking, joined, label_parts, local_files, strict
+from seldio.conversion.inputs import joined, label_parts, local_files, raising_unknown, strict
 from seldio.conversion.losses import NOTHING, Plan, checked_names, merged, planned, refuse
 from seldio.conversion.outputs import clip_tables, folder_place, single_place, table_place
 from seldio.conversion.report import Conversion
@@ -79,7 +79,7 @@ class Portion:
         """
         if self._read is not None:
             return self._read
-        found = [one for part in self.parts for one in part.labels(asking(strict(findings)))]
+        found = [one for part in self.parts for one in part.labels(raising_unknown(strict(findings)))]
         self._read = found if self.keep else None
         return found
 

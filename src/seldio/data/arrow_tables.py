@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from seldio import clock
 from seldio.check.vetting import vet
-from seldio.conversion.inputs import asking
+from seldio.conversion.inputs import raising_unknown
 from seldio.conversion.items import read_items
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source
@@ -231,7 +231,7 @@ def _layout(files: Sequence[TextFile]) -> Format:
     Raises:
         UnknownFormat: their content does not tell; the message names the candidates.
     """
-    found = files_by_layout(usable(files, asking(raise_errors)), asking(raise_errors))
+    found = files_by_layout(usable(files, raising_unknown(raise_errors)), raising_unknown(raise_errors))
     if not found:
         raise UsageError(f"{printable(files[0].path)} holds no labels of a known layout")
     return max(found, key=lambda group: len(group[1]))[0]

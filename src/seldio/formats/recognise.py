@@ -42,8 +42,8 @@ class Recognised:
     """A group of files of one layout, read."""
 
     reading: Reading  # their rows
-    told: bool  # whether the user named the format
-    evidence: str  # why the format was chosen; empty where it was told or where no file has a row
+    named: bool  # whether the user named the format
+    evidence: str  # why the format was chosen; empty where it was named or where no file has a row
 
 
 def clip_names(names: Sequence[str]) -> list[str]:
@@ -60,17 +60,17 @@ def _stem(name: str) -> str:
     return stem.removesuffix("_inference").removesuffix("_std") if name.endswith(".json") else stem
 
 
-def read_files(files: Sequence[TextFile], sink: Sink, told: Format | None = None) -> list[Recognised]:
+def read_files(files: Sequence[TextFile], sink: Sink, format: Format | None = None) -> list[Recognised]:
     """Read *files*, each under its right layout; what is wrong, and what stays ambiguous, goes to *sink*.
 
     Files of one folder with the same number of columns, header and kind of numbers are looked at
     together. A group that the evidence does not decide is read like the rest of its folder, or like
     files of the same shape elsewhere; if those do not decide either, it is a finding and not read.
     """
-    if told is not None:
-        files = [in_utf8(file, sink) for file in files] if told.suffix == ".csv" else files
-        groups = [[file] for file in files] if told.role == "table" else [list(files)]
-        return [Recognised(told.read(group, sink), True, "") for group in groups if group]
+    if format is not None:
+        files = [in_utf8(file, sink) for file in files] if format.suffix == ".csv" else files
+        groups = [[file] for file in files] if format.role == "table" else [list(files)]
+        return [Recognised(format.read(group, sink), True, "") for group in groups if group]
     found = files_by_layout(usable(files, sink), sink)
     return [Recognised(format.read(members, sink), False, why) for format, members, why in found]
 

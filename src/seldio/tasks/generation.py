@@ -71,7 +71,7 @@ def chosen_tasks(tasks: Collection[str] | None, known: Mapping[str, Task[View, M
 def ask_all(
     table: pa.Table,
     known: Mapping[str, Task[View, Made]],
-    look: Callable[[Scene], View],
+    view_of: Callable[[Scene], View],
     make: Callable[[ItemPlace, Task[View, Made], Made], Item],
     *,
     seed: int,
@@ -88,7 +88,7 @@ def ask_all(
     Args:
         table: as for :func:`seldio.tasks.generate`, like the keywords.
         known: all tasks, in the order in which a clip's items come; those that labels cannot answer too.
-        look: makes of a clip what the tasks look at.
+        view_of: makes of a clip what the tasks look at.
         make: makes the item of a draft.
 
     Raises:
@@ -107,7 +107,7 @@ def ask_all(
         for scene in scenes(table, margins, length, step):
             silent -= 1
             place = ItemPlace(scene, [_audio(audio_pattern, scene, split)], split)
-            luck, view = chance(seed, scene.audio_id), look(scene)
+            luck, view = chance(seed, scene.audio_id), view_of(scene)
             for task, candidates in wanted:
                 for draft in candidates(view, margins, Say(luck, task.name, task.wordings)):
                     if isinstance(draft, str):

@@ -397,10 +397,10 @@ def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[It
     """
     known, dataset = known_classes(table), origin_of(table).format or None
 
-    def look(scene: Scene) -> RussianClip:
+    def clip(scene: Scene) -> RussianClip:
         return clip_of(scene, known)
 
-    return ask_all(table, _ALL, look, partial(_item, dataset), **options)
+    return ask_all(table, _ALL, clip, partial(_item, dataset), **options)
 
 
 def _item(dataset: str | None, place: ItemPlace, task: Task[RussianClip, Choice], draft: Choice) -> Item:

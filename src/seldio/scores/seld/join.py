@@ -22,7 +22,7 @@ from seldio import clock
 from seldio.check import reference as references
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.frames import are_events, frames_of, rescaled
-from seldio.conversion.inputs import asking, joined
+from seldio.conversion.inputs import joined, raising_unknown
 from seldio.errors import DataError, InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import LEVELS, on_disk
@@ -61,7 +61,7 @@ class ClipRows(NamedTuple):
             InvalidData: something in a file cannot be read.
         """
         if isinstance(self.held, Part):
-            found = self.held.labels(asking(raise_errors))
+            found = self.held.labels(raising_unknown(raise_errors))
             table = next((framed(one.reading.table, one.reading.format) for one in found), None)
             return table, vet(found).thin()
         table = self.held if isinstance(self.held, pa.Table) else pa.ipc.open_stream(self.held).read_all()
@@ -266,14 +266,14 @@ def _labels(source: Source, layout: Format | None, wanted: Wanted) -> Labels:
         if finding.code == CHOSEN:
             remarks.append(f"{finding.message}; {finding.hint}" if finding.hint else finding.message)
 
-    found = parts(source, layout, asking(remark), wanted=wanted, size=sys.maxsize, by_clip=True)
+    found = parts(source, layout, raising_unknown(remark), wanted=wanted, size=sys.maxsize, by_clip=True)
     if found and all(part.questions is not None for part in found):
         raise UsageError(f"{printable(source.path)} holds {found[0].questions}, which is no layout of labels")
     found = [part for part in found if part.questions is None]
     checked_clips(found)
     for part in found:
         if part.layout is None:  # its files say why, with the true line
-            part.labels(asking(raise_errors))
+            part.labels(raising_unknown(raise_errors))
     for error in errors:
         raise_errors(error)
     layouts = {part.format.name: part.format for part in found if part.format is not None}
@@ -294,7 +294,7 @@ def _table(source: Source, found: Sequence[Part]) -> LabelTable:
     Raises:
         UsageError: there are several.
     """
-    read = [one for part in found for one in part.labels(asking(raise_errors))]
+    read = [one for part in found for one in part.labels(raising_unknown(raise_errors))]
     (rows, format), *others = joined(read)
     if others:
         raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: name one of them")
