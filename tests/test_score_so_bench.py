@@ -19,7 +19,7 @@ from seldio.answers.judgements import PREDICTION_FIELDS, SEMANTIC_FIELDS, Answer
 from seldio.answers.matching import word_error_rate, words
 from seldio.answers.names import Names, key, names_in
 from seldio.answers.plain_text import plainly
-from seldio.errors import DataError, SeldioError, UsageError
+from seldio.errors import DataError, InvalidData, SeldioError, UsageError
 from seldio.schema.qa import AnswerMeta, Item, Prediction
 from seldio.scores.answers import score_answers
 from seldio.scores.judge.messages import Reply
@@ -833,11 +833,14 @@ def test_large_files_score_the_same_read_in_parts(tmp_path, monkeypatch):
     for name, records in (("qa.jsonl", items), ("answers.jsonl", rows[:0:-1])):
         (tmp_path / name).write_text("".join(json.dumps(record) + "\n" for record in records))
     whole = score_answers(tmp_path / "answers.jsonl", tmp_path / "qa.jsonl")
-    monkeypatch.setattr("seldio.scores.answers.LINES", 0)
     monkeypatch.setattr("seldio.formats.parts.LINES", 0)
     monkeypatch.setattr("seldio.formats.parts.CHUNK", 1 << 10)
     made = []
     monkeypatch.setattr("seldio.scores.answers.slim", lambda table: made.append(len(table)) or slim(table))
     assert score_answers(tmp_path / "answers.jsonl", tmp_path / "qa.jsonl") == whole
     assert len(made) > 4
-    assert sum(made) == 79
+    assert sum(made) == 40
+    lines = (tmp_path / "answers.jsonl").read_text().splitlines()
+    (tmp_path / "answers.jsonl").write_text("\n".join([*lines[:29], lines[29][:-1], *lines[30:]]) + "\n")
+    with pytest.raises(InvalidData, match=r"answers\.jsonl:30:"):
+        score_answers(tmp_path / "answers.jsonl", tmp_path / "qa.jsonl")

@@ -215,7 +215,7 @@ def convert_items(
         target.writer(cast("BinaryIO", spool)) as writer,
     ):
         work = _Work(target, writer)
-        for reading in _one_file(source, place, format, sink):
+        for reading in one_file(source, place, format, sink):
             work.add(reading)
         converted = work.finish(allow_loss)
         with single_file(out, [place]) as (stream, written):
@@ -223,7 +223,7 @@ def convert_items(
     return dataclasses.replace(converted, written=written)
 
 
-def _one_file(source: Source, place: Place, format: ItemFormat | None, sink: Sink) -> Iterator[ItemReading]:
+def one_file(source: Source, place: Place, format: ItemFormat | None, sink: Sink) -> Iterator[ItemReading]:
     """The only file of questions or predictions in a source, in parts that follow each other.
 
     Raises:
@@ -237,7 +237,7 @@ def _one_file(source: Source, place: Place, format: ItemFormat | None, sink: Sin
     first = next(readings, None) if len(files) == 1 else None
     if first is None:
         count = plural(0 if len(files) == 1 else len(files), "file")
-        raise UsageError(f"{printable(os.fspath(place))} holds {count} of questions: name one")
+        raise UsageError(f"{printable(os.fspath(place))} holds {count} of questions or predictions: name one")
     yield first
     yield from readings
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import pyarrow as pa
 
-from seldio.conversion.items import read_items
-from seldio.errors import SeldioError, UsageError
+from seldio.conversion.items import one_file
+from seldio.errors import UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
 from seldio.formats import item_formats
 from seldio.formats.items import ItemReading
-from seldio.formats.parts import LINES, parts
 from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
@@ -112,56 +111,35 @@ def score_answers(
 
 
 def _reading(path: Path, format: str | None, profile: str | None) -> ItemReading:
-    """The one file of questions or predictions at *path*; of large ones of SO-Bench, what its profiles look at.
+    """The one file of questions or predictions at *path*, read a part after the other; of SO-Bench what is scored.
 
     Raises:
         UsageError: there is none, or several.
     """
-    if (large := _by_parts(path, format, profile)) is not None:
-        return large
-    readings = read_items(path, item_formats.get(format) if format is not None else None, raise_errors)
-    if len(readings) != 1:
-        raise UsageError(
-            f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of questions or predictions: name one"
-        )
-    return readings[0]
-
-
-def _by_parts(path: Path, format: str | None, profile: str | None) -> ItemReading | None:
-    """A large file of lines of SO-Bench with the columns that are scored, read a part after the other.
-
-    None for any other file, and where something is wrong with it: reading it as a whole says what.
-    """
-    place = LocalPath(path)
-    if not place.is_file() or place.stat().st_size <= LINES or place.suffix.lower() not in (".jsonl", ".ndjson"):
-        return None
+    chosen = item_formats.get(format) if format is not None else None
     first: ItemReading | None = None
     tables = []
-    try:
-        with open_source(path, raise_errors) as source:
-            for part in parts(source, item_formats.get(format) if format is not None else None, raise_errors):
-                if PROFILES.get(profile or _USUAL.get(part.questions or "", "")) is not _so_bench:
-                    return None
-                if part.questions not in _SLIM or not all(text.data[:1] == b"{" for text in part.texts(raise_errors)):
-                    return None
-                for reading in part.items(raise_errors):
-                    first = first or reading
-                    tables.append(slim(reading.table))
-        columns, whole = {}, pa.concat_tables(tables)
-        tables.clear()
-        for name in whole.column_names:  # one after the other, so that only one of them is there twice
-            columns[name] = whole.column(name).combine_chunks()
-            whole = whole.drop_columns(name)
-    except (SeldioError, ValueError):  # the latter of Arrow, where a column is too large for one array
-        return None
-    if first is None:
-        return None
-    model = Item if first.format.holds == "items" else Prediction
-    return dataclasses.replace(first, rows=Rows(pa.table(columns), model))
+    with open_source(path, raise_errors) as source:
+        for reading in one_file(source, path, chosen, raise_errors):
+            first = first or reading
+            name = reading.format.name
+            slimmed = name in _SLIM and PROFILES.get(profile or _USUAL[name]) is _so_bench
+            tables.append(slim(reading.table) if slimmed else reading.table)
+    assert first is not None
+    if len(tables) == 1 and not slimmed:
+        return first
+    columns, whole = {}, pa.concat_tables(tables)
+    tables.clear()
+    for name in whole.column_names:  # one after the other, so that only one of them is there twice
+        columns[name] = whole.column(name).combine_chunks()
+        whole = whole.drop_columns(name)
+    return dataclasses.replace(
+        first, rows=Rows(pa.table(columns), Item if first.format.holds == "items" else Prediction)
+    )
 
 
-#: The formats of SO-Bench's lines.
-_SLIM = ("so-bench", "so-dataset-qa", "so-bench-predictions")
+#: The formats of SO-Bench's questions.
+_SLIM = ("so-bench", "so-dataset-qa")
 
 
 def _check_sides(given: ItemReading, asked: ItemReading | None) -> None:
