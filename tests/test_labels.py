@@ -282,12 +282,12 @@ def test_places_in_the_file(
     assert (len(lines) - 2, 8, 12) == (bad.line, bad.column, bad.end_column)
     rows = reading.table.num_rows
     assert reading.table["frame"].to_pylist() == [0, 2, 3]
-    place = reading.finding(CATALOGUE["LAB103"], "…", rows - 2, "azimuth")
+    place = reading.finding(CATALOGUE["LAB103"], rows - 2, "azimuth", "…")
     assert (len(lines) - 1, 8, 12, "-170") == (place.line, place.column, place.end_column, place.value)
     assert_points_at_its_value(place, data)
-    place = reading.finding(CATALOGUE["LAB203"], "…", rows - 2, "source")
+    place = reading.finding(CATALOGUE["LAB203"], rows - 2, "source", "…")
     assert (place.column, place.end_column, place.value) == (6, 7, "3")
-    place = reading.finding(CATALOGUE["LAB202"], "…", rows - 2, None)
+    place = reading.finding(CATALOGUE["LAB202"], rows - 2, None, "…")
     assert (place.column, place.end_column, place.value) == (1, 14, "2,1, 3,-170,5")
 
 

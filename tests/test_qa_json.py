@@ -364,7 +364,7 @@ def test_places_of_fields() -> None:
     assert (reading.locate(1, "options", 1).line, reading.locate(1, "options", 1).value) == (3, '"right"')
     assert reading.locate(0, "audio", 0).value == '"a.wav"'
     assert reading.locate(0, "language", None).column == 1
-    assert reading.finding(CATALOGUE["QAI101"], 0, "x", "answer").value == '"left"'
+    assert reading.finding(CATALOGUE["QAI101"], 0, "answer", "x").value == '"left"'
     reading, _ = look(SO_BENCH, DOCUMENTS["records"].encode(), "x.json")
     assert reading is not None
     assert reading.locate(1, "answer_meta", None).line > reading.locate(0, "answer_meta", None).line

@@ -302,7 +302,7 @@ def _of_set(
 
     def found(file: int, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
         files.append(file)
-        return reading.finding(rule, message, filled[file].first + row, field, hint)
+        return reading.finding(rule, filled[file].first + row, field, message, hint)
 
     assert rule.check is not None
     for finding in rule.check(profile, found):

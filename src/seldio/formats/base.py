@@ -124,7 +124,7 @@ class Reading:
         """The file that row number *row* of the table came from."""
         return self.parts[bisect.bisect_right(self._firsts, row) - 1]
 
-    def finding(self, rule: Rule, message: str, row: int, field: str | None = None, hint: str | None = None) -> Finding:
+    def finding(self, rule: Rule, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
         """A finding of *rule* at *field* of table row *row*, and of all rows that this one stands for."""
         part = self.part_of(row)
         place = part.place(row - part.first, field)

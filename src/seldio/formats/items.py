@@ -56,7 +56,7 @@ class ItemReading:
         return self.format.name if callable(self.source) else str(self.source.get("format", self.format.name))
 
     def finding(
-        self, rule: Rule, row: int | None, message: str, field: str | None = None, hint: str | None = None,
+        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
         number: int | None = None,
     ) -> Finding:  # fmt: skip
         """A finding of *rule* at *field* of row number *row*, with its true place; with None about the file."""

@@ -164,7 +164,7 @@ class Labels:
 
     def finding(self, rule: Rule, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
         """A finding of *rule* at *field* of table row *row*, and of all rows that this one stands for."""
-        return self.reading.finding(rule, message, row, field, hint)
+        return self.reading.finding(rule, row, field, message, hint)
 
     def text(self, row: int, field: str) -> str:
         """What stands in the file for *field* of *row*."""

@@ -83,7 +83,7 @@ def meta_contradicts_answer(table: ItemTable, found: Found) -> Iterator[Finding]
         if _contradicted(canonicals[row], metas[row]):
             shown = ", ".join(f"{value:g}" for value in metas[row])
             message = f"the canonical answer says {clipped(canonicals[row])}, the meta {shown}"
-            yield found(row, message, "canonical_answer", "write both from one source")
+            yield found(row, "canonical_answer", message, "write both from one source")
 
 
 def _contradicted(canonical: str | None, meta: list[float]) -> bool:
@@ -125,7 +125,7 @@ def missing_truth(table: ItemTable, found: Found) -> Iterator[Finding]:
             keys += [key for key, value in other.items() if value is not None] if isinstance(other, dict) else []
             has = f"has {listed(keys)}" if keys else "is empty" if meta is not None else "is missing"
             key = TRUTHS[task][0]
-            yield found(row, f"{task} needs {key}, and answer_meta {has}", "answer_meta", f"write {key}")
+            yield found(row, "answer_meta", f"{task} needs {key}, and answer_meta {has}", f"write {key}")
 
 
 @rule("QAI115", ERROR)
@@ -149,7 +149,7 @@ def impossible_canonical_answer(table: ItemTable, found: Found) -> Iterator[Find
         canonical = canonicals[row]
         if canonical is not None and (must := _lacking(task, canonical)):
             shown = clipped(canonical) if canonical.strip() else "empty"
-            yield found(row, f"the canonical answer of {task} is {shown}", "canonical_answer", f"it {must}")
+            yield found(row, "canonical_answer", f"the canonical answer of {task} is {shown}", f"it {must}")
 
 
 def _lacking(task: str, text: str) -> str | None:
@@ -233,7 +233,7 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
         truth = told.otherwise(task, *said, truths[row], metas[row], turned[row], odd[row])
         if truth is not None:
             message = f"the answer says {clipped(answers[row], 90)}, {truth}"
-            yield found(row, message, "answer", "write both from one source")
+            yield found(row, "answer", message, "write both from one source")
 
 
 class _Told:

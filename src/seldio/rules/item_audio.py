@@ -146,10 +146,10 @@ class Audio:
     ) -> Finding:  # fmt: skip
         """A finding about a recording, at the first item that names it unless a *row* is given."""
         if recording is None:
-            return self.file.finding(rule, None, message, hint)
+            return self.file.finding(rule, None, None, message, hint)
         if row is None:
             row, number = recording.row, recording.number
-        return self.file.finding(rule, row, message, field, hint, number)
+        return self.file.finding(rule, row, field, message, hint, number)
 
     def __len__(self) -> int:
         """How many there are, here or not."""

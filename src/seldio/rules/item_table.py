@@ -48,9 +48,12 @@ class ItemTable:
         self.asks = "question" in table.column_names or "prompt" not in table.column_names
         self._values: dict[str, Any] = {}
 
-    def finding(self, rule: Rule, row: int | None, *more: Any, **named: Any) -> Finding:
+    def finding(
+        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
+        number: int | None = None,
+    ) -> Finding:  # fmt: skip
         """A finding of *rule* about a row, with its true place; with None about the file."""
-        return self.reading.finding(rule, row, *more, **named)
+        return self.reading.finding(rule, row, field, message, hint, number)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -165,12 +168,15 @@ class ItemFile(ItemTable):
         part = int(np.searchsorted(self._rows, row, side="right")) - 1
         return self._reading(part), row - int(self._rows[part]), int(self._lines[part])
 
-    def finding(self, rule: Rule, row: int | None, *more: Any, **named: Any) -> Finding:
+    def finding(
+        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
+        number: int | None = None,
+    ) -> Finding:  # fmt: skip
         """A finding of *rule* about a row, with its true place; with None about the file."""
         if row is None:
-            return rule.at(self.path, *more, **named)
+            return rule.at(self.path, message, hint)
         reading, row, lines = self._at(row)
-        return moved(reading.finding(rule, row, *more, **named), lines)
+        return moved(reading.finding(rule, row, field, message, hint, number), lines)
 
     def line(self, row: int) -> int:
         """The line in which the id of a row stands."""

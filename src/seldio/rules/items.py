@@ -42,7 +42,7 @@ def repeated_id(table: ItemFile, found: Found) -> Iterator[Finding]:
     """
     for row, first in table.repeated("id") if table.asks else ():
         message = f"the id {clipped(table.values('id')[row])} stands in line {table.line(first)} already"
-        yield found(row, message, "id", "each question needs an id of its own")
+        yield found(row, "id", message, "each question needs an id of its own")
 
 
 @rule("QAI102", ERROR)
@@ -62,7 +62,7 @@ def answer_not_among_options(table: ItemTable, found: Found) -> Iterator[Finding
     for row, answer, options in _choices(table):
         letters = [chr(ord("A") + index) for index in range(len(options))]
         if answer and answer not in options and HOMOGLYPHS.get(answer, answer) not in letters:
-            yield found(row, f"the answer {clipped(answer)} is none of the {len(options)} options", "answer",
+            yield found(row, "answer", f"the answer {clipped(answer)} is none of the {len(options)} options",
                         "the answer is an option's text, or its letter")  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def repeated_option(table: ItemTable, found: Found) -> Iterator[Finding]:
     for row, _, options in _choices(table):
         for place, option in enumerate(options):
             if option in options[:place]:
-                yield found(row, f"the option {clipped(option)} stands twice", "options",
+                yield found(row, "options", f"the option {clipped(option)} stands twice",
                             "replace one of them", number=place)  # fmt: skip
 
 
@@ -117,14 +117,14 @@ def homoglyph_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
     for row in rows_where(pc.is_in(table.column("answer"), value_set=pa.array(list(HOMOGLYPHS)))):
         answer = table.values("answer")[row]
         name = unicodedata.name(answer, "").title()
-        yield found(row, f"the answer {answer} is a {name}", "answer", f"write {HOMOGLYPHS[answer]}")
+        yield found(row, "answer", f"the answer {answer} is a {name}", f"write {HOMOGLYPHS[answer]}")
     instructions = table.column("instruction").dictionary_encode()
     for number, instruction in enumerate(instructions.dictionary.to_pylist()):
         letters = re.findall(r"(?m)^\s*(\w)[.)]\s", instruction)
         if letter := next((each for each in letters if each in HOMOGLYPHS), None):
             name = unicodedata.name(letter, "").title()
             for row in rows_where(pc.equal(instructions.indices, number)):
-                yield found(row, f"an option's letter in the instruction is a {name}", "instruction",
+                yield found(row, "instruction", f"an option's letter in the instruction is a {name}",
                             f"write {HOMOGLYPHS[letter]}: the answers are Latin letters")  # fmt: skip
 
 
@@ -151,14 +151,14 @@ def times_of_item(table: ItemTable, found: Found) -> Iterator[Finding]:
     late = (last > end - start + 0.05) & ~reversed_  # where it is, nobody knows how long the clip is
     for row in rows_where(reversed_ | (last < first) | late):
         if reversed_[row]:
-            yield found(row, f"the end, {end[row]:g} s, is before the start, {start[row]:g} s", "end",
+            yield found(row, "end", f"the end, {end[row]:g} s, is before the start, {start[row]:g} s",
                         "the start comes first")  # fmt: skip
         if last[row] < first[row]:
-            yield found(row, f"time_span: {last[row]:g} s is before {first[row]:g} s", "answer_meta",
+            yield found(row, "answer_meta", f"time_span: {last[row]:g} s is before {first[row]:g} s",
                         "the start comes first")  # fmt: skip
         elif late[row]:
             message = f"time_span ends at {last[row]:g} s, the clip at {end[row] - start[row]:g} s"
-            yield found(row, message, "answer_meta", "times count from the start of the clip")
+            yield found(row, "answer_meta", message, "times count from the start of the clip")
 
 
 @rule("QAI107", WARNING)
@@ -181,7 +181,7 @@ def task_counts(table: ItemFile, found: Found) -> Iterator[Finding]:
     if table.format == "so-bench" and abs(total - sum(COUNTS.values())) < 80 and counts != COUNTS:
         other = [f"{task}: {counts.get(task, 0)} for {n}" for task, n in COUNTS.items() if counts.get(task, 0) != n]
         more = [f"{printable(str(task))} is no task of it" for task in counts if task not in COUNTS]
-        yield found(0, f"the counts of tasks are not SO-Bench's: {'; '.join([*other, *more][:4])}", "task",
+        yield found(0, "task", f"the counts of tasks are not SO-Bench's: {'; '.join([*other, *more][:4])}",
                     "download the benchmark again")  # fmt: skip
 
 
@@ -215,7 +215,7 @@ def unsafe_audio_path(table: ItemTable, found: Found) -> Iterator[Finding]:
     wrong = np.array([why is not None and (table.asks or why != _ABSOLUTE) for why in whys], bool)
     for mention in rows_where(wrong[paths.name]):
         name = paths.name[mention]
-        yield found(int(paths.row[mention]), f"the audio path {clipped(paths.names[name])} {whys[name]}", "audio",
+        yield found(int(paths.row[mention]), "audio", f"the audio path {clipped(paths.names[name])} {whys[name]}",
                     "paths are relative to the data set's root", number=int(paths.place[mention]))  # fmt: skip
 
 
@@ -284,7 +284,7 @@ def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
     for mention in rows_where(np.array([fault is not None for fault in faults], bool)[paths.name]):
         name = paths.name[mention]
         message = f"the audio path {clipped(paths.names[name])} {faults[name]}"
-        yield found(int(paths.row[mention]), message, "audio", "rename the recording", number=int(paths.place[mention]))
+        yield found(int(paths.row[mention]), "audio", message, "rename the recording", number=int(paths.place[mention]))
 
 
 @rule("QAI110", ERROR)
@@ -304,7 +304,7 @@ def no_options(table: ItemTable, found: Found) -> Iterator[Finding]:
     """
     if table.asks:
         for row in rows_where(pc.equal(pc.list_value_length(table.column("options")), 0)):
-            yield found(row, "the question has no options to choose from", "options", "list the options")
+            yield found(row, "options", "the question has no options to choose from", "list the options")
 
 
 @rule("QAI111", ERROR)
@@ -322,7 +322,7 @@ def empty_question(table: ItemTable, found: Found) -> Iterator[Finding]:
     Reference: SO-Bench, question.
     """
     for row in table.blank("question") if table.asks else ():
-        yield found(row, f"the question {clipped(table.values('id')[row])} is empty", "question", "write the question")
+        yield found(row, "question", f"the question {clipped(table.values('id')[row])} is empty", "write the question")
 
 
 @rule("QAI112", ERROR)
@@ -341,7 +341,7 @@ def no_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
     Reference: SO-Bench scorer, REFERENCE_ANSWER.
     """
     for row in table.blank("answer") if table.asks and table.home in PUBLIC else ():
-        yield found(row, f"the question {clipped(table.values('id')[row])} has no answer", "answer", "write the answer")
+        yield found(row, "answer", f"the question {clipped(table.values('id')[row])} has no answer", "write the answer")
 
 
 @rule("QAI113", WARNING)
@@ -373,7 +373,7 @@ def unknown_task(table: ItemFile, found: Found) -> Iterator[Finding]:
         hint = f"write {meant}" if meant else f"the tasks are {', '.join(KNOWN)}"
         named = f"the task {clipped(task)} is none of SO-Bench" if task.strip() else "the question has no task"
         first = pc.index(pc.fill_null(table.column("task"), ""), task).as_py()
-        yield found(first, f"{named}{many}", "task", hint)
+        yield found(first, "task", f"{named}{many}", hint)
 
 
 @rule("QAI117", ERROR)
@@ -404,7 +404,7 @@ def audio_id_of_another(table: ItemTable, found: Found) -> Iterator[Finding]:
         name = table.extra(row).get("audio_id")
         if isinstance(name, str) and stem and stem != name:
             message = f"the audio_id is {clipped(name)}, the recording {clipped(audio[0])}"
-            yield found(row, message, "audio_id", "find out where ids and paths were joined")
+            yield found(row, "audio_id", message, "find out where ids and paths were joined")
 
 
 @rule("PRD101", ERROR)
@@ -426,7 +426,7 @@ def repeated_prediction(table: ItemFile, found: Found) -> Iterator[Finding]:
         id = clipped(table.values("id")[row])
         message = f"a second prediction for {id}; the first is in line {table.line(first)}"
         hint = "keep one: MERA takes the last, SO-Bench's scorer may join the second to another question"
-        yield found(row, message, "id", hint)
+        yield found(row, "id", message, hint)
 
 
 @rule("PRD102", WARNING)
@@ -444,5 +444,5 @@ def empty_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
     Reference: SO-Bench scorer: an empty prediction is not parseable and counts 0.
     """
     for row in () if table.asks else table.blank("prediction"):
-        yield found(row, f"no prediction for {clipped(table.values('id')[row] or 'this question')}", "prediction",
+        yield found(row, "prediction", f"no prediction for {clipped(table.values('id')[row] or 'this question')}",
                     "it counts as wrong")  # fmt: skip

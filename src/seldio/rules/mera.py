@@ -59,7 +59,7 @@ def cyrillic_option_letter(table: ItemTable, found: Found) -> Iterator[Finding]:
         if match := _NAMED.search(instruction):
             letter = match[1] or match[2]
             message = f"the instruction calls an option by {unicodedata.name(letter).lower()}, the answers are Latin"
-            yield found(number, message, "instruction", f"write the Latin {CYRILLIC[letter]}")
+            yield found(number, "instruction", message, f"write the Latin {CYRILLIC[letter]}")
 
 
 @rule("QAI202", ERROR)
@@ -83,7 +83,7 @@ def options_of_instruction(table: ItemTable, found: Found) -> Iterator[Finding]:
         given = {f"option_{letter}" for letter in string.ascii_lowercase[: len(options or ())]}
         if asked != given and (asked or options):
             message = f"the instruction is for {plural(len(asked), 'option')}, the question has {len(given)}"
-            yield found(number, message, "instruction", "take an instruction for as many options as there are")
+            yield found(number, "instruction", message, "take an instruction for as many options as there are")
 
 
 @rule("QAI203", ERROR)
@@ -108,13 +108,13 @@ def instruction_placeholders(table: ItemTable, found: Found) -> Iterator[Finding
         known |= {f"audio_{n}" for n in range(1, len(audio) + 1)} if len(audio) > 1 else {"audio"}
         for name in fields or ():
             if name not in known and not _OPTION.fullmatch(name) and name.isidentifier():
-                yield found(number, f"nothing fills the placeholder {clipped(name)}", "instruction",
+                yield found(number, "instruction", f"nothing fills the placeholder {clipped(name)}",
                             "the inputs are question, audio and the options")  # fmt: skip
         lacking = [] if fields is None or "question" in fields else ["{question}"]
         lacking += [] if "<audio" in instruction or "audio" in (fields or ()) else ["<audio>"]
         if lacking:
             message = f"the instruction has no place for {' and '.join(lacking)}"
-            yield found(number, message, "instruction", "add it")
+            yield found(number, "instruction", message, "add it")
 
 
 @rule("QAI204", ERROR)
@@ -135,7 +135,7 @@ def literal_braces(table: ItemTable, found: Found) -> Iterator[Finding]:
     for number, instruction in _instructed(table):
         fields = _fields(instruction)
         if fields is None or any(not name.isidentifier() for name in fields):
-            yield found(number, "braces in the instruction that are no placeholder", "instruction", "write {{ and }}")
+            yield found(number, "instruction", "braces in the instruction that are no placeholder", "write {{ and }}")
 
 
 # --- the answers of a submission -------------------------------------------------------------------
@@ -190,7 +190,7 @@ def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
     given = {*ids, *(left_out if isinstance(left_out, list) else ())}
     for name in answers.gold or ():
         if name not in given:
-            yield found(None, f"there is no answer to question {clipped(name)}", None,
+            yield found(None, None, f"there is no answer to question {clipped(name)}",
                         "one question without an answer, and the whole task scores 0")  # fmt: skip
     for number, id in enumerate(ids):
         item = (answers.gold or {}).get(id or "")
@@ -199,7 +199,7 @@ def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
             and _quoted(answers.table.extra(number))
             and not (item is not None and _quoted(item.extra))
         ):
-            yield found(number, f"the id is the text {json.dumps(id)}: no answer to question {id}", "id",
+            yield found(number, "id", f"the id is the text {json.dumps(id)}: no answer to question {id}",
                         "write the number without quotes: MERA compares types as well")  # fmt: skip
 
 
@@ -226,7 +226,7 @@ def surplus_answer(answers: Answers, found: Found) -> Iterator[Finding]:
     """
     for number, id in enumerate(answers.table.values("id") if answers.gold is not None else ()):
         if id not in (answers.gold or ()):
-            yield found(number, f"there is no question {clipped(id or '')}", "id", "it is ignored: correct its id")
+            yield found(number, "id", f"there is no question {clipped(id or '')}", "it is ignored: correct its id")
 
 
 @rule("PRD133", ERROR)
@@ -247,7 +247,7 @@ def letter_outside_options(answers: Answers, found: Found) -> Iterator[Finding]:
         letter, count = normalised(text), answers.options(number)
         if _latin(letter) and letter not in string.ascii_lowercase[:count]:
             message = f"{letter.upper()} is none of the {count} options"
-            yield found(number, message, "prediction", f"the options are A to {string.ascii_uppercase[count - 1]}")
+            yield found(number, "prediction", message, f"the options are A to {string.ascii_uppercase[count - 1]}")
 
 
 @rule("PRD134", ERROR)
@@ -268,7 +268,7 @@ def homoglyph_answer(answers: Answers, found: Found) -> Iterator[Finding]:
         letter = normalised(text)
         if letter in CYRILLIC:
             message = f"a Cyrillic letter that looks like {CYRILLIC[letter]}: scored 0"
-            yield found(number, message, "prediction", f"write the Latin {CYRILLIC[letter]}")
+            yield found(number, "prediction", message, f"write the Latin {CYRILLIC[letter]}")
 
 
 @rule("PRD135", WARNING)
@@ -291,7 +291,7 @@ def text_around_letter(answers: Answers, found: Found) -> Iterator[Finding]:
         if not _latin(letter) and letter not in CYRILLIC:
             letters = {CYRILLIC.get(one, one).upper() for one in _LETTER.findall(text)}
             hint = f"write {letters.pop()} alone" if len(letters) == 1 else "write the letter of an option"
-            yield found(number, f"{clipped(_shown(text), 30)} is no letter alone: scored 0", "prediction", hint)
+            yield found(number, "prediction", f"{clipped(_shown(text), 30)} is no letter alone: scored 0", hint)
 
 
 def _shown(text: str) -> str:
@@ -316,7 +316,7 @@ def decorated_letter(answers: Answers, found: Found) -> Iterator[Finding]:
     for number, text in answers.rows():
         letter = normalised(text)
         if _latin(letter) and text != letter.upper():
-            yield found(number, f"{clipped(text)} counts as {letter.upper()}", "prediction", f"write {letter.upper()}")
+            yield found(number, "prediction", f"{clipped(text)} counts as {letter.upper()}", f"write {letter.upper()}")
 
 
 # --- running them -----------------------------------------------------------------------------------

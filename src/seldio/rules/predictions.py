@@ -178,7 +178,7 @@ def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
     for row in rows_where(pc.invert(pc.is_in(ids, value_set=given))):
         place = f"line {answered.asked.line(row)} of {printable(answered.questions.path)}"
         message = f"no prediction for {clipped(answered.asked.values('id')[row])}, {place}"
-        yield found(None, message, None, answered.join.missing)
+        yield found(None, None, message, answered.join.missing)
 
 
 @rule("PRD202", ERROR)
@@ -204,7 +204,7 @@ def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
         other = alike.get(_loose(id))
         hint = f"the reference has {clipped(repr(other))}" if other is not None else answered.join.surplus
         name = clipped(repr(id) if other is not None else id)
-        yield found(row, f"no question {name} in {printable(answered.questions.path)}", "id", hint)
+        yield found(row, "id", f"no question {name} in {printable(answered.questions.path)}", hint)
 
 
 def _loose(id: str) -> str:
@@ -235,12 +235,12 @@ def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
             audio, other = listed(given.values("audio")[row], 2), listed(asked.values("audio")[item], 2)
             message = f"the audio is {audio}, that of {answered.called(row, item)} {other}"
             nameless = given.values("id")[row] is None
-            yield found(row, message, "audio", answered.join.order if nameless else answered.join.audio)
+            yield found(row, "audio", message, answered.join.order if nameless else answered.join.audio)
         elif all('"audio_id"' in (table.values("extra")[each] or "") for table, each in ((given, row), (asked, item))):
             own, theirs = given.extra(row).get("audio_id"), asked.extra(item).get("audio_id")
             if isinstance(theirs, str) and isinstance(own, str) and theirs != own:
                 message = f"the audio_id is {clipped(own)}, that of {answered.called(row, item)} {clipped(theirs)}"
-                yield found(row, message, "audio_id", answered.join.audio)
+                yield found(row, "audio_id", message, answered.join.audio)
 
 
 @rule("PRD204", ERROR)
@@ -263,7 +263,7 @@ def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
             continue  # of a wrong recording, one cause would be told twice
         task, other = clipped(answered.given.values("task")[row]), clipped(answered.asked.values("task")[item])
         nameless = answered.given.values("id")[row] is None
-        yield found(row, f"the task is {task}, that of {answered.called(row, item)} {other}", "task",
+        yield found(row, "task", f"the task is {task}, that of {answered.called(row, item)} {other}",
                     answered.join.order if nameless else answered.join.task)  # fmt: skip
 
 
@@ -294,7 +294,7 @@ def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
             message = f"{clipped(id)} was asked {len(prompts)} of {len(INSTRUCTIONS)} instructions"
             numbers = f"number {lacking[0]}" if len(lacking) == 1 else f"numbers {', '.join(lacking)}"
             hint = f"{numbers} of JASCO's list missing: eval.py takes the best of those that are there"
-            yield found(next(iter(prompts.values())), message, "id", hint)
+            yield found(next(iter(prompts.values())), "id", message, hint)
 
 
 @rule("PRD206", WARNING)
@@ -322,7 +322,7 @@ def foreign_instruction(answered: Answered, found: Found) -> Iterator[Finding]:
         many = f", in {plural(len(rows), 'row')}" if len(rows) > 1 else ""
         near = next((n for n, known in enumerate(INSTRUCTIONS, 1) if _words(known) == _words(text)), None)
         hint = f"number {near} with other signs or spaces" if near else "scores under it are no JASCO scores"
-        yield found(rows[0], f"{clipped(text)} is none of JASCO's instructions{many}", "prompt", hint)
+        yield found(rows[0], "prompt", f"{clipped(text)} is none of JASCO's instructions{many}", hint)
 
 
 def _words(text: str) -> list[str]:
@@ -354,7 +354,7 @@ def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
     first = next((row for row in nameless if not answered.agree(row, row)), None)
     if first is not None:
         message += f"; from here on they disagree with {printable(answered.questions.path)}"
-    yield found(first, message, None, answered.join.order)
+    yield found(first, None, message, answered.join.order)
 
 
 @rule("PRD208", ERROR)
@@ -380,7 +380,7 @@ def output_missing(table: ItemFile, found: Found) -> Iterator[Finding]:
             state = "no" if value is _ABSENT else "an empty" if isinstance(value, str) else "no text as"
             hint = JOINS["mmau"].missing if table.home == "mmau" else "run the model on it again"
             there = value is not None and value is not _ABSENT
-            yield found(row, f"{state} {key} for {clipped(table.values('id')[row])}", key if there else None, hint)
+            yield found(row, key if there else None, f"{state} {key} for {clipped(table.values('id')[row])}", hint)
 
 
 @rule("PRD209", ERROR)
@@ -402,7 +402,7 @@ def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
         for field, ours, theirs in _copies(answered, row, item):
             id = clipped(answered.asked.values("id")[item])
             message = f"{field} is {_shown(ours)}, that of {id} {_shown(theirs)}"
-            yield found(row, message, field, answered.join.copy)
+            yield found(row, field, message, answered.join.copy)
 
 
 def _copies(answered: Answered, row: int, item: int) -> Iterator[tuple[str, Any, Any]]:
@@ -446,7 +446,7 @@ def other_questions(answered: Answered, found: Found) -> Iterator[Finding]:
         ids, theirs = answered.given.values("id"), next(iter(answered.asked.values("id")), "")
         message = f"no id ({plural(len(set(ids)), 'id')}) is one of the reference's"
         hint = f"here ids are like {clipped(ids[0], 30)}, in {printable(answered.questions.path)} {clipped(theirs, 30)}"
-        yield found(0, message, "id", hint)
+        yield found(0, "id", message, hint)
 
 
 def check_answered(answered: Answered) -> Iterator[Finding]:
