@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -145,6 +145,8 @@ class Rule:
         check: the generator of findings. None for what readers report themselves. If it is a function of this rule
             alone, its docstring is the page; otherwise ``rules/pages/CODE.md`` is.
         subject: the classes of what *check* looks at; empty for what readers report.
+        needs: of labels, the columns without which it has nothing to say.
+        lacks: of labels, of those that have *needs*, columns beside which it has nothing to say.
         url: where the page is on the web, if anywhere.
     """
 
@@ -154,6 +156,8 @@ class Rule:
     fix: Fix = "none"
     check: Callable[..., Iterator[Finding]] | None = None
     subject: tuple[str, ...] = ()
+    needs: frozenset[str] = frozenset()
+    lacks: frozenset[str] = frozenset()
     url: str | None = None
 
     @cached_property
@@ -174,12 +178,6 @@ class Rule:
     def explanation(self) -> str:
         """The page behind ``seldio rule CODE``, without its summary."""
         return self._page[1]
-
-    def findings(self, *subject: Any) -> Iterator[Finding]:
-        """What it finds in *subject*, whose method ``finding`` makes the findings, if it has one."""
-        made = getattr(subject[0], "finding", None)
-        found = self.at if made is None else partial(made, self)
-        return iter(()) if self.check is None else self.check(*subject, found)
 
     def at(
         self, path: str, message: str, hint: str | None = None, line: int | None = None, column: int | None = None,

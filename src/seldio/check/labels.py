@@ -85,9 +85,14 @@ def checked(
     """
     reading = one.reading if format is None else dataclasses.replace(one.reading, format=format)
     labels = Labels(reading)
-    found: list[RowFinding] = []
-    for rule in chosen:
-        found += _of_rule(rule, labels)
+    owner: tuple[int, str | None] = (0, None)
+
+    def at(rule: Rule, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
+        nonlocal owner
+        owner = int(np.searchsorted(labels.starts, row, side="right")) - 1, JUDGED_BY.get(rule.code, field)
+        return labels.finding(rule, row, field, message, hint)
+
+    found = [RowFinding(finding, *owner) for finding in rules.findings(labels, chosen=chosen, at=at)]
     within: dict[str, int] = {}
     files = []
     for part in reading.parts:
@@ -107,19 +112,6 @@ def label_findings(one: Recognised) -> list[Finding]:
     """Everything that is wrong with labels that were read, of which there are no others."""
     rows = checked(one, (), keep=True)
     return [found.finding for found in LabelGroup([None], [rows]).findings({})]
-
-
-def _of_rule(rule: Rule, labels: Labels) -> Iterator[RowFinding]:
-    owners: list[tuple[int, str | None]] = []
-
-    def found(row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
-        owners.append((int(np.searchsorted(labels.starts, row, side="right")) - 1, field))
-        return labels.finding(rule, row, field, message, hint)
-
-    assert rule.check is not None
-    for finding in rule.check(labels, found):
-        file, field = owners[-1]
-        yield RowFinding(finding, file, JUDGED_BY.get(rule.code, field))
 
 
 def _stream(table: pa.Table, columns: Collection[str] | None) -> bytes:
@@ -263,13 +255,20 @@ class LabelGroup:
         reading = self.reading
         filled = [part for part in reading.parts if part.rows]
         profile = self._profile(reading, filled, lengths)
-        told: list[RowFinding] = []
-        for rule in rules.rules_for(Profile):
-            told += _of_set(rule, profile, reading, filled)
-            if profile.foreign:
-                return told
+        owner = 0
+
+        def at(
+            rule: Rule, file: int, row: int, field: str | None, message: str, hint: str | None = None
+        ) -> Finding:  # fmt: skip
+            nonlocal owner
+            owner = file
+            return reading.finding(rule, filled[file].first + row, field, message, hint)
+
+        found = [RowFinding(finding, owner, None) for finding in rules.findings(profile, at=at)]
+        if profile.foreign:
+            return found
         void = {field: profile.explained(field) for field in profile.numbers.fields}
-        return told + [one for one in self._row_findings() if one.field not in void or not void[one.field][one.file]]
+        return found + [one for one in self._row_findings() if one.field not in void or not void[one.field][one.file]]
 
     def _row_findings(self) -> Iterator[RowFinding]:
         before = 0
@@ -293,20 +292,6 @@ class LabelGroup:
         numbers = FileNumbers.joined([one.numbers for one in self.rows])
         clips = [part.origin.clip for part in filled]
         return Profile(self.format, self.named, numbers, clips, lengths, texts, column)
-
-
-def _of_set(
-    rule: Rule, profile: Profile, reading: Reading, filled: Sequence[FileRows]
-) -> Iterator[RowFinding]:  # fmt: skip
-    files: list[int] = []
-
-    def found(file: int, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
-        files.append(file)
-        return reading.finding(rule, filled[file].first + row, field, message, hint)
-
-    assert rule.check is not None
-    for finding in rule.check(profile, found):
-        yield RowFinding(finding, files[-1], None)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,6 +20,7 @@ from seldio.rules.item_table import ItemFile, ItemPart, ItemTable
 from seldio.rules.items import repeated_id
 from seldio.rules.mera_verdict import gold_of
 from seldio.rules.predictions import ItemReference
+from seldio.rules.registry import findings
 from seldio.schema.qa import Item
 from seldio.text import printable
 
@@ -81,7 +82,7 @@ def _questions(source: Source) -> ItemReference | None:
 
 def _refuse_repeated_ids(reading: ItemReading) -> None:
     """Stop at an id that stands twice: no prediction can be joined to it."""
-    for finding in repeated_id.findings(ItemFile([ItemPart.of(ItemTable(reading))], lambda _: reading)):
+    for finding in findings(ItemFile([ItemPart.of(ItemTable(reading))], lambda _: reading), chosen=[repeated_id]):
         raise_errors(finding)
 
 

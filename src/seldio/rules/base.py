@@ -38,9 +38,14 @@ class Labels:
     def __len__(self) -> int:
         return int(self.reading.table.num_rows)
 
+    @cached_property
+    def fields(self) -> frozenset[str]:
+        """The columns of the table; none if it has no row."""
+        return frozenset(self.reading.table.column_names if len(self) else ())
+
     def has(self, *fields: str) -> bool:
         """Whether the table has all of *fields*, and any row."""
-        return len(self) > 0 and all(field in self.reading.table.column_names for field in fields)
+        return self.fields.issuperset(fields)
 
     def column(self, field: str) -> Any:
         """A column as a numpy array; unknown values are NaN (floats), -1 (whole numbers) or empty (text)."""

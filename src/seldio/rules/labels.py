@@ -26,7 +26,7 @@ FARTHEST = 100.0
 JUDGED_BY = {"LAB202": "frame", "LAB203": "frame"}
 
 
-@rule("LAB101", ERROR)
+@rule("LAB101", ERROR, needs="frame")
 def frame_range(labels: Labels, found: Found) -> Iterator[Finding]:
     """Frame number below 0.
 
@@ -40,13 +40,13 @@ def frame_range(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "Frame, class, and source enumeration begins at 0".
     """
-    if labels.has("frame") and labels.column("frame").min() < 0:
+    if labels.column("frame").min() < 0:
         for row in labels.where("frame", labels.column("frame") < 0):
             yield found(row, "frame", f"frame {labels.text(row, 'frame')} is before the recording begins",
                         "frames count from 0")  # fmt: skip
 
 
-@rule("LAB102", ERROR)
+@rule("LAB102", ERROR, needs="class_id")
 def class_range(labels: Labels, found: Found) -> Iterator[Finding]:
     """Class outside the vocabulary.
 
@@ -61,8 +61,6 @@ def class_range(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, class descriptions.
     """
-    if not labels.has("class_id"):
-        return
     classes, ids = vocabulary(labels.format.vocabulary), labels.column("class_id")
     named = "class_name" in labels.reading.table.column_names
     if ids.min() >= 0 and ids.max() < len(classes):
@@ -78,7 +76,7 @@ def class_range(labels: Labels, found: Found) -> Iterator[Finding]:
         yield found(row, "class_id", message, f"{classes.name} has {len(classes)} classes, numbered from 0")
 
 
-@rule("LAB103", ERROR, fix="unsafe")
+@rule("LAB103", ERROR, fix="unsafe", needs="azimuth")
 def azimuth_range(labels: Labels, found: Found) -> Iterator[Finding]:
     """Azimuth outside -180 to 180 degrees.
 
@@ -94,8 +92,6 @@ def azimuth_range(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "azimuth in [-180, 180]"; DCASE 2025 Task 3 (stereo).
     """
-    if not labels.has("azimuth"):
-        return
     limit = 90 if labels.dialect is not None and labels.dialect.folded else 180
     azimuth = labels.column("azimuth")
     if azimuth.min() >= -limit and azimuth.max() <= limit:
@@ -105,7 +101,7 @@ def azimuth_range(labels: Labels, found: Found) -> Iterator[Finding]:
                     "counter-clockwise from the front, +90 is left")  # fmt: skip
 
 
-@rule("LAB104", ERROR)
+@rule("LAB104", ERROR, needs="elevation")
 def elevation_range(labels: Labels, found: Found) -> Iterator[Finding]:
     """Elevation outside -90 to 90 degrees.
 
@@ -119,13 +115,13 @@ def elevation_range(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "elevation in [-90, 90]".
     """
-    if labels.has("elevation") and np.abs(labels.column("elevation")).max() > 90:
+    if np.abs(labels.column("elevation")).max() > 90:
         for row in labels.where("elevation", np.abs(labels.column("elevation")) > 90):
             yield found(row, "elevation", f"elevation {labels.text(row, 'elevation')} is outside -90 to 90",
                         "elevation is the column behind azimuth, up positive")  # fmt: skip
 
 
-@rule("LAB105", ERROR)
+@rule("LAB105", ERROR, needs="distance")
 def distance_range(labels: Labels, found: Found) -> Iterator[Finding]:
     """Distance below 0 or beyond 100 m.
 
@@ -141,8 +137,6 @@ def distance_range(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2024 Task 3; ``seldio formats``.
     """
-    if not labels.has("distance"):
-        return
     distance = labels.column("distance")
     if np.nanmin(distance, initial=0) >= 0 and np.nanmax(distance, initial=0) <= FARTHEST:
         return
@@ -151,7 +145,7 @@ def distance_range(labels: Labels, found: Found) -> Iterator[Finding]:
         yield found(row, "distance", message, "0 to 100 m, in the unit of the layout")
 
 
-@rule("LAB106", WARNING)
+@rule("LAB106", WARNING, needs="source")
 def source_range(labels: Labels, found: Found) -> Iterator[Finding]:
     """Source number below 0.
 
@@ -167,13 +161,13 @@ def source_range(labels: Labels, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, "Independent sources that are not actors get a 0 identifier".
     """
     fills = labels.dialect.fills if labels.dialect else {}
-    if labels.has("source") and "source" not in fills and labels.column("source").min() < 0:
+    if "source" not in fills and labels.column("source").min() < 0:
         for row in labels.where("source", labels.column("source") < 0):
             message = f"source {labels.text(row, 'source')} is below 0"
             yield found(row, "source", message, "sources count from 0")
 
 
-@rule("LAB107", WARNING)
+@rule("LAB107", WARNING, needs="x y z")
 def no_direction(labels: Labels, found: Found) -> Iterator[Finding]:
     """A vector of length 0, which points nowhere.
 
@@ -188,14 +182,13 @@ def no_direction(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: arctan2(0, 0) = 0 in the official conversion to polar coordinates.
     """
-    if labels.has("x", "y", "z"):
-        x, y, z = (labels.column(axis) for axis in "xyz")
-        for row in labels.where("x", (x == 0) & (y == 0) & (z == 0)):
-            yield found(row, "x", "the vector is 0: it points nowhere, and is scored as straight ahead",
-                        "leave the row out if nothing was detected")  # fmt: skip
+    x, y, z = (labels.column(axis) for axis in "xyz")
+    for row in labels.where("x", (x == 0) & (y == 0) & (z == 0)):
+        yield found(row, "x", "the vector is 0: it points nowhere, and is scored as straight ahead",
+                    "leave the row out if nothing was detected")  # fmt: skip
 
 
-@rule("LAB108", ERROR)
+@rule("LAB108", ERROR, needs="x y z")
 def vector_length(labels: Labels, found: Found) -> Iterator[Finding]:
     """A vector longer than 3, where directions of length up to about 1 are meant.
 
@@ -210,7 +203,7 @@ def vector_length(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: measured: the longest of 256 real output files has length 1.61.
     """
-    if not labels.has("x", "y", "z") or (labels.dialect is not None and labels.dialect.header):
+    if labels.dialect is not None and labels.dialect.header:
         return
     squares = sum(labels.column(axis) ** 2 for axis in "xyz")
     if squares.max() > 9:
@@ -219,7 +212,7 @@ def vector_length(labels: Labels, found: Found) -> Iterator[Finding]:
                         "columns are x (front), y (left), z (up)")  # fmt: skip
 
 
-@rule("LAB110", WARNING)
+@rule("LAB110", WARNING, needs="x y z")
 def long_vector(labels: Labels, found: Found) -> Iterator[Finding]:
     """A vector longer than any activity.
 
@@ -235,7 +228,7 @@ def long_vector(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: measured: the longest of 256 real output files has length 1.61.
     """
-    if not labels.has("x", "y", "z") or (labels.dialect is not None and labels.dialect.header):
+    if labels.dialect is not None and labels.dialect.header:
         return
     length = np.sqrt(sum(labels.column(axis) ** 2 for axis in "xyz"))
     wrong = (length > LONGEST_ACTIVITY) & (length <= 3)
@@ -249,7 +242,7 @@ def long_vector(labels: Labels, found: Found) -> Iterator[Finding]:
                         "the longest vector of real outputs has length 1.61")  # fmt: skip
 
 
-@rule("LAB109", ERROR)
+@rule("LAB109", ERROR, needs="onset offset")
 def event_times(labels: Labels, found: Found) -> Iterator[Finding]:
     """An event that ends before it begins, or begins before the recording.
 
@@ -265,14 +258,13 @@ def event_times(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: seld-dcase2019, cls_feature_class.py: se_label[start_frame:end_frame + 1, …] = 1.
     """
-    if labels.has("onset", "offset"):
-        onset, offset = labels.column("onset"), labels.column("offset")
-        for row in labels.where("onset", (onset < 0) | (offset < onset)):
-            yield found(row, "onset", f"the event lasts from {onset[row]:g} s to {offset[row]:g} s",
-                        "the start stands before the end, and not before 0")  # fmt: skip
+    onset, offset = labels.column("onset"), labels.column("offset")
+    for row in labels.where("onset", (onset < 0) | (offset < onset)):
+        yield found(row, "onset", f"the event lasts from {onset[row]:g} s to {offset[row]:g} s",
+                    "the start stands before the end, and not before 0")  # fmt: skip
 
 
-@rule("LAB201", WARNING, fix="safe")
+@rule("LAB201", WARNING, fix="safe", needs="frame")
 def frame_order(labels: Labels, found: Found) -> Iterator[Finding]:
     """Frames that do not ascend.
 
@@ -288,7 +280,7 @@ def frame_order(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, the example sequence.
     """
-    if not labels.has("frame") or not len(labels.unsorted):
+    if not len(labels.unsorted):
         return
     rows, counts = labels.unsorted, np.zeros(len(labels.filled), dtype=int)
     owners = np.searchsorted(labels.starts, rows, side="right") - 1
@@ -300,7 +292,7 @@ def frame_order(labels: Labels, found: Found) -> Iterator[Finding]:
                     "sort the rows by frame")  # fmt: skip
 
 
-@rule("LAB202", WARNING, fix="unsafe")
+@rule("LAB202", WARNING, fix="unsafe", needs="frame")
 def duplicate_row(labels: Labels, found: Found) -> Iterator[Finding]:
     """The same row twice.
 
@@ -316,11 +308,9 @@ def duplicate_row(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: measured on the STARSS22 development labels (fold3_room21_mix023 and two others).
     """
-    if not labels.has("frame"):
-        return
     first, second = labels.twins
     for field in (*POSITION, "onscreen", "score"):
-        if labels.has(field):
+        if field in labels.fields:
             values = labels.ordered(field)
             keep = (values[first] == values[second]) | (np.isnan(values[first]) & np.isnan(values[second]))
             first, second = first[keep], second[keep]
@@ -340,7 +330,7 @@ def _repeated(labels: Labels, first: Ints, second: Ints) -> Iterator[tuple[int, 
         yield row, part.place(before - part.first, None).line
 
 
-@rule("LAB203", WARNING)
+@rule("LAB203", WARNING, needs="frame source azimuth")
 def source_in_two_places(labels: Labels, found: Found) -> Iterator[Finding]:
     """One source of one class in two places in the same frame.
 
@@ -356,19 +346,19 @@ def source_in_two_places(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "a unique integer for each source in the scene".
     """
-    if not labels.has("frame", "source", "azimuth") or (labels.dialect and "source" in labels.dialect.fills):
+    if labels.dialect and "source" in labels.dialect.fills:
         return
     first, second = labels.twins
     apart = np.zeros(len(first), dtype=bool)
     for field in POSITION:
-        if labels.has(field):
+        if field in labels.fields:
             apart |= labels.ordered(field)[first] != labels.ordered(field)[second]
     for row, line in _repeated(labels, first[apart], second[apart]):
         yield found(row, "azimuth", f"source {labels.text(row, 'source')} is somewhere else in line {line}, "
                     "in the same frame", "two sources need two numbers")  # fmt: skip
 
 
-@rule("LAB204", WARNING)
+@rule("LAB204", WARNING, needs="frame")
 def overlaps(labels: Labels, found: Found) -> Iterator[Finding]:
     """More than six events in one frame.
 
@@ -383,16 +373,15 @@ def overlaps(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "higher numbers of overlapping events (up to 6) can occur but are rare".
     """
-    if labels.has("frame"):
-        sizes = np.diff(labels.frame_starts)
-        crowded = np.flatnonzero(sizes > MOST_OVERLAPS)
-        rows = labels.rows(labels.frame_starts[crowded] + MOST_OVERLAPS)
-        order = np.argsort(rows, kind="stable")
-        rows, sizes = rows[order], sizes[crowded][order]
-        for row in labels.firsts(rows):
-            size = sizes[np.searchsorted(rows, row)]
-            yield found(row, "frame", f"frame {labels.text(row, 'frame')} has {size} events",
-                        "no recording has more than six at a time")  # fmt: skip
+    sizes = np.diff(labels.frame_starts)
+    crowded = np.flatnonzero(sizes > MOST_OVERLAPS)
+    rows = labels.rows(labels.frame_starts[crowded] + MOST_OVERLAPS)
+    order = np.argsort(rows, kind="stable")
+    rows, sizes = rows[order], sizes[crowded][order]
+    for row in labels.firsts(rows):
+        size = sizes[np.searchsorted(rows, row)]
+        yield found(row, "frame", f"frame {labels.text(row, 'frame')} has {size} events",
+                    "no recording has more than six at a time")  # fmt: skip
 
 
 @rule("LAB205", WARNING, fix="unsafe")
@@ -413,7 +402,7 @@ def decimal_angle(labels: Labels, found: Found) -> Iterator[Finding]:
     """
     for field in ("azimuth", "elevation", "distance"):
         asked = labels.dialect is not None and labels.dialect.kind(field) == "whole"
-        if not asked or not labels.has(field) or field in labels.reading.whole:
+        if not asked or field not in labels.fields or field in labels.reading.whole:
             continue
         values = labels.column(field)
         if field == "distance":
@@ -429,7 +418,7 @@ def decimal_angle(labels: Labels, found: Found) -> Iterator[Finding]:
 
 def _tiny(labels: Labels, row: int) -> bool:
     """Whether the azimuths of a row's file have decimals and no value beyond π, so that rounding may lose them all."""
-    if not labels.has("azimuth"):
+    if "azimuth" not in labels.fields:
         return False
     azimuth = labels.column("azimuth")[labels.rows_of(int(np.searchsorted(labels.starts, row, side="right")) - 1)]
     return bool(0.3 < np.abs(azimuth).max() <= 3.15 and np.mean(azimuth != np.rint(azimuth)) >= 0.8)

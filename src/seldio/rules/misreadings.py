@@ -91,7 +91,7 @@ def _instead(files: Profile, found: Found, best: Candidate, message: str) -> Fin
     return found(0, 0, None, f"{message}; {seems}", f"read it as --format {best.format.name}")
 
 
-@rule("LAB315", ERROR)
+@rule("LAB315", ERROR, needs="frame azimuth", lacks="class_name")
 def nothing_but_zeros(files: Profile, found: Found) -> Iterator[Finding]:
     """Rows of nothing but zeros.
 
@@ -107,23 +107,23 @@ def nothing_but_zeros(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: numpy.zeros; arctan2(0, 0) = 0.
     """
-    if files.dialect is None or not files.has("frame", "azimuth") or files.has("class_name"):
+    if files.dialect is None:
         return
-    fields = [part.field for part in files.dialect.columns if files.has(part.field) and part.kind != "flag"]
+    fields = [part.field for part in files.dialect.columns if part.field in files.fields and part.kind != "flag"]
     empty = files.number("zeros").astype(bool)
     for index in np.flatnonzero(empty & (files.rows >= 2)).tolist():
         files.explain([index], *fields)
         yield found(index, 0, None, f"every cell of all {plural(int(files.rows[index]), 'row')} is 0",
                     "leave rows out in which nothing was detected")  # fmt: skip
-    angles = [files.reach(field) for field in ("azimuth", "elevation") if files.has(field)]
-    ahead = not any(reach.any() for reach in angles) and not empty.all() and not files.has("x")
+    angles = [files.reach(field) for field in ("azimuth", "elevation") if field in files.fields]
+    ahead = not any(reach.any() for reach in angles) and not empty.all() and "x" not in files.fields
     if ahead and files.total >= 3 * ENOUGH and files.low("class_id").min() < files.high("class_id").max():
         files.explain(files.every, "azimuth", "elevation")
         yield found(0, 0, "azimuth", f"azimuth and elevation are 0 in all {plural(files.total, 'row')}: nothing was "
                     "localised, or the columns were never filled", "see where the directions are lost")  # fmt: skip
 
 
-@rule("LAB302", ERROR)
+@rule("LAB302", ERROR, needs="azimuth elevation distance", lacks="x")
 def cartesian(files: Profile, found: Found) -> Iterator[Finding]:
     """Cartesian coordinates where angles are due.
 
@@ -139,7 +139,7 @@ def cartesian(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: six columns have four meanings (``seldio formats``).
     """
-    if files.dialect is None or not files.has("azimuth", "elevation", "distance") or files.has("x"):
+    if files.dialect is None:
         return
     low, high = files.number("norm.low"), files.number("norm.high")
     for index in np.flatnonzero(~np.isnan(high)).tolist():
@@ -151,7 +151,7 @@ def cartesian(files: Profile, found: Found) -> Iterator[Finding]:
                     "Cartesian coordinates, not angles and a distance", hint)  # fmt: skip
 
 
-@rule("LAB301", ERROR, fix="unsafe")
+@rule("LAB301", ERROR, fix="unsafe", needs="azimuth elevation", lacks="x")
 def radians(files: Profile, found: Found) -> Iterator[Finding]:
     """Angles in radians.
 
@@ -174,7 +174,7 @@ def radians(files: Profile, found: Found) -> Iterator[Finding]:
                     f"±{peaks[1]:.2f}: these are radians, not degrees", "multiply by 180/π")  # fmt: skip
 
 
-@rule("LAB313", WARNING)
+@rule("LAB313", WARNING, needs="azimuth elevation", lacks="x")
 def probably_radians(files: Profile, found: Found) -> Iterator[Finding]:
     """Angles that look like radians, in too few rows to be certain.
 
@@ -203,8 +203,6 @@ def probably_radians(files: Profile, found: Found) -> Iterator[Finding]:
 
 def _radians(files: Profile) -> tuple[list[int], list[int]]:
     """The files that hold radians for certain, and those that probably do; all files count together."""
-    if not files.has("azimuth", "elevation") or files.has("x"):
-        return [], []
     low, high, small = files.low("azimuth"), files.high("azimuth"), files.reach("azimuth")
     close = (small <= 3.15) & (files.reach("elevation") <= 1.58)
     decimals = files.number("angles.decimals") >= 0.8 * files.rows
@@ -228,7 +226,7 @@ def _radians(files: Profile) -> tuple[list[int], list[int]]:
     return certain, [index for index in doubtful if index not in certain]
 
 
-@rule("LAB303", ERROR, fix="unsafe")
+@rule("LAB303", ERROR, fix="unsafe", needs="azimuth")
 def azimuth_0_to_360(files: Profile, found: Found) -> Iterator[Finding]:
     """Azimuths from 0 to 360.
 
@@ -243,8 +241,6 @@ def azimuth_0_to_360(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "azimuth in [-180, 180]".
     """
-    if not files.has("azimuth"):
-        return
     low, high, beyond = files.low("azimuth"), files.high("azimuth"), files.number("azimuth.beyond")
     for index in np.flatnonzero((low >= 0) & (high > 180) & (high <= 360) & (beyond >= 2)).tolist():
         files.explain([index], "azimuth")
@@ -265,7 +261,7 @@ def _deviation(files: Profile, field: str) -> float:
     return float(np.sqrt(max(0.0, squares - mean**2)))
 
 
-@rule("LAB304", ERROR, fix="unsafe")
+@rule("LAB304", ERROR, fix="unsafe", needs="azimuth elevation", lacks="x")
 def swapped_angles(files: Profile, found: Found) -> Iterator[Finding]:
     """Azimuth and elevation in each other's column.
 
@@ -280,8 +276,6 @@ def swapped_angles(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: seld-dcase2019, labels (ele, azi) against outputs (azi, ele).
     """
-    if not files.has("azimuth", "elevation") or files.has("x"):
-        return
     wide, narrow = files.reach("elevation").max(), files.reach("azimuth").max()
     if not 90 < wide <= 180 or narrow > 90 or files.number("elevation.strays").sum() < 2:
         return
@@ -294,7 +288,7 @@ def swapped_angles(files: Profile, found: Found) -> Iterator[Finding]:
                     "columns are swapped", "azimuth stands before elevation")  # fmt: skip
 
 
-@rule("LAB314", ERROR, fix="unsafe")
+@rule("LAB314", ERROR, fix="unsafe", needs="elevation", lacks="x")
 def inclination(files: Profile, found: Found) -> Iterator[Finding]:
     """Angles from straight up in place of elevations.
 
@@ -310,8 +304,6 @@ def inclination(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "elevation in [-90, 90]"; ISO 80000-2, spherical coordinates.
     """
-    if not files.has("elevation") or files.has("x"):
-        return
     low, high, median = files.low("elevation"), files.high("elevation"), files.number("elevation.median")
     fits = (low >= 0) & (high <= 180) & ~files.explained("elevation") & (median >= 45)
     proof = fits & (files.number("elevation.over") >= np.maximum(2, 0.1 * files.rows)) & (median <= 135)
@@ -323,7 +315,7 @@ def inclination(files: Profile, found: Found) -> Iterator[Finding]:
                     "from straight up (inclination)", "an elevation is 90 minus that")  # fmt: skip
 
 
-@rule("LAB305", ERROR, fix="unsafe")
+@rule("LAB305", ERROR, fix="unsafe", needs="class_id", lacks="class_name")
 def classes_from_one(files: Profile, found: Found) -> Iterator[Finding]:
     """Classes that count from 1.
 
@@ -339,8 +331,6 @@ def classes_from_one(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "class enumeration begins at 0".
     """
-    if not files.has("class_id") or files.has("class_name"):
-        return
     low, high, classes = (
         files.low("class_id").min(),
         files.high("class_id").max(),
@@ -355,7 +345,7 @@ def classes_from_one(files: Profile, found: Found) -> Iterator[Finding]:
         yield found(index, row, "class_id", message, "subtract 1 from every class")
 
 
-@rule("LAB306", INFO)
+@rule("LAB306", INFO, needs="frame")
 def frames_from_one(files: Profile, found: Found) -> Iterator[Finding]:
     """Frames that seem to count from 1.
 
@@ -371,8 +361,6 @@ def frames_from_one(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "Frame enumeration begins at 0"; seld-dcase2022 issue 6.
     """
-    if not files.has("frame"):
-        return
     first = files.low("frame")
     ones = int((first == 1).sum())
     if first.min() < 1 or len(first) < 3 or ones < max(3, len(first) // 4):
@@ -388,7 +376,7 @@ def frames_from_one(files: Profile, found: Found) -> Iterator[Finding]:
                 "an event at the very start of a recording is in frame 0")  # fmt: skip
 
 
-@rule("LAB307", WARNING)
+@rule("LAB307", WARNING, needs="frame")
 def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
     """Frames of another length than 100 ms.
 
@@ -407,7 +395,7 @@ def other_hop(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "Frames correspond to a temporal resolution of 100msec".
     """
-    if not files.has("frame") or files.format.hop.denominator != 10:
+    if files.format.hop.denominator != 10:
         return
     limit = files.format.clip_frames or 0  # 0 where nothing tells how many frames a recording has
     last, lengths = files.high("frame"), [files.lengths.get(clip, limit) for clip in files.clips]
@@ -454,7 +442,7 @@ def _factor(files: Profile, last: Ints, lengths: list[int]) -> float:
     return next((f for f in (0.1, 0.2) if enough and 0.6 * f < share <= 1.02 * f), 1)
 
 
-@rule("LAB318", ERROR, fix="unsafe")
+@rule("LAB318", ERROR, fix="unsafe", needs="distance")
 def millimetres(files: Profile, found: Found) -> Iterator[Finding]:
     """Distances in millimetres.
 
@@ -470,7 +458,7 @@ def millimetres(files: Profile, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2024 Task 3, distances in centimetres.
     """
     metre = files.dialect.metre if files.dialect is not None else None
-    if metre is None or not files.has("distance"):
+    if metre is None:
         return
     known, high = files.number("distance.known").sum(), files.number("distance.most")
     usual = 2 * files.number("distance.far").sum() > known > 2 * files.number("distance.beyond").sum()
@@ -483,7 +471,7 @@ def millimetres(files: Profile, found: Found) -> Iterator[Finding]:
                     "millimetres", f"{files.format.name} holds {unit}")  # fmt: skip
 
 
-@rule("LAB308", ERROR, fix="unsafe")
+@rule("LAB308", ERROR, fix="unsafe", needs="distance")
 def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
     """Metres where centimetres are due, or the other way round.
 
@@ -499,7 +487,7 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2024 Task 3 baseline, loader and writer; SpatialScaper issue 66.
     """
     metre = files.dialect.metre if files.dialect is not None else None
-    if metre not in (1, 100) or not files.has("distance") or files.explained("distance").any():
+    if metre not in (1, 100) or files.explained("distance").any():
         return
     high = files.number("distance.most")
     # what comes out of the repair must not look wrong again
@@ -517,7 +505,7 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
         yield found(index, 0, "distance", message, f"{files.format.name} holds {unit}")
 
 
-@rule("LAB311", WARNING)
+@rule("LAB311", WARNING, needs="azimuth")
 def angles_cut_off(files: Profile, found: Found) -> Iterator[Finding]:
     """Angles cut off instead of rounded.
 
@@ -533,7 +521,7 @@ def angles_cut_off(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: measured on a published system: 1,466 azimuths of 0, between 677 and 881 of 1 to 4.
     """
-    if not files.has("azimuth") or files.dialect is None or files.dialect.kind("azimuth") != "whole":
+    if files.dialect is None or files.dialect.kind("azimuth") != "whole":
         return
     if not files.reach("azimuth").max() < 180:
         return

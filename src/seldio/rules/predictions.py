@@ -454,7 +454,7 @@ def check_answered(answered: Answered) -> Iterator[Finding]:
 
     MERA's own rules say what lacks and what is too much in its submissions (PRD131, PRD132).
     """
-    strange = list(other_questions.findings(answered))
+    strange = list(findings(answered, chosen=[other_questions]))
     yield from strange
     if not strange:
         mera = answered.reading.home == "ruenvaqa-submission"

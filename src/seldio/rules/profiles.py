@@ -84,6 +84,8 @@ class Profile:
         self.named, self.numbers, self.clips, self.lengths = named, numbers, clips, lengths
         self.texts, self.column = texts, column
         self.rows: Ints = numbers.columns["rows"]
+        #: the columns of the rows; none if there is no row
+        self.fields = frozenset(numbers.fields if len(self.rows) else ())
         #: set where the files are of another layout altogether: no other rule has anything to say then
         self.foreign = False
         self._explained: dict[str, Bools] = {}
@@ -95,10 +97,6 @@ class Profile:
     def total(self) -> int:
         """The number of all rows."""
         return int(self.rows.sum())
-
-    def has(self, *fields: str) -> bool:
-        """Whether the rows have all of *fields*, and there is any."""
-        return len(self) > 0 and all(field in self.numbers.fields for field in fields)
 
     def number(self, name: str) -> Values:
         """One of the numbers of all files; 0 where no rows tell it."""
@@ -142,7 +140,7 @@ def _ranges(labels: Labels) -> dict[str, Values]:
     """The smallest and the largest value, and how many are none that the column can hold."""
     found = {}
     for field, (least, most) in NUMBERS.items():
-        if labels.has(field):
+        if field in labels.fields:
             found[f"{field}.low"], found[f"{field}.high"] = low, high = labels.low(field), labels.high(field)
             if not ((low >= least) & (high <= most)).all():
                 values = labels.column(field)
@@ -152,18 +150,18 @@ def _ranges(labels: Labels) -> dict[str, Values]:
 
 def _zeros(labels: Labels) -> dict[str, Values]:
     """Whether every cell is 0."""
-    if labels.dialect is None or not labels.has("frame", "azimuth") or labels.has("class_name"):
+    if labels.dialect is None or not {"frame", "azimuth"} <= labels.fields or "class_name" in labels.fields:
         return {}
     empty = np.ones(len(labels.filled), dtype=bool)
     for part in labels.dialect.columns:
-        if labels.has(part.field) and part.kind != "flag" and empty.any():
+        if part.field in labels.fields and part.kind != "flag" and empty.any():
             empty &= (labels.low(part.field) == 0) & (labels.high(part.field) == 0)
     return {"zeros": empty}
 
 
 def _angles(labels: Labels) -> dict[str, Values]:
     """How azimuths and elevations lie."""
-    if not labels.has("azimuth"):
+    if "azimuth" not in labels.fields:
         return {}
     azimuth, files = labels.column("azimuth"), len(labels.filled)
     low, high = labels.low("azimuth"), labels.high("azimuth")
@@ -176,7 +174,7 @@ def _angles(labels: Labels) -> dict[str, Values]:
         owners = np.searchsorted(labels.starts, near, side="right") - 1
         bins = owners * (2 * NEAR + 1) + azimuth[near].astype(np.int64) + NEAR
         found["azimuth.near"] = np.bincount(bins, minlength=files * (2 * NEAR + 1)).reshape(files, -1)
-    if not labels.has("elevation"):
+    if "elevation" not in labels.fields:
         return found
     elevation = labels.column("elevation")
     lowest, highest = labels.low("elevation"), labels.high("elevation")
@@ -192,7 +190,8 @@ def _angles(labels: Labels) -> dict[str, Values]:
 
 def _vectors(labels: Labels) -> dict[str, Values]:
     """The lengths of what would be vectors, where angles and distance are close to 0."""
-    if labels.dialect is None or not labels.has("azimuth", "elevation", "distance") or labels.has("x"):
+    fields = labels.fields
+    if labels.dialect is None or not {"azimuth", "elevation", "distance"} <= fields or "x" in fields:
         return {}
     found = {"norm.low": np.full(len(labels.filled), np.nan), "norm.high": np.full(len(labels.filled), np.nan)}
     for index in np.flatnonzero(np.maximum(labels.high("azimuth"), -labels.low("azimuth")) < 1.8).tolist():
@@ -207,14 +206,14 @@ def _vectors(labels: Labels) -> dict[str, Values]:
 
 def _classes(labels: Labels) -> dict[str, Values]:
     """How many rows have the number behind the last class."""
-    if not labels.has("class_id"):
+    if "class_id" not in labels.fields:
         return {}
     return {"class_id.behind": _sums(labels, labels.column("class_id") == len(vocabulary(labels.format.vocabulary)))}
 
 
 def _steps(labels: Labels) -> dict[str, Values]:
     """The number that all of many different frame numbers are a multiple of; 0 where there are few."""
-    if not labels.has("frame"):
+    if "frame" not in labels.fields:
         return {}
     frames, steps = labels.column("frame"), np.zeros(len(labels.filled), np.int64)
     for index in range(len(steps)):
@@ -228,7 +227,7 @@ def _steps(labels: Labels) -> dict[str, Values]:
 def _distances(labels: Labels) -> dict[str, Values]:
     """How far known distances go, and how many of them are farther than rooms, as metres and as millimetres."""
     metre = labels.dialect.metre if labels.dialect is not None else None
-    if metre is None or not labels.has("distance"):
+    if metre is None or "distance" not in labels.fields:
         return {}
     distance = labels.column("distance")
     far, farthest = millimetre_bounds(metre)

@@ -9,7 +9,8 @@ checked like the rest.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from seldio.errors import UsageError
@@ -33,13 +34,16 @@ def register(one: Rule) -> Rule:
     return one
 
 
-def rule(code: str, severity: Severity, fix: Fix = "none") -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
-    """Make a rule of a generator function, and register it."""
+def rule(
+    code: str, severity: Severity, fix: Fix = "none", *, needs: str = "", lacks: str = ""
+) -> Callable[[Callable[..., Iterator[Finding]]], Rule]:
+    """Make a rule of a generator function, and register it; names of columns are separated by spaces."""
 
     def made(check: Callable[..., Iterator[Finding]]) -> Rule:
         kinds = list(check.__annotations__.values())[: check.__code__.co_argcount - 1]
         subject = tuple(kind if isinstance(kind, str) else kind.__name__ for kind in kinds)
-        return register(Rule(code, check.__name__.replace("_", "-"), severity, fix, check, subject))
+        name, columns = check.__name__.replace("_", "-"), (frozenset(needs.split()), frozenset(lacks.split()))
+        return register(Rule(code, name, severity, fix, check, subject, *columns))
 
     return made
 
@@ -55,18 +59,26 @@ def run(subject: Any, sink: Sink, *, skip: Container[str] = ()) -> None:
         sink(finding)
 
 
-def findings(subject: Any, *, skip: Container[str] = ()) -> Iterator[Finding]:
-    """What all rules for *subject* find in it.
+def findings(
+    subject: Any, *, chosen: Iterable[Rule] | None = None, skip: Container[str] = (),
+    at: Callable[..., Finding] | None = None,
+) -> Iterator[Finding]:  # fmt: skip
+    """What rules find in *subject*.
 
     Args:
         subject: what rules look at; a plain tuple for those that look at several objects at once. If it is found to
             be something else altogether (its attribute ``foreign``), the rules that are left have nothing to say.
+        chosen: the rules; all that look at such a *subject* if None.
         skip: the codes of rules that are left out.
+        at: makes the findings of a rule, which it is given first; the method ``finding`` of *subject* if None, or
+            that of the rule where there is no such method.
     """
     subjects = subject if type(subject) is tuple else (subject,)
-    for one in rules_for(*map(type, subjects)):
-        if one.code not in skip:
-            yield from one.findings(*subjects)
+    at = at or getattr(subjects[0], "finding", None)
+    for one in rules_for(*map(type, subjects)) if chosen is None else chosen:
+        fits = not one.needs or (one.needs <= subject.fields and not one.lacks & subject.fields)
+        if one.check is not None and one.code not in skip and fits:
+            yield from one.check(*subjects, one.at if at is None else partial(at, one))
         if getattr(subject, "foreign", False):
             return
 
