@@ -13,15 +13,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from seldio import geometry
 from seldio.check.validation import Examined
 from seldio.files import many_files, write_bytes
-from seldio.formats import Format, TextFile, cells, shapes
-from seldio.formats.detect import MARGIN, detect, means_the_same, shape_of
-from seldio.formats.diagnosis import delimiter_of, with_commas
+from seldio.formats import Format, TextFile, cells, diagnosis
+from seldio.formats.detect import MARGIN, detect, means_the_same
 from seldio.formats.label_csv import Dialect
 from seldio.rules import CATALOGUE
 from seldio.text import plural, printable
@@ -31,8 +31,6 @@ ROUNDS = 6
 
 #: Checks all sources again, with these contents in place of those on disk.
 Check = Callable[[Mapping[str, bytes]], list[Examined]]
-
-Row = list[str]
 
 _MARK = "\ufeff"
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
@@ -61,23 +59,11 @@ class Fixed:
                 yield r"\ No newline at end of file"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line and how it ends: LF, CR LF, CR, or not at all."""
 
     text: str
     end: str
-
-    @staticmethod
-    def of(line: str) -> Line:
-        """*line* with its end taken off."""
-        text = line.rstrip("\r\n")
-        return Line(text, line[len(text) :])
-
-    @property
-    def cells(self) -> Row:
-        """What stands between the commas."""
-        return self.text.split(",")
 
 
 def fixable(codes: Collection[str], unsafe: bool) -> list[str]:
@@ -100,8 +86,8 @@ def fix(path: str, data: bytes, dialect: Dialect, codes: Collection[str], unsafe
     except UnicodeDecodeError:  # no fix for that, and none without it
         return Fixed(path, data, data, ())
     mark = _MARK if text.startswith(_MARK) else ""
-    lines = map(Line.of, _LINE.findall(text[len(mark) :]))
-    fixed = "".join(line.text + line.end for line in _fixed(list(lines), dialect, todo))
+    text = text[len(mark) :]
+    fixed = _fixed(diagnosis.repaired(text, dialect, todo), dialect, todo) if todo else text
     after = (("" if "SYN103" in todo else mark) + fixed).encode()
     return Fixed(path, data, after, tuple(todo) if after != data else ())
 
@@ -112,70 +98,25 @@ def _decoded(data: bytes) -> str:
     return data.decode() if text is None else text
 
 
-def _fixed(lines: list[Line], dialect: Dialect, todo: list[str]) -> list[Line]:
-    newline = next((line.end for line in lines if line.end), dialect.newline)
-    if set(shapes.CODES) & set(todo):
-        lines = _unshaped(lines, dialect)
-    if "SYN108" in todo:
-        lines = _without_torn(lines, dialect)
-    if "SYN110" in todo:
-        lines = [line for line in lines if line.text.strip()]
+def _fixed(text: str, dialect: Dialect, todo: list[str]) -> str:
+    """*text* with the rows that rules for labels found changed, and with the line ends of the layout."""
+    lines = [Line(line.rstrip("\r\n"), line[len(line.rstrip("\r\n")) :]) for line in _LINE.findall(text)]
     final = not lines or bool(lines[-1].end)
+    newline = next((line.end for line in lines if line.end), dialect.newline)
     lines = [Line(line.text, line.end or newline) for line in lines]
-    head, body = _parted(lines, dialect, todo, newline)
+    first = next((number for number, line in enumerate(lines) if line.text.strip()), 0)
+    start = first + 1 if lines and diagnosis.headed_by(lines[first].text, dialect.header) else 0
     for code in todo:
-        if code in _ROWS:
-            body = _by_row(body, dialect, _ROWS[code])
-        elif code in _BODIES:
-            body = _BODIES[code](body, dialect)
-    lines = [*head, *body]
+        if code == "LAB201":
+            lines[start:] = _sorted(lines[start:], dialect)
+        elif code == "LAB202":
+            lines[start:] = _without_duplicates(lines[start:], dialect)
+        elif code in _VALUES:
+            lines[start:] = [Line(_changed(line.text, dialect, code), line.end) for line in lines[start:]]
     if _LINE_ENDS & set(todo):
         lines = [Line(line.text, dialect.newline) for line in lines]
-    return lines if final or not lines else [*lines[:-1], Line(lines[-1].text, "")]
-
-
-def _unshaped(lines: list[Line], dialect: Dialect) -> list[Line]:
-    """Rows in the shape of the layout."""
-    whole = [line.text for line in lines if line.text.strip() and (line.end or len(lines) == 1)]
-    shape = shape_of(whole, dialect)
-    if shape is None or not shape.fixable:
-        return lines
-    if lines and shapes.counted(lines[0].text.split(",")):  # without the index, its numbers would be a row
-        lines = lines[1:]
-    return [Line(shape.line(line.text), line.end) for line in lines]
-
-
-# --- lines -----------------------------------------------------------------------------------------
-
-
-def _without_torn(lines: list[Line], dialect: Dialect) -> list[Line]:
-    """All but a last row without a line end and with too few cells."""
-    torn = lines and not lines[-1].end and lines[-1].text.count(",") + 1 < len(dialect.columns)
-    return lines[:-1] if torn else lines
-
-
-def _parted(lines: list[Line], dialect: Dialect, todo: list[str], newline: str) -> tuple[list[Line], list[Line]]:
-    """The header and the rows, with commas between their cells; blank lines before a header count to it."""
-    if "SYN120" in todo:
-        lines = _separated(lines, dialect)
-    at = next((number for number, line in enumerate(lines) if line.text.strip()), len(lines))
-    names = [name.strip().strip('"').lower() for name in lines[at].text.split(",")] if at < len(lines) else []
-    if dialect.header is None:
-        titled = names and not any(map(cells.numeric, names)) and cells.wordy(names[0])
-        return [], lines[:at] + lines[at + 1 :] if titled and "SYN111" in todo else lines
-    if names == dialect.header.split(","):
-        return lines[: at + 1], lines[at + 1 :]
-    return [Line(dialect.header, newline)] if names and "SYN112" in todo else [], lines
-
-
-def _separated(lines: list[Line], dialect: Dialect) -> list[Line]:
-    """Commas in place of the sign that the first line has between its cells; rows that have commas stay."""
-    width = len(dialect.columns)
-    sign = delimiter_of(next((line.text for line in lines if line.text.strip()), ""), width)
-    replaced = [Line(with_commas(line.text.encode(), sign).decode(), line.end) for line in lines]
-    return [
-        new if len(new.cells) == width or len(old.cells) == 1 else old for old, new in zip(lines, replaced, strict=True)
-    ]
+    fixed = "".join(line.text + line.end for line in lines)
+    return fixed if final or not lines else fixed.removesuffix(lines[-1].end)
 
 
 def _sorted(lines: list[Line], dialect: Dialect) -> list[Line]:
@@ -185,7 +126,7 @@ def _sorted(lines: list[Line], dialect: Dialect) -> list[Line]:
     at, frame = dialect.index("frame") or 0, -math.inf
     keys = []
     for line in lines:
-        number = _number(line.cells[at]) if len(line.cells) > at else None
+        number = _number(line.text.split(",")[at]) if len(line.text.split(",")) > at else None
         frame = frame if number is None else number
         keys.append(frame)
     return [lines[number] for number in sorted(range(len(lines)), key=keys.__getitem__)]
@@ -196,44 +137,11 @@ def _without_duplicates(lines: list[Line], dialect: Dialect) -> list[Line]:
     seen: set[tuple[float | str, ...]] = set()
     kept = []
     for line in lines:
-        key = tuple(cell.strip() if (value := _number(cell)) is None else value for cell in line.cells)
+        key = tuple(cell.strip() if (value := _number(cell)) is None else value for cell in line.text.split(","))
         if key not in seen or len(key) != len(dialect.columns):
             kept.append(line)
         seen.add(key)
     return kept
-
-
-_BODIES: dict[str, Callable[[list[Line], Dialect], list[Line]]] = {
-    "LAB201": _sorted,
-    "LAB202": _without_duplicates,
-}
-
-
-# --- rows ------------------------------------------------------------------------------------------
-
-
-def _by_row(lines: list[Line], dialect: Dialect, change: Callable[[Row, Dialect], Row]) -> list[Line]:
-    """*change* applied to the cells of each row with the right number of them."""
-    return [
-        Line(",".join(change(line.cells, dialect)), line.end) if len(line.cells) == len(dialect.columns) else line
-        for line in lines
-    ]
-
-
-def _repaired(code: str) -> Callable[[Row, Dialect], Row]:
-    """Cells that can only mean one thing, written so."""
-
-    def change(row: Row, dialect: Dialect) -> Row:
-        problems = [
-            cells.problem(cell, part.kind, part.field, first=number == 0)
-            for number, (cell, part) in enumerate(zip(row, dialect.columns, strict=True))
-        ]
-        return [
-            (problem.repaired if problem is not None and problem.code == code else None) or cell
-            for cell, problem in zip(row, problems, strict=True)
-        ]
-
-    return change
 
 
 def _number(cell: str) -> float | None:
@@ -241,75 +149,53 @@ def _number(cell: str) -> float | None:
     return float(text) if _PLAIN.fullmatch(text.encode()) else None
 
 
-def _written(value: float, kind: str) -> str:
-    """A number as its column asks for it; whole ones are rounded, never cut off."""
-    if kind in ("whole", "int"):
-        return str(int(np.rint(value)))
-    return f"{value + 0.0:.3f}" if kind.startswith("real3") else repr(value + 0.0)
-
-
-def _on(field: str, change: Callable[[float, Dialect], float]) -> Callable[[Row, Dialect], Row]:
-    """A change of the number in one column; spaces before it stay."""
-
-    def changed(row: Row, dialect: Dialect) -> Row:
-        at = dialect.index(field)
-        value = _number(row[at]) if at is not None else None
-        if at is None or value is None or (new := change(value, dialect)) == value:
-            return row
-        space = row[at][: len(row[at]) - len(row[at].lstrip())]
-        return [*row[:at], space + _written(new, dialect.columns[at].kind), *row[at + 1 :]]
-
-    return changed
-
-
-def _both(*changes: Callable[[Row, Dialect], Row]) -> Callable[[Row, Dialect], Row]:
-    def changed(row: Row, dialect: Dialect) -> Row:
-        for change in changes:
-            row = change(row, dialect)
-        return row
-
-    return changed
-
-
-def _degrees(radians: float, _: Dialect) -> float:
-    return math.degrees(radians)
-
-
 def _wrapped(azimuth: float, dialect: Dialect) -> float:
     return float(geometry.fold(azimuth) if dialect.folded else geometry.wrap(azimuth))
 
 
-def _swapped(row: Row, dialect: Dialect) -> Row:
-    azimuth, elevation = dialect.index("azimuth"), dialect.index("elevation")
-    if azimuth is None or elevation is None:
-        return row
-    swapped = {azimuth: row[elevation], elevation: row[azimuth]}
-    return [swapped.get(number, cell) for number, cell in enumerate(row)]
+def _whole(value: float, _: Dialect) -> float:
+    return float(np.rint(value))
 
 
-def _rounded(row: Row, dialect: Dialect) -> Row:
-    for part in dialect.columns:
-        if part.kind == "whole":
-            row = _on(part.field, lambda value, _: float(np.rint(value)))(row, dialect)
-    return row
+def _other_unit(distance: float, dialect: Dialect) -> float:
+    return distance * 100 if dialect.metre == 100 else distance / 100
 
 
-_ROWS: dict[str, Callable[[Row, Dialect], Row]] = {
-    "SYN122": _repaired("SYN122"),
-    "SYN123": _repaired("SYN123"),
-    "SYN132": _repaired("SYN132"),
-    "SYN137": _repaired("SYN137"),
-    "SYN138": _repaired("SYN138"),
-    "LAB103": _on("azimuth", _wrapped),
-    "LAB205": _rounded,
-    "LAB301": _both(_on("azimuth", _degrees), _on("elevation", _degrees)),
-    "LAB303": _on("azimuth", _wrapped),
-    "LAB304": _swapped,
-    "LAB305": _on("class_id", lambda value, _: value - 1),
-    "LAB308": _on("distance", lambda value, dialect: value * 100 if dialect.metre == 100 else value / 100),
-    "LAB314": _on("elevation", lambda value, _: 90 - value),
-    "LAB318": _on("distance", lambda value, dialect: value * (dialect.metre or 1) / 1000),
+#: What a rule says of the values of a field that it found: the value that is meant, of the one that is written.
+_VALUES: dict[str, Mapping[str, Callable[[float, Dialect], float]]] = {
+    "LAB103": {"azimuth": _wrapped},
+    "LAB205": {"azimuth": _whole, "elevation": _whole, "distance": _whole},
+    "LAB301": {field: lambda value, _: math.degrees(value) for field in ("azimuth", "elevation")},
+    "LAB303": {"azimuth": _wrapped},
+    "LAB304": {},  # azimuth and elevation change places
+    "LAB305": {"class_id": lambda value, _: value - 1},
+    "LAB308": {"distance": _other_unit},
+    "LAB314": {"elevation": lambda value, _: 90 - value},
+    "LAB318": {"distance": lambda value, dialect: value * (dialect.metre or 1) / 1000},
 }
+
+
+def _changed(text: str, dialect: Dialect, code: str) -> str:
+    """A row with the values that are meant, each as its column asks for it; spaces before it stay."""
+    row = text.split(",")
+    if len(row) != len(dialect.columns):
+        return text
+    azimuth, elevation = dialect.index("azimuth"), dialect.index("elevation")
+    if code == "LAB304" and azimuth is not None and elevation is not None:
+        row[azimuth], row[elevation] = row[elevation], row[azimuth]
+    for field, change in _VALUES[code].items():
+        at = dialect.index(field)
+        value = _number(row[at]) if at is not None else None
+        if at is None or value is None or (new := change(value, dialect)) == value:
+            continue
+        if code == "LAB205" and dialect.columns[at].kind != "whole":
+            continue
+        kind, space = dialect.columns[at].kind, row[at][: len(row[at]) - len(row[at].lstrip())]
+        if kind in ("whole", "int"):  # rounded, never cut off
+            row[at] = f"{space}{int(np.rint(new))}"
+        else:
+            row[at] = space + (f"{new + 0.0:.3f}" if kind.startswith("real3") else repr(new + 0.0))
+    return ",".join(row)
 
 
 # --- on disk ---------------------------------------------------------------------------------------

@@ -61,11 +61,11 @@ BLANK = BadRow(rb"[ \t\v\f]*+\n", (Fault("SYN110", True, 1),))
 
 
 class BadRows:
-    """The shapes of rows in files of one layout, learned while they are read."""
+    """The shapes of rows in files of one layout, learned while they are read; *most* of them at the most."""
 
-    def __init__(self, kinds: Sequence[str]) -> None:
-        self.kinds = kinds
-        self.known: list[BadRow] = [BLANK]
+    def __init__(self, kinds: Sequence[str], most: int = MOST_SHAPES) -> None:
+        self.kinds, self.most = kinds, most
+        self.known: list[BadRow] = [BLANK][:most]
         cells = [_number(kind) for kind in kinds]
         self._cells = [cells[0], *(rb" *+" + cell for cell in cells[1:])]
         whole = [KINDS[kind].pattern for kind in kinds]
@@ -74,13 +74,13 @@ class BadRows:
     @cached_property
     def scanner(self) -> re.Pattern[bytes]:
         """Runs of good rows (no group), of rows of each known shape (a group each), and any other line."""
-        shapes = rb"|".join(rb"((?:" + shape.pattern + rb")++)" for shape in self.known)
-        return re.compile(rb"(?:" + self._good + rb")++|" + shapes + rb"|([^\n]*+\n)")
+        shapes = [rb"((?:" + shape.pattern + rb")++)" for shape in self.known]
+        return re.compile(rb"|".join([rb"(?:" + self._good + rb")++", *shapes, rb"([^\n]*+\n)"]))
 
     def learn(self, row: str, parts: Sequence[str], problems: Sequence[CellProblem | None]) -> None:
         """Remember the shape of *row*, with *parts* between its commas and what is wrong with each, if it can be."""
         bad = [(number, problem) for number, problem in enumerate(problems) if problem is not None]
-        if not bad:
+        if not bad or len(self.known) >= self.most:
             return
         patterns = list(self._cells)
         for number, problem in bad:
@@ -107,7 +107,7 @@ class BadRows:
             self._remember(BadRow(pattern, (Fault("SYN121", False, 1),)))
 
     def _remember(self, shape: BadRow) -> None:
-        if len(self.known) < MOST_SHAPES and all(shape.pattern != other.pattern for other in self.known):
+        if len(self.known) < self.most and all(shape.pattern != other.pattern for other in self.known):
             self.known.append(shape)
             self.__dict__.pop("scanner", None)
 

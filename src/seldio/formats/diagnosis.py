@@ -3,7 +3,7 @@
 Rows that match the grammar are kept as they are; the others are named with their line and column,
 and kept as well where they can mean only one thing (``24.0`` for 24, ``+1``, quotes around a number).
 One cause gives one finding: a wrong delimiter or a wrong number of columns throughout the file is
-reported once.
+reported once. What a cause says of a line gives its repair as well (:func:`repaired`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,17 +19,18 @@ import numpy as np
 from seldio.findings import SINGLY, Finding, Sink
 from seldio.formats import cells
 from seldio.formats.bad_rows import BadRows
-from seldio.formats.shapes import titled
+from seldio.formats.base import TextFile
+from seldio.formats.shapes import counted, titled
 from seldio.reader_rules import reader_rule
 from seldio.text import clipped, plural
 
 if TYPE_CHECKING:
-    from seldio.formats.base import TextFile
     from seldio.formats.label_csv import Dialect
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\r|\n")
+_TEXT_END = re.compile(r"\r\n|\r|\n")
 #: A line that begins with a number that is not whole.
 _FRACTION = re.compile(rb"^[ \"]*+-?+[0-9]*+\.0*+[1-9]", re.MULTILINE)
 _BLANKS = re.compile(rb"(?:[ \t\v\f]*+\n)*+")
@@ -81,6 +82,11 @@ def with_commas(text: bytes, delimiter: str) -> bytes:
     return _LONE_SPACE.sub(b",", text) if delimiter == " " else text.replace(delimiter.encode(), b",")
 
 
+def headed_by(line: str, header: str | None) -> bool:
+    """Whether *line* is the *header* of a layout, as it may be spelt."""
+    return header is not None and [name.strip().strip('"').lower() for name in line.split(",")] == header.split(",")
+
+
 def clean(file: TextFile, dialect: Dialect, known: BadRows, sink: Sink) -> Cleaned:
     """Hold *file* against the grammar of *dialect*; *known* are the bad rows of such files so far."""
     cleaner = _Cleaner(file, dialect, known)
@@ -88,6 +94,19 @@ def clean(file: TextFile, dialect: Dialect, known: BadRows, sink: Sink) -> Clean
     for finding in sorted(cleaner.found(), key=lambda finding: finding.order):
         sink(finding)
     return cleaned
+
+
+def repaired(text: str, dialect: Dialect, codes: Collection[str]) -> str:
+    """*text* as its diagnosis says that it is meant, as to causes with *codes*; line ends stay."""
+    file, ends = TextFile("", "", "", _BOM + text.encode()), _TEXT_END.findall(text)
+    cleaner = _Cleaner(file, dialect, BadRows([part.kind for part in dialect.columns], most=0), codes)
+    cleaner.run()
+    lines = itertools.zip_longest(cleaner.meant, ends, fillvalue="")
+    kept = [(line, end) for line, end in lines if line is not None and (line.strip() or "SYN110" not in codes)]
+    first = next((line for line, _ in kept if line.strip()), "")
+    if cleaner.headless and first and not headed_by(first, dialect.header):
+        kept.insert(0, (dialect.header or "", next(iter(ends), dialect.newline)))
+    return "".join(itertools.chain.from_iterable(kept))
 
 
 class _Cause:
@@ -115,10 +134,15 @@ class _Cause:
 
 
 class _Cleaner:
-    """The state of one pass: ``shown`` is the text with LF, ``text`` the same with commas between cells."""
+    """The state of one pass: ``shown`` is the text with LF, ``text`` the same with commas between cells.
 
-    def __init__(self, file: TextFile, dialect: Dialect, known: BadRows) -> None:
-        self.file, self.dialect, self.bad_rows = file, dialect, known
+    What is wrong by rules *undone* is put right in ``meant``: the lines of ``shown``, None where one has to go.
+    """
+
+    def __init__(self, file: TextFile, dialect: Dialect, known: BadRows, undone: Collection[str] = ()) -> None:
+        self.file, self.dialect, self.bad_rows, self.undone = file, dialect, known, undone
+        self.meant: list[str | None] = []
+        self.headless = False  # whether the header has to be put first
         self.causes: dict[tuple[str, bool], _Cause] = {}
         #: by number of a shape the runs of lines that it has and that are counted only
         self.counted: dict[int, list[tuple[int, int]]] = {}
@@ -138,9 +162,14 @@ class _Cleaner:
         newline = self.line_ends(data.removeprefix(_BOM))
         self.final_newline = data.removeprefix(_BOM)[-1:] in (b"\n", b"\r", b"")
         self.shown = self.text = plain_lines(data) + (b"" if self.final_newline else b"\n")
+        self.meant = [*self.shown.decode().split("\n")[:-1]] if self.undone else []
         start = self.blanks(0, 1)
         delimiter = self.delimiter(start)
         self.text = with_commas(self.shown, delimiter)
+        self.comma = delimiter == ","
+        if not self.comma and "SYN120" in self.undone:  # rows that have commas stay
+            pairs = zip(self.shown.decode().split("\n"), self.text.decode().split("\n")[:-1], strict=False)
+            self.meant = [new if new.count(",") + 1 == self.width or "," not in old else old for old, new in pairs]
         begin = self.header(start) if not self.reshaped(start) else None
         if begin is None or not self.same_width(begin):
             return Cleaned(newline=newline, final_newline=self.final_newline)
@@ -262,6 +291,10 @@ class _Cleaner:
         if shape is not None:
             number = self.text.count(b"\n", 0, second) + 1
             self.report(shape.code, shape.message, number, shape.hint, start=second, fixable=shape.fixable)
+            if shape.fixable and shape.code in self.undone:
+                self.meant = [line and shape.line(line) for line in self.meant]
+                if counted(first):  # without the index, its numbers would be a row
+                    self.meant[number - 2] = None
         return shape is not None
 
     def header(self, start: int) -> int | None:
@@ -277,7 +310,7 @@ class _Cleaner:
             if named:
                 self.odd_header(start, names, number)
             return end if named else start
-        if [name.lower() for name in names] == expected.split(","):
+        if headed_by(line, expected):
             return end
         if named and len(names) > 1:
             hint = f"expected {expected}; other columns would be misread"
@@ -285,6 +318,7 @@ class _Cleaner:
             return None
         hint = f"put {expected} first: the official loader drops line 1 in any case"
         self.report("SYN112", "the header line is missing", number, hint, start=start)
+        self.headless = "SYN112" in self.undone
         return start
 
     def odd_header(self, start: int, names: list[str], number: int) -> None:
@@ -296,6 +330,8 @@ class _Cleaner:
             hint += "; but see first what its names say about the columns"
         message = f"a header line where {self.dialect.name} has none"
         self.report("SYN111", message, number, hint, start=start, fixable=not faults)
+        if not faults and "SYN111" in self.undone:
+            self.meant[number - 1] = None
         titles = line.split(",")
         for index, message, hint in faults:
             if index is None:
@@ -405,7 +441,7 @@ class _Cleaner:
         if (end := self.blanks(start, line)) > start:
             return end, self.text.count(b"\n", start, end)
         row, end = self.line_at(self.text, start), self.text.find(b"\n", start) + 1
-        if row.count('"') % 2:
+        if row.count('"') % 2 and not self.undone:  # a repair takes each line for itself
             return self.open_quote(start, row, line)
         repaired = self.row(start, row, line, last=end == len(self.text) and not self.final_newline, known=known)
         if repaired is not None:
@@ -436,7 +472,7 @@ class _Cleaner:
         ]
         if not known:
             self.bad_rows.learn(text, parts, problems)
-        column, meant = 1, list(parts)
+        column, meant, written = 1, list(parts), list(parts)
         for index, (cell, problem) in enumerate(zip(parts, problems, strict=True)):
             if problem is not None:
                 self.report(
@@ -444,7 +480,11 @@ class _Cleaner:
                     width=len(problem.value), fixable=problem.fixable,
                 )  # fmt: skip
                 meant[index] = problem.repaired or ""
+                if problem.code in self.undone:
+                    written[index] = problem.repaired or cell
             column += len(cell) + 1
+        if written != parts and (self.comma or "SYN120" in self.undone):
+            self.meant[line - 1] = ",".join(written)
         meaningful = all(problem is None or problem.repaired is not None for problem in problems)
         return ",".join(meant) if meaningful else None
 
@@ -454,6 +494,8 @@ class _Cleaner:
             message = f"the last row is torn: {plural(width, 'cell')} of {self.width} and no line end"
             hint = "the file was cut off while it was written: write it again"
             self.report("SYN108", message, line, hint, start=start)
+            if "SYN108" in self.undone:
+                self.meant[line - 1] = None
         elif control := cells.control_character(text):
             self.report("SAF201", control.message, line, control.hint, start=start, column=control.shift + 1, width=1)
         else:
