@@ -239,6 +239,27 @@ def test_directions_out_of_range_have_no_right_answer(tmp_path: Path) -> None:
         convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, QuestionOptions(force=True))
 
 
+@pytest.mark.parametrize("hop", [None, 5.0])
+def test_the_count_of_directions_out_of_range_is_that_of_any_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hop: float | None
+) -> None:
+    """An elevation of the second recording is told before the azimuths of the third and fourth."""
+    wrong = {"b": (10, 95, 2), "c": (200, 0, 4), "d": (200, 0, 3)}
+    for clip in "abcd":
+        azimuth, elevation, count = wrong.get(clip, (10, 0, 0))
+        rows = [f"{frame},3,0,10,0,200\n" for frame in range(100)]
+        rows += [f"{frame},3,0,{azimuth},{elevation},200\n" for frame in range(100, 100 + count)]
+        (tmp_path / f"{clip}.csv").write_text("".join(rows))
+    messages = set()
+    for size in (1, 3_000, 1 << 18):
+        monkeypatch.setattr(questions, "PART", size)
+        options = QuestionOptions(force=True, window=10.0, hop=hop)
+        with pytest.raises(DataError, match=r"elevation 95 of b at label frame 100 .*\(2 rows like it\)") as stopped:
+            convert_any(tmp_path, io.BytesIO(), "so-bench", "starss23", (), {}, options)
+        messages.add(str(stopped.value))
+    assert len(messages) == 1
+
+
 def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(questions, "PART", 20_000)
     monkeypatch.setattr(parts, "HOLD", -1)

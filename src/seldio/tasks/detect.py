@@ -9,11 +9,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterator
-from typing import Any
 
 from seldio.schema.qa import AnswerMeta
 from seldio.tasks.margins import Margins
-from seldio.tasks.scene import DIRECTIONS, Scene, SceneEvent, sounds, tenths
+from seldio.tasks.scene import DIRECTIONS, Scene, SceneEvent, each_event, sounds, tenths
 from seldio.tasks.task import (
     DOUBLED,
     NO_DISTANCE,
@@ -44,15 +43,12 @@ def span(event: SceneEvent) -> AnswerMeta:
     return meta(time_span=[event.first / 10, event.end / 10])
 
 
-def detect_time(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
+@each_event("unnamed")
+def detect_time(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
     """When a class sounds that sounds once."""
-    for event, reason in zip(scene.events, scene.unnamed, strict=True):
-        if reason:
-            yield reason
-            continue
-        name, times = event.name, f"{second(event.first)} to {second(event.end)}"
-        answer = f"The {name.said} {name.verb} audible from {times}."
-        yield Draft(say.ask(name), answer, times, span(event), (event,))
+    name, times = event.name, f"{second(event.first)} to {second(event.end)}"
+    answer = f"The {name.said} {name.verb} audible from {times}."
+    return Draft(say.ask(name), answer, times, span(event), (event,))
 
 
 def detect_source(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
@@ -76,17 +72,14 @@ def count_sources(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | 
     asked = set()
     for frame in moments(0, scene.length, say):
         active = [event for event in scene.events if event.first <= frame < event.end]
+        count = len(active)
         if reason := _uncounted(scene, active, frame, margins):
             yield reason
-        elif len(active) not in asked:
-            asked.add(len(active))
-            yield _count(active, say.ask(t=second(frame)))
-
-
-def _count(active: list[SceneEvent], question: str) -> Draft:
-    number = len(active)
-    answer = "There is 1 source active." if number == 1 else f"There are {number} sources active."
-    return Draft(question, answer, str(number), meta(active_count=number), tuple(active))
+        elif count not in asked:
+            asked.add(count)
+            answer = "There is 1 source active." if count == 1 else f"There are {count} sources active."
+            question = say.ask(t=second(frame))
+            yield Draft(question, answer, str(count), meta(active_count=count), tuple(active))
 
 
 def _uncounted(scene: Scene, active: list[SceneEvent], frame: int, margins: Margins) -> str | None:
@@ -102,47 +95,37 @@ def _uncounted(scene: Scene, active: list[SceneEvent], frame: int, margins: Marg
     return "one actor makes two sounds" if len(set(actors)) < len(actors) else None
 
 
-def identify_source_by_doa(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
-    """What sounds at an azimuth and elevation that no other event comes near."""
-    for event in scene.events:
-        reason = SHORT if event.short else event.unsteady
-        if reason or not _apart(scene, event, margins):
-            yield reason or SHARED
-            continue
-        azimuth, elevation = (number(round(angle) + 0.0) for angle in (event.azimuth, event.elevation))
-        question = say.ask(azimuth=azimuth, elevation=elevation)
-        place = f"azimuth {azimuth} degrees, elevation {elevation} degrees"
-        answer = f"The {event.name.said} {event.name.verb} at {place}."
-        yield Draft(question, answer, event.name.plain, NO_META, (event,))
+@each_event()
+def identify_source_by_doa(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
+    """What sounds at an azimuth and elevation that no other event comes near, nor may, its direction being unknown."""
+    reason = SHORT if event.short else event.unsteady
+    if reason or not scene.nearest[event.number] > margins.azimuth:
+        return reason or SHARED
+    azimuth, elevation = (number(round(angle) + 0.0) for angle in (event.azimuth, event.elevation))
+    question = say.ask(azimuth=azimuth, elevation=elevation)
+    place = f"azimuth {azimuth} degrees, elevation {elevation} degrees"
+    answer = f"The {event.name.said} {event.name.verb} at {place}."
+    return Draft(question, answer, event.name.plain, NO_META, (event,))
 
 
-def _apart(scene: Scene, event: SceneEvent, margins: Margins) -> bool:
-    """Whether all other events stay farther away than the margin; one of unknown direction may not."""
-    return scene.nearest[event.number] > margins.azimuth
-
-
-def identify_source_by_location(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
+@each_event("unlocated")
+def identify_source_by_location(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
     """What sounds in a direction, in words."""
-    for event, reason in zip(scene.events, scene.unlocated, strict=True):
-        if reason:
-            yield reason
-            continue
-        direction, name = DIRECTIONS[event.cell], event.name
-        question = say.ask(place=direction.place, side=direction.name)
-        answer = f"The {name.said} {name.verb} the sound source coming from {direction.name}."
-        yield Draft(question, answer, name.plain, NO_META, (event,))
+    direction, name = DIRECTIONS[event.cell], event.name
+    question = say.ask(place=direction.place, side=direction.name)
+    answer = f"The {name.said} {name.verb} the sound source coming from {direction.name}."
+    return Draft(question, answer, name.plain, NO_META, (event,))
 
 
-def onset_from_location(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:  # noqa: ARG001
+@each_event("unlocated")
+def onset_from_location(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
     """When the sound from a direction begins; not of what sounds already when the clip begins."""
-    for event, reason in zip(scene.events, scene.unlocated, strict=True):
-        if reason or event.first == 0:
-            yield reason or "it sounds already at the start"
-            continue
-        direction, time = DIRECTIONS[event.cell], second(event.first)
-        question = say.ask(place=direction.place, side=direction.name)
-        truth = meta(onset_time=event.first / 10)
-        yield Draft(question, f"The sound from {direction.name} starts at {time}.", time, truth, (event,))
+    if event.first == 0:
+        return "it sounds already at the start"
+    direction, time = DIRECTIONS[event.cell], second(event.first)
+    question = say.ask(place=direction.place, side=direction.name)
+    truth = meta(onset_time=event.first / 10)
+    return Draft(question, f"The sound from {direction.name} starts at {time}.", time, truth, (event,))
 
 
 # --- numbers ---------------------------------------------------------------------------------------
@@ -155,93 +138,70 @@ POLE = "the source is above or below: its azimuth means little"
 HIGHEST = 70.0
 
 
-def estimate_azimuth(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+@each_event()
+def estimate_azimuth(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
     """The horizontal angle, positive to the left, to 0.1 degrees."""
-    for event, row in _askable(scene, margins, say):
-        if isinstance(event, str):
-            yield event
-            continue
-        azimuth, elevation = _direction(scene, event, row)
-        if abs(elevation) > HIGHEST or abs(azimuth) == 180:
-            yield POLE if abs(elevation) > HIGHEST else BACK
-            continue
-        text = f"{number(azimuth)} degrees"
-        yield _draft(scene, event, row, say, "azimuth", text, meta(azimuth_deg=azimuth))
+    asked = _steady(scene, event, margins, say)
+    if isinstance(asked, str):
+        return asked
+    azimuth, elevation = tenths(asked[0].azimuth), tenths(asked[0].elevation)
+    if abs(elevation) > HIGHEST or abs(azimuth) == 180:
+        return POLE if abs(elevation) > HIGHEST else BACK
+    return _number(*asked, say, "azimuth", f"{number(azimuth)} degrees", meta(azimuth_deg=azimuth))
 
 
-def estimate_elevation(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+@each_event()
+def estimate_elevation(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
     """The vertical angle, positive upwards, to 0.1 degrees."""
-    for event, row in _askable(scene, margins, say):
-        if isinstance(event, str):
-            yield event
-            continue
-        elevation = _direction(scene, event, row)[1]
-        text = f"{number(elevation)} degrees"
-        yield _draft(scene, event, row, say, "elevation", text, meta(elevation_deg=elevation))
+    asked = _steady(scene, event, margins, say)
+    if isinstance(asked, str):
+        return asked
+    elevation = tenths(asked[0].elevation)
+    return _number(*asked, say, "elevation", f"{number(elevation)} degrees", meta(elevation_deg=elevation))
 
 
-def estimate_distance(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+@each_event()
+def estimate_distance(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
     """The distance in metres, to 0.01."""
-    for event in scene.events:
-        row: int | None = -1
-        if event.short or math.isnan(event.distance):
-            yield SHORT if event.short else NO_DISTANCE
-            continue
-        if event.reach > margins.metres or len(scene.alike[event.name.plain]) > 1:
-            row = _moment(scene, event, say, scene.rows.level, margins.frames)
-        if row is None:
-            yield UNSTEADY
-            continue
-        metres = round(event.distance if row < 0 else float(scene.rows.distance[row]), 2)
-        yield _draft(scene, event, row, say, "distance", f"{number(metres)} m", meta(distance_m=metres))
+    asked = _steady(scene, event, margins, say, distance=True)
+    if isinstance(asked, str):
+        return asked
+    metres = round(asked[0].distance, 2)
+    return _number(*asked, say, "distance", f"{number(metres)} m", meta(distance_m=metres))
 
 
-def _askable(scene: Scene, margins: Margins, say: Say) -> Iterator[tuple[SceneEvent | str, int]]:
-    """Events and the row to ask about (-1: the whole event), or the reason why not."""
-    for event in scene.events:
-        if event.short or math.isnan(event.azimuth):
-            yield SHORT if event.short else UNKNOWN, -1
-        elif event.spread <= margins.still and len(scene.alike[event.name.plain]) == 1:
-            yield event, -1
-        else:
-            row = _moment(scene, event, say, scene.rows.steady, margins.frames)
-            yield (UNSTEADY, -1) if row is None else (event, row)
+def _steady(
+    scene: Scene, event: SceneEvent, margins: Margins, say: Say, *, distance: bool = False
+) -> tuple[SceneEvent, str] | str:
+    """*event* as a whole, or as it is at a moment, and that time; the reason why its direction is not asked for.
 
-
-def _moment(scene: Scene, event: SceneEvent, say: Say, steady: Any, wide: int) -> int | None:
-    """A row of *event* around which it is steady and, *wide* frames either way, alone of its class."""
-    others = [other for other in scene.alike[event.name.plain] if other is not event]
+    With *distance* its distance is to be asked for in place of its direction.
+    """
+    rows = scene.rows
+    value, change, most, steady = event.azimuth, event.spread, margins.still, rows.steady
+    if distance:
+        value, change, most, steady = event.distance, event.reach, margins.metres, rows.level
+    if event.short or math.isnan(value):
+        return SHORT if event.short else NO_DISTANCE if distance else UNKNOWN
+    alike = [other for other in scene.alike[event.name.plain] if other is not event]
+    if change <= most and not alike:
+        return event, ""
+    wide = margins.frames
     for frame in moments(event.first + wide, event.end - wide, say):
         row = event.low + frame - event.first
-        if steady[row] and not (others and sounds(others, frame - wide, frame + wide)):
-            return row
-    return None
+        if steady[row] and not (alike and sounds(alike, frame - wide, frame + wide)):
+            azimuth, elevation, metres = (float(column[row]) for column in rows[1:4])
+            # a proof of its own
+            moment = event._replace(number=-1 - row, azimuth=azimuth, elevation=elevation, distance=metres)
+            return moment, second(frame)
+    return UNSTEADY
 
 
-def _direction(scene: Scene, event: SceneEvent, row: int) -> tuple[float, float]:
-    """Azimuth and elevation of the event, or of its row."""
-    if row < 0:
-        return tenths(event.azimuth), tenths(event.elevation)
-    return tenths(float(scene.rows.azimuth[row])), tenths(float(scene.rows.elevation[row]))
-
-
-def _at(scene: Scene, event: SceneEvent, row: int) -> SceneEvent:
-    """*event* with the direction and distance of its row, as a proof of its own."""
-    azimuth, elevation, distance = (float(column[row]) for column in scene.rows[1:4])
-    return event._replace(number=-1 - row, azimuth=azimuth, elevation=elevation, distance=distance)
-
-
-def _draft(scene: Scene, event: SceneEvent, row: int, say: Say, what: str, text: str, truth: AnswerMeta) -> Draft:
-    """The item about the whole event, or about its moment at *row*."""
+def _number(event: SceneEvent, time: str, say: Say, what: str, text: str, truth: AnswerMeta) -> Draft:
+    """The question about the whole event, or about a moment of it."""
     name = event.name
-    of = f"the {name.said}"
-    if row < 0:
-        question = say.ask(name)
-    else:
-        time = second(event.first + row - event.low)
-        of = f"{of} at {time}"
-        event = _at(scene, event, row)
-        question = say.ask(name, way=1, t=time)
+    question = say.ask(name, way=1, t=time) if time else say.ask(name)
+    of = f"the {name.said} at {time}" if time else f"the {name.said}"
     return Draft(question, f"The {what} of {of} is {text}.", text, truth, (event,))
 
 

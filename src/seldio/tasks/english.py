@@ -8,7 +8,7 @@ from typing import Unpack
 import pyarrow as pa
 
 from seldio import plugins
-from seldio.schema.qa import Item, trusted
+from seldio.schema.qa import Item
 from seldio.tasks import detect, reasoning
 from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
 from seldio.tasks.scene import Scene, digest
@@ -49,29 +49,9 @@ def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[It
 
 
 def _item(place: ItemPlace, task: Task[Scene, Draft], draft: Draft) -> Item:
-    scene = place.scene
-    return trusted(
-        Item,
-        {
-            "id": "qa_" + digest(scene.audio_id, task.name, draft.question, draft.answer),
-            "audio": place.audio,
-            "start": scene.start,
-            "end": scene.end,
-            "task": task.name,
-            "question": draft.question,
-            "instruction": None,
-            "options": None,
-            "answer": draft.answer,
-            "canonical_answer": draft.canonical,
-            "answer_meta": draft.meta,
-            "language": "en",
-            "split": place.split,
-            "dataset": None,
-            "events": [scene.proof(event) for event in draft.events],
-            "extra": {
-                "question_class": task.question_class,
-                "answer_format": "structured_text",
-                "audio_id": scene.audio_id,
-            },
-        },
-    )
+    audio_id = place.scene.audio_id
+    extra = {"question_class": task.question_class, "answer_format": "structured_text", "audio_id": audio_id}
+    return place.item(
+        task, draft, id="qa_" + digest(audio_id, task.name, draft.question, draft.answer), answer=draft.answer,
+        canonical_answer=draft.canonical, answer_meta=draft.meta, language="en", extra=extra,
+    )  # fmt: skip

@@ -14,7 +14,7 @@ import pyarrow as pa
 from seldio import geometry
 from seldio.errors import DataError, UsageError
 from seldio.schema.events import clip_codes, origin_of
-from seldio.schema.qa import Item
+from seldio.schema.qa import Item, trusted
 from seldio.schema.spans import repeated, spans
 from seldio.tasks.margins import Margins
 from seldio.tasks.scene import Floats, Ints, Scene, SceneEvent, SceneRows, cells, only_cell
@@ -38,6 +38,13 @@ class ItemPlace(NamedTuple):
     scene: Scene
     audio: list[str]
     split: str
+
+    def item(self, task: Task[Any, Any], draft: Any, **own: Any) -> Item:
+        """The item of *task* with the question and events of a *draft*, and what else is the task's *own*."""
+        scene, values = self.scene, dict.fromkeys(Item.model_fields)
+        events = [scene.proof(event) for event in draft.events]
+        values |= {"audio": self.audio, "start": scene.start, "end": scene.end, "task": task.name, "split": self.split}
+        return trusted(Item, values | {"question": draft.question, "events": events} | own)
 
 
 class GenerationOptions(TypedDict, total=False):
@@ -103,7 +110,8 @@ def ask_all(
         raise UsageError("questions need label frames: convert the labels to a layout that has them")
 
     def items() -> Iterator[Item]:
-        silent = _windows(table, length, step)
+        counts = recording_frames(table).values()
+        silent = sum(int(last_window(frames, length, step)) + 1 for frames in counts if frames)
         for scene in scenes(table, margins, length, step):
             silent -= 1
             place = ItemPlace(scene, [_audio(audio_pattern, scene, split)], split)
@@ -126,11 +134,6 @@ def _label_frames(option: str, seconds: float) -> int:
     if frames < 1 or abs(frames - seconds * 10) > 1e-6:
         raise UsageError(f"{option} is a multiple of 0.1 s above 0, not {seconds!r}")
     return frames
-
-
-def _windows(table: pa.Table, window: int, hop: int) -> int:
-    """How many windows the recordings of *table* have."""
-    return sum(int(last_window(frames, window, hop)) + 1 for frames in recording_frames(table).values() if frames)
 
 
 def _audio(pattern: str, scene: Scene, split: str) -> str:
@@ -174,10 +177,16 @@ def scenes(table: pa.Table, margins: Margins, window: int, hop: int) -> Iterator
     ends = np.array([lengths[name] for name in names], np.int64)
     pieces = _cut(frames, found.starts, last_window(ends, window, hop)[span_clip], window, hop)
     rank = np.argsort(np.argsort(np.array(names, dtype=object)))[span_clip[pieces.span]]
-    pieces = _sorted(pieces, frames, rank)
-    taken = _ranges(pieces.low, pieces.high)
+    # by recording, window and onset; of one onset in the order of the spans (class, source)
+    order = np.lexsort((pieces.span, frames[pieces.low], pieces.window, rank))
+    pieces = _Pieces(*(column[order] for column in pieces))
+    size = pieces.high - pieces.low
+    taken = np.arange(int(size.sum())) + np.repeat(pieces.low - (np.cumsum(size) - size), size)
     rows = _rows(table, found.rows[taken], frames[taken], margins)
-    groups = list(_groups(span_clip[pieces.span], pieces.window))
+    _check_directions(table, found.rows[taken], span_clip[pieces.span].repeat(size), rows)
+    clip = span_clip[pieces.span]
+    new = np.flatnonzero((np.diff(clip) != 0) | (np.diff(pieces.window) != 0)) + 1
+    groups = list(pairwise([0, *new.tolist(), len(clip)])) if len(clip) else []
     numbers = [number for low, high in groups for number in range(high - low)]
     doubled = repeated(table)[found.rows[taken]]
     events = _events(table, found.rows[pieces.low], pieces, numbers, rows, doubled, hop, margins)
@@ -220,19 +229,6 @@ def _cut(frames: Ints, starts: Ints, last: Ints, window: int, hop: int) -> _Piec
     return _Pieces(span[keep], number[keep], first[keep], after[keep])
 
 
-def _sorted(pieces: _Pieces, frames: Ints, rank: Ints) -> _Pieces:
-    """Pieces by recording, window and onset; of one onset in the order of the spans (class, source)."""
-    order = np.lexsort((pieces.span, frames[pieces.low], pieces.window, rank))
-    return _Pieces(*(column[order] for column in pieces))
-
-
-def _ranges(low: Ints, high: Ints) -> Ints:
-    """The numbers from each low to its high, one range after another."""
-    size = high - low
-    numbers: Ints = np.arange(int(size.sum())) + np.repeat(low - (np.cumsum(size) - size), size)
-    return numbers
-
-
 def _column(table: pa.Table, field: str, rows: Ints) -> Floats:
     """A column of numbers; nan where there is none."""
     if field not in table.column_names:
@@ -245,7 +241,6 @@ def _rows(table: pa.Table, rows: Ints, frames: Ints, margins: Margins) -> SceneR
     if "hemisphere" in table.column_names:
         side = np.asarray(table["hemisphere"].fill_null(False).to_numpy(zero_copy_only=False))[rows]
         elevation = np.where(side, np.nan, elevation)
-    _check(table, rows, azimuth, elevation)
     distance = np.where(distance > 0, distance, np.nan)  # 0 stands for "not measured"
     units = np.stack(geometry.to_cartesian(azimuth, elevation), axis=1)
     least = math.cos(math.radians(margins.still)) - 1e-12
@@ -254,16 +249,23 @@ def _rows(table: pa.Table, rows: Ints, frames: Ints, margins: Margins) -> SceneR
     return SceneRows(frames, azimuth, elevation, distance, units, steady, level)
 
 
-def _check(table: pa.Table, rows: Ints, azimuth: Floats, elevation: Floats) -> None:
-    """Raise DataError where a direction is none: no question about it has a right answer."""
-    for name, values, most in (("azimuth", azimuth, 180), ("elevation", elevation, 90)):
-        wrong = np.flatnonzero(np.abs(values) > most)
-        if len(wrong):
-            row = table.slice(rows[wrong[0]], 1).to_pylist()[0]
-            raise DataError(
-                f"{name} {values[wrong[0]]:g} of {clipped(str(row['clip']))} at label frame {row['frame']} is not "
-                f"between -{most} and {most} degrees ({plural(len(wrong), 'row')} like it): seldio validate says where"
-            )
+def _check_directions(table: pa.Table, places: Ints, clip: Ints, rows: SceneRows) -> None:
+    """Raise DataError where a direction is none: no question about it has a right answer.
+
+    It is about the first of the recordings with such rows and counts those alone, so that it says the same however
+    the recordings are cut into parts.
+    """
+    wrong = {"azimuth": np.abs(rows.azimuth) > 180, "elevation": np.abs(rows.elevation) > 90}
+    found = np.flatnonzero(np.logical_or(*wrong.values()))
+    if len(found):
+        name = next(name for name in wrong if (wrong[name] & (clip == clip[found[0]])).any())
+        alike = places[wrong[name] & (clip == clip[found[0]])]
+        row, most = table.slice(alike[0], 1).to_pylist()[0], 180 if name == "azimuth" else 90
+        count = plural(len(np.unique(alike)), "row")  # windows may overlap
+        raise DataError(
+            f"{name} {row[name]:g} of {clipped(str(row['clip']))} at label frame {row['frame']} is not between "
+            f"-{most} and {most} degrees ({count} like it): seldio validate says where"
+        )
 
 
 def _stays(values: Floats, alike: Callable[[Floats, Floats], Any], wide: int) -> Any:
@@ -285,7 +287,12 @@ def _events(
     high = np.cumsum(size)
     low = high - size
     shift = pieces.window * hop
-    azimuth, elevation, spread = _means(rows, low, size)
+    # of the mean of each event's unit vectors, and the greatest angle to it
+    azimuth, elevation = geometry.to_polar(*np.add.reduceat(rows.units, low).T)
+    mean = np.repeat(np.stack(geometry.to_cartesian(azimuth, elevation), axis=1), size, axis=0)
+    cosine = np.minimum.reduceat(np.einsum("ij,ij->i", mean, rows.units), low)
+    spread = np.round(np.degrees(np.arccos(np.clip(cosine, -1, 1))), 4)
+    azimuth, elevation = np.round(azimuth, 6), np.round(elevation, 6)
     reach = np.maximum.reduceat(rows.distance, low) - np.minimum.reduceat(rows.distance, low)
     columns: list[Any] = [
         rows.frame[low] - shift,
@@ -312,16 +319,6 @@ def _events(
     return list(map(SceneEvent._make, zip(numbers, *lists, strict=True)))
 
 
-def _means(rows: SceneRows, low: Ints, size: Ints) -> tuple[Floats, Floats, Floats]:
-    """Azimuth and elevation of the mean of each event's unit vectors, and the greatest angle to it; rounded."""
-    x, y, z = np.add.reduceat(rows.units, low).T
-    azimuth, elevation = geometry.to_polar(x, y, z)
-    mean = np.repeat(np.stack(geometry.to_cartesian(azimuth, elevation), axis=1), size, axis=0)
-    cosine = np.minimum.reduceat(np.einsum("ij,ij->i", mean, rows.units), low)
-    spread = np.degrees(np.arccos(np.clip(cosine, -1, 1)))
-    return np.round(azimuth, 6), np.round(elevation, 6), np.round(spread, 4)
-
-
 def _labels(table: pa.Table, heads: Ints) -> tuple[list[Name], list[int | None], list[int | None]]:
     """Names, class ids and sources of events, by a row of each."""
     taken = table.take(heads)
@@ -336,10 +333,3 @@ def _labels(table: pa.Table, heads: Ints) -> tuple[list[Name], list[int | None],
         for number, text in zip(ids, written, strict=True)
     ]
     return names, ids, sources
-
-
-def _groups(clip: Ints, window: Ints) -> Iterator[tuple[int, int]]:
-    """Where each run of one clip and window begins and ends."""
-    new = np.flatnonzero((np.diff(clip) != 0) | (np.diff(window) != 0)) + 1
-    bounds = [0, *new.tolist(), len(clip)] if len(clip) else []
-    yield from pairwise(bounds)

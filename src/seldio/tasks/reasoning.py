@@ -7,13 +7,14 @@ clip and that stay where they are; multi_hop, spatial_temporal and classify_moti
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import update_wrapper
 from itertools import combinations
 from operator import attrgetter
 
 from seldio.tasks.detect import span
 from seldio.tasks.margins import Margins
-from seldio.tasks.scene import DIRECTIONS, RIVALS, Scene, SceneEvent, sounds
+from seldio.tasks.scene import DIRECTIONS, RIVALS, Scene, SceneEvent, each_event, sounds
 from seldio.tasks.task import (
     CLOSE,
     MOVES,
@@ -41,87 +42,67 @@ NOTHING_AFTER = "no single event follows in a clear direction"
 LONG_ENOUGH = 1.0
 
 
-def _pairs(scene: Scene, say: Say) -> Iterator[tuple[SceneEvent, SceneEvent] | str]:
-    """All pairs, each in one order or the other; the reasons of events that are in none."""
-    events, reasons = scene.nameable
-    yield from reasons
-    for pair in combinations(events, 2):
-        yield pair if say.below(2) else (pair[1], pair[0])
+def each_pair(
+    ask: Callable[[SceneEvent, SceneEvent, Margins, Say], Draft | str],
+) -> Callable[[Scene, Margins, Say], Iterator[Draft | str]]:
+    """Make *ask* the candidates of a task: of all pairs, each in one order or the other; why events are in none."""
+
+    def candidates(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+        events, reasons = scene.nameable
+        yield from reasons
+        for one, other in combinations(events, 2):
+            yield ask(one, other, margins, say) if say.below(2) else ask(other, one, margins, say)
+
+    return update_wrapper(candidates, ask)
 
 
-def compare_elevation(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+@each_pair
+def compare_elevation(one: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
     """Which of two sources is higher, or lower, as an angle."""
-    for pair in _pairs(scene, say):
-        if isinstance(pair, str):
-            yield pair
-        elif round(abs(pair[0].elevation - pair[1].elevation), 6) <= margins.elevation:
-            yield CLOSE
-        else:
-            yield _compared(pair, say, "elevation", ("lower than", "higher than"))
+    if round(abs(one.elevation - other.elevation), 6) <= margins.elevation:
+        return CLOSE
+    return _compared(one, other, say, "elevation", ("lower than", "higher than"))
 
 
-def compare_distance(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+@each_pair
+def compare_distance(one: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
     """Which of two sources is closer to the listener, or farther."""
-    for pair in _pairs(scene, say):
-        if isinstance(pair, str):
-            yield pair
-        elif reason := _incomparable(pair, margins):
-            yield reason
-        else:
-            yield _compared(pair, say, "distance", ("closer to", "farther from"))
-
-
-def _incomparable(pair: tuple[SceneEvent, SceneEvent], margins: Margins) -> str | None:
-    """Why neither source is closer."""
-    first, second = pair
-    if math.isnan(first.distance + second.distance):
+    if math.isnan(one.distance + other.distance):
         return NO_DISTANCE
-    if max(first.reach, second.reach) > margins.metres:
+    if max(one.reach, other.reach) > margins.metres:
         return MOVES
-    return CLOSE if round(abs(first.distance - second.distance), 6) <= margins.metres else None
+    if round(abs(one.distance - other.distance), 6) <= margins.metres:
+        return CLOSE
+    return _compared(one, other, say, "distance", ("closer to", "farther from"))
 
 
-def _compared(pair: tuple[SceneEvent, SceneEvent], say: Say, key: str, relations: tuple[str, str]) -> Draft:
+def _compared(one: SceneEvent, other: SceneEvent, say: Say, key: str, relations: tuple[str, str]) -> Draft:
     """The question for the source with the least or the greatest *key*."""
     side = say.below(2)
-    winner, loser = sorted(pair, key=attrgetter(key), reverse=bool(side))
+    winner, loser = sorted((one, other), key=attrgetter(key), reverse=bool(side))
     more = relations[side]
-    question = say.ask(pair[0].name, y=pair[1].name.said, more=more.removesuffix(" than"))
+    question = say.ask(one.name, y=other.name.said, more=more.removesuffix(" than"))
     than = f"{more} the listener than" if key == "distance" else more
     answer = f"The {winner.name.said} {winner.name.verb} {than} the {loser.name.said}."
-    return Draft(question, answer, winner.name.plain, NO_META, pair)
+    return Draft(question, answer, winner.name.plain, NO_META, (one, other))
 
 
-def relative_left_right(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
-    """On which side of another source a source is, where turning and looking agree on it."""
-    for pair in _pairs(scene, say):
-        if isinstance(pair, str):
-            yield pair
-            continue
-        side = _side(*pair, margins)
-        if side is None:
-            yield BEHIND
-        elif not side:
-            yield CLOSE
-        else:
-            x, y = pair[0].name, pair[1].name
-            answer = f"{x.said} {x.verb} to the {side} of {y.said}."
-            yield Draft(say.ask(x, y=y.said), answer, answer, NO_META, pair)
-
-
-def _side(one: SceneEvent, other: SceneEvent, margins: Margins) -> str | None:
-    """``left`` or ``right``; empty where too close; None where the way round is not clear.
+@each_pair
+def relative_left_right(one: SceneEvent, other: SceneEvent, margins: Margins, say: Say) -> Draft | str:
+    """On which side of another source a source is, where turning and looking agree on it.
 
     Left is where the azimuth is greater by the shorter way round, and also where the place is farther left
     of the listener. Behind the listener the two contradict each other.
     """
     turn = (one.azimuth - other.azimuth + 180) % 360 - 180
-    beside = _lateral(one) - _lateral(other)
-    if min(abs(turn), abs(beside)) <= margins.azimuth:
-        return ""
-    if abs(turn) >= 180 - margins.azimuth or (turn > 0) != (beside > 0):
-        return None
-    return "left" if turn > 0 else "right"
+    aside = _lateral(one) - _lateral(other)
+    if min(abs(turn), abs(aside)) <= margins.azimuth:
+        return CLOSE
+    if abs(turn) >= 180 - margins.azimuth or (turn > 0) != (aside > 0):
+        return BEHIND
+    x, y = one.name, other.name
+    answer = f"{x.said} {x.verb} to the {'left' if turn > 0 else 'right'} of {y.said}."
+    return Draft(say.ask(x, y=y.said), answer, answer, NO_META, (one, other))
 
 
 def _lateral(event: SceneEvent) -> float:
@@ -130,22 +111,17 @@ def _lateral(event: SceneEvent) -> float:
     return math.degrees(math.asin(max(-1.0, min(1.0, math.sin(azimuth) * math.cos(elevation)))))
 
 
-def multi_hop(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+@each_event("unnamed")
+def multi_hop(scene: Scene, anchor: SceneEvent, margins: Margins, say: Say) -> Draft | str:
     """What starts in a direction after something else has ended."""
-    placed = [event for event in scene.events if not event.unplaced]
-    for anchor, reason in zip(scene.events, scene.unnamed, strict=True):
-        if reason:
-            yield reason
-            continue
-        after = [event for event in placed if _follows(scene, anchor, event, margins)]
-        if not after:
-            yield NOTHING_AFTER
-            continue
-        event = say.pick(after)
-        direction, name = DIRECTIONS[event.cell], event.name
-        question = say.ask(anchor.name, place=direction.place, side=direction.name)
-        answer = f"The {name.said} {name.verb} what starts {direction.place} after the {anchor.name.said}."
-        yield Draft(question, answer, name.plain, NO_META, (anchor, event))
+    after = [event for event in scene.events if not event.unplaced and _follows(scene, anchor, event, margins)]
+    if not after:
+        return NOTHING_AFTER
+    event = say.pick(after)
+    direction, name = DIRECTIONS[event.cell], event.name
+    question = say.ask(anchor.name, place=direction.place, side=direction.name)
+    answer = f"The {name.said} {name.verb} what starts {direction.place} after the {anchor.name.said}."
+    return Draft(question, answer, name.plain, NO_META, (anchor, event))
 
 
 def _follows(scene: Scene, anchor: SceneEvent, event: SceneEvent, margins: Margins) -> bool:
@@ -156,49 +132,24 @@ def _follows(scene: Scene, anchor: SceneEvent, event: SceneEvent, margins: Margi
     return not any(o.first > earliest and o.cells & rivals for o in scene.events if o is not event)
 
 
-def spatial_temporal(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
-    """What sounds alone at a moment, from where, and from when to when."""
-    for event in scene.events:
-        if event.unplaced:
-            yield event.unplaced
-            continue
-        frame = _alone(scene, event, margins, say)
-        if frame is None:
-            yield UNSTEADY
-            continue
-        direction, name = DIRECTIONS[event.cell], event.name
-        times = f"{second(event.first)} to {second(event.end)}"
-        answer = f"The {name.said} from {direction.name} {name.verb} active from {times}."
-        canonical = f"{name.plain} from {direction.short}."
-        yield Draft(say.ask(t=second(frame)), answer, canonical, span(event), (event,))
-
-
-def _alone(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> int | None:
-    """A moment of *event* around which nothing else sounds; None too where its class goes on beside it."""
-    wide = margins.frames
-    alike = scene.alike[event.name.plain]
-    if any(o.first <= event.end + wide and event.first <= o.end + wide for o in alike if o is not event):
-        return None
-    others = [other for other in scene.events if other is not event]
-    for frame in moments(event.first + 1, event.end - 1, say):
-        if not sounds(others, frame - wide, frame + wide):
-            return frame
-    return None
-
-
-def classify_motion(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
-    """Whether a source stays, moves around the listener, approaches or recedes.
-
-    Where distances are not known, the question is about the direction alone.
-    """
-    for event, unnamed in zip(scene.events, scene.unnamed, strict=True):
-        motion, reason = ("", unnamed) if unnamed else _motion(event, margins)
-        if reason:
-            yield reason
-            continue
-        way = int(math.isnan(event.distance))
-        name = event.name
-        yield Draft(say.ask(name, way=way), MOTIONS[motion].format_map(name.words), motion, NO_META, (event,))
+@each_event()
+def spatial_temporal(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:
+    """What sounds alone at a moment, from where, and from when to when; not where its class goes on beside it."""
+    if event.unplaced:
+        return event.unplaced
+    wide, others = margins.frames, [other for other in scene.events if other is not event]
+    alike = [other for other in scene.alike[event.name.plain] if other is not event]
+    if any(other.first <= event.end + wide and event.first <= other.end + wide for other in alike):
+        return UNSTEADY
+    alone = (f for f in moments(event.first + 1, event.end - 1, say) if not sounds(others, f - wide, f + wide))
+    frame = next(alone, None)
+    if frame is None:
+        return UNSTEADY
+    direction, name = DIRECTIONS[event.cell], event.name
+    times = f"{second(event.first)} to {second(event.end)}"
+    answer = f"The {name.said} from {direction.name} {name.verb} active from {times}."
+    canonical = f"{name.plain} from {direction.short}."
+    return Draft(say.ask(t=second(frame)), answer, canonical, span(event), (event,))
 
 
 #: The answers about motion.
@@ -210,27 +161,35 @@ MOTIONS = {
 }
 
 
-def _motion(event: SceneEvent, margins: Margins) -> tuple[str, str | None]:
-    """The motion of *event*, or the reason why it is not clear."""
+@each_event("unnamed")
+def classify_motion(scene: Scene, event: SceneEvent, margins: Margins, say: Say) -> Draft | str:  # noqa: ARG001
+    """Whether a source stays, moves around the listener, approaches or recedes.
+
+    Where distances are not known, the question is about the direction alone.
+    """
+    motion, name = _motion(event, margins), event.name
+    if motion not in MOTIONS:
+        return motion
+    question = say.ask(name, way=int(math.isnan(event.distance)))
+    return Draft(question, MOTIONS[motion].format_map(name.words), motion, NO_META, (event,))
+
+
+def _motion(event: SceneEvent, margins: Margins) -> str:
+    """The motion of *event*, or the reason why it is not clear, as of what goes to and fro."""
     if event.short or event.end - event.first < 10 * LONG_ENOUGH:
-        return "", SHORT
+        return SHORT
     if math.isnan(event.azimuth):
-        return "", UNKNOWN
+        return UNKNOWN
     turns = event.spread > margins.moving
     if not turns and event.spread > margins.still:
-        return "", SLIGHT
+        return SLIGHT
     if math.isnan(event.distance) or event.reach <= margins.metres:
-        return ("moving" if turns else "stationary"), None
+        return "moving" if turns else "stationary"
     if turns:
-        return "", MIXED
-    return _radial(event, margins)
-
-
-def _radial(event: SceneEvent, margins: Margins) -> tuple[str, str | None]:
-    """Approaching or receding, of a source whose direction stays; neither where it goes to and fro."""
+        return MIXED
     if abs(event.gain) <= margins.metres or abs(event.gain) < 0.8 * event.reach:
-        return "", MOVES
-    return ("approaching" if event.gain < 0 else "receding"), None
+        return MOVES
+    return "approaching" if event.gain < 0 else "receding"
 
 
 _READ_RELATION = "Read the relation of the two sounds; decide relation_match."

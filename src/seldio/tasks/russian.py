@@ -405,29 +405,10 @@ def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[It
 
 def _item(dataset: str | None, place: ItemPlace, task: Task[RussianClip, Choice], draft: Choice) -> Item:
     scene, letter = place.scene, LETTERS[draft.right]
-    return Item.model_validate(
-        {
-            "id": str(int(digest(scene.audio_id, task.name, draft.question, *draft.options, letter)[:13], 16)),
-            "audio": place.audio,
-            "start": scene.start,
-            "end": scene.end,
-            "task": task.name,
-            "question": draft.question,
-            "instruction": draft.instruction,
-            "options": draft.options,
-            "answer": letter,
-            "canonical_answer": draft.options[draft.right],
-            "language": "ru",
-            "split": place.split,
-            "dataset": dataset,
-            "events": [scene.proof(event) for event in draft.events],
-            "extra": {
-                "meta": {
-                    "categories": {"knowledge": "common"},
-                    "audio_id": scene.audio_id,
-                    "start": scene.start,
-                    "end": scene.end,
-                }
-            },
-        }
-    )
+    number = digest(scene.audio_id, task.name, draft.question, *draft.options, letter)[:13]
+    own = {"audio_id": scene.audio_id, "start": scene.start, "end": scene.end}
+    return place.item(
+        task, draft, id=str(int(number, 16)), instruction=draft.instruction, options=draft.options, answer=letter,
+        canonical_answer=draft.options[draft.right], language="ru", dataset=dataset,
+        extra={"meta": {"categories": {"knowledge": "common"}, **own}},
+    )  # fmt: skip

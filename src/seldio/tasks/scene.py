@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-from functools import cached_property
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from functools import cached_property, update_wrapper
+from itertools import repeat
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from seldio.schema.qa import Proof, trusted
 from seldio.tasks.margins import Margins
-from seldio.tasks.task import DOUBLED, REPEATED, SHARED, SHORT, Name
+from seldio.tasks.task import DOUBLED, REPEATED, SHARED, SHORT, Draft, Name, Say
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -115,13 +117,11 @@ class Scene:
 
     @cached_property
     def unlocated(self) -> list[str | None]:
-        """By event: why no words for a direction single it out; None where some do."""
-        return [event.unplaced or (SHARED if self._shares(event) else None) for event in self.events]
-
-    def _shares(self, event: SceneEvent) -> bool:
-        """Whether any other event comes where the words for the direction of *event* point."""
-        rivals = RIVALS[event.cell]
-        return any(other.cells & rivals for other in self.events if other is not event)
+        """By event: why no words for a direction single it out, as others come from there; None where some do."""
+        return [
+            one.unplaced or (SHARED if any(o.cells & RIVALS[one.cell] for o in self.events if o is not one) else None)
+            for one in self.events
+        ]
 
     @cached_property
     def edges(self) -> list[int]:
@@ -143,10 +143,39 @@ class Scene:
 
     def proof(self, event: SceneEvent) -> Proof:
         """*event* as a proof: degrees to 0.1, metres to 0.01."""
-        known = self._proofs.get(event.number)
-        if known is None:
-            known = self._proofs[event.number] = _proof(event)
-        return known
+        if event.number not in self._proofs:
+            known = not math.isnan(event.azimuth)
+            values = {
+                "class_name": event.name.label,
+                "class_id": event.class_id,
+                "source": event.source,
+                "onset": event.first / 10,
+                "offset": event.end / 10,
+                "azimuth": tenths(event.azimuth) if known else None,
+                "elevation": tenths(event.elevation) if known else None,
+                "distance": None if math.isnan(event.distance) else round(event.distance, 2),
+                "extra": None,
+            }
+            self._proofs[event.number] = trusted(Proof, values)
+        return self._proofs[event.number]
+
+
+def each_event(
+    reasons: Literal["unnamed", "unlocated"] | None = None,
+) -> Callable[[Callable[[Scene, SceneEvent, Margins, Say], Draft | str]], Callable[..., Iterator[Draft | str]]]:
+    """Make what asks about one event the candidates of a task: of all events, but for those with *reasons* not to."""
+
+    def made(
+        ask: Callable[[Scene, SceneEvent, Margins, Say], Draft | str],
+    ) -> Callable[[Scene, Margins, Say], Iterator[Draft | str]]:
+        def candidates(scene: Scene, margins: Margins, say: Say) -> Iterator[Draft | str]:
+            skipped = repeat(None) if reasons is None else getattr(scene, reasons)
+            for event, reason in zip(scene.events, skipped, strict=False):
+                yield reason or ask(scene, event, margins, say)
+
+        return update_wrapper(candidates, ask)
+
+    return made
 
 
 def sounds(events: list[SceneEvent], low: int, high: int) -> bool:
@@ -163,22 +192,6 @@ def digest(*parts: object) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:20]
 
 
-def _proof(event: SceneEvent) -> Proof:
-    known = not math.isnan(event.azimuth)
-    values = {
-        "class_name": event.name.label,
-        "class_id": event.class_id,
-        "source": event.source,
-        "onset": event.first / 10,
-        "offset": event.end / 10,
-        "azimuth": tenths(event.azimuth) if known else None,
-        "elevation": tenths(event.elevation) if known else None,
-        "distance": None if math.isnan(event.distance) else round(event.distance, 2),
-        "extra": None,
-    }
-    return trusted(Proof, values)
-
-
 def tenths(degrees: float) -> float:
     """Degrees to 0.1, without a negative zero."""
     return round(degrees, 1) + 0.0
@@ -192,11 +205,6 @@ _UP, _DOWN = 24, 25
 #: The mask of a direction that is not known: it may be anywhere.
 ANYWHERE = (1 << 26) - 1
 
-_BESIDE = {
-    "front": "in front of",
-    "back": "behind",
-}
-
 
 class Direction(NamedTuple):
     """One cell in words."""
@@ -206,15 +214,13 @@ class Direction(NamedTuple):
     place: str  # relative to the listener: ``to the front-left and below the listener``
 
 
-def _place(sector: str, height: str) -> str:
-    if sector in _BESIDE:
-        return f"{_BESIDE[sector]}{f' and {height}' if height else ''} the listener"
-    return f"to the {sector} and {height} the listener" if height else f"to the {sector} of the listener"
-
-
 def _direction(sector: str, height: str) -> Direction:
     short = f"{sector} and {height}" if height else sector
-    return Direction(f"the {short}", short, _place(sector, height))
+    if sector in ("front", "back"):
+        place = f"{'in front of' if sector == 'front' else 'behind'}{f' and {height}' if height else ''} the listener"
+    else:
+        place = f"to the {short} the listener" if height else f"to the {sector} of the listener"
+    return Direction(f"the {short}", short, place)
 
 
 #: All cells in words, by number.
@@ -223,34 +229,21 @@ DIRECTIONS: tuple[Direction, ...] = (
     Direction("straight above", "straight above", "straight above the listener"),
     Direction("straight below", "straight below", "straight below the listener"),
 )
-
-
-def _rivals(cell: int) -> int:
-    """The cells whose sounds a hearer may take to be meant by the words for *cell*."""
-    if cell == _UP:
-        return 1 << _UP | 0xFF << 8
-    if cell == _DOWN:
-        return 1 << _DOWN | 0xFF << 16
-    return (0x10101 << cell) if cell < 8 else 1 << cell
-
-
 #: For each cell the mask of those that its words may mean: "left" may be said of what is left and above.
-RIVALS = tuple(_rivals(cell) for cell in range(26))
-
-
-def _sectors(azimuth: Any, margin: float) -> Any:
-    """Masks of the sectors alone: that of the azimuth, and its neighbours where their edge is near."""
-    turned = (azimuth + HALF) % 360.0
-    sector = np.minimum(turned // 45.0, 7).astype(np.int64)
-    inside = turned - 45.0 * sector
-    mask = np.left_shift(1, sector)
-    mask |= np.where(inside <= margin, np.left_shift(1, (sector - 1) % 8), 0)
-    return mask | np.where(inside >= 45.0 - margin, np.left_shift(1, (sector + 1) % 8), 0)
+RIVALS = (
+    *(0x10101 << cell for cell in range(8)), *(1 << cell for cell in range(8, 24)),
+    1 << _UP | 0xFF << 8, 1 << _DOWN | 0xFF << 16,
+)  # fmt: skip
 
 
 def cells(azimuth: Any, elevation: Any, margin: float) -> np.ndarray[Any, np.dtype[np.int64]]:
     """Masks of the cells that directions (degrees) lie in or nearer to than *margin* degrees; not known: all."""
-    near = _sectors(np.nan_to_num(azimuth), margin)
+    turned = (np.nan_to_num(azimuth) + HALF) % 360.0
+    sector = np.minimum(turned // 45.0, 7).astype(np.int64)
+    inside = turned - 45.0 * sector
+    near = np.left_shift(1, sector)
+    near |= np.where(inside <= margin, np.left_shift(1, (sector - 1) % 8), 0)
+    near |= np.where(inside >= 45.0 - margin, np.left_shift(1, (sector + 1) % 8), 0)
     high = np.abs(elevation)
     raised = (high >= ABOVE - margin) & (high <= STRAIGHT + margin)
     upward, downward = elevation > 0, elevation < 0
