@@ -38,8 +38,7 @@ from seldio.tasks import SO_BENCH
 from seldio.tasks.margins import Margins, listing, margins_of
 from seldio.tasks.mix import answer_group, as_keys, chosen, key, targets
 from seldio.tasks.reasoning import MOTIONS
-from seldio.tasks.scene import digest
-from seldio.tasks.task import Task, name_of
+from seldio.tasks.task import Task, digest, name_of
 
 RUN = CliRunner()
 STARSS23 = get("starss23")

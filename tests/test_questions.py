@@ -20,7 +20,7 @@ from seldio.schema.qa import ITEM_SCHEMA, to_items, to_table
 from seldio.tasks import DEFAULTS, REFUSED, SILENT, SO_BENCH, TASKS, Margins, generate, select, stream, targets
 from seldio.tasks.margins import listing
 from seldio.tasks.scene import DIRECTIONS, RIVALS, cells, only_cell
-from seldio.tasks.task import Say, chance, name_of
+from seldio.tasks.task import Say, hashed, name_of
 
 NEED_DISTANCE = {"estimate_distance", "compare_distance"}
 FIELDS = ("frame", "class_id", "source", "azimuth", "elevation", "distance")
@@ -379,7 +379,7 @@ def test_wordings_are_several_and_name_no_class():
         for wording in task.wordings:
             assert len(set(wording.questions)) >= 3
             assert not any(map(words.search, (*wording.questions, *wording.suffixes)))
-    picks = Counter(Say(chance(seed, "foa"), "x").below(4) for seed in range(400))
+    picks = Counter(Say(hashed(seed, "foa"), "x").below(4) for seed in range(400))
     assert min(picks.values()) > 60
 
 

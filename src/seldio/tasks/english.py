@@ -11,8 +11,8 @@ from seldio import plugins
 from seldio.schema.qa import Item
 from seldio.tasks import detect, reasoning
 from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
-from seldio.tasks.scene import Scene, digest
-from seldio.tasks.task import Draft, Task
+from seldio.tasks.scene import Scene
+from seldio.tasks.task import Draft, Task, digest
 
 _SPEECH: Task[Scene, Draft] = Task(
     name="speech_content", question_class="reasoning", weight=171, answer="speech", metric="speech_wer",

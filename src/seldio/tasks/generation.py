@@ -18,7 +18,7 @@ from seldio.schema.qa import Item, trusted
 from seldio.schema.spans import repeated, spans
 from seldio.tasks.margins import Margins
 from seldio.tasks.scene import Floats, Ints, Scene, SceneEvent, SceneRows, cells, only_cell
-from seldio.tasks.task import EDGE, MOVES, SHORT, UNKNOWN, Made, Name, Say, Task, View, chance, name_of
+from seldio.tasks.task import EDGE, MOVES, SHORT, UNKNOWN, Made, Name, Say, Task, View, hashed, name_of
 from seldio.text import clipped, plural
 from seldio.vocabularies import vocabulary
 
@@ -115,7 +115,7 @@ def ask_all(
         for scene in scenes(table, margins, length, step):
             silent -= 1
             place = ItemPlace(scene, [_audio(audio_pattern, scene, split)], split)
-            luck, view = chance(seed, scene.audio_id), view_of(scene)
+            luck, view = hashed(seed, scene.audio_id), view_of(scene)
             for task, candidates in wanted:
                 for draft in candidates(view, margins, Say(luck, task.name, task.wordings)):
                     if isinstance(draft, str):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -14,7 +13,7 @@ import numpy as np
 from seldio.errors import UsageError
 from seldio.schema.qa import Item
 from seldio.tasks.english import KNOWN, SO_BENCH
-from seldio.tasks.scene import digest
+from seldio.tasks.task import hashed
 from seldio.text import listed
 
 #: What the choice of items looks at, 24 bytes each: task and answer as hashes, and the luck of the draw.
@@ -94,10 +93,13 @@ def _shares(counts: Mapping[str, int], weights: Mapping[str, int], total: int) -
     return {task: number for task, number in shares.items() if number}
 
 
+_hashed = lru_cache(maxsize=4096)(hashed)
+
+
 def key(item: Item, seed: int) -> tuple[int, int, int]:
     """What :func:`chosen` needs to know of *item*: the fields of ``KEY``."""
     task = str(item.task)
-    return _hash(task), _hash(repr(answer_group(item))), int(digest(seed, item.id)[:16], 16)
+    return _hashed(task), _hashed(repr(answer_group(item))), hashed(seed, item.id)
 
 
 def chosen(keys: Keys, wanted: Mapping[str, int]) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -116,8 +118,7 @@ def chosen(keys: Keys, wanted: Mapping[str, int]) -> np.ndarray[Any, np.dtype[np
     order = order[np.lexsort((keys["chance"][order], turn, task))]
     task = keys["task"][order]
     for name, number in wanted.items():
-        first = np.searchsorted(task, np.uint64(_hash(name)))
-        last = np.searchsorted(task, np.uint64(_hash(name)), side="right")
+        first, last = (np.searchsorted(task, np.uint64(hashed(name)), side=side) for side in ("left", "right"))
         keep[order[first : min(last, first + number)]] = True
     return keep
 
@@ -143,8 +144,3 @@ def select(
 def as_keys(keys: Iterable[tuple[int, int, int]]) -> Keys:
     """Keys as an array."""
     return np.array(list(keys), KEY)
-
-
-@lru_cache(maxsize=4096)
-def _hash(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode(errors="surrogatepass")).digest()[:8], "big")

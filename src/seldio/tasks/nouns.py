@@ -158,22 +158,17 @@ def known_classes(table: pa.Table) -> int:
     knows what else was listened for.
     """
     classes = vocabulary(origin_of(table).vocabulary or "starss")
-    written = _written(table)
+    written: list[str] = []  # the names of the classes that have no number
+    if "class_name" in table.column_names:
+        column = table["class_name"]
+        if "class_id" in table.column_names:
+            column = column.filter(table["class_id"].is_null())
+        written = column.drop_null().unique().to_pylist()
     labels: Iterable[str] = (classes.label(index) for index in range(len(classes)))
     if any(spelling(name) not in classes.indices for name in written):
         numbers = table["class_id"].unique().to_pylist() if "class_id" in table.column_names else []
         labels = [*written, *(classes.label(number) for number in numbers if number is not None)]
     return mask_of(noun for noun in map(noun_of, labels) if noun is not None)
-
-
-def _written(table: pa.Table) -> list[str]:
-    """The names of the classes that have no number."""
-    if "class_name" not in table.column_names:
-        return []
-    names = table["class_name"]
-    if "class_id" in table.column_names:
-        names = names.filter(table["class_id"].is_null())
-    return [name for name in names.unique().to_pylist() if name is not None]
 
 
 def clip_of(scene: Scene, known: int) -> RussianClip:

@@ -29,8 +29,8 @@ from seldio.schema.qa import Item
 from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
 from seldio.tasks.margins import Margins
 from seldio.tasks.nouns import Noun, RussianClip, Sound, alike, clip_of, known_classes, nested, pairs
-from seldio.tasks.scene import Scene, SceneEvent, digest
-from seldio.tasks.task import CLOSE, SHORT, Say, T, Task
+from seldio.tasks.scene import Scene, SceneEvent
+from seldio.tasks.task import CLOSE, SHORT, Say, T, Task, digest
 
 # --- wording ----------------------------------------------------------------------------------------------
 YES, NO = "да", "нет"
@@ -82,17 +82,12 @@ LONGEST_OF = (
 )
 
 
-def _instructions(count: int) -> tuple[str, ...]:
-    """Instructions of the benchmark for *count* options whose letters are Latin throughout."""
-    asked = (
-        "Прослушайте аудиозапись.<audio> Прочитайте вопрос к аудио, оцените варианты ответа на вопрос и выберите один "
-        "правильный. Дайте ответ буквой без дополнительных пояснений.\n\nВопрос: {question}"
-    )
-    return template(count), f"{asked}{option_lines(count)}\n\nОтвет:"
-
-
-#: The prompts around a question, by its number of options.
-INSTRUCTIONS = {count: _instructions(count) for count in (2, 4)}
+_ASKED = (
+    "Прослушайте аудиозапись.<audio> Прочитайте вопрос к аудио, оцените варианты ответа на вопрос и выберите один "
+    "правильный. Дайте ответ буквой без дополнительных пояснений.\n\nВопрос: {question}"
+)
+#: The prompts around a question, by its number of options: the benchmark's, with Latin letters throughout.
+INSTRUCTIONS = {n: (template(n), f"{_ASKED}{option_lines(n)}\n\nОтвет:") for n in (2, 4)}
 
 
 def pauses(margins: Margins) -> str:
@@ -150,13 +145,6 @@ def yes_or_no(
 ) -> Choice:
     """A question that is answered with yes or no."""
     return draft(say, wordings, words, YES if truth else NO, (NO if truth else YES,), events)
-
-
-def which(
-    say: Say, wordings: Sequence[str], right: Noun, wrong: Iterable[Noun], events: Sequence[SceneEvent]
-) -> Choice:
-    """A question for one of four sounds."""
-    return draft(say, wordings, {}, right.name, [noun.name for noun in wrong], events)
 
 
 # --- two options ---------------------------------------------------------------------------------------------
@@ -308,7 +296,8 @@ def _present(clip: RussianClip, say: Say) -> Iterator[Choice | str]:
         if not sound.audible or len(clip.absent) < 3:
             yield SHORT if not sound.audible else NO_ABSENT
         else:
-            yield which(say, PRESENT, sound.noun, draw(say, clip.absent, 3), sound.events)
+            wrong = [noun.name for noun in draw(say, clip.absent, 3)]
+            yield draft(say, PRESENT, {}, sound.noun.name, wrong, sound.events)
 
 
 def _first(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:
@@ -348,7 +337,7 @@ def _among(clip: RussianClip, winner: Sound, wordings: Sequence[str], say: Say) 
     if len(wrong) < 3 or not others:
         return NO_ABSENT
     events = [event for sound in (winner, *others) for event in sound.events]
-    return which(say, wordings, winner.noun, wrong, events)
+    return draft(say, wordings, {}, winner.noun.name, [noun.name for noun in wrong], events)
 
 
 # --- the tasks -----------------------------------------------------------------------------------------------

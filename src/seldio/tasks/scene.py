@@ -11,7 +11,6 @@ are 45 degrees wide around their middles; *above* begins at elevation 20, *strai
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Iterator
 from functools import cached_property, update_wrapper
@@ -22,7 +21,7 @@ import numpy as np
 
 from seldio.schema.qa import Proof, trusted
 from seldio.tasks.margins import Margins
-from seldio.tasks.task import DOUBLED, REPEATED, SHARED, SHORT, Draft, Name, Say
+from seldio.tasks.task import DOUBLED, REPEATED, SHARED, SHORT, Draft, Name, Say, digest
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Ints = np.ndarray[Any, np.dtype[np.int64]]
@@ -184,12 +183,6 @@ def sounds(events: list[SceneEvent], low: int, high: int) -> bool:
         if event.end > low and event.first <= high:
             return True
     return False
-
-
-def digest(*parts: object) -> str:
-    """20 hexadecimal digits of the sha256 of *parts*."""
-    text = "\x1f".join(map(str, parts))
-    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:20]
 
 
 def tenths(degrees: float) -> float:

@@ -90,14 +90,18 @@ def number(value: float) -> str:
     return f"{value:g}"
 
 
-def chance(seed: int, audio_id: str) -> int:
-    """The seed of one clip."""
-    return int.from_bytes(hashlib.sha256(f"{seed}\x1f{audio_id}".encode()).digest()[:8], "big")
+def digest(*parts: object) -> str:
+    """20 hexadecimal digits of the sha256 of *parts*."""
+    text = "\x1f".join(map(str, parts))
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:20]
 
 
-@cache
-def _number(task: str) -> int:
-    return int.from_bytes(hashlib.sha256(task.encode()).digest()[:8], "big")
+def hashed(*parts: object) -> int:
+    """The first 64 bits of the sha256 of *parts*: the seed of a clip, or the place of an item in a drawing of lots."""
+    return int(digest(*parts)[:16], 16)
+
+
+_of_task = cache(hashed)
 
 
 class Wording(NamedTuple):
@@ -117,7 +121,7 @@ class Say:
     __slots__ = ("_state", "_wordings")
 
     def __init__(self, chance: int, task: str, wordings: Sequence[Wording] = ()) -> None:
-        self._state = chance + _number(task)
+        self._state = chance + _of_task(task)
         self._wordings = wordings
 
     def below(self, limit: int) -> int:
