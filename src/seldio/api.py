@@ -348,8 +348,7 @@ def convert(
 
 def _names(names: str | Iterable[str]) -> list[str]:
     """Names from a list, or from a text with commas between them."""
-    given = names.split(",") if isinstance(names, str) else names
-    return [name.strip() for name in given if name.strip()]
+    return [name.strip() for name in (names.split(",") if isinstance(names, str) else names) if name.strip()]
 
 
 # --- scores ---------------------------------------------------------------------------------------------------------
@@ -450,24 +449,24 @@ def score(
         again=judge_again, timeout=judge_timeout, retries=judge_retries, max_tokens=judge_max_tokens,
         temperature=judge_temperature, json_mode=judge_json, dry_run=dry_run,
     )  # fmt: skip
-    given = {
+    named = {
         "average": average, "angle": angle, "distance": distance, "relative": relative, "onscreen": onscreen,
         "classes": classes, "jackknife": jackknife, "official_points": official_points, "by_clip": by_clip,
         "recordings": recordings, "force": force, "join": join, "offline": offline, "thresholds": dict(threshold),
         "judge": server, "judgements": judgements,
     }  # fmt: skip
     usual: dict[str, Any] = {"join": "strict", "offline": "extract", "thresholds": {}}
-    said = {name: value for name, value in given.items() if value not in (None, False, usual.get(name))
+    chosen = {name: value for name, value in named.items() if value not in (None, False, usual.get(name))
             or (value == 0 and value is not False)}  # fmt: skip
-    said |= {"allow_missing": allow_missing, "profile": profile}
+    chosen |= {"allow_missing": allow_missing, "profile": profile}
     formats = {"format": format, "reference_format": reference_format}
     if _are_answers(predictions, profile, format):
-        options = _options(answers.AnswerOptions, said)
+        options = _options(answers.AnswerOptions, chosen)
         if dry_run:
             plan = answers.plan_answers(predictions, reference, options, **formats)
             return ScoreReport(os.fspath(predictions), profile or "", "a dry run", "", (), (Notice("dry-run", plan),))
         return answers.score_answers(predictions, reference, options, **formats)
-    options = _options(SeldOptions, said)
+    options = _options(SeldOptions, chosen)
     if reference is None:
         raise UsageError("labels are scored against labels: name a reference")
     return score_labels(predictions, reference, options, **formats)
@@ -500,7 +499,7 @@ def _options(kind: Any, options: Mapping[str, Any]) -> Any:
     return kind(**options)
 
 
-def _judge(model: str | None, url: str | None, price: Sequence[float | str] | str | None, **given: Any) -> Any:
+def _judge(model: str | None, url: str | None, price: Sequence[float | str] | str | None, **options: Any) -> Any:
     """The judge that the options name; None where they name none.
 
     Raises:
@@ -510,12 +509,12 @@ def _judge(model: str | None, url: str | None, price: Sequence[float | str] | st
 
     usual = {field.name: field.default for field in dataclasses.fields(JudgeOptions)}
     if model is None and url is None:
-        if price is not None or any(value != usual[name] for name, value in given.items()):
+        if price is not None or any(value != usual[name] for name, value in options.items()):
             raise UsageError("--dry-run and the options of a judge need --judge MODEL and --judge-url URL")
         return None
     if model is None or url is None:
         raise UsageError("a judge is a model on a server: --judge MODEL --judge-url URL")
-    return JudgeOptions(model, url, **given, **(_price(price) if price is not None else {}))
+    return JudgeOptions(model, url, **options, **(_price(price) if price is not None else {}))
 
 
 def _price(price: Sequence[float | str] | str) -> dict[str, Any]:
@@ -551,8 +550,8 @@ def rank(
     from seldio.reports.tables import ScoreReport
     from seldio.scores import ranking
 
-    given = [scores] if isinstance(scores, str | os.PathLike | ScoreReport) else scores
-    parts = [ranking.scores_of([one]) if isinstance(one, ScoreReport) else ranking.read_scores(one) for one in given]
+    several = [scores] if isinstance(scores, str | os.PathLike | ScoreReport) else scores
+    parts = [ranking.scores_of([one]) if isinstance(one, ScoreReport) else ranking.read_scores(one) for one in several]
     return ranking.report(ranking.collected(parts), _names(metrics))
 
 

@@ -35,32 +35,32 @@ def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
 
 def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
     try:
-        with _shown():
+        with _showing_progress():
             code = command(*args, **kwargs)
         sys.stdout.flush()
     except SeldioError as error:
-        return _told(str(error), error.exit_code)
+        return _failed(str(error), error.exit_code)
     except BrokenPipeError:
         # the reader went away (seldio … | head): end quietly, and keep Python from complaining at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return CLOSED_PIPE
     except KeyboardInterrupt as stop:
-        return _told(str(stop) or "stopped; nothing is half written", ExitCode(ExitCode.FAILURE), 130)
+        return _failed(str(stop) or "stopped; nothing is half written", ExitCode(ExitCode.FAILURE), 130)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _told(f"cannot work: {error.strerror or error}", ExitCode.FAILURE)
+        return _failed(f"cannot work: {error.strerror or error}", ExitCode.FAILURE)
     except MemoryError:
-        return _told("not enough memory", ExitCode.FAILURE)
+        return _failed("not enough memory", ExitCode.FAILURE)
     except Exception as error:
         if os.environ.get("SELDIO_DEBUG"):
             raise
         text = f"a bug in seldio: {type(error).__name__}: {error} (SELDIO_DEBUG=1 shows where)"
-        return _told(text, ExitCode.FAILURE)
+        return _failed(text, ExitCode.FAILURE)
     return code
 
 
 @contextmanager
-def _shown() -> Iterator[None]:
+def _showing_progress() -> Iterator[None]:
     """Show on a terminal how far long work is, and in the end what was done."""
     if not sys.stderr.isatty():
         yield
@@ -86,7 +86,7 @@ class _OnTerminal:
         return self.bars.task(what, total, size)
 
 
-def _told(text: str, code: ExitCode, exit_code: int | None = None) -> int:
+def _failed(text: str, code: ExitCode, exit_code: int | None = None) -> int:
     lines = "\n".join(printable(line) for line in text.split("\n"))
     typer.echo(f"seldio: {lines}", err=True)
     return int(code) if exit_code is None else exit_code

@@ -15,7 +15,7 @@ from seldio.errors import ExitCode
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from seldio.hub import Pulled, Pushed
+    from seldio.hub import Pushed
     from seldio.hub.pushing import PushPlan, PushStep
 
 #: Files, or folders, that are shown one by one; of more, folders are counted, and --json shows each file.
@@ -65,55 +65,56 @@ def push(
     if json or not sys.stderr.isatty():
         quiet()
     with running(workers, engine, resumable=False):
-        done = hub.push(
+        pushed = hub.push(
             source, repo, kind=kind.value, private=private, dry_run=dry_run, staging=staging, revision=revision,
             message=message, include=include, force=force, license=license, language=language, title=title,
             citation=citation,
         )  # fmt: skip
     if json:
-        print_json(_record(done))
+        print_json(_record(pushed))
     else:
-        for line in _pushed(done, dry_run):
+        for line in _push_lines(pushed, dry_run):
             typer.echo(line)
-    return ExitCode.FINDINGS if done.refused else ExitCode.CLEAN
+    return ExitCode.FINDINGS if pushed.refused else ExitCode.CLEAN
 
 
-def _record(done: Pushed) -> dict[str, object]:
+def _record(pushed: Pushed) -> dict[str, object]:
     """What was done, for json."""
-    plan = done.plan
+    plan = pushed.plan
     files = [{"name": s.entry.name, "size": s.entry.size, "state": s.state} for s in plan.steps] if plan else None
     return {
-        "repo": done.repo, "url": done.url, "refused": done.refused, "commits": list(done.commits), "files": files,
+        "repo": pushed.repo, "url": pushed.url, "refused": pushed.refused, "commits": list(pushed.commits),
+        "files": files,
         "left_out": list(plan.left_out) if plan else None, "kept": list(plan.kept) if plan else None,
         "removed": list(plan.stale) if plan else None, "unreachable": plan.head.unseen if plan else None,
-        "parent_commit": plan.head.commit if plan else None, "card": done.card, "data": done.data,
-        "report": done.report.as_dict(),
+        "parent_commit": plan.head.commit if plan else None, "card": pushed.card, "data": pushed.data,
+        "report": pushed.report.as_dict(),
     }  # fmt: skip
 
 
-def _pushed(done: Pushed, dry_run: bool) -> Iterator[str]:
+def _push_lines(pushed: Pushed, dry_run: bool) -> Iterator[str]:
     """What was done, for people."""
     from seldio.text import plural, printable
 
-    for finding in done.report.findings:
+    for finding in pushed.report.findings:
         hint = f" ({finding.hint})" if finding.hint else ""
         yield printable(f"{finding.severity.value}  {finding}{hint}")
-    if done.refused or done.plan is None:
+    if pushed.refused or pushed.plan is None:
         yield "Nothing was sent. seldio rule CODE explains each finding."
         return
-    yield from _plan(done.plan)
-    if done.data:
-        found = ", ".join(f"{code} {count:,}" for code, count in done.data.items())
+    yield from _plan(pushed.plan)
+    if pushed.data:
+        found = ", ".join(f"{code} {count:,}" for code, count in pushed.data.items())
         yield f"Findings in the data: {found}. seldio validate says where."
     if dry_run:
-        yield from ("", "The card:", "", *(f"  {printable(line)}" for line in done.card.splitlines()), "")
-        if done.plan.head.unseen is not None:
-            yield f"Not compared with the Hub: {printable(done.plan.head.unseen)}."
+        yield from ("", "The card:", "", *(f"  {printable(line)}" for line in pushed.card.splitlines()), "")
+        if pushed.plan.head.unseen is not None:
+            yield f"Not compared with the Hub: {printable(pushed.plan.head.unseen)}."
         yield "Nothing was sent: this was a dry run."
-    elif done.commits:
-        yield f"Sent in {plural(len(done.commits), 'commit')}, the last {done.commits[-1][:12]}: {done.url}"
+    elif pushed.commits:
+        yield f"Sent in {plural(len(pushed.commits), 'commit')}, the last {pushed.commits[-1][:12]}: {pushed.url}"
     else:
-        yield f"Nothing to send, all of it is there: {done.url}"
+        yield f"Nothing to send, all of it is there: {pushed.url}"
 
 
 def _plan(plan: PushPlan) -> Iterator[str]:
@@ -175,21 +176,18 @@ def pull(
     """Fetch a data set from the Hugging Face Hub: real files, each compared with its hash; goes on after a break."""
     from seldio import hub
     from seldio.hub.client import quiet
+    from seldio.text import plural, printable
 
     quiet()
-    done = hub.pull(address, out, include)
+    pulled = hub.pull(address, out, include)
     if json:
         import dataclasses
 
-        print_json(dataclasses.asdict(done))
+        print_json(dataclasses.asdict(pulled))
     else:
-        typer.echo(_pulled(done))
+        same = f", {pulled.same:,} were there" if pulled.same else ""
+        typer.echo(
+            f"{pulled.repo} at {pulled.commit[:12]}: {plural(len(pulled.fetched), 'file')} fetched{same}; "
+            f"{pulled.size / 1e6:,.1f} MB in {printable(pulled.folder)}"
+        )
     return ExitCode.CLEAN
-
-
-def _pulled(done: Pulled) -> str:
-    from seldio.text import plural, printable
-
-    same = f", {done.same:,} were there" if done.same else ""
-    return (f"{done.repo} at {done.commit[:12]}: {plural(len(done.fetched), 'file')} fetched{same}; "
-            f"{done.size / 1e6:,.1f} MB in {printable(done.folder)}")  # fmt: skip

@@ -38,14 +38,14 @@ def print_json(value: object) -> None:
     typer.echo(json_text(value, indent=2))
 
 
-def named_numbers(given: list[str], option: str, example: str) -> dict[str, float]:
+def named_numbers(values: list[str], option: str, example: str) -> dict[str, float]:
     """The values of an option that is repeated as NAME=NUMBER.
 
     Raises:
         UsageError: one is written otherwise.
     """
     found = {}
-    for item in given:
+    for item in values:
         name, _, value = item.partition("=")
         try:
             found[name.strip()] = float(value)

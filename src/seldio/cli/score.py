@@ -34,9 +34,9 @@ _OUTPUT: Any = typer.Option(
 )  # fmt: skip
 
 
-def _list(asked: bool) -> None:
+def _list(wanted: bool) -> None:
     """Print the ways of scoring."""
-    if not asked:
+    if not wanted:
         return
     from seldio.check.description import profile_titles
 

@@ -97,18 +97,16 @@ def _add_case(suite: ET.Element, code: str, findings: Sequence[Finding], catalog
     if first.line is not None:
         case.set("line", str(first.line))
     others = f" (and {len(findings) - 1:,} more)" if len(findings) > 1 else ""
-    text, listing = _xml(message(first)) + others, "\n".join(map(_listed, findings))
+    hints = (f"\n  hint: {_xml(finding.hint)}" if finding.hint else "" for finding in findings)
+    lines = (f"{finding.severity.value}: {_xml(one_line(finding))}{hint}"
+             for finding, hint in zip(findings, hints, strict=True))  # fmt: skip
+    text, listing = _xml(message(first)) + others, "\n".join(lines)
     severity = min((finding.severity for finding in findings), key=lambda severity: severity.rank)
     if severity is Severity.ERROR:
         ET.SubElement(case, "failure", type="error", message=text).text = listing
     else:
         ET.SubElement(case, "skipped", type=severity.value, message=text)
         ET.SubElement(case, "system-out").text = listing
-
-
-def _listed(finding: Finding) -> str:
-    hint = f"\n  hint: {_xml(finding.hint)}" if finding.hint else ""
-    return f"{finding.severity.value}: {_xml(one_line(finding))}{hint}"
 
 
 def _xml(text: str) -> str:

@@ -10,7 +10,7 @@ from json import loads as parsed
 from typing import Any
 
 from seldio.errors import DataError
-from seldio.findings import Finding, Report
+from seldio.findings import Report
 from seldio.reports.tables import Cell, Column, Interval, Notice, Options, ScoreReport, Subject, Table
 from seldio.text import json_text
 
@@ -23,7 +23,9 @@ def json(subject: Subject, _options: Options) -> Iterator[str]:
     """``report.as_dict()`` of findings, the :func:`document` of scores; indented by two."""
     if isinstance(subject, Report):
         head = {"version": VERSION, "summary": subject.summary(), "findings": []}
-        return filled(head, map(_indented, subject.listed()[0]), margin="  ")
+        keys = (finding.as_dict().items() for finding in subject.listed()[0])
+        lines = (",".join(f'\n      "{key}": {dumps(value)}' for key, value in pairs) for pairs in keys)
+        return filled(head, (f"{{{each}\n    }}" for each in lines), margin="  ")
     return iter([dumps(document(subject), indent=2) + "\n"])
 
 
@@ -47,11 +49,6 @@ def filled(document: dict[str, Any], items: Iterable[str], margin: str) -> Itera
     yield f"{'' if opening == ',' else opening}{closing}{tail}\n"
 
 
-def _indented(finding: Finding) -> str:
-    lines = ",".join(f'\n      "{key}": {dumps(value)}' for key, value in finding.as_dict().items())
-    return f"{{{lines}\n    }}"
-
-
 # --- scores, and back --------------------------------------------------------------------------------------
 
 _SPELT = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -64,18 +61,15 @@ def document(reports: Sequence[ScoreReport]) -> dict[str, Any]:
     nothing about a row (None) is left out of it. An interval is ``{"value": …, "low": …, "high": …}``; an infinite
     number, for which json has no word, is ``{"number": "inf"}``.
     """
-    return {"version": VERSION, "reports": [_report(report) for report in reports]}
-
-
-def _report(report: ScoreReport) -> dict[str, Any]:
-    texts = {name: getattr(report, name) for name in ("system", "profile", "title", "over")}
-    return {
-        **texts,
-        # null is None here, so that NaN is spelt like the infinite numbers
-        "settings": {name: _spelt(value) for name, value in report.settings.items()},
-        "notices": [dataclasses.asdict(notice) for notice in report.notices],
-        "tables": [_table(table) for table in report.tables],
-    }
+    # null is None in settings, so that NaN is spelt there like the infinite numbers
+    return {"version": VERSION, "reports": [
+        {name: getattr(report, name) for name in ("system", "profile", "title", "over")} | {
+            "settings": {name: _spelt(value) for name, value in report.settings.items()},
+            "notices": [dataclasses.asdict(notice) for notice in report.notices],
+            "tables": [_table(table) for table in report.tables],
+        }
+        for report in reports
+    ]}  # fmt: skip
 
 
 def _table(table: Table) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from seldio.findings import Report
 from seldio.reports.sections import meanings, sections
@@ -74,15 +74,8 @@ def _table(table: Table) -> str:
 def _cell(cell: Cell, column: Column) -> str:
     if not isinstance(cell, Phrase):
         return escaped(column.shown(cell))
-    return "".join(_piece(*piece) for piece in cell.pieces)
-
-
-def _piece(kind: str, text: str) -> str:
-    if kind == "break":
-        return "<br>"
-    if kind == "code":
-        return code_span(text)
-    return escaped(text) if kind == "text" else f"[{escaped(text)}]({kind})"
+    kinds: dict[str, Callable[[str], str]] = {"text": escaped, "code": code_span, "break": lambda _: "<br>"}
+    return "".join(kinds[kind](text) if kind in kinds else f"[{escaped(text)}]({kind})" for kind, text in cell.pieces)
 
 
 def escaped(text: str) -> str:

@@ -33,31 +33,18 @@ _FULL_DESCRIPTION = 1000  # GitHub takes no more
 def sarif(report: Report, options: Options) -> Iterator[str]:
     """One SARIF run; each result is one line."""
     rules = {code: index for index, code in enumerate(report.by_rule())}
-    seen: Counter[str] = Counter()
+    fingerprints: Counter[str] = Counter()
     shown, hidden = report.listed()
     notes = [{"level": "warning", "message": {"text": more(code, count)}} for code, count in hidden.items()]
     unlisted = {"toolExecutionNotifications": notes} if notes else {}
-    results = (_result(finding, rules[finding.code], seen) for finding in shown)
-    log = {
-        "$schema": SCHEMA,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {"driver": _driver(rules, options.catalogue)},
-                "invocations": [{"executionSuccessful": True} | unlisted],
-                "columnKind": "unicodeCodePoints",
-                "results": [],
-            }
-        ],
-    }
-    return filled(log, map(dumps, results), margin="      ")
-
-
-def _driver(codes: Mapping[str, int], catalogue: Mapping[str, Rule]) -> dict[str, Any]:
+    results = (_result(finding, rules[finding.code], fingerprints) for finding in shown)
     driver: dict[str, Any] = {"name": "seldio", "informationUri": HOME}
     with suppress(PackageNotFoundError):  # not installed: run from a source tree
         driver["version"] = version("seldio")
-    return driver | {"rules": [_rule(code, catalogue) for code in codes]}
+    driver["rules"] = [_rule(code, options.catalogue) for code in rules]
+    invocations = [{"executionSuccessful": True} | unlisted]
+    run = {"tool": {"driver": driver}, "invocations": invocations, "columnKind": "unicodeCodePoints", "results": []}
+    return filled({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, map(dumps, results), margin="      ")
 
 
 def _rule(code: str, catalogue: Mapping[str, Rule]) -> dict[str, Any]:
@@ -76,7 +63,7 @@ def _rule(code: str, catalogue: Mapping[str, Rule]) -> dict[str, Any]:
     return described | ({"helpUri": rule.url} if rule.url else {})
 
 
-def _result(finding: Finding, index: int, seen: Counter[str]) -> dict[str, Any]:
+def _result(finding: Finding, index: int, counts: Counter[str]) -> dict[str, Any]:
     uri = file_uri(finding.path)
     text = "\n".join(printable(part) for part in (message(finding), finding.hint) if part)
     result = {
@@ -85,7 +72,7 @@ def _result(finding: Finding, index: int, seen: Counter[str]) -> dict[str, Any]:
         "level": _LEVELS[finding.severity],
         "message": {"text": text.replace("](", "] (")},  # "](" would make a link of untrusted text
         "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, **_regions(finding)}}],
-        "partialFingerprints": {FINGERPRINT: _fingerprint(finding, uri, seen)},
+        "partialFingerprints": {FINGERPRINT: _fingerprint(finding, uri, counts)},
     }
     if finding.count > 1:
         lines = {"ranges": [list(lines) for lines in finding.ranges], "unlisted": finding.unlisted}
@@ -110,12 +97,12 @@ def _snippet(text: str | None) -> dict[str, Any]:
     return {} if text is None else {"snippet": {"text": text}}
 
 
-def _fingerprint(finding: Finding, uri: str, seen: Counter[str]) -> str:
+def _fingerprint(finding: Finding, uri: str, counts: Counter[str]) -> str:
     """What stays the same when lines move; the n-th of equal ones ends with ``:n``."""
     parts = (finding.code, uri, finding.excerpt or "", finding.value or "")
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
-    seen[digest] += 1
-    return f"{digest}:{seen[digest]}"
+    counts[digest] += 1
+    return f"{digest}:{counts[digest]}"
 
 
 def file_uri(path: str) -> str:

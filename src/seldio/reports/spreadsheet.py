@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from seldio.findings import Report
 from seldio.reports.sections import findings_table
-from seldio.reports.tables import Cell, Column, Interval, Options, ScoreReport, Subject, Table, side_by_side
+from seldio.reports.tables import Cell, Interval, Options, Subject, Table, side_by_side
 from seldio.text import printable
 
 #: Columns of the long form.
@@ -25,7 +25,15 @@ def csv_text(subject: Subject, options: Options) -> Iterator[str]:
     elif options.table is not None:
         yield write_table(side_by_side(subject, options.table))
     else:
-        yield _written([LONG, *(line for report in subject for line in _lines(report))])
+        lines: list[Sequence[str]] = [LONG]
+        for report in subject:
+            for table in report.tables:
+                for row in table.rows:
+                    head = [guarded(text) for text in (report.system, report.profile, table.name, str(row[0]))]
+                    lines += ([*head, guarded(column.name), *_texts(cell, True)]
+                              for column, cell in zip(table.columns[1:], row[1:], strict=True)
+                              if cell is not None)  # fmt: skip
+        yield _written(lines)
 
 
 def guarded(text: str) -> str:
@@ -48,23 +56,10 @@ def write_table(table: Table) -> str:
     A score that is not defined is ``nan``, a cell without anything to say is empty. Shares are from 0 to 1.
     """
     wide = [any(isinstance(row[n], Interval) for row in table.rows) for n in range(len(table.columns))]
-    header = [name for column, more in zip(table.columns, wide, strict=True) for name in _names(column, more)]
+    header = [f"{guarded(column.name)}{end}" for column, more in zip(table.columns, wide, strict=True)
+              for end in ("", *(("_low", "_high") if more else ()))]  # fmt: skip
     rows = ([text for cell, more in zip(row, wide, strict=True) for text in _texts(cell, more)] for row in table.rows)
     return _written([header, *rows])
-
-
-def _lines(report: ScoreReport) -> Iterator[list[str]]:
-    for table in report.tables:
-        for row in table.rows:
-            head = [guarded(text) for text in (report.system, report.profile, table.name, str(row[0]))]
-            for column, cell in zip(table.columns[1:], row[1:], strict=True):
-                if cell is not None:
-                    yield [*head, guarded(column.name), *_texts(cell, True)]
-
-
-def _names(column: Column, wide: bool) -> list[str]:
-    name = guarded(column.name)
-    return [name, f"{name}_low", f"{name}_high"] if wide else [name]
 
 
 def _texts(cell: Cell, wide: bool) -> list[str]:

@@ -100,11 +100,9 @@ class Table:
     @property
     def numeric(self) -> list[bool]:
         """Of each column but the first, which is text, whether it holds numbers and nothing else."""
-        return [False, *(self._is_numeric(place) for place in range(1, len(self.columns)))]
-
-    def _is_numeric(self, place: int) -> bool:
-        cells = [row[place] for row in self.rows if row[place] is not None]
-        return bool(cells) and not any(isinstance(cell, str | Phrase) for cell in cells)
+        columns = ([row[place] for row in self.rows if row[place] is not None] for place in range(len(self.columns)))
+        numbers = [bool(cells) and not any(isinstance(cell, str | Phrase) for cell in cells) for cells in columns]
+        return [False, *numbers[1:]]
 
     def __iter__(self) -> Iterator[tuple[Cell, ...]]:
         return iter(self.rows)

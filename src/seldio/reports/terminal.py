@@ -98,7 +98,14 @@ def _finding(group: Sequence[Finding], report: Report, width: int) -> Text:
     """A finding with its line; of a group its first one, and where the others are."""
     finding = group[0]
     gutter = len(str(finding.line)) if finding.line is not None and finding.excerpt is not None else 0
-    block = _headline(finding) if len(group) == 1 else _group_headline(group, report)
+    said = f" {printable(message(finding))}\n"
+    if len(group) == 1:
+        position = "".join(f":{part}" for part in (finding.line, finding.column) if part is not None)
+        shown = printable(f"{finding.path}{position}").removesuffix(position)
+        block = Text.assemble((shown, "bold"), (position, "dim"), "  ", *_rule(finding), said)
+    else:
+        example = (f" {spread(group, report)}", "bold"), (f", e.g. {printable(place(finding))}", "dim")
+        block = Text.assemble(*_rule(finding), *example, f" {said}")
     if finding.excerpt is not None:
         block.append_text(_excerpt(finding, finding.excerpt, gutter, width))
     if finding.hint:
@@ -107,19 +114,6 @@ def _finding(group: Sequence[Finding], report: Report, width: int) -> Text:
     if len(group) > 1:
         block.append(" " * gutter + " = ", _GUTTER).append(others(group) + "\n")
     return block
-
-
-def _group_headline(group: Sequence[Finding], report: Report) -> Text:
-    """``CODE error in 78 of 78 files, e.g. path:line:column  message``."""
-    finding = group[0]
-    example = (f" {spread(group, report)}", "bold"), (f", e.g. {printable(place(finding))}", "dim")
-    return Text.assemble(*_rule(finding), *example, f"  {printable(message(finding))}\n")
-
-
-def _headline(finding: Finding) -> Text:
-    position = "".join(f":{part}" for part in (finding.line, finding.column) if part is not None)
-    shown = printable(f"{finding.path}{position}").removesuffix(position)
-    return Text.assemble((shown, "bold"), (position, "dim"), "  ", *_rule(finding), f" {printable(message(finding))}\n")
 
 
 def _rule(finding: Finding) -> list[str | tuple[str, str]]:
@@ -306,9 +300,7 @@ def _column(table: Table, number: int) -> list[str]:
     split = [[column.number(each) for each in cell] if isinstance(cell, Interval) else [column.shown(cell), "", ""]
              for cell in cells]  # fmt: skip
     widths = [max(map(len, parts)) for parts in zip(*split, strict=True)]
-    return [column.header, *(_aligned(parts, widths) for parts in split)]
-
-
-def _aligned(parts: Sequence[str], widths: Sequence[int]) -> str:
-    value, low, high = (part.rjust(width) for part, width in zip(parts, widths, strict=True))
-    return f"{value} [{low}, {high}]" if parts[1] else value + " " * (widths[1] + widths[2] + len(" [, ]"))
+    ends = widths[1] + widths[2] + len(" [, ]")
+    aligned = ([part.rjust(width) for part, width in zip(parts, widths, strict=True)] for parts in split)
+    return [column.header, *(f"{value} [{low}, {high}]" if low.strip() else value + " " * ends
+                             for value, low, high in aligned)]  # fmt: skip
