@@ -11,6 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -25,11 +28,11 @@ from seldio.data.exporting import LEDGER
 from seldio.engines import running
 from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
-from seldio.formats import get
+from seldio.formats import get, parquet
 from seldio.formats import parts as cutting
 from seldio.formats.parts import parts
 from seldio.reports import render
-from seldio.schema.events import ClipFile
+from seldio.schema.events import ClipFile, origin_of
 from seldio.scores.seld import score_labels as counting
 from seldio.scores.seld.score_labels import SeldOptions, score_labels
 from seldio.synth.tree import write_tree
@@ -122,15 +125,15 @@ def as_other_questions(path: Path) -> object:
 
 #: What a verb gives for a data set, by its name, and the data sets that it is for.
 VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
-    "validate": (checked, ("labels", "radians", "angles", "questions", "mixed")),
-    "validate --reference": (expected, ("labels", "events")),
+    "validate": (checked, ("labels", "radians", "angles", "questions", "mixed", "table")),
+    "validate --reference": (expected, ("labels", "events", "table")),
     "validate --format": (checked_as_named, ("labels", "misnamed")),
-    "info": (described, ("labels", "radians", "angles", "events", "misnamed", "questions", "mixed", "asked")),
-    "score": (scored, ("radians", "angles", "misnamed")),
+    "info": (described, ("labels", "radians", "angles", "events", "misnamed", "questions", "mixed", "asked", "table")),
+    "score": (scored, ("radians", "angles", "misnamed", "table")),
     "validate --diff": (repaired, ("labels", "angles", "mixed")),
-    "convert labels": (as_files, ("labels", "radians", "angles", "misnamed", "mixed", "sound")),
-    "convert --to parquet": (as_table, ("angles", "misnamed", "sound")),
-    "convert to questions": (as_questions, ("labels", "sound")),
+    "convert labels": (as_files, ("labels", "radians", "angles", "misnamed", "mixed", "sound", "table")),
+    "convert --to parquet": (as_table, ("angles", "misnamed", "sound", "table")),
+    "convert to questions": (as_questions, ("labels", "sound", "table")),
     "convert questions": (as_other_questions, ("questions", "asked")),
 }
 CASES = [(verb, name) for verb, (_, names) in VERBS.items() for name in names]
@@ -213,6 +216,18 @@ def write_sound(folder: Path) -> None:
         (folder / f"older/mix{number:03}.csv").write_text("".join(rows))
 
 
+def write_table(folder: Path) -> None:
+    """Labels of thirty clips in one Parquet table, three of them in a row group: silent ones, and wrong rows too."""
+    (folder / "labels").mkdir()
+    write_labels(folder / "labels")
+    for name in ("mix000", "mix003", "mix035", "mix039"):  # silent ones first, last and in between; no rows of text
+        (folder / f"labels/{name}.csv").write_bytes(b"")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "GROUP_CLIPS", 3)
+        seldio.convert(folder / "labels", folder / "labels.parquet", "parquet", force=True)
+    shutil.rmtree(folder / "labels")
+
+
 def write_asked(folder: Path) -> None:
     write_items(folder / "qa.jsonl", [f"q{number}" for number in range(400)])
 
@@ -227,7 +242,7 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The data sets by name."""
     writers = {"labels": write_labels, "radians": write_radians, "angles": write_angles, "events": write_events,
                "misnamed": write_misnamed, "questions": write_questions, "mixed": write_mixed, "sound": write_sound,
-               "asked": write_asked}  # fmt: skip
+               "asked": write_asked, "table": write_table}  # fmt: skip
     top = tmp_path_factory.mktemp("parts")
     for name, write in writers.items():
         (top / name).mkdir()
@@ -280,6 +295,7 @@ def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], objec
     assert "LAB312" in codes("validate --format", "misnamed")
     assert {"QAI101", "QAI108", "QAI309"} <= codes("validate", "questions")
     assert {"SYN901", "SYN101"} <= codes("validate", "mixed")
+    assert {"LAB102", "LAB103"} <= codes("validate", "table")
     assert "LAB314" in str(usual["score", "angles"])
     assert isinstance(usual["convert labels", "sound"][0], tuple)  # type: ignore[index]
     assert "SYN130" in usual["convert labels", "labels"][0]  # type: ignore[index, operator]
@@ -378,6 +394,46 @@ def test_large_files_of_lines_are_split_between_lines(tmp_path: Path, monkeypatc
         assert 1 == len(parts(source, None, raise_errors, whole=True))
     assert len(found) > 10
     assert [f"{number:03}" for number in range(100)] == ids
+
+
+def test_large_tables_of_labels_are_split_between_row_groups(tmp_path: Path) -> None:
+    write_table(tmp_path)
+    path = tmp_path / "labels.parquet"
+    with open_source(path, raise_errors) as source:
+        ((whole,),) = (part.labels(raise_errors) for part in parts(source, None, raise_errors))
+        found = parts(source, None, raise_errors, size=1)
+        read = [one.reading for part in found for one in part.labels(raise_errors)]
+    assert len(found) > 10
+    assert path.stat().st_size > sum(part.size for part in found) > path.stat().st_size / 4
+    assert whole.reading.table.to_pylist() == [row for one in read for row in one.table.to_pylist()]
+    assert origin_of(whole.reading.table).files == tuple(file for one in read for file in origin_of(one.table).files)
+    lines = [part.lines(np.arange(part.rows)).tolist() for one in read for part in one.parts]
+    assert [line for some in lines for line in some] == list(range(1, len(whole.reading.table) + 1))
+
+
+@pytest.mark.parametrize("clips", [["a", "b", "a"], ["b", "a", "c"], ["a", "a", "a"]])
+def test_tables_whose_clips_do_not_follow_each_other_stay_whole(tmp_path: Path, clips: list[str]) -> None:
+    """Those of other makers: clips in several places, in another order than their names, or larger than a row group."""
+    table = pa.table({"clip": np.repeat(clips, 10), "frame": np.tile(np.arange(10), 3), "class_id": [1] * 30})
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=10)
+    with open_source(tmp_path / "x.parquet", raise_errors) as source:
+        (part,) = parts(source, None, raise_errors, size=1)
+    assert part.rows is None
+
+
+def test_tables_of_other_makers_are_split_too(tmp_path: Path) -> None:
+    table = pa.table({"clip": np.repeat(["a", "b", "c"], 10), "frame": [*range(10)] * 3, "class_id": [1] * 30})
+    pq.write_table(table, tmp_path / "x.parquet", row_group_size=5)
+    with open_source(tmp_path / "x.parquet", raise_errors) as source:
+        found = parts(source, None, raise_errors, size=1)
+        assert [part.rows.clips for part in found if part.rows is not None] == [("a",), ("b",), ("c",)]
+        damaged = bytearray((tmp_path / "x.parquet").read_bytes())
+        damaged[20] ^= 255
+        (tmp_path / "x.parquet").write_bytes(damaged)
+        wrong: list[Finding] = []
+        rows = [one.reading.table.num_rows for part in found for one in part.labels(wrong.append)]
+    assert rows == [0, 10, 10]
+    assert [finding.code for finding in wrong] == ["SYN301"]
 
 
 @pytest.mark.slow

@@ -232,13 +232,14 @@ class LabelGroup:
         if len(self.rows) == 1 and self.rows[0].reading is not None:
             return self.rows[0].reading
         tables, parts, before = [], [], 0
-        for one in self.rows:
+        for owner, one in zip(self.parts, self.rows, strict=True):
             tables.append(pa.ipc.open_stream(one.kept).read_all() if one.reading is None else one.reading.table)
             for number, file in enumerate(one.files):
                 if one.reading is not None:
                     text, found = one.reading.parts[number].file, partial(getattr, one, "reading")
                 else:
                     part, place = self.places[file.path]
+                    part = owner if owner is not None and owner.rows is not None else part  # of the parts of a table
                     _, name, clip = part.files[place]
                     text = TextFile(file.path, name, clip, b"" if file.blank else b"\0")
                     found = partial(self._again.reading, part, place)

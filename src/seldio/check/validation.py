@@ -134,7 +134,7 @@ def examine(
         if goal is None or clips is not None:
             check_kind(source.path, reference, [one for _, one in questions], any(labels))
         recognised = _check_labels(source, systems_labels, clips, package is not None, found.append)
-        count = sum(len(part.files) for some in labels for part in some)
+        count = len({file.entry.path for some in labels for part in some for file in part.files})
         count += len({part.files[one.file].entry.path for part, one in questions}) or int(goal is not None)
         if package is None:
             collection = Collection.of(source, [one.reading for one in recognised], clips)

@@ -49,7 +49,7 @@ Columns = tuple[tuple[str, tuple[str, ...]], ...]
 
 @dataclasses.dataclass
 class Portion:
-    """Label files that are converted together: those of a part, or all tables of labels, as these may be one."""
+    """Label files that are converted together: those of a part, or all tables of labels if they may be one."""
 
     parts: tuple[Part, ...]  # what is read
     keep: bool = False  # whether what was read stays here until it is written
@@ -302,7 +302,7 @@ def convert_source(
             portions, where, target, allow_loss=allow_loss, fill=fill, force=force, source=source.path,
             local=local_files(found) or [source.path], single=source.single and not _tables(found),
         )  # fmt: skip
-        files = sum(len(part.files) for part in found)
+        files = len({file.entry.path for part in found for file in part.files})
         skipped = len(source.entries) - files
     layouts = survey.layouts.values()
     return Conversion(
@@ -338,6 +338,8 @@ def _tables(found: Sequence[Part]) -> tuple[Part, ...]:
 def _portions(found: Sequence[Part]) -> list[Portion]:
     keep = sum(part.size for part in found) <= KEPT
     tables = _tables(found)
+    if len({file.entry.path for part in tables for file in part.files}) < 2:  # there is none to be one with
+        tables = ()
     alone = [Portion((part,), keep) for part in found if part not in tables]
     return [*alone, *([Portion(tables, keep)] if tables else [])]
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from seldio.data.arrow_tables import Events, conformed
 from seldio.data.clip_media import ClipMedia
@@ -85,6 +86,7 @@ class ClipRow:
     media: Mapping[str, Entry]  # recordings and video by column: ``audio`` (of *array*), other arrays, ``video``
     array: str | None  # which array ``audio`` is
     labels: Entry | None  # the label file
+    table_bytes: int = 0  # of its labels, where they are rows of a table
 
     @property
     def files(self) -> tuple[Entry, ...]:
@@ -93,8 +95,8 @@ class ClipRow:
 
     @property
     def size(self) -> int:
-        """Bytes of all files."""
-        return sum(max(entry.size, 0) for entry in self.files)
+        """Bytes of all files, or of its labels where that is all there is."""
+        return sum(max(entry.size, 0) for entry in self.files) or self.table_bytes
 
     def facts(self) -> dict[str, Any]:
         """What the names tell of the clip, by the names in ``FACTS``."""
@@ -132,7 +134,9 @@ class ExportPlan:
         columns = {main: "audio", "audio": "recording"} if main != "audio" else {}
         media = {columns.get(field, field): files[field] for field in (*arrays, "video") if field in files}
         file = self.label_files.get(name)
-        return ClipRow(name, key, clip, media, main, file.entry if file is not None and file.table is None else None)
+        if file is None or file.table is None:
+            return ClipRow(name, key, clip, media, main, None if file is None else file.entry)
+        return ClipRow(name, key, clip, media, main, None, file.table.nbytes)
 
     @cached_property
     def splits(self) -> dict[str, list[ClipRow]]:
@@ -330,17 +334,18 @@ class ClipColumns:
         known = {row.name: events[row.name] for row in rows if row.name in events}
         fields = list(self.schema.field("events").type.value_type)
         kinds = pa.schema([(_CLASS[1] if field.name == _CLASS[0] else field.name, field.type) for field in fields])
-        together = pa.concat_tables([kinds.empty_table(), *(conformed(table, kinds) for table in known.values())])
-        if _CLASS[1] in kinds.names:
-            high = max((number for number in together[_CLASS[1]].unique().to_pylist() if number is not None), default=0)
+        columns = {}
+        for one in (pa.schema([kind]) for kind in kinds):  # one by one: all together would be there twice
+            some = pa.concat_tables([one.empty_table(), *(conformed(table, one) for table in known.values())])
+            columns[one.names[0]] = some.column(0).combine_chunks()
+        if _CLASS[1] in columns:
+            high = pc.max(columns[_CLASS[1]]).as_py() or 0
             if high >= self.classes:
                 raise DataError(
                     f"the labels have a class {high}, and their class list ends at {self.classes - 1}, so that "
                     "the column of classes could not be loaded: 'seldio validate' says where it is"
                 )
-        values = pa.StructArray.from_arrays(
-            [column.combine_chunks() for column in together.columns], [field.name for field in fields]
-        )
+        values = pa.StructArray.from_arrays(list(columns.values()), [field.name for field in fields])
         ends = np.cumsum([0, *(known[row.name].num_rows if row.name in known else 0 for row in rows)])
         absent = pa.array([row.name not in known for row in rows])
         return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values, mask=absent)

@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import PurePosixPath
 
-from seldio.conversion.inputs import read_input
+from seldio.check.vetting import Faults, vet
+from seldio.conversion.inputs import label_parts
 from seldio.conversion.outputs import clip_tables
 from seldio.data.arrow_tables import ClipLabelFile, Events, Items, read_questions
 from seldio.data.clip_media import PLAYED, ClipMedia, Path, media_beside
@@ -171,9 +172,14 @@ class Index:
 
 def _clips_of(entry: Entry, force: bool) -> Mapping[str, ClipLabelFile]:
     """The clips of a table of labels, silent ones too."""
-    found = read_input(Source(entry.path, "file", (entry,)), get("parquet"), raise_errors)
-    found.faults.settle(force)
-    return {file.clip: ClipLabelFile(file.clip, entry, rows) for file, rows in clip_tables(found.tables[0][0])}
+    found: dict[str, ClipLabelFile] = {}
+    faults = Faults()
+    for part in label_parts(Source(entry.path, "file", (entry,)), get("parquet"), raise_errors):
+        (one,) = part.labels(raise_errors)
+        faults.add(vet([one]).thin(), part)
+        found |= {file.clip: ClipLabelFile(file.clip, entry, rows) for file, rows in clip_tables(one.reading.table)}
+    faults.settle(force)
+    return found
 
 
 def _loose(clip: str, metadata: str | None = None) -> Clip:

@@ -5,6 +5,9 @@ list, files with their names and line ends, clips without any row) is in the fil
 ``seldio``, so that the label files come back as they were. A row group ends at a clip boundary, after
 100 clips or a million rows: readers can fetch single clips. Pages carry checksums, so that bits that
 flip on a disk are noticed.
+
+A large table is read some row groups at a time (:func:`table_rows`), as far as its clips follow each other as its files
+do, so that what is made of all of them is what is made of the table.
 """
 
 from __future__ import annotations
@@ -13,9 +16,9 @@ import dataclasses
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise, zip_longest
+from itertools import chain, groupby, pairwise, zip_longest
 from types import MappingProxyType, NoneType
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -140,8 +143,20 @@ def _groups(codes: np.ndarray[Any, np.dtype[np.int32]]) -> Iterator[tuple[int, i
             start, clips = end, 0
 
 
-def read_parquet(data: bytes, path: str, sink: Sink) -> pa.Table | None:
-    """The event table in *data*, equal to the one that was written; None after a finding.
+class TableRows(NamedTuple):
+    """Some row groups of a table."""
+
+    first: int  # the first one
+    stop: int  # the one behind the last
+    before: int  # rows of the table in front of them
+    size: int  # bytes
+    clips: tuple[
+        str, ...
+    ]  # whose rows they are; clips without rows stand among them, where the table's files have them
+
+
+def read_parquet(data: bytes | BinaryIO, path: str, sink: Sink, rows: TableRows | None = None) -> pa.Table | None:
+    """The event table in *data*, or *rows* of it, equal to the one that was written; None after a finding.
 
     A file that is damaged or too large is ``SYN301``; columns that no event table has, or of other
     types, are ``SYN302``. Types that hold the same values (64-bit numbers, plain strings) are cast.
@@ -150,11 +165,47 @@ def read_parquet(data: bytes, path: str, sink: Sink) -> pa.Table | None:
     def read(file: pq.ParquetFile) -> pa.Table | Wrong:
         if wrong := _unknown_columns(file.schema_arrow):
             return wrong
-        table = file.read()
+        table = file.read() if rows is None else file.read_row_groups(range(rows.first, rows.stop))
         table.validate(full=True)
-        return _conformed(table)
+        return _conformed(table, None if rows is None else frozenset(rows.clips))
 
     return guarded(data, path, sink, read)
+
+
+def table_rows(stream: BinaryIO, most: int) -> list[TableRows]:
+    """The row groups of a table in runs of about *most* bytes, none of which shares a clip with another.
+
+    Empty where the table is to be read as a whole: it is damaged or has but one such run, a clip stands in several
+    places, or the clips stand in another order than their files.
+    """
+    try:
+        file = opened(stream)
+        if file.num_row_groups < 2 or too_large(file.metadata) or _unknown_columns(file.schema_arrow):
+            return []
+        found = []
+        for group in range(file.num_row_groups):
+            column = file.read_row_group(group, ["clip"])["clip"].cast(pa.string()).combine_chunks()
+            found.append(pc.run_end_encode(column).values.to_pylist())
+        clips = [clip for clip, _ in groupby(chain.from_iterable(found))]
+        order, origin = _kept(file.schema_arrow.metadata or {}, pa.array(clips, pa.string()))
+    except (*DAMAGE, AttributeError):
+        return []
+    place = {file.clip: number for number, file in enumerate(origin.files)}
+    places = [place.get(clip, -1) for clip in clips]
+    if order.to_pylist() != list(place) or len(place) < len(origin.files) or (np.diff([-1, *places]) <= 0).any():
+        return []
+    parts: list[TableRows] = []
+    first = before = after = size = begin = 0
+    for group, following in zip_longest(range(file.num_row_groups), found[1:]):
+        metadata = file.metadata.row_group(group)
+        size += sum(metadata.column(number).total_compressed_size for number in range(metadata.num_columns))
+        after += metadata.num_rows
+        if following is None or (size >= most and found[group] and following and found[group][-1] != following[0]):
+            end = len(place) if following is None else place[following[0]]
+            names = tuple(file.clip for file in origin.files[begin:end])
+            parts.append(TableRows(first, group + 1, before, size, names))
+            first, before, size, begin = group + 1, after, 0, end
+    return parts if len(parts) > 1 else []
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -166,7 +217,9 @@ class Wrong:
     hint: str
 
 
-def guarded(data: bytes, path: str, sink: Sink, read: Callable[[pq.ParquetFile], _T | Wrong]) -> _T | None:
+def guarded(
+    data: bytes | BinaryIO, path: str, sink: Sink, read: Callable[[pq.ParquetFile], _T | Wrong]
+) -> _T | None:  # fmt: skip
     """What *read* makes of the file in *data*; None after a finding, where it is damaged, too large or wrong."""
     try:
         file = opened(data)
@@ -180,17 +233,26 @@ def guarded(data: bytes, path: str, sink: Sink, read: Callable[[pq.ParquetFile],
     return found
 
 
-def opened(data: bytes) -> pq.ParquetFile:
+def opened(data: bytes | BinaryIO) -> pq.ParquetFile:
     """The file in *data*, of which nothing but the footer is read yet.
 
     Raises:
         One of the errors that :func:`guarded` turns into a finding.
     """
     # Without the Arrow schema in it, columns are read as what they are stored as: an extension type would run code.
-    length = int.from_bytes(data[-8:-4], "little")
-    footer = data[-8 - length : -8].replace(_ARROW, _NO_ARROW)
-    bare = pq.ParquetFile(pa.BufferReader(MAGIC + footer + data[-8:]), arrow_extensions_enabled=False)
-    return pq.ParquetFile(pa.BufferReader(data), metadata=bare.metadata, page_checksum_verification=True)
+    bare = pq.ParquetFile(pa.BufferReader(footer_of(data).replace(_ARROW, _NO_ARROW)), arrow_extensions_enabled=False)
+    source = pa.BufferReader(data) if isinstance(data, bytes) else data
+    return pq.ParquetFile(source, metadata=bare.metadata, page_checksum_verification=True)
+
+
+def footer_of(data: bytes | BinaryIO) -> bytes:
+    """A file without its rows: what tells its columns, and how many rows there are."""
+    if isinstance(data, bytes):
+        return MAGIC + data[-8 - int.from_bytes(data[-8:-4], "little") :]
+    size = data.seek(0, io.SEEK_END)
+    data.seek(max(0, size - 8))
+    data.seek(max(0, size - 8 - int.from_bytes(data.read(8)[:4], "little")))
+    return MAGIC + data.read()
 
 
 def too_large(metadata: Any) -> Wrong | None:
@@ -235,8 +297,11 @@ def _fits(given: pa.DataType, wanted: pa.DataType) -> bool:
     return bool(kind(given) or pa.types.is_null(given))
 
 
-def _conformed(table: pa.Table) -> pa.Table | Wrong:
-    """*table* with the types of an event table, its clip dictionary and its origin as they were written."""
+def _conformed(table: pa.Table, own: frozenset[str] | None) -> pa.Table | Wrong:
+    """*table* with the types of an event table, its clip dictionary and its origin as they were written.
+
+    Of *own* clips, where it is but some rows of the table that is written.
+    """
     names = [name for name in COLUMNS if name in table.column_names]
     metadata = table.schema.metadata or {}
     clips = table["clip"].cast(pa.string()).combine_chunks()
@@ -250,6 +315,9 @@ def _conformed(table: pa.Table) -> pa.Table | Wrong:
         return Wrong("SYN302", "the column extra holds more than json objects", _HINT)
     try:
         order, origin = _kept(metadata, clips)
+        if own is not None:
+            order = order.filter(pc.is_in(order, pa.array(own, pa.string())))
+            origin = dataclasses.replace(origin, files=tuple(file for file in origin.files if file.clip in own))
     except (ValueError, LookupError, TypeError, AttributeError):
         return Wrong("SYN302", "its seldio metadata cannot be read", "write the file again: seldio convert")
     columns["clip"] = pa.DictionaryArray.from_arrays(pc.index_in(clips, order), order)
@@ -300,21 +368,24 @@ def _is_sound(file: ClipFile) -> bool:
 
 
 class ParquetPart(FileRows):
-    """The rows of one clip; the line of a place is the number of its row in the whole table."""
+    """The rows of one clip; the line of a place is the number of its row in the whole table.
 
-    def __init__(self, path: str, table: pa.Table, origin: ClipFile, first: int, rows: int) -> None:
+    *before* this table stand other rows of the file.
+    """
+
+    def __init__(self, path: str, table: pa.Table, origin: ClipFile, first: int, rows: int, before: int) -> None:
         super().__init__(TextFile(path, origin.name, origin.clip, b""), origin)
-        self.table, self.first, self.rows = table, first, rows
+        self.table, self.first, self.rows, self.before = table, first, rows, before
 
     def place(self, row: int, field: str | None) -> Place:
         """See :meth:`FileRows.place`."""
         number = self.first + row
         shown = self.table[field][number].as_py() if field in self.table.column_names else ""
-        return Place(number + 1, 1, 1, str(shown), "")
+        return Place(self.before + number + 1, 1, 1, str(shown), "")
 
     def lines(self, rows: Ints) -> Ints:
         """See :meth:`FileRows.lines`."""
-        return rows + (self.first + 1)
+        return rows + (self.before + self.first + 1)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -329,10 +400,7 @@ class ParquetFormat(Format):
         """
         if len(files) != 1:
             raise UsageError("Parquet tables are read one file at a time: each holds many clips")
-        table = read_parquet(files[0].data, files[0].path, sink)
-        if table is None:
-            table = with_origin(pa.table({"clip": pa.array([], COLUMNS["clip"])}), Origin("", "starss"))
-        return reading_of(table, files[0].path)
+        return read_table(files[0].data, files[0].path, sink)
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:  # noqa: ARG002
         """The whole table, whatever *file* says."""
@@ -341,18 +409,31 @@ class ParquetFormat(Format):
         return stream.getvalue()
 
 
-def reading_of(table: pa.Table, path: str) -> Reading:
-    """An event table, shown as *path* in findings: a part for each run of rows of a clip, and for each silent clip."""
+def read_table(data: bytes | BinaryIO, path: str, sink: Sink, rows: TableRows | None = None) -> Reading:
+    """The event table in *data*, or *rows* of it; an empty one after a finding."""
+    table = read_parquet(data, path, sink, rows)
+    if table is None:
+        table = with_origin(pa.table({"clip": pa.array([], COLUMNS["clip"])}), Origin("", "starss"))
+    return reading_of(table, path, 0 if rows is None else rows.before)
+
+
+def reading_of(table: pa.Table, path: str, before: int = 0) -> Reading:
+    """An event table, shown as *path* in findings: a part for each run of rows of a clip, and for each silent clip.
+
+    Rows are counted from *before* on.
+    """
     codes, names = clip_codes(table)
     files = {file.clip: file for file in origin_of(table).files}
     bounds = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)] if len(codes) else []
     parts = []
     for start, end in pairwise(bounds):
         clip = names[codes[start]]
-        parts.append(ParquetPart(path, table, files.get(clip) or ClipFile(clip, f"{clip}.csv"), start, end - start))
+        origin = files.get(clip) or ClipFile(clip, f"{clip}.csv")
+        parts.append(ParquetPart(path, table, origin, start, end - start, before))
     sounding = {part.origin.clip for part in parts}
     silent = [file for file in files.values() if file.clip not in sounding]
-    return Reading(PARQUET, table, [*parts, *(ParquetPart(path, table, file, len(codes), 0) for file in silent)])
+    parts += [ParquetPart(path, table, file, len(codes), 0, before) for file in silent]
+    return Reading(PARQUET, table, parts)
 
 
 PARQUET = ParquetFormat(

@@ -1,7 +1,8 @@
 """From a source to parts, which every verb works on, whatever the size of the data.
 
-A part is a run of files of one layout, or a run of lines of one large file. :func:`parts` looks at bounded evidence of
-all files, once, and says of each what its layout is; reading a part needs nothing but the part. What a verb does::
+A part is a run of files of one layout, or a run of lines or of row groups of one large file. :func:`parts` looks at
+bounded evidence of all files, once, and says of each what its layout is; reading a part needs nothing but the part.
+What a verb does::
 
     with open_source(path, sink) as source:
         found = parts(source, format, sink)                      # findings on layouts; nothing is read as rows yet
@@ -29,6 +30,7 @@ from seldio.findings import Sink
 from seldio.formats import Format, TextFile, get, item_formats
 from seldio.formats.detect import Wanted
 from seldio.formats.items import ItemFormat, ItemReading
+from seldio.formats.parquet import TableRows, footer_of, read_table, table_rows
 from seldio.formats.recognise import (
     PARQUET_SUFFIX,
     SUFFIXES,
@@ -45,7 +47,7 @@ from seldio.progress import over
 from seldio.schema.events import origin_of
 from seldio.text import printable
 
-#: Bytes of a part. One file is never split, unless it has lines of questions.
+#: Bytes of a part. One file is never split, unless it has lines of questions, or is a table of labels.
 CUT = 8 << 20
 #: Bytes of a data set whose files are kept, once they have been looked at, until they are worked on.
 HOLD = 64 << 20
@@ -78,6 +80,7 @@ class Part:
     named: bool = False  # whether the user named the layout
     evidence: str = ""  # why the layout was chosen; empty where it was named, or where no file has a row
     span: tuple[int, int] | None = None  # the bytes of the only file that are the part, whole lines; all of it if None
+    rows: TableRows | None = None  # the rows of the only file, a table of labels, that are the part; all of it if None
     #: whether the layout of labels could not be told, which is a finding already: there is nothing to read
     undecided: bool = False
     _held: Mapping[str, bytes] = dataclasses.field(default_factory=dict, repr=False, compare=False)  # by shown path
@@ -95,6 +98,8 @@ class Part:
         """Bytes of all files, as far as they are known."""
         if self.span is not None:
             return self.span[1] - self.span[0]
+        if self.rows is not None:
+            return self.rows.size
         return sum(max(file.entry.size, 0) for file in self.files)
 
     @property
@@ -102,7 +107,7 @@ class Part:
         """What changes when one of the files does, or what is made of it."""
         # findings name the path, so that the same files elsewhere are others
         stamps = ((file.entry.path, file.entry.stamp, file.name, file.clip) for file in self.files)
-        return (self.layout, self.questions, self.named, self.span, *stamps)
+        return (self.layout, self.questions, self.named, self.span, self.rows, *stamps)
 
     def portable(self) -> Part:
         """The part as it can go to another process."""
@@ -113,7 +118,10 @@ class Part:
         return dataclasses.replace(self, files=tuple(files))
 
     def texts(self, sink: Sink) -> Iterator[TextFile]:
-        """The files with their content, one after the other; what is damaged or over a limit goes to *sink*."""
+        """The files with their content, one after the other; what is damaged or over a limit goes to *sink*.
+
+        Of a part of a table the content is empty, as it is no text.
+        """
         for entry, name, clip in self.files:
             try:
                 data = self._held[entry.path] if entry.path in self._held else self._read(entry)
@@ -123,6 +131,8 @@ class Part:
                 yield TextFile(entry.path, name, clip, data)
 
     def _read(self, entry: Entry) -> bytes:
+        if self.rows is not None:
+            return b""
         if self.span is None:
             return entry.read()
         with entry.open() as stream:
@@ -136,6 +146,14 @@ class Part:
         """
         if self.questions is not None or self.undecided:
             return []
+        if self.rows is not None:
+            try:
+                with self.files[0].entry.open() as stream:
+                    reading = read_table(stream, self.files[0].entry.path, sink, self.rows)
+            except InvalidData as error:
+                sink(error.finding)
+                return []
+            return [Recognised(reading, self.named, self.evidence)]
         files = list(self.texts(sink))
         format = self.format
         if format is None or self.named:
@@ -182,7 +200,7 @@ def parts(
         contents: what to take in place of the files on disk, by shown path.
         size: bytes of a part, ``CUT`` if not given.
         by_clip: whether the label files of a layout are in the order of their clips, whatever folders they are in.
-        whole: whether large files of lines are not split.
+        whole: whether large files of lines are not split; tables of labels are where they are larger than *size*.
 
     Raises:
         UsageError: no such format exists; and what *sink* raises.
@@ -290,7 +308,11 @@ def _evidence(entry: Entry, room: int) -> bytes:
         InvalidData: it is damaged or over a limit.
         SeldioError: the disk fails.
     """
-    if entry.size <= room or not entry.name.lower().endswith((*_LINES, ".csv")):
+    name = entry.name.lower()
+    if entry.size > room and entry.on_disk and name.endswith(PARQUET_SUFFIX):
+        with entry.open() as stream:
+            return footer_of(stream)
+    if entry.size <= room or not name.endswith((*_LINES, ".csv")):
         return entry.read()
     with entry.open() as stream:
         head = stream.read(max(room // 2, _OBJECT))
@@ -346,14 +368,27 @@ def _label_parts(
 
 
 def _cut(part: Part, found: _Evidence, size: int, by_clip: bool = False, split: bool = False) -> Iterator[Part]:
-    """A part *size* bytes at a time, with what is held of its files; *split*: large files of lines as well."""
+    """A part *size* bytes at a time, with what is held of its files, and large tables by their rows.
+
+    *split*: large files of lines as well.
+    """
     files = sorted(part.files, key=lambda file: file.clip) if by_clip else part.files
     for some in cut(files, min(size, LINES) if split else size, lambda file: max(file.entry.size, 0)):
         entry = some[0].entry
         if split and entry.size > LINES and entry.on_disk and entry.name.lower().endswith(_LINES):
             yield from (dataclasses.replace(part, files=(some[0],), span=span) for span in _spans(entry))
+        elif part.layout == "parquet" and (tables := _tables(entry, size)):
+            yield from (dataclasses.replace(part, files=(some[0],), rows=rows) for rows in tables)
         else:
             yield part._of(some, found.held)
+
+
+def _tables(entry: Entry, size: int) -> list[TableRows]:
+    """The row groups of a table of labels that is larger than *size*, half as many bytes at a time."""
+    if entry.size <= size or not entry.on_disk:
+        return []
+    with entry.open() as stream:
+        return table_rows(stream, size // 2)
 
 
 def _spans(entry: Entry) -> Iterator[tuple[int, int]]:
