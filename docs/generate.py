@@ -30,8 +30,7 @@ from seldio.check.description import format_record, profile_titles
 from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.findings import Rule
-from seldio.formats import FORMATS
-from seldio.formats.item_formats import ITEM_FORMATS
+from seldio.formats import ITEM_FORMATS, LABEL_FORMATS
 from seldio.formats.label_csv import Dialect
 from seldio.reports import Options, render
 from seldio.rules import CATALOGUE
@@ -147,10 +146,10 @@ def formats_page() -> str:
     """All formats, and what each can and cannot carry."""
     lines = ["# Formats", "", MADE, "", "`seldio formats NAME` prints one of these.", ""]
     lines += ["| name | years | columns | suffix |", "| --- | --- | --- | --- |"]
-    for format in FORMATS:
+    for format in LABEL_FORMATS:
         columns = ", ".join(part.field for part in format.columns) if isinstance(format, Dialect) else format.title
         lines.append(f"| [{format.name}](#{format.name}) | {format.years} | {_cell(columns)} | `{format.suffix}` |")
-    for format in FORMATS:
+    for format in LABEL_FORMATS:
         record = format_record(format)
         title = f"{format.title[:1].upper()}{format.title[1:]}."
         lines += ["", f"## {format.name}", "", title, "", _cell(format.note), ""]

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from seldio.formats import item_formats
+from seldio import formats
+from seldio.formats import ItemFormat
 from seldio.schema.qa import Item
 
 #: Few samples a second keep it quick; a label frame has a whole number of them.
@@ -52,5 +53,5 @@ QUESTIONS = (
 def write_questions(root: Path) -> Path:
     """Questions about the data set below *root*, in it."""
     rows = [Item.model_validate(question) for question in QUESTIONS]
-    (root / "questions.jsonl").write_bytes(item_formats.get("items").write(rows))
+    (root / "questions.jsonl").write_bytes(formats.get("items", ItemFormat).write(rows))
     return root

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import seldio
-from seldio import synth, tasks
+from seldio import formats, synth, tasks
 from seldio.cli import app
 from seldio.cli.convert import MARGINS
 from seldio.conversion import questions
@@ -31,7 +31,7 @@ from seldio.engines import running
 from seldio.errors import DataError, InvalidData, LossError, UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.formats import get, item_formats, parts
+from seldio.formats import ItemFormat, get, parts
 from seldio.schema.events import ClipFile
 from seldio.schema.qa import Item, plain
 from seldio.tasks import SO_BENCH
@@ -73,7 +73,7 @@ def converted(labels: Path, to: str = "so-bench", **options: object) -> bytes:
 def plainly(labels: Path, to: str = "so-bench", **options: object) -> bytes:
     """The same without shards: all labels in one table, all items in one list, one call of the writer."""
     found = tasks.generate(seldio.read(labels), seed=7, **options)  # type: ignore[arg-type]
-    target = item_formats.get(to)
+    target = formats.get(to, ItemFormat)
     return target.write(found.items)
 
 
@@ -89,7 +89,7 @@ def test_shards_write_what_one_table_would(labels: Path, to: str, options: dict[
     whole = plainly(labels, to, **{k: v for k, v in options.items() if k != "total"})
     if "total" in options:
         items = tasks.generate(seldio.read(labels), seed=7).items
-        target = item_formats.get(to)
+        target = formats.get(to, ItemFormat)
         whole = target.write(tasks.select(items, 7, total=50))
         assert 50 == whole.count(b"\n")
 
@@ -144,7 +144,7 @@ def test_items_made_unchecked_are_valid(labels: Path) -> None:
         assert Item.model_validate(item.model_dump()) == item
         assert item.model_dump() == plain(item, Item.model_fields)
     for name in ("so-bench", "items", "so-dataset-qa"):
-        target = item_formats.get(name)
+        target = formats.get(name, ItemFormat)
         assert target.write(items) == b"".join(
             encoded(item, target) + b"\n"  # type: ignore[arg-type]
             for item in items
@@ -271,7 +271,7 @@ def test_memory_does_not_grow_with_the_labels(labels: Path, tmp_path: Path, monk
             (folder / f"mix{number:04}.csv").write_bytes(text[number % len(text)])
         with open_source(folder, raise_errors) as source:
             tracemalloc.start()
-            options, target = QuestionOptions(per_task=10**6), item_formats.get("items")
+            options, target = QuestionOptions(per_task=10**6), formats.get("items", ItemFormat)
             make_questions(source, tmp_path / "out.jsonl", target, format="starss23", options=options)
             peaks.append(tracemalloc.get_traced_memory()[1])
             tracemalloc.stop()

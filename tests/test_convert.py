@@ -23,7 +23,7 @@ from seldio.conversion import convert, convert_source, plan, read_tables
 from seldio.conversion.outputs import clip_tables
 from seldio.errors import DataError, InvalidData, LossError, SeldioError, UnknownFormat, UsageError
 from seldio.findings import raise_errors
-from seldio.formats import FORMATS, Format, TextFile, get
+from seldio.formats import LABEL_FORMATS, LabelFormat, TextFile, get
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
@@ -31,7 +31,7 @@ from seldio.formats.parquet import PARQUET, read_parquet, write_parquet
 from seldio.schema.events import COLUMNS, ClipFile, Origin, origin_of, with_origin
 from seldio.vocabularies import spelling, vocabulary
 
-LABELS = [format for format in FORMATS if format is not PARQUET]
+LABELS = [format for format in LABEL_FORMATS if format is not PARQUET]
 NAMES = [format.name for format in LABELS]
 
 
@@ -52,11 +52,11 @@ def starss(**changes: list[Any]) -> pa.Table:
     return table(**given | changes)
 
 
-def written(table: pa.Table, format: Format) -> dict[str, bytes]:
+def written(table: pa.Table, format: LabelFormat) -> dict[str, bytes]:
     return {file.name: format.write(rows, file) for file, rows in clip_tables(table)}
 
 
-def reread(table: pa.Table, format: Format) -> pa.Table:
+def reread(table: pa.Table, format: LabelFormat) -> pa.Table:
     """The table that the files of *table* give."""
     clips = [TextFile(file.name, file.name, file.clip, format.write(rows, file)) for file, rows in clip_tables(table)]
     return format.read(clips, raise_errors).table
@@ -98,7 +98,7 @@ def example(name: str) -> pa.Table:
     return reread(carried, format)
 
 
-def facts(table: pa.Table, format: Format, fields: set[str], folded: bool) -> set[tuple[Any, ...]]:
+def facts(table: pa.Table, format: LabelFormat, fields: set[str], folded: bool) -> set[tuple[Any, ...]]:
     """What *table* says of *fields* in each frame of 100 ms."""
     found = set()
     for row in table.to_pylist():
@@ -113,7 +113,7 @@ def facts(table: pa.Table, format: Format, fields: set[str], folded: bool) -> se
     return found
 
 
-def kind(row: dict[str, Any], format: Format) -> str:
+def kind(row: dict[str, Any], format: LabelFormat) -> str:
     """``knock`` or ``phone``, which all class lists but one have."""
     names = (
         vocabulary(format.vocabulary).classes[row["class_id"]] if row["class_id"] is not None else [row["class_name"]]
@@ -121,7 +121,7 @@ def kind(row: dict[str, Any], format: Format) -> str:
     return next((name for name in map(spelling, names) if name in ("knock", "phone")), "other")
 
 
-def expected_losses(table: pa.Table, source: Format, target: Format) -> set[str]:
+def expected_losses(table: pa.Table, source: LabelFormat, target: LabelFormat) -> set[str]:
     """The set difference of the two formats, worked out anew."""
     held = {name for name in table.column_names if name not in ("clip", "frame", "onset", "offset", "class_name")}
     losses = held - set(target.carries)

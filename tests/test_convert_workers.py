@@ -34,7 +34,7 @@ from seldio.engines import running
 from seldio.errors import DataError, InvalidData, SeldioError, UnknownFormat, UsageError
 from seldio.files import open_source
 from seldio.findings import Sink, raise_errors
-from seldio.formats import FORMATS, get, parquet, parts
+from seldio.formats import LABEL_FORMATS, get, parquet, parts
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.parquet import PARQUET, read_parquet, write_clips, write_parquet
 from seldio.formats.recognise import Recognised
@@ -42,7 +42,7 @@ from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_o
 
 pytestmark = pytest.mark.slow
 
-LABELS = [format for format in FORMATS if format is not PARQUET]
+LABELS = [format for format in LABEL_FORMATS if format is not PARQUET]
 
 
 def cut_small(patch: pytest.MonkeyPatch, size: int) -> None:
@@ -145,7 +145,7 @@ def test_whatever_is_said_of_the_whole_is_said_of_shards(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     place = tmp_path_factory.mktemp("any")
-    layout, target = data.draw(st.sampled_from(DIALECTS)), data.draw(st.sampled_from(FORMATS))
+    layout, target = data.draw(st.sampled_from(DIALECTS)), data.draw(st.sampled_from(LABEL_FORMATS))
     for number in range(data.draw(st.integers(1, 4))):
         rows, file = data.draw(event_tables(layout))
         text = layout.write(with_origin(rows, Origin(layout.name, layout.vocabulary, (file,))), file)

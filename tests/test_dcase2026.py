@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from seldio import geometry
 from seldio.errors import InvalidData
 from seldio.findings import Finding, raise_errors
-from seldio.formats import Reading, TextFile, get
-from seldio.formats.dcase_json import clip_name, looks_like
+from seldio.formats import LabelReading, TextFile, get
+from seldio.formats.dcase_json import DCASE2026, clip_name
 from seldio.schema.events import COLUMNS, ClipFile, origin_of
 
 FORMAT = get("dcase2026")
@@ -34,12 +34,12 @@ def text_file(data: bytes, name: str = "mix001_inference.json") -> TextFile:
     return TextFile(f"sub/{name}", name, clip_name(name), data)
 
 
-def read(data: bytes) -> tuple[Reading, list[Finding]]:
+def read(data: bytes) -> tuple[LabelReading, list[Finding]]:
     findings: list[Finding] = []
     return FORMAT.read([text_file(data)], findings.append), findings
 
 
-def written(reading: Reading) -> bytes:
+def written(reading: LabelReading) -> bytes:
     return FORMAT.write(reading.table, origin_of(reading.table).files[0])
 
 
@@ -277,10 +277,10 @@ def test_damage_gives_findings_and_no_exceptions(data: st.DataObject) -> None:
 def test_names_and_heads() -> None:
     names = ["a/mix001_std.json", "a/mix001_inference.json", "a/mix001.json"]
     assert {clip_name(name) for name in names} == {"a/mix001"}
-    assert looks_like(document(DETECTION))
-    assert looks_like(b'\xef\xbb\xbf {"videos": [], "annotations" : []}')
-    assert not looks_like(b'["annotations"]')
-    assert not looks_like(b'{"items": []}')
+    assert DCASE2026.likes(document(DETECTION), "x.json")
+    assert DCASE2026.likes(b'\xef\xbb\xbf {"videos": [], "annotations" : []}', "x.json")
+    assert not DCASE2026.likes(b'["annotations"]', "x.json")
+    assert not DCASE2026.likes(b'{"items": []}', "x.json")
     assert get("stairs26").name == "dcase2026"
 
 

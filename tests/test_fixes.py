@@ -27,7 +27,7 @@ from seldio.check.repair import Fixed, fix
 from seldio.check.validation import Examined, examine
 from seldio.cli import app
 from seldio.findings import Finding, Severity
-from seldio.formats import Reading, get
+from seldio.formats import LabelReading, get
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import Dialect
 from seldio.formats.recognise import Recognised
@@ -132,7 +132,7 @@ def test_a_safe_repair_leaves_guesses_alone(case: Case, tmp_path: Path) -> None:
         assert files_of(path) == before
 
 
-#: Format, whether guesses are allowed, the file before and after.
+#: LabelFormat, whether guesses are allowed, the file before and after.
 REPAIRS = {
     "header, blank lines, line ends": ("starss22", False, BOM + b"frame,class,source,azimuth,elevation\r\n\r\n2,1,0,-50,30\r\n1, 1,+0,-50.0,30", b"1, 1,0,-50.0,30\n2,1,0,-50,30"),
     "semicolons and decimal commas": ("dcase2020-submission", False, b"0;1;-1;-50,5;30\n1,1,-1,-49.5,30\n", b"0,1,-1,-50.5,30\n1,1,-1,-49.5,30\n"),
@@ -298,7 +298,7 @@ def test_one_file_named_twice_is_repaired_once(tmp_path: Path) -> None:
 # --- any file ------------------------------------------------------------------------------------------
 
 
-def checked(data: bytes, dialect: Dialect) -> tuple[Reading, list[Finding]]:
+def checked(data: bytes, dialect: Dialect) -> tuple[LabelReading, list[Finding]]:
     found: list[Finding] = []
     reading = dialect.read([text_file(data)], found.append)
     found += label_findings(Recognised(reading, True, ""))
@@ -317,7 +317,7 @@ def settled(data: bytes, dialect: Dialect, unsafe: bool) -> bytes:
     pytest.fail(f"never ends: {data!r}")
 
 
-def rows(reading: Reading) -> list[str]:
+def rows(reading: LabelReading) -> list[str]:
     """The rows by frame, in file order inside a frame."""
     table = reading.table.to_pylist()
     return [str(row) for row in sorted(table, key=lambda row: row.get("frame", 0))]

@@ -20,12 +20,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from seldio import formats
 from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.files import Entry, open_source
 from seldio.files.sources import Lookup
 from seldio.findings import Finding, Severity, raise_errors
-from seldio.formats import item_formats
+from seldio.formats import ItemFormat
 from seldio.media.audio import probe
 from seldio.media.headers import read_header
 from seldio.rules import CATALOGUE
@@ -343,7 +344,7 @@ def test_a_folder_is_no_recording(tmp_path: Path) -> None:
 
 def test_each_recording_is_opened_once(tmp_path: Path) -> None:
     file = tree(tmp_path, [question(number) for number in range(20)], {"audio/test/foa_a.wav": wav()})
-    format = item_formats.get("so-bench")
+    format = formats.get("so-bench", ItemFormat)
     reading = format.read(file.read_bytes(), str(file), raise_errors)
     assert reading is not None
     with open_source(tmp_path, raise_errors) as source:

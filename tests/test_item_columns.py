@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seldio import formats
 from seldio.conversion.items import convert_items
 from seldio.findings import Finding
-from seldio.formats import item_formats, item_parquet, json_records, parts
+from seldio.formats import ItemFormat, item_parquet, json_records, parts
 from seldio.formats.json_items import JsonItems
 from seldio.formats.qa_json import ITEMS, MMAR, PREDICTIONS, SO_BENCH, SO_DATASET, SO_PREDICTIONS
 from seldio.schema.flaws import row_of
@@ -81,7 +82,7 @@ def test_any_cut_is_converted_to_the_same(tmp_path: Path, monkeypatch: pytest.Mo
     some = [record | {"qa_id": f"q{number}", "answer_meta": {"active_count": 2}} for number in range(400)]
     lines = [json.dumps(each if number % 7 else dict(reversed(each.items()))) for number, each in enumerate(some)]
     lines += lines[:20] + [line.replace(", ", ",  ") for line in lines[5:9]]
-    source, target = tmp_path / "qa.jsonl", item_formats.get(name)
+    source, target = tmp_path / "qa.jsonl", formats.get(name, ItemFormat)
     source.write_text("\n".join(lines), "utf-8")
     whole = tmp_path / f"whole{target.suffix}"
     convert_items(source, whole, target)
@@ -94,7 +95,7 @@ def test_any_cut_is_converted_to_the_same(tmp_path: Path, monkeypatch: pytest.Mo
     assert cut.read_bytes() == whole.read_bytes()
 
     table, back = tmp_path / "x.parquet", tmp_path / "back.jsonl"
-    convert_items(source, table, item_formats.get("items-parquet"))
+    convert_items(source, table, formats.get("items-parquet", ItemFormat))
     convert_items(table, back, SO_BENCH)
     assert back.read_bytes() == source.read_bytes()
 

@@ -16,21 +16,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from seldio import formats
 from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.questions import QuestionOptions
 from seldio.errors import DataError, LossError, UsageError
 from seldio.findings import Finding, raise_errors
-from seldio.formats import item_formats
-from seldio.formats.item_formats import ITEM_FORMATS, recognise
+from seldio.formats import ITEM_FORMATS, format_of_file
 from seldio.formats.items import ItemFormat, ItemReading, Row
 from seldio.formats.qa_csv import QUESTION
 from seldio.schema.qa import Item, Prediction
 from seldio.synth.tree import write_demo
 from tests.test_qa_json import items, predictions
 
-ITEMS, PREDICTIONS = item_formats.get("items-parquet"), item_formats.get("predictions-parquet")
+ITEMS, PREDICTIONS = formats.get("items-parquet", ItemFormat), formats.get("predictions-parquet", ItemFormat)
 TABLES = (ITEMS, PREDICTIONS)
 RUN = CliRunner()
 SO: dict[str, Any] = {
@@ -78,7 +78,7 @@ REAL = ["so-bench/qa.jsonl", "so-bench/predictions.jsonl", "so-bench/so_dataset_
 @pytest.mark.parametrize("name", REAL)
 def test_real_files_come_back_byte_for_byte(shared: Path, tmp_path: Path, name: str) -> None:
     source = shared / "data" / name
-    kind = recognise(source.read_bytes(), name)
+    kind = format_of_file(source.read_bytes(), name)
     assert kind is not None
     table = convert(source, tmp_path / "x.parquet", "parquet")
 
@@ -86,7 +86,7 @@ def test_real_files_come_back_byte_for_byte(shared: Path, tmp_path: Path, name: 
     assert convert(source, tmp_path / "y.parquet", "parquet").read_bytes() == table.read_bytes()
     assert convert(table, tmp_path / "z.parquet", "parquet").read_bytes() == table.read_bytes()
     assert not validate(table).summary()["errors"]
-    row = (item_formats.named(f"{kind.holds}-parquet") or ITEMS).read(table.read_bytes(), "x", raise_errors)
+    row = (formats.named(f"{kind.holds}-parquet", ItemFormat) or ITEMS).read(table.read_bytes(), "x", raise_errors)
     text = kind.read(source.read_bytes(), name, raise_errors)
     assert row is not None
     assert text is not None
@@ -202,7 +202,7 @@ def test_footers_of_earlier_versions_are_read(tmp_path: Path) -> None:
     ours, theirs = json.dumps(MC), json.dumps(MC).replace(", ", ",   ")
     source = tmp_path / "x.jsonl"
     source.write_text(ours + "\n", "utf-8")
-    known = recognise(source.read_bytes(), "x.jsonl")
+    known = format_of_file(source.read_bytes(), "x.jsonl")
     assert known is not None
     reading = known.read(source.read_bytes(), "x.jsonl", raise_errors)
     assert reading is not None
@@ -217,7 +217,7 @@ def test_footers_of_earlier_versions_are_read(tmp_path: Path) -> None:
 def test_rows_come_back(questions: list[Item], outputs: list[Prediction]) -> None:
     for format, rows in ((ITEMS, questions), (PREDICTIONS, outputs)):
         data = format.write(rows)
-        assert recognise(data, "-") is format
+        assert format_of_file(data, "-") is format
         reading = clean(data, format)
         assert list(reading.rows) == rows
         orders = [list(row.extra or {}) for row in reading.rows]
@@ -251,13 +251,13 @@ def test_parquet_means_what_the_source_holds(tmp_path: Path) -> None:
         assert 0 == RUN.invoke(app, ["convert", str(source), "--to", to, "-o", str(out)]).exit_code
 
     assert ["clip" in pq.read_schema(out).names for out in outs] == [True, False, False]
-    assert [recognise(out.read_bytes(), "-") for out in outs] == [None, ITEMS, ITEMS]
+    assert [format_of_file(out.read_bytes(), "-") for out in outs] == [None, ITEMS, ITEMS]
     assert pq.read_table(outs[2]).num_rows > 5
     assert not validate(outs[2]).summary()["errors"]
     done = RUN.invoke(app, ["convert", "-", "-f", "so-bench", "--to", "parquet", "-o", str(tmp_path / "stdin")],
                       input=json.dumps(SO))  # fmt: skip
     assert 0 == done.exit_code, done.output
-    assert recognise((tmp_path / "stdin").read_bytes(), "-") is ITEMS
+    assert format_of_file((tmp_path / "stdin").read_bytes(), "-") is ITEMS
 
 
 def test_many_files_are_labels_and_parquet_names_either(tmp_path: Path) -> None:
@@ -275,8 +275,8 @@ def test_findings_name_the_row() -> None:
     rows = [Item(id="1", question="?"), Item(id="2", question="?", options=["a", "a"], answer="c")]
     reading = clean(ITEMS.write(rows))
 
-    assert (reading.locate(1, "answer", None).line, reading.locate(1, "answer", None).value) == (2, "c")
-    assert reading.locate(0, None, None).value == reading.locate(0, "answer", None).value == ""
+    assert (reading.place(1, "answer", None).line, reading.place(1, "answer", None).value) == (2, "c")
+    assert reading.place(0, None, None).value == reading.place(0, "answer", None).value == ""
 
 
 # --- tables of other makers ------------------------------------------------------------------------
@@ -287,10 +287,10 @@ def test_findings_name_the_row() -> None:
 def test_tables_of_known_records(records: list[dict[str, Any]], home: str, tmp_path: Path) -> None:
     source = tmp_path / "x.parquet"
     source.write_bytes(packed(records))
-    assert recognise(source.read_bytes(), "x") is ITEMS
+    assert format_of_file(source.read_bytes(), "x") is ITEMS
     reading = clean(source.read_bytes())
     back = convert(source, tmp_path / "back", home)
-    format = item_formats.get(home)
+    format = formats.get(home, ItemFormat)
 
     assert (reading.home, reading.lost) == (home, {})
     again = format.read(back.read_bytes(), "back" + format.suffix, raise_errors)
@@ -394,7 +394,7 @@ def test_any_damage_is_a_finding_or_harmless(at: int, noise: bytes, cut: bool) -
         assert reading is not None or found
         for row in range(len(reading.rows) if reading else 0):
             assert reading is not None
-            reading.locate(row, "answer", None)
+            reading.place(row, "answer", None)
 
 
 GOOD = ITEMS.write(
@@ -469,12 +469,12 @@ def test_templates(shared: Path, tmp_path: Path) -> None:
     for name, to in (("jasco/v0.csv", "jasco-predictions"), ("so-bench/qa.jsonl", "so-bench-predictions"),
                      ("ruenvaqa/test.json", "ruenvaqa-submission")):  # fmt: skip
         out = convert(shared / "data" / name, tmp_path / to, to)
-        reading = item_formats.get(to).read(out.read_bytes(), to, raise_errors)
+        reading = formats.get(to, ItemFormat).read(out.read_bytes(), to, raise_errors)
         assert reading is not None
         rows[to] = list(reading.rows)
         assert {"PRD102"} == set(validate(out).by_rule())
 
-    official = item_formats.get("jasco-predictions").read(
+    official = formats.get("jasco-predictions", ItemFormat).read(
         (shared / "data/jasco/predictions-example.csv").read_bytes(), "x", raise_errors
     )
     assert official is not None

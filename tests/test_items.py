@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from seldio import formats
 from seldio.check.validation import validate
 from seldio.cli import app
 from seldio.conversion.items import convert_items
 from seldio.errors import LossError, UsageError
-from seldio.formats import item_formats
+from seldio.formats import ItemFormat
 from seldio.synth.tree import write_demo
 from seldio.tasks.english import COUNTS
 
@@ -175,18 +176,18 @@ def test_real_questions_have_their_known_faults_only(shared: Path) -> None:
 )
 def test_what_is_written_is_recognised(shared: Path, tmp_path: Path, name: str, to: str, codes: dict[str, int]) -> None:
     out = tmp_path / "out.jsonl"
-    convert_items(shared / "data" / name, out, item_formats.get(to), allow_loss=["all"])
+    convert_items(shared / "data" / name, out, formats.get(to, ItemFormat), allow_loss=["all"])
 
-    found = item_formats.recognise(out.read_bytes(), out.name)
-    assert found is item_formats.get(to)
+    found = formats.format_of_file(out.read_bytes(), out.name)
+    assert found is formats.get(to, ItemFormat)
     assert codes == validate(out).by_rule()
 
 
 def test_what_needs_no_mark_gets_none(tmp_path: Path) -> None:
     record = question(1)
     del record["answer_meta"]
-    convert_items(lines(tmp_path / "qa.jsonl", record), tmp_path / "items", item_formats.get("items"))
-    convert_items(tmp_path / "items", tmp_path / "back", item_formats.get("so-bench"))
+    convert_items(lines(tmp_path / "qa.jsonl", record), tmp_path / "items", formats.get("items", ItemFormat))
+    convert_items(tmp_path / "items", tmp_path / "back", formats.get("so-bench", ItemFormat))
 
     assert record == json.loads((tmp_path / "back").read_text("utf-8"))
 
@@ -251,8 +252,10 @@ def test_jasco_becomes_multiple_choice(tmp_path: Path) -> None:
     head = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
     (tmp_path / "v0.csv").write_text(head + "1,waves,a castle,At sea.,In a castle.,Building a sandcastle.,sandcastle\n")
     with pytest.raises(LossError, match="answer_meta"):
-        convert_items(tmp_path / "v0.csv", tmp_path / "m.json", item_formats.get("mmau"))
-    done = convert_items(tmp_path / "v0.csv", tmp_path / "m.json", item_formats.get("mmau"), allow_loss=["answer_meta"])
+        convert_items(tmp_path / "v0.csv", tmp_path / "m.json", formats.get("mmau", ItemFormat))
+    done = convert_items(
+        tmp_path / "v0.csv", tmp_path / "m.json", formats.get("mmau", ItemFormat), allow_loss=["answer_meta"]
+    )
     assert done.notes == ("options of 1 question made of the answers that jasco holds",)
     record = json.loads((tmp_path / "m.json").read_text())[0]
     assert sorted(record["choices"]) == ["At sea.", "Building a sandcastle.", "In a castle."]
@@ -264,7 +267,7 @@ def test_answers_that_are_the_same_are_no_choice(tmp_path: Path) -> None:
     head = "audio_id,Audio,Speech,Audio-Only Answer,Speech-Only Answer,Correct Answer,Correct Answer Keyword\n"
     (tmp_path / "v0.csv").write_text(head + "1,waves,a castle,Same.,In a castle.,Same.,x\n")
     with pytest.raises(UsageError, match="options is missing in 1 row"):
-        convert_items(tmp_path / "v0.csv", tmp_path / "m.json", item_formats.get("mmau"), allow_loss=["all"])
+        convert_items(tmp_path / "v0.csv", tmp_path / "m.json", formats.get("mmau", ItemFormat), allow_loss=["all"])
 
 
 # --- letters and texts ---------------------------------------------------------------------------------
@@ -298,7 +301,9 @@ def test_ruenvaqa_has_letters_and_mmar_texts(tmp_path: Path) -> None:
         assert json.loads(again.read_text())["data"] == json.loads(made.read_text())["data"]
     for to in ("mmar", "mmau"):
         back, _ = converted(made, to, "back.json")
-        assert ["cow", "no"] == [row.answer for row in item_formats.get(to).read(back.read_bytes(), "b", fail).rows]
+        assert ["cow", "no"] == [
+            row.answer for row in formats.get(to, ItemFormat).read(back.read_bytes(), "b", fail).rows
+        ]
 
 
 def fail(finding: object) -> None:

@@ -18,7 +18,7 @@ from strategies import BOM, ODD_CELLS, REAL, broken_files, event_tables, label_f
 
 from seldio.errors import DataError, InvalidData
 from seldio.findings import Finding, Severity, raise_errors
-from seldio.formats import FORMATS, Format, Reading, TextFile, get, label_csv
+from seldio.formats import LABEL_FORMATS, LabelFormat, LabelReading, TextFile, get, label_csv
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.label_csv import CsvPart, Dialect
 from seldio.rules import CATALOGUE
@@ -28,7 +28,7 @@ CASES = Path(__file__).parent / "cases" / "formats"
 dialects = pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 
 
-def read(dialect: Format, *data: bytes, fast: bool = True) -> tuple[Reading, list[Finding]]:
+def read(dialect: LabelFormat, *data: bytes, fast: bool = True) -> tuple[LabelReading, list[Finding]]:
     """A collecting read; with *fast* off, every file is held against the grammar."""
     found: list[Finding] = []
     files = [text_file(content, f"mix{number:03}.csv") for number, content in enumerate(data, 1)]
@@ -51,16 +51,16 @@ def physical_lines(data: bytes) -> list[str]:
 
 
 #: Formats whose files are text, and can be written by hand.
-TEXT = [format for format in FORMATS if format.suffix != ".parquet"]
+TEXT = [format for format in LABEL_FORMATS if format.suffix != ".parquet"]
 
 
-def examples() -> Iterator[tuple[Format, Path]]:
+def examples() -> Iterator[tuple[LabelFormat, Path]]:
     for format in TEXT:
         yield from ((format, path) for path in sorted((CASES / format.name).glob(f"*{format.suffix}")))
 
 
 @pytest.mark.parametrize("format", TEXT, ids=lambda format: format.name)
-def test_every_format_has_an_example(format: Format) -> None:
+def test_every_format_has_an_example(format: LabelFormat) -> None:
     assert list((CASES / format.name).glob(f"*{format.suffix}")), f"put a small file into {CASES / format.name}"
     assert (CASES / format.name / "rows.jsonl").is_file()
 
@@ -74,7 +74,7 @@ def example(path: Path) -> TextFile:
 
 
 @pytest.mark.parametrize("format", TEXT, ids=lambda format: format.name)
-def test_examples_give_their_rows(format: Format) -> None:
+def test_examples_give_their_rows(format: LabelFormat) -> None:
     found: list[Finding] = []
     paths = sorted((CASES / format.name).glob(f"*{format.suffix}"))
     reading = format.read([example(path) for path in paths], found.append)
@@ -84,7 +84,7 @@ def test_examples_give_their_rows(format: Format) -> None:
 
 
 @pytest.mark.parametrize(("format", "path"), list(examples()), ids=lambda value: getattr(value, "name", None))
-def test_examples_come_back_byte_for_byte(format: Format, path: Path) -> None:
+def test_examples_come_back_byte_for_byte(format: LabelFormat, path: Path) -> None:
     reading = format.read([example(path)], raise_errors)
     assert path.read_bytes() == format.write(reading.table, reading.parts[0].origin)
 
@@ -92,7 +92,7 @@ def test_examples_come_back_byte_for_byte(format: Format, path: Path) -> None:
 # --- the two paths -----------------------------------------------------------------------------------
 
 
-def assert_paths_agree(dialect: Dialect, *data: bytes) -> tuple[Reading, list[Finding]]:
+def assert_paths_agree(dialect: Dialect, *data: bytes) -> tuple[LabelReading, list[Finding]]:
     reading, found = read(dialect, *data)
     slow, reported = read(dialect, *data, fast=False)
     assert reported == found
@@ -570,7 +570,7 @@ def test_writing_is_stable(dialect: Dialect, data: st.DataObject) -> None:
     assume(not dialect.silence or max(map(int, re.findall(rb"^ *-?(\d+),", valid, re.MULTILINE)), default=0) < 1000)
     reading, _ = read(dialect, valid)
     if dialect.kind("distance") == "zero":
-        reading = Reading(
+        reading = LabelReading(
             dialect,
             reading.table.drop_columns(list({"distance"} & set(reading.table.column_names))),
             reading.parts,

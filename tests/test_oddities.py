@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seldio import formats
 from seldio.check.validation import validate
 from seldio.errors import SeldioError
 from seldio.findings import Finding, Severity
-from seldio.formats import item_formats
-from seldio.formats.item_formats import ITEM_FORMATS
+from seldio.formats import ITEM_FORMATS
 from seldio.formats.items import ItemFormat, Row
 from seldio.formats.json_items import JsonItems
 from seldio.formats.qa_json import ITEMS
@@ -173,7 +173,7 @@ def codes(path: Path, format: str | None = None) -> tuple[str, ...]:
 @pytest.mark.parametrize("name", ODDITIES)
 def test_oddity(name: str, tmp_path: Path) -> None:
     oddity = ODDITIES[name]
-    format = item_formats.get(oddity.format)
+    format = formats.get(oddity.format, ItemFormat)
     path = tmp_path / (oddity.name or f"x{format.suffix}")
     path.write_bytes(oddity.text.encode())
     found: list[Finding] = []
@@ -183,7 +183,7 @@ def test_oddity(name: str, tmp_path: Path) -> None:
     rows = list(reading.rows) if reading is not None else []
     assert (oddity.look(rows[0]) if rows else None) == oddity.value
     if rows and reading is not None:
-        assert item_formats.recognise(path.read_bytes(), path.name) is format
+        assert formats.format_of_file(path.read_bytes(), path.name) is format
         assert format.write(rows, reading.origin) == path.read_bytes()
 
 
@@ -280,7 +280,7 @@ def comes_back(format: ItemFormat, data: bytes) -> bool:
     if reading is None or found or not reading.rows:
         return False
     assert format.write(reading.rows, reading.origin) == data or format is RUENVAQA  # it keeps values, not spaces
-    table = item_formats.get(f"{format.holds}-parquet")
+    table = formats.get(f"{format.holds}-parquet", ItemFormat)
     again = table.read(table.write(reading.rows, table.origin_of(reading, found.append)), "x", found.append)
     assert again is not None
     assert again.rows == reading.rows
@@ -365,7 +365,7 @@ def errors(path: Path, text: str, name: str) -> list[str]:
 def test_no_broken_variant_is_clean(tmp_path_factory: pytest.TempPathFactory, case: tuple[str, str], salt: str) -> None:
     name, variant = case
     good, pack = GOOD[name]
-    path = tmp_path_factory.getbasetemp() / f"variant{item_formats.get(name).suffix}"
+    path = tmp_path_factory.getbasetemp() / f"variant{formats.get(name, ItemFormat).suffix}"
 
     assert errors(path, pack(salted(good, salt)), name) == []
     assert errors(path, variants(name)[variant](salt), name)
@@ -374,7 +374,7 @@ def test_no_broken_variant_is_clean(tmp_path_factory: pytest.TempPathFactory, ca
 @pytest.mark.parametrize(("name", "variant"), CASES)
 def test_each_broken_variant(name: str, variant: str, tmp_path: Path) -> None:
     good, pack = GOOD[name]
-    path = tmp_path / f"x{item_formats.get(name).suffix}"
+    path = tmp_path / f"x{formats.get(name, ItemFormat).suffix}"
 
     assert errors(path, pack(good), name) == []
     assert errors(path, variants(name)[variant](""), name)
@@ -385,7 +385,7 @@ def test_two_records_with_one_id(name: str, tmp_path: Path) -> None:
     good, pack = GOOD[name]
     twice = line(good, good) if pack is line else pack("@@").replace('"@@"', f"{line(good)}, {line(good)}")
 
-    assert errors(tmp_path / f"x{item_formats.get(name).suffix}", twice, name)
+    assert errors(tmp_path / f"x{formats.get(name, ItemFormat).suffix}", twice, name)
 
 
 def test_broken_tables(tmp_path: Path) -> None:

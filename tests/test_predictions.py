@@ -22,7 +22,7 @@ from seldio.check.validation import examine, validate
 from seldio.cli import app
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding
-from seldio.formats.item_formats import get
+from seldio.formats import ItemFormat, get
 from seldio.formats.qa_csv import INSTRUCTIONS, Jasco, JascoPredictions, expand
 from seldio.rules import CATALOGUE
 from seldio.rules.predictions import ItemReference
@@ -171,7 +171,7 @@ def jasco(folder: Path, change: Callable[[list[list[str]]], object]) -> list[Fin
     asked = [
         Item.model_validate({"id": str(n), "answer": f"They do {n}.", "extra": {"Audio": f"sound {n}"}}) for n in (1, 2)
     ]
-    questions, predictions = get("jasco"), get("jasco-predictions")
+    questions, predictions = get("jasco", ItemFormat), get("jasco-predictions", ItemFormat)
     assert isinstance(questions, Jasco)
     assert isinstance(predictions, JascoPredictions)
     (folder / "v0.csv").write_bytes(questions.write(asked))

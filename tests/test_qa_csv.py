@@ -119,20 +119,20 @@ def test_places_in_the_real_file(jasco: Path) -> None:
     lines = data.decode().splitlines()
     for number, row in enumerate(reading.rows):
         for field in ("id", "answer", "answer_meta", "Audio", "Speech"):
-            place = reading.locate(number, field, None)
+            place = reading.place(number, field, None)
             assert (number + 2, lines[number + 1]) == (place.line, place.excerpt)
             assert place.excerpt[place.column - 1 : place.end_column - 1] == place.value
-        assert row.id == reading.locate(number, "audio", 0).value
+        assert row.id == reading.place(number, "audio", 0).value
         assert (
             lines[number + 1]
-            == reading.locate(number, "question", None).value
-            == reading.locate(number, None, None).value
+            == reading.place(number, "question", None).value
+            == reading.place(number, None, None).value
         )
 
 
 def test_the_place_of_a_keyword() -> None:
     reading = clean(JASCO, f'{HEADER}\n1,a,b,c,d,e,",movie ,TV ""show"""\n2,a,b,c,d,e,one\n')
-    found = [reading.locate(row, "answer_meta", number) for row, number in ((0, 0), (0, 1), (0, 2), (1, 0))]
+    found = [reading.place(row, "answer_meta", number) for row, number in ((0, 0), (0, 1), (0, 2), (1, 0))]
     assert [(2, 15, 20), (2, 22, 33), (2, 14, 33), (3, 13, 16)] == [(at.line, at.column, at.end_column) for at in found]
 
 
@@ -312,7 +312,7 @@ def test_good_rows_beside_bad_ones_are_read() -> None:
     reading, found = read(JASCO, f"{HEADER}\n1,2,3\n2,2,3,4,5,6,7\n,2,3,4,5,6,7\n4,2,3,4,5,6,7\n")
     assert reading is not None
     assert (["2", "4"], 2) == ([row.id for row in reading.rows], len(found))
-    assert [3, 5] == [reading.locate(number, "id", None).line for number in range(2)]
+    assert [3, 5] == [reading.place(number, "id", None).line for number in range(2)]
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_no_exception_for_any_bytes(data: bytes) -> None:
         assert reading is not None or found
         for number in range(len(reading.rows) if reading is not None else 0):
             assert reading is not None
-            reading.locate(number, "id", None)
+            reading.place(number, "id", None)
         if reading is not None and not found:
             assert data == format.write(reading.rows, reading.origin)
 

@@ -361,14 +361,14 @@ def test_places_of_fields() -> None:
     data = b"5\n" + line(MC) + line(MC)
     reading, _ = look(MMAR, data)
     assert reading is not None
-    assert (reading.locate(1, "options", 1).line, reading.locate(1, "options", 1).value) == (3, '"right"')
-    assert reading.locate(0, "audio", 0).value == '"a.wav"'
-    assert reading.locate(0, "language", None).column == 1
+    assert (reading.place(1, "options", 1).line, reading.place(1, "options", 1).value) == (3, '"right"')
+    assert reading.place(0, "audio", 0).value == '"a.wav"'
+    assert reading.place(0, "language", None).column == 1
     assert reading.finding(CATALOGUE["QAI101"], 0, "answer", "x").value == '"left"'
     reading, _ = look(SO_BENCH, DOCUMENTS["records"].encode(), "x.json")
     assert reading is not None
-    assert reading.locate(1, "answer_meta", None).line > reading.locate(0, "answer_meta", None).line
-    assert reading.locate(1, None, None).line == 17
+    assert reading.place(1, "answer_meta", None).line > reading.place(0, "answer_meta", None).line
+    assert reading.place(1, None, None).line == 17
 
 
 def test_formats_are_told_apart_by_content() -> None:
@@ -463,7 +463,7 @@ def test_any_bytes(noise: bytes, at: int, path: str, format: JsonItems) -> None:
         assert reading is not None or found
         for row in range(len(reading.rows) if reading else 0):
             assert reading is not None
-            reading.locate(row, "answer", None)
+            reading.place(row, "answer", None)
 
 
 def test_halves_of_surrogates_are_not_written() -> None:

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seldio import formats
 from seldio.conversion.items import convert_items
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Finding, Rule, Severity, raise_errors
-from seldio.formats import item_formats
+from seldio.formats import ItemFormat
 from seldio.formats.items import ItemReading
 from seldio.formats.ruenvaqa import FORMATS, RUENVAQA, SUBMISSION, RuEnvAqa, instructions_of, submission_zip, template
 from seldio.rules import CATALOGUE, findings, mera
@@ -76,7 +77,7 @@ def test_real_files_come_back(shared: Path, name: str) -> None:
     assert (item.task, item.dataset) == ("Audio scene classification", "CLOTHO-AQA")
     assert item.options == ["в аэропорту", "на причале", "на железнодорожном вокзале", "на автобусном вокзале"]
     assert item.extra == {"meta": {"categories": {"knowledge": "common"}}}
-    place = reading.locate(0, "options", 2)
+    place = reading.place(0, "options", 2)
     assert place.value == '"на железнодорожном вокзале"'
     assert data.decode().split("\n")[place.line - 1][place.column - 1 : place.end_column - 1] == place.value
     assert RUENVAQA.likes(data, name) > 0.9 > SUBMISSION.likes(data, name)
@@ -320,7 +321,7 @@ def test_a_submission_called_zip_is_one(tmp_path: Path) -> None:
         rows = json.loads(archive.read("ruEnvAQA.json"))["data"]["test"]
     assert [row["meta"]["id"] for row in rows] == [1, 2]
     with pytest.raises(UsageError, match="written as one file, not as an archive"):
-        convert_items(questions, tmp_path / "items.zip", item_formats.get("items"))
+        convert_items(questions, tmp_path / "items.zip", formats.get("items", ItemFormat))
 
 
 def test_packages() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seldio.errors import UnknownFormat, UsageError
-from seldio.formats import FORMATS, TextFile, get
+from seldio.formats import LABEL_FORMATS, TextFile, get
 from seldio.formats.base import Role
 from seldio.formats.detect import Wanted, choose_layout, detect, offered, years
 from seldio.reports.tables import Notice, ScoreReport
@@ -130,7 +130,7 @@ def test_what_is_offered_where_nothing_decides() -> None:
 
 
 def test_years_of_layouts() -> None:
-    found = {format.name: years(format) for format in FORMATS}
+    found = {format.name: years(format) for format in LABEL_FORMATS}
     assert found["dcase2023-submission"] == (2022, 2023)
     assert found["spatialscaper"] == ()  # of no challenge
     assert all(2019 <= year <= 2030 for each in found.values() for year in each)
@@ -194,4 +194,4 @@ def test_every_profile_has_years() -> None:
     from seldio.scores.seld.profiles import PROFILES
 
     assert all(profile.years for profile in PROFILES)
-    assert get("starss23") in FORMATS
+    assert get("starss23") in LABEL_FORMATS

@@ -15,8 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 import seldio
+from seldio import formats
 from seldio.cli import app
-from seldio.formats import item_formats
+from seldio.formats import ItemFormat
 from seldio.formats.qa_csv import INSTRUCTIONS
 from seldio.schema.qa import Item, Prediction
 
@@ -108,7 +109,7 @@ def test_profiles_are_listed() -> None:
 
 
 def write(path: Path, format: str, rows: list[Any]) -> Path:
-    path.write_bytes(item_formats.get(format).write(rows))
+    path.write_bytes(formats.get(format, ItemFormat).write(rows))
     return path
 
 

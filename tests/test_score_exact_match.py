@@ -13,11 +13,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from seldio import formats
 from seldio.answers.letters import letter_of
 from seldio.answers.matching import after_answer_word, exact_match, passing, same_text, string_match
 from seldio.errors import DataError
 from seldio.findings import raise_errors
-from seldio.formats import item_formats
 from seldio.reports.tables import ScoreReport
 from seldio.schema.qa import Item, Prediction
 from seldio.scores import multiple_choice, ruenvaqa
@@ -199,7 +199,7 @@ def test_groups() -> None:
 
 def test_real_records(shared: Path) -> None:
     data = (shared / "data/ruenvaqa/records.jsonl").read_bytes()
-    format = item_formats.recognise(data, "records.jsonl")
+    format = formats.format_of_file(data, "records.jsonl")
     assert format is not None
     reading = format.read(data, "records.jsonl", raise_errors)
     assert reading is not None
@@ -316,7 +316,7 @@ def test_nothing_predicted_is_not_defined() -> None:
 
 def test_mmau(shared: Path) -> None:
     data = (shared / "data/mmau/mmau-test-mini.json").read_bytes()
-    format = item_formats.recognise(data, "mmau-test-mini.json")
+    format = formats.format_of_file(data, "mmau-test-mini.json")
     assert format is not None
     reading = format.read(data, "mmau-test-mini.json", raise_errors)
     assert reading is not None

@@ -24,6 +24,7 @@ from typer.testing import CliRunner
 from videos import make as make_video
 
 import seldio
+from seldio import formats
 from seldio.check.description import describe
 from seldio.check.validation import validate
 from seldio.cli import app
@@ -32,7 +33,7 @@ from seldio.errors import InvalidData, UsageError
 from seldio.files import DEFAULTS, Limits, Source, open_source
 from seldio.files.parquet_files import places
 from seldio.findings import Finding, raise_errors
-from seldio.formats import item_formats
+from seldio.formats import ItemFormat
 from seldio.schema.qa import Item
 
 KINDS = ("parquet", "webdataset", "audiofolder", "videofolder")
@@ -550,7 +551,7 @@ def tables(root: Path, tmp_path: Path) -> Path:
     folder.mkdir()
     seldio.write(seldio.read(root / "metadata_dev", format="starss23"), folder / "labels.parquet", "parquet")
     rows = [Item.model_validate(question) for question in data.QUESTIONS]
-    (folder / "questions.parquet").write_bytes(item_formats.get("items-parquet").write(rows))
+    (folder / "questions.parquet").write_bytes(formats.get("items-parquet", ItemFormat).write(rows))
     pq.write_table(pa.table({"feature": [1.0, 2.0]}), folder / "features.parquet")
     return folder
 

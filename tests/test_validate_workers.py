@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from seldio import formats
 from seldio.check.validation import examine, validate
 from seldio.engines import running
 from seldio.findings import Finding
-from seldio.formats import item_formats
+from seldio.formats import ItemFormat
 from seldio.schema.qa import Item
 from seldio.synth import CLIPS
 from seldio.synth.tree import write_tree
@@ -38,7 +39,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     labels[0].write_bytes(labels[0].read_bytes() + b"3,99,0,10,10,200\n")
     for name in ("a", "b"):
         rows = [Item.model_validate(QUESTION)] * 2
-        (top / f"{name}.jsonl").write_bytes(item_formats.get("items").write(rows))
+        (top / f"{name}.jsonl").write_bytes(formats.get("items", ItemFormat).write(rows))
     return top
 
 

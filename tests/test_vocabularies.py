@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seldio.errors import UsageError
-from seldio.formats import FORMATS
+from seldio.formats import LABEL_FORMATS
 from seldio.vocabularies import names, spelling, vocabulary
 
 #: By hand from the baselines' ``unique_classes``.
@@ -44,14 +44,14 @@ def test_no_spelling_means_two_classes(name: str) -> None:
 
 
 def test_every_format_has_a_vocabulary() -> None:
-    for format in FORMATS:
+    for format in LABEL_FORMATS:
         for name in (format.vocabulary, *format.alias_vocabularies.values()):
             assert name in names()
         assert set(format.alias_vocabularies) <= set(format.aliases)
 
 
 def test_no_two_formats_share_a_name() -> None:
-    every = [name for format in FORMATS for name in (format.name, *format.aliases)]
+    every = [name for format in LABEL_FORMATS for name in (format.name, *format.aliases)]
     assert len(set(every)) == len(every)
 
 

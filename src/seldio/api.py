@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from seldio.check.settings import Settings
     from seldio.conversion.report import Conversion
     from seldio.files import Source
-    from seldio.formats import Format
+    from seldio.formats import LabelFormat
     from seldio.reports.tables import ScoreReport
     from seldio.viewer.page import Page
 
@@ -60,11 +60,12 @@ def read(path: Path, *, format: str | None = None, force: bool = False) -> pa.Ta
         UsageError: nothing has that name, or the files have several layouts.
         SeldioError: the disk fails.
     """
+    from seldio import formats
     from seldio.conversion.inputs import read_single
     from seldio.conversion.items import read_item_table
-    from seldio.formats import item_formats
+    from seldio.formats import ItemFormat
 
-    if format is not None and (named := item_formats.named(format)) is not None:
+    if format is not None and (named := formats.named(format, ItemFormat)) is not None:
         return read_item_table(path, named)
     try:
         found = read_single(path, format)
@@ -277,9 +278,9 @@ def _settings(
 def convert(
     path: Path | Source,
     out: Path | BinaryIO,
-    target: Format | str,
+    target: LabelFormat | str,
     *,
-    format: Format | str | None = None,
+    format: LabelFormat | str | None = None,
     allow_loss: Collection[str] = (),
     fill: Mapping[str, Any] = NOTHING,
     force: bool = False,
@@ -474,15 +475,16 @@ def score(
 
 def _are_answers(predictions: Path, profile: str | None, format: str | None) -> bool:
     """Whether *predictions* are answers to questions, as the profile, the format or the content says."""
+    from seldio import formats
     from seldio.conversion.items import held_items
     from seldio.files import open_source
-    from seldio.formats import item_formats
+    from seldio.formats import ItemFormat
     from seldio.scores.answers import PROFILES
 
     if profile is not None:
         return profile in PROFILES
     if format is not None:
-        return item_formats.named(format) is not None
+        return formats.named(format, ItemFormat) is not None
     with open_source(predictions, raise_errors) as source:
         return held_items(source) is not None
 

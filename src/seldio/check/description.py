@@ -13,7 +13,7 @@ from seldio.check.labels import LabelGroup
 from seldio.check.validation import Examined, examine
 from seldio.errors import SeldioError
 from seldio.files.entries import plain_file
-from seldio.formats import Format
+from seldio.formats import Format, LabelFormat
 from seldio.formats.base import UNITS
 from seldio.formats.items import ItemFormat
 from seldio.formats.label_csv import Dialect
@@ -210,9 +210,9 @@ def _level(decibels: float | None) -> str:
 # --- formats ---------------------------------------------------------------------------------------
 
 
-def format_record(format: Format | ItemFormat) -> dict[str, Any]:
+def format_record(format: Format) -> dict[str, Any]:
     """A format for json."""
-    if isinstance(format, ItemFormat):
+    if not isinstance(format, LabelFormat):
         return {
             "name": format.name,
             "aliases": list(format.aliases),
@@ -242,11 +242,11 @@ def format_record(format: Format | ItemFormat) -> dict[str, Any]:
     }
 
 
-def format_page(format: Format | ItemFormat) -> str:
+def format_page(format: Format) -> str:
     """A format for people."""
     from seldio.schema.events import COLUMNS
 
-    if isinstance(format, ItemFormat):
+    if not isinstance(format, LabelFormat):
         return _item_format_page(format)
     record = format_record(format)
     lines = [f"{format.name}  {format.title}", ""]
@@ -265,7 +265,7 @@ def format_page(format: Format | ItemFormat) -> str:
     return "\n".join([*lines, "", format.note])
 
 
-def _item_format_page(format: ItemFormat) -> str:
+def _item_format_page(format: Format) -> str:
     lines = [f"{format.name}  {format.title}", "", f"holds       {format.holds}"]
     lines.append(f"carries     {', '.join(format.carries)}")
     model = Item if format.holds == "items" else Prediction

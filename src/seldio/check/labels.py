@@ -18,7 +18,7 @@ import pyarrow as pa
 from seldio import rules
 from seldio.check.facts import LabelFacts
 from seldio.findings import Finding, Rule, raise_errors
-from seldio.formats import FORMATS, Format, Reading, TextFile, get
+from seldio.formats import LABEL_FORMATS, LabelFormat, LabelReading, TextFile, get
 from seldio.formats.base import FileRows, Ints, Place
 from seldio.formats.parts import Part, evidence
 from seldio.formats.recognise import Recognised, in_utf8
@@ -54,7 +54,7 @@ class RowFinding(NamedTuple):
 class CheckedLabels(NamedTuple):
     """The labels of one layout in a part."""
 
-    format: str | Format  # the layout, by its name where it has one that is known
+    format: str | LabelFormat  # the layout, by its name where it has one that is known
     named: bool
     evidence: str
     table: str  # the file that it is, where that is a table of many clips
@@ -62,7 +62,7 @@ class CheckedLabels(NamedTuple):
     numbers: FileNumbers
     findings: tuple[RowFinding, ...]
     kept: bytes  # some columns of the rows, as a stream of Arrow
-    reading: Reading | None = None  # all of them, where whoever asks wants to keep them
+    reading: LabelReading | None = None  # all of them, where whoever asks wants to keep them
     facts: LabelFacts | None = None  # counts of the rows, where whoever asks wants them
 
     def thin(self) -> CheckedLabels:
@@ -72,7 +72,7 @@ class CheckedLabels(NamedTuple):
 
 def checked(
     one: Recognised, columns: Collection[str] | None, *, keep: bool = False,
-    chosen: Sequence[Rule] = rules.rules_for(Labels), format: Format | None = None,
+    chosen: Sequence[Rule] = rules.rules_for(Labels), format: LabelFormat | None = None,
 ) -> CheckedLabels:  # fmt: skip
     """Run the rules for rows over labels that were read.
 
@@ -101,7 +101,7 @@ def checked(
         blank = not part.file.data.strip()
         files.append(CheckedFile(path, place, part.origin, part.first, part.rows, part.readable, blank))
     table = files[0].path if one.reading.format.role == "table" and files else ""
-    layout = next((format.name for format in FORMATS if format == reading.format), reading.format)
+    layout = next((format.name for format in LABEL_FORMATS if format == reading.format), reading.format)
     return CheckedLabels(
         layout, one.named, one.evidence, table, tuple(files), FileNumbers.of(labels), tuple(found),
         b"" if keep else _stream(reading.table, columns), reading if keep else None,
@@ -128,12 +128,12 @@ def _stream(table: pa.Table, columns: Collection[str] | None) -> bytes:
 class _Elsewhere(FileRows):
     """The rows of a clip as part of a larger reading; where they stand is asked of the reading that they are in."""
 
-    def __init__(self, file: TextFile, own: CheckedFile, first: int, found: Callable[[], Reading]) -> None:
+    def __init__(self, file: TextFile, own: CheckedFile, first: int, found: Callable[[], LabelReading]) -> None:
         super().__init__(file, own.origin)
         self.first, self.rows, self.readable = first, own.rows, own.readable
         self._within, self._found = own.within, found
 
-    def found(self) -> tuple[Reading, FileRows]:
+    def found(self) -> tuple[LabelReading, FileRows]:
         """The reading that they are in, and their part of it."""
         reading = self._found()
         return reading, [part for part in reading.parts if part.file.path == self.file.path][self._within]
@@ -151,10 +151,10 @@ class _Again:
     """Reads files again, and keeps the last one; the whole part where many of its files are wanted."""
 
     def __init__(self) -> None:
-        self._last: tuple[Part | None, int | None, Reading | None] = (None, None, None)
+        self._last: tuple[Part | None, int | None, LabelReading | None] = (None, None, None)
         self._wanted: tuple[Part | None, set[int]] = (None, set())
 
-    def reading(self, part: Part, number: int) -> Reading:
+    def reading(self, part: Part, number: int) -> LabelReading:
         """The reading that the rows of a file are in."""
         last, only, reading = self._last
         if last is part and only in (None, number) and reading is not None:
@@ -188,17 +188,17 @@ class LabelGroup:
         """The labels of all parts by layout; each table of many clips stands alone."""
         sets: dict[object, LabelGroup] = {}
         for part, one in found:
-            format = one.format if isinstance(one.format, Format) else get(one.format)
+            format = one.format if isinstance(one.format, LabelFormat) else get(one.format)
             into = sets.setdefault((format.name, format.vocabulary, one.table), LabelGroup([], []))
             into.parts.append(part)
             into.rows.append(one)
         return list(sets.values())
 
     @property
-    def format(self) -> Format:
+    def format(self) -> LabelFormat:
         """The layout."""
         format = self.rows[0].format
-        return format if isinstance(format, Format) else get(format)
+        return format if isinstance(format, LabelFormat) else get(format)
 
     @property
     def named(self) -> bool:
@@ -227,7 +227,7 @@ class LabelGroup:
         return next((one.evidence for one in self.rows if one.evidence), "")
 
     @cached_property
-    def reading(self) -> Reading:
+    def reading(self) -> LabelReading:
         """The labels as one reading, with the columns that were kept; places are looked up in the files."""
         if len(self.rows) == 1 and self.rows[0].reading is not None:
             return self.rows[0].reading
@@ -245,7 +245,7 @@ class LabelGroup:
                     found = partial(self._again.reading, part, place)
                 parts.append(_Elsewhere(text, file, before + file.first, found))
             before += sum(file.rows for file in one.files)
-        return Reading(self.format, pa.concat_tables(tables, promote_options="default"), parts)
+        return LabelReading(self.format, pa.concat_tables(tables, promote_options="default"), parts)
 
     def findings(self, lengths: Mapping[str, int]) -> list[RowFinding]:
         """What is wrong with these labels, all of them considered; files are counted through all parts.
@@ -277,7 +277,7 @@ class LabelGroup:
             yield from (found._replace(file=found.file + before) for found in one.findings)
             before += len(one.numbers.columns["rows"])
 
-    def _profile(self, reading: Reading, filled: Sequence[FileRows], lengths: Mapping[str, int]) -> Profile:
+    def _profile(self, reading: LabelReading, filled: Sequence[FileRows], lengths: Mapping[str, int]) -> Profile:
         def texts() -> list[TextFile]:
             if len(self.rows) == 1 and self.rows[0].reading is not None:
                 return [part.file for part in filled]

@@ -6,13 +6,14 @@ import math
 import posixpath
 import re
 
+from seldio import formats
 from seldio.clock import HOP
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source, open_source, read_entries
 from seldio.findings import raise_errors
-from seldio.formats import TextFile, item_formats
+from seldio.formats import TextFile
 from seldio.formats.datasets import COUNTED, clip_range, expected_clips
-from seldio.formats.items import ItemReading
+from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.mera import id_value
 from seldio.formats.recognise import read_files
 from seldio.rules.collection import Reference
@@ -65,8 +66,8 @@ def _questions(source: Source) -> ItemReference | None:
         if entry.name.lower().endswith(_AUDIO):
             return None
         data = entry.read()
-        format = item_formats.recognise(data, entry.name)
-        if format is None:
+        format = formats.format_of_file(data, entry.name)
+        if not isinstance(format, ItemFormat):
             return None
         reading = format.read(data, entry.path, raise_errors)
         items = [row for row in (reading.rows if reading is not None else ()) if isinstance(row, Item)]
@@ -96,7 +97,8 @@ def _tasks(source: Source) -> ItemReference | None:
         gold, name = gold_of(data), _clip(entry.name)
         if gold is None:
             return None
-        if name == RUENVAQA and (format := item_formats.recognise(data, entry.name)) and format.holds == "items":
+        format = formats.format_of_file(data, entry.name) if name == RUENVAQA else None
+        if isinstance(format, ItemFormat) and format.holds == "items":
             questions = format.read(data, entry.path, raise_errors)
         tasks[name] = gold
     return ItemReference(source.path, questions, tasks)

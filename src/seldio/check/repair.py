@@ -20,7 +20,7 @@ import numpy as np
 from seldio import geometry
 from seldio.check.validation import Examined
 from seldio.files import many_files, write_bytes
-from seldio.formats import Format, TextFile, cells, diagnosis
+from seldio.formats import LabelFormat, TextFile, cells, diagnosis
 from seldio.formats.detect import MARGIN, detect, means_the_same
 from seldio.formats.label_csv import Dialect
 from seldio.rules import CATALOGUE
@@ -239,7 +239,7 @@ def _moved(before: Sequence[Examined], after: Sequence[Examined]) -> set[str]:
     }  # fmt: skip
 
 
-def _layouts(examined: Sequence[Examined]) -> dict[str, Format]:
+def _layouts(examined: Sequence[Examined]) -> dict[str, LabelFormat]:
     return {path: labels.format for one in examined for labels in one.labels for path in labels.places}
 
 

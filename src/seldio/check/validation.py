@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 
-from seldio import rules
+from seldio import formats, rules
 from seldio.check.items import CheckedItems, ItemCheck, check_kind, item_findings
 from seldio.check.labels import CheckedLabels, LabelCheck, LabelGroup
 from seldio.check.mera import submission_findings, submission_of
@@ -23,7 +23,7 @@ from seldio.engines import each
 from seldio.files import Entry, Source
 from seldio.files.sources import Lookup, reopened
 from seldio.findings import RECORDS_SINGLY, Finding, Report, Sink, gathered
-from seldio.formats import item_formats
+from seldio.formats import ItemFormat
 from seldio.formats.items import ItemReading
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.parts import Part, parts
@@ -108,7 +108,7 @@ def examine(
         facts: count what is in the rows.
     """
     found: list[Finding] = []
-    asked = item_formats.named(format) if format is not None else None
+    asked = formats.named(format, ItemFormat) if format is not None else None
     clips = reference if isinstance(reference, Reference) else None
     with reopened(path, found.append) as source:
         package = systems(Collection.of(source, (), reference)) if is_package(source.entries) else None

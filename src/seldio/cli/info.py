@@ -12,8 +12,6 @@ from seldio.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from seldio.findings import Rule
-    from seldio.formats import Format
-    from seldio.formats.items import ItemFormat
 
 
 @guarded
@@ -39,10 +37,10 @@ def formats(
 ) -> ExitCode:
     """List the formats, or explain one: columns, units, what it carries and what it cannot."""
     from seldio.check.description import format_page, format_record
-    from seldio.formats import FORMATS, get, item_formats
+    from seldio.formats import FORMATS, Format, get, named
 
-    asked = item_formats.named(name) or get(name) if name else None
-    chosen: list[Format | ItemFormat] = [*FORMATS, *item_formats.ITEM_FORMATS] if asked is None else [asked]
+    asked = named(name, Format) or get(name) if name else None
+    chosen = FORMATS if asked is None else (asked,)
     if json:
         print_json([format_record(format) for format in chosen])
     elif asked is not None:

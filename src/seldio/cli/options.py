@@ -62,11 +62,9 @@ SCHEMA_NAMES = ("clip", "event", "item", "prediction", "report")
 
 def complete_formats(incomplete: str) -> Iterator[tuple[str, str]]:
     """The formats of labels and of questions that begin so, with their titles."""
-    from seldio.formats import FORMATS, Format, item_formats
-    from seldio.formats.items import ItemFormat
+    from seldio.formats import FORMATS
 
-    every: list[Format | ItemFormat] = [*FORMATS, *item_formats.ITEM_FORMATS]
-    for format in every:
+    for format in FORMATS:
         yield from ((name, format.title) for name in (format.name, *format.aliases) if name.startswith(incomplete))
 
 

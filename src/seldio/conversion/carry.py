@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from seldio import geometry
 from seldio.conversion.frames import class_keys, has, with_column, with_times
 from seldio.errors import DataError, UsageError
-from seldio.formats import Format
+from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import JsonFormat, clip_name
 from seldio.formats.label_csv import Dialect
 from seldio.rules.labels import FARTHEST
@@ -32,7 +32,7 @@ FILLABLE = ("class_id", "source", "azimuth", "elevation", "distance", "onscreen"
 _UNITS = {"azimuth": "degrees", "elevation": "degrees", "distance": "metres"}
 
 
-def folds(source: Format, target: Format) -> bool:
+def folds(source: LabelFormat, target: LabelFormat) -> bool:
     """Whether azimuths are folded on the way; those of a folded layout stay what they are."""
     return isinstance(target, Dialect) and target.folded and not (isinstance(source, Dialect) and source.folded)
 
@@ -59,7 +59,7 @@ def _completed(table: pa.Table, field: str, values: Any) -> pa.Table:
     return with_column(table, field, pc.coalesce(table[field], known) if field in table.column_names else known)
 
 
-def filled(table: pa.Table, target: Format, fill: Mapping[str, Any]) -> pa.Table:
+def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.Table:
     """*table* with the values of *fill* wherever a field is unknown and does not follow from others.
 
     Raises:
@@ -110,7 +110,7 @@ class Classes:
     foreign: Mapping[str, int]  # rows of each class that it can hold by its name alone
 
 
-def classes(table: pa.Table, source: Format, target: Format) -> Classes:
+def classes(table: pa.Table, source: LabelFormat, target: LabelFormat) -> Classes:
     """Find the classes of *table*, which has a number or name for each row, in *target*'s list."""
     theirs, ours = vocabulary(source.vocabulary), vocabulary(target.vocabulary)
     keys, rows = class_keys(table)
@@ -144,7 +144,7 @@ def _class(
     return found, name if same else None
 
 
-def with_classes(table: pa.Table, source: Format, target: Format) -> pa.Table:
+def with_classes(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Table:
     """*table* with the class numbers of *target*, without the rows whose class it does not have."""
     if not (has(table, "class_id") or has(table, "class_name")):
         return table
@@ -160,7 +160,7 @@ def with_classes(table: pa.Table, source: Format, target: Format) -> pa.Table:
 # --- columns and files -----------------------------------------------------------------------------
 
 
-def carried(table: pa.Table, source: Format, target: Format) -> pa.Table:
+def carried(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Table:
     """*table* as *target* holds it; its origin names the target's files.
 
     Raises:
@@ -190,7 +190,7 @@ def _check_sizes(table: pa.Table, target: Dialect) -> None:
                 raise DataError(f"{field} goes up to {most:g}: {target.name} has whole numbers of nine digits")
 
 
-def _origin(origin: Origin, source: Format, target: Format, label: bool) -> Origin:
+def _origin(origin: Origin, source: LabelFormat, target: LabelFormat, label: bool) -> Origin:
     """Format, class list and files of the target; *label*: the rows are labels and no system's output."""
     if target.role == "table":
         return origin if origin.format else dataclasses.replace(origin, vocabulary=source.vocabulary)
@@ -200,7 +200,7 @@ def _origin(origin: Origin, source: Format, target: Format, label: bool) -> Orig
     return Origin(target.name, target.vocabulary, files)
 
 
-def _file(file: ClipFile, target: Format, label: bool) -> ClipFile:
+def _file(file: ClipFile, target: LabelFormat, label: bool) -> ClipFile:
     """The file that takes the rows of *file*: its name, but for what the target adds to names."""
     folder, base = posixpath.split(file.name)
     stem = clip_name(base) if base.endswith(".json") else base.rpartition(".")[0] or base

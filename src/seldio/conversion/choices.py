@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seldio import formats
 from seldio.errors import UsageError
-from seldio.formats import item_formats
 from seldio.formats.items import Answers, ItemFormat, ItemReading
 from seldio.schema.qa import Item
 from seldio.text import clipped, listed, plural
@@ -29,7 +29,7 @@ class RightAnswers:
     """
 
     def __init__(self, reading: ItemReading, target: ItemFormat) -> None:
-        home = item_formats.named(reading.home) or reading.format
+        home = formats.named(reading.home, ItemFormat) or reading.format
         self.source, self.kind, self.target = reading.format.name, home.answers, target
         self.other = target.holds == "items" and target.name not in (reading.format.name, home.name)
         self.rows = self.changed = 0

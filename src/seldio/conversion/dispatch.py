@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+from seldio import formats
 from seldio.conversion.items import convert_items, held_items
 from seldio.conversion.labels import convert_source
 from seldio.conversion.questions import QuestionOptions, make_questions
@@ -15,7 +16,7 @@ from seldio.errors import UsageError
 from seldio.files import Source, open_source
 from seldio.files.sources import is_remote
 from seldio.findings import raise_errors
-from seldio.formats import Format, get, item_formats
+from seldio.formats import ItemFormat, LabelFormat, get
 from seldio.formats.datasets import of_dialect
 from seldio.text import printable
 
@@ -29,8 +30,8 @@ FAMILIES = ("starss",)
 def convert_any(
     path: Place | Source,
     out: Place | BinaryIO,
-    to: Format | str,
-    format: Format | str | None,
+    to: LabelFormat | str,
+    format: LabelFormat | str | None,
     allow_loss: Collection[str],
     fill: Mapping[str, float],
     options: QuestionOptions,
@@ -43,7 +44,7 @@ def convert_any(
     if isinstance(path, str):
         path, told = resolved(path)
         format = told if format is None else format
-    if isinstance(path, Source) or isinstance(to, Format) or isinstance(format, Format):
+    if isinstance(path, Source) or isinstance(to, LabelFormat) or isinstance(format, LabelFormat):
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
     if to in ("foa", "mic"):
         from seldio.conversion.recordings import convert_array
@@ -55,15 +56,15 @@ def convert_any(
         from seldio.data.exporting import convert_stored
 
         return convert_stored(path, out, to, format, options.force)
-    if item_formats.named(to) is None and to != item_formats.PARQUET:
+    if formats.named(to, ItemFormat) is None and to != formats.PARQUET.name:
         return convert_source(path, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)
-    given = item_formats.named(format) if format is not None else None
+    given = formats.named(format, ItemFormat) if format is not None else None
     with open_source(path, raise_errors) as source:
         several = not source.single
-        labels = several and to == item_formats.PARQUET  # the table of many files is one of labels
-        unclear = format in (None, item_formats.PARQUET) and not labels
+        labels = several and to == formats.PARQUET.name  # the table of many files is one of labels
+        unclear = format in (None, formats.PARQUET.name) and not labels
         held = held_items(_without(source, out)) if unclear else given
-        target = item_formats.meant(to, held)
+        target = formats.meant(to, held)
         again: Place | Source = source if os.fspath(path) == "-" else path
         if target is None:
             return convert_source(again, out, to, format=format, allow_loss=allow_loss, fill=fill, force=options.force)

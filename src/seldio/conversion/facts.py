@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from seldio.conversion.carry import classes, filled, folds
 from seldio.conversion.frames import are_events, frames_of, grouped, has, rescaled, takes_events, with_times
-from seldio.formats import Format
+from seldio.formats import LabelFormat
 from seldio.formats.dcase_json import points
 from seldio.formats.label_csv import Dialect
 from seldio.schema.events import clip_codes, origin_of
@@ -94,7 +94,7 @@ class Facts:
                 self.name(what, name, rows)
 
 
-def measured(table: pa.Table, source: Format, target: Format, fill: Mapping[str, Any]) -> Facts:
+def measured(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Mapping[str, Any]) -> Facts:
     """The facts about *table* that matter when it goes from *source* to *target*.
 
     Facts of tables with different clips and one layout add up to those of all their rows together.
@@ -127,7 +127,7 @@ def measured(table: pa.Table, source: Format, target: Format, fill: Mapping[str,
     return found
 
 
-def complete(facts: Facts, target: Format) -> bool:
+def complete(facts: Facts, target: LabelFormat) -> bool:
     """Whether every row has a time and a class, as *target* needs them: without, nothing else can be worked out."""
     timed = not set(TIMES) & set(target.needs) or not untimed(facts.table)
     return timed and not ("class_id" in target.carries and facts.counts["unclassed"])
@@ -147,7 +147,7 @@ def _unclassed(table: pa.Table) -> int:
 # --- what may be lost ------------------------------------------------------------------------------
 
 
-def _losses(found: Facts, table: pa.Table, source: Format, target: Format) -> None:
+def _losses(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFormat) -> None:
     _times(found, table, source, target)
     every = classes(table, source, target)
     for what, group in (("lost", every.lost), ("foreign", every.foreign)):
@@ -172,7 +172,7 @@ def _range(found: Facts, what: str, values: Any) -> None:
         found.range(what, float(values.min()), float(values.max()))
 
 
-def _times(found: Facts, table: pa.Table, source: Format, target: Format) -> None:
+def _times(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFormat) -> None:
     """What falls together or moves, when rows become events or frames of another length."""
     if are_events(table) and not takes_events(target):
         times = np.concatenate([table["onset"].to_numpy(), table["offset"].to_numpy()]) / float(target.hop)
@@ -186,7 +186,7 @@ def _times(found: Facts, table: pa.Table, source: Format, target: Format) -> Non
         found.counts["rescaled"] = rescaled(table, source.hop, target.hop).num_rows
 
 
-def _movements(found: Facts, table: pa.Table, source: Format, target: Format) -> None:
+def _movements(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFormat) -> None:
     """In how many events direction and distance change."""
     events = grouped(table, source.hop)
     lengths = np.diff(events.starts)
@@ -221,7 +221,7 @@ def _keys(found: Facts, table: pa.Table) -> None:
 # --- what changes ----------------------------------------------------------------------------------
 
 
-def _changes(found: Facts, table: pa.Table, source: Format, target: Format) -> None:
+def _changes(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFormat) -> None:
     if "class_name" in table.column_names and "class_name" not in target.carries:
         for name in table["class_name"].filter(table["class_id"].is_valid()).drop_null().unique().to_pylist():
             found.name("spelled", name)
@@ -233,12 +233,12 @@ def _changes(found: Facts, table: pa.Table, source: Format, target: Format) -> N
     _clips(found, timed, source, target)
 
 
-def decimals(target: Format, field: str) -> int | None:
+def decimals(target: LabelFormat, field: str) -> int | None:
     """The decimals that *target* leaves to *field*; None where it does not round."""
     return _DECIMALS.get(target.kind(field) or "") if isinstance(target, Dialect) else None
 
 
-def _deviation(table: pa.Table, field: str, target: Format) -> Any:
+def _deviation(table: pa.Table, field: str, target: LabelFormat) -> Any:
     """By how much each value of *field* is rounded, in the target's unit."""
     unit = (target.metre or 1) if isinstance(target, Dialect) and field == "distance" else 1
     values = table[field].to_numpy() * unit
@@ -246,7 +246,7 @@ def _deviation(table: pa.Table, field: str, target: Format) -> Any:
     return np.abs(values - np.round(values, decimals(target, field) or 0))
 
 
-def _clips(found: Facts, table: pa.Table, source: Format, target: Format) -> None:
+def _clips(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFormat) -> None:
     """How many clips go on beyond what the target has, or end in silence."""
     codes, names = clip_codes(table)
     last = np.full(len(names), -1)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from seldio import clock
 from seldio.errors import DataError
-from seldio.formats import Format
+from seldio.formats import LabelFormat
 from seldio.formats.label_csv import Dialect
 from seldio.schema.events import COLUMNS, clip_codes
 from seldio.schema.spans import Spans, spans
@@ -55,12 +55,12 @@ def are_events(table: pa.Table) -> bool:
     return has(table, "onset") and not has(table, "frame")
 
 
-def takes_events(target: Format) -> bool:
+def takes_events(target: LabelFormat) -> bool:
     """Whether *target* holds whole events and no frames."""
     return "onset" in target.carries and "frame" not in target.carries
 
 
-def with_times(table: pa.Table, source: Format, target: Format) -> pa.Table:
+def with_times(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Table:
     """*table* with the kind of rows and the frames of *target*.
 
     Raises:

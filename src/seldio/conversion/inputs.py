@@ -15,7 +15,7 @@ from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Severity, Sink, raise_errors
-from seldio.formats import Format, get
+from seldio.formats import LabelFormat, get
 from seldio.formats.parts import NamedEntry, Part, checked_clips, parts
 from seldio.formats.recognise import SUFFIXES, Recognised, is_table
 from seldio.schema.events import Origin, origin_of, with_origin
@@ -28,7 +28,7 @@ _ALL = 1 << 62
 
 
 def label_parts(
-    source: Source, format: Format | None, sink: Sink, without: Path | None = None, *, by_clip: bool = False,
+    source: Source, format: LabelFormat | None, sink: Sink, without: Path | None = None, *, by_clip: bool = False,
     size: int | None = None,
 ) -> list[Part]:  # fmt: skip
     """The label files of an open source, in parts.
@@ -91,7 +91,7 @@ def local_files(found: Iterable[Part]) -> list[str]:
 # --- whole tables -----------------------------------------------------------------------------------------------------
 
 
-def joined(found: Sequence[Recognised]) -> list[tuple[pa.Table, Format]]:
+def joined(found: Sequence[Recognised]) -> list[tuple[pa.Table, LabelFormat]]:
     """The tables of readings, where Parquet tables of one class list, as the shards of an export are, are one."""
     shards = [one.reading for one in found if one.reading.format.role == "table"]
     origins = [origin_of(reading.table) for reading in shards]
@@ -112,12 +112,12 @@ def joined(found: Sequence[Recognised]) -> list[tuple[pa.Table, Format]]:
 class LabelInput:
     """What was read of a source."""
 
-    tables: list[tuple[pa.Table, Format]]  # one for each layout, with its format
+    tables: list[tuple[pa.Table, LabelFormat]]  # one for each layout, with its format
     single: bool  # whether it is one label file, and no folder, archive or Parquet table
     faults: Faults  # errors in their rows
 
 
-def read_input(path: str | os.PathLike[str] | Source, format: Format | str | None, sink: Sink) -> LabelInput:
+def read_input(path: str | os.PathLike[str] | Source, format: LabelFormat | str | None, sink: Sink) -> LabelInput:
     """The labels of a file, folder, archive, Parquet table or standard input.
 
     Args:
@@ -138,8 +138,8 @@ def read_input(path: str | os.PathLike[str] | Source, format: Format | str | Non
 
 
 def read_tables(
-    path: str | os.PathLike[str], *, format: Format | str | None = None, sink: Sink = raise_errors
-) -> list[tuple[pa.Table, Format]]:
+    path: str | os.PathLike[str], *, format: LabelFormat | str | None = None, sink: Sink = raise_errors
+) -> list[tuple[pa.Table, LabelFormat]]:
     """The event tables of :func:`read_input`, one for each layout."""
     return read_input(path, format, sink).tables
 
@@ -148,13 +148,13 @@ class SingleLayout(NamedTuple):
     """What a source of one layout holds."""
 
     table: pa.Table  # the rows
-    format: Format  # the layout
+    format: LabelFormat  # the layout
     alone: bool  # whether it is a single label file
     faults: Faults  # errors in the rows
 
 
 def read_single(
-    path: str | os.PathLike[str], format: Format | str | None = None, sink: Sink = raise_errors
+    path: str | os.PathLike[str], format: LabelFormat | str | None = None, sink: Sink = raise_errors
 ) -> SingleLayout:
     """The event table of a source that has one layout, with what is to be known of it.
 

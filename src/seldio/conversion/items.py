@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from seldio import formats
 from seldio.check.reference import RUENVAQA
 from seldio.conversion.choices import RightAnswers, with_choices
 from seldio.conversion.losses import ALL, checked_fields
@@ -31,7 +32,6 @@ from seldio.errors import DataError, InvalidData, LossError, UsageError
 from seldio.files import Entry, Source, open_source, read_entries
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Sink, raise_errors
-from seldio.formats import item_formats
 from seldio.formats.item_parquet import ItemParquet
 from seldio.formats.items import ItemFormat, ItemReading, Writer
 from seldio.formats.json_items import JsonItems
@@ -60,8 +60,8 @@ def read_items(place: Place | Source, format: ItemFormat | None, sink: Sink) -> 
     with reopened(place, sink) as source:
         found = []
         for entry, data in read_entries(_likely(source), sink):
-            chosen = format or item_formats.recognise(data, entry.name)
-            reading = chosen.read(data, entry.path, sink) if chosen is not None else None
+            chosen = format or formats.format_of_file(data, entry.name)
+            reading = chosen.read(data, entry.path, sink) if isinstance(chosen, ItemFormat) else None
             if reading is not None:
                 found.append(reading)
     return found
@@ -72,10 +72,10 @@ def held_items(source: Source) -> ItemFormat | None:
     for entry in _likely(source):
         try:
             table = entry.name.lower().endswith(PARQUET_SUFFIX)
-            format = item_formats.recognise(entry.read() if table else entry.head(_HEAD), entry.name)
+            format = formats.format_of_file(entry.read() if table else entry.head(_HEAD), entry.name)
         except InvalidData:
             continue  # what is wrong is told when the file is read in earnest
-        if format is not None:
+        if isinstance(format, ItemFormat):
             return format
     return None
 
@@ -89,7 +89,7 @@ def questions_in(path: str | os.PathLike[str]) -> str | None:
 
 def _likely(source: Source) -> list[Entry]:
     """The files that may hold questions: of a folder or archive, which may hold recordings, those named so."""
-    suffixes = tuple({format.suffix for format in item_formats.ITEM_FORMATS} - {PARQUET_SUFFIX})
+    suffixes = tuple({format.suffix for format in formats.ITEM_FORMATS} - {PARQUET_SUFFIX})
     if source.single:
         return list(source)
     return [
@@ -299,7 +299,7 @@ class _Work:
             origin = None if isinstance(self.target, ItemParquet) else self.target.origin_of(reading, _silent)
             if first and not same and isinstance(self.target, JsonItems):
                 head = self.target.write(table.slice(0, 1), origin)
-                self.marks = item_formats.recognise(head, f"out{self.target.suffix}") is None
+                self.marks = formats.format_of_file(head, f"out{self.target.suffix}") is None
             data = self.writer.add(self.target.marked(table) if self.marks else table, origin)
             if not same:
                 self.loss.add(table, data)
@@ -404,7 +404,7 @@ def read_item_table(path: Place, format: ItemFormat | None = None) -> pa.Table |
     if len(readings) != 1:
         raise UsageError(f"{printable(os.fspath(path))} holds {plural(len(readings), 'file')} of questions: name one")
     (reading,) = readings
-    stored = item_formats.get(f"{reading.format.holds}-parquet")
+    stored = formats.get(f"{reading.format.holds}-parquet", ItemFormat)
     return pq.read_table(io.BytesIO(stored.write(reading.rows, stored.origin_of(reading, lambda _: None))))
 
 
@@ -427,5 +427,5 @@ def write_item_table(table: Any, path: Place, format: str, allow_loss: Collectio
     entry = Entry("the table", "table.parquet", len(data), len(data), None, partial(io.BytesIO, data))
     source = Source("the table", "file", (entry,))
     (reading,) = read_items(source, None, raise_errors)
-    target = item_formats.meant(format, reading.format) or item_formats.get(format)
+    target = formats.meant(format, reading.format) or formats.get(format, ItemFormat)
     return convert_items(source, path, target, allow_loss=allow_loss).written

@@ -30,7 +30,7 @@ from seldio.errors import DataError, UsageError
 from seldio.files import Source, atomic_write, many_files, write_bytes
 from seldio.files.sources import reopened
 from seldio.findings import Finding
-from seldio.formats import Format, get
+from seldio.formats import LabelFormat, get
 from seldio.formats.label_csv import Dialect
 from seldio.formats.parquet import reading_of, write_clips
 from seldio.formats.parts import Part, resolved
@@ -83,7 +83,7 @@ class Portion:
         self._read = found if self.keep else None
         return found
 
-    def carried(self, verb: Verb, key: str, table: pa.Table, format: Format) -> pa.Table:
+    def carried(self, verb: Verb, key: str, table: pa.Table, format: LabelFormat) -> pa.Table:
         """The table of one of its layouts as the target has it.
 
         Raises:
@@ -100,11 +100,11 @@ class Portion:
 class Verb(NamedTuple):
     """What portions are converted to."""
 
-    target: Format  # the format to write
+    target: LabelFormat  # the format to write
     fill: tuple[tuple[str, Any], ...]  # values for fields that are unknown
     columns: Columns = ()  # of each layout, that some portions have
 
-    def tables(self, found: Sequence[Recognised]) -> Iterator[tuple[str, pa.Table, Format]]:
+    def tables(self, found: Sequence[Recognised]) -> Iterator[tuple[str, pa.Table, LabelFormat]]:
         """The tables of a portion with their formats and a key for each layout, as parts of those of all portions."""
         known = dict(self.columns)
         for number, (table, format) in enumerate(joined(found)):
@@ -124,8 +124,8 @@ class Verb(NamedTuple):
 class LayoutSurvey:
     """The rows of one layout; those of several portions add up."""
 
-    format: Format  # the layout
-    home: Format  # that which its rows came from, if it is a table
+    format: LabelFormat  # the layout
+    home: LabelFormat  # that which its rows came from, if it is a table
     columns: set[str]  # that rows of any portion have
     partly: set[str] = dataclasses.field(default_factory=set)  # those of them that rows of another portion do not have
     facts: Facts = dataclasses.field(default_factory=Facts)  # for the plan
@@ -193,7 +193,7 @@ class Surveying:
             survey.layouts[key] = self._surveyed(portion, key, table, format)
         return survey
 
-    def _surveyed(self, portion: Portion, key: str, table: pa.Table, format: Format) -> LayoutSurvey:
+    def _surveyed(self, portion: Portion, key: str, table: pa.Table, format: LabelFormat) -> LayoutSurvey:
         target, home = self.verb.target, resolved(format, table)
         layout = LayoutSurvey(format, home, set(table.column_names), rows=(table.num_rows, 0))
         try:
@@ -276,9 +276,9 @@ class Packing:
 def convert_source(
     path: str | os.PathLike[str] | Source,
     out: str | os.PathLike[str] | BinaryIO,
-    target: Format | str,
+    target: LabelFormat | str,
     *,
-    format: Format | str | None = None,
+    format: LabelFormat | str | None = None,
     allow_loss: Collection[str] = (),
     fill: Mapping[str, Any] = NOTHING,
     force: bool = False,
@@ -319,7 +319,7 @@ def convert_source(
 
 
 def write_events(
-    table: Any, out: str, target: Format, *, single: bool, allow_loss: Collection[str], fill: Mapping[str, Any],
+    table: Any, out: str, target: LabelFormat, *, single: bool, allow_loss: Collection[str], fill: Mapping[str, Any],
     force: bool,
 ) -> tuple[str, ...]:  # fmt: skip
     """Write an event table, see :func:`seldio.write`; *single*: *out* is the file if it has one clip."""
@@ -332,7 +332,7 @@ def write_events(
 
 
 def _tables(found: Sequence[Part]) -> tuple[Part, ...]:
-    return tuple(part for part in found if isinstance(part.format, Format) and part.format.role == "table")
+    return tuple(part for part in found if isinstance(part.format, LabelFormat) and part.format.role == "table")
 
 
 def _portions(found: Sequence[Part]) -> list[Portion]:
@@ -345,7 +345,7 @@ def _portions(found: Sequence[Part]) -> list[Portion]:
 
 
 def _converted(
-    portions: Sequence[Portion], out: str | BinaryIO, target: Format, *, allow_loss: Collection[str],
+    portions: Sequence[Portion], out: str | BinaryIO, target: LabelFormat, *, allow_loss: Collection[str],
     fill: Mapping[str, Any], force: bool, source: str, local: Sequence[str], single: bool,
 ) -> tuple[Survey, Plan, tuple[str, ...]]:  # fmt: skip
     """Convert all *portions* or none, wherever :func:`seldio.engines.running` says."""

@@ -14,7 +14,7 @@ from seldio.conversion.carry import FILLABLE, carried, filled, folds
 from seldio.conversion.facts import MOVABLE, TIMES, Facts, complete, decimals, measured, untimed
 from seldio.conversion.frames import takes_events
 from seldio.errors import LossError, UsageError
-from seldio.formats import Format
+from seldio.formats import LabelFormat
 from seldio.formats.base import UNITS
 from seldio.formats.dcase_json import JsonFormat
 from seldio.formats.label_csv import Dialect
@@ -39,7 +39,7 @@ class Plan:
     notes: list[str]  # what changes without a loss: rounding, units, numbers of classes
 
 
-def plan(table: pa.Table, source: Format, target: Format, fill: Mapping[str, Any] = NOTHING) -> Plan:
+def plan(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Mapping[str, Any] = NOTHING) -> Plan:
     """Work out what converting *table* from *source* to *target* loses, lacks and changes.
 
     Args:
@@ -56,7 +56,7 @@ def plan(table: pa.Table, source: Format, target: Format, fill: Mapping[str, Any
     return planned(measured(table, source, target, fill), source, target, fill)
 
 
-def planned(facts: Facts, source: Format, target: Format, fill: Mapping[str, Any] = NOTHING) -> Plan:
+def planned(facts: Facts, source: LabelFormat, target: LabelFormat, fill: Mapping[str, Any] = NOTHING) -> Plan:
     """The plan for tables of the label format *source* of which *facts* are known."""
     if target.role == "table" or not facts.table.rows:
         return Plan({}, {}, [])
@@ -72,7 +72,7 @@ def planned(facts: Facts, source: Format, target: Format, fill: Mapping[str, Any
 # --- what the target needs -------------------------------------------------------------------------
 
 
-def _missing(facts: Facts, target: Format) -> Iterator[tuple[str, str]]:
+def _missing(facts: Facts, target: LabelFormat) -> Iterator[tuple[str, str]]:
     needs = (*target.needs, "class_id") if "class_id" in target.carries else target.needs
     for field in dict.fromkeys(needs):
         unknown = (
@@ -85,7 +85,7 @@ def _missing(facts: Facts, target: Format) -> Iterator[tuple[str, str]]:
             yield field, "the table has none" if unknown == facts.table.rows else many
 
 
-def _does_without(facts: Facts, field: str, target: Format) -> bool:
+def _does_without(facts: Facts, field: str, target: LabelFormat) -> bool:
     """Whether the target can be written although *field* is unknown in some rows."""
     if field == "distance":  # that some distances are unknown is a loss, where there is no mark for it
         return (
@@ -99,7 +99,7 @@ def _does_without(facts: Facts, field: str, target: Format) -> bool:
 # --- what the target cannot carry ------------------------------------------------------------------
 
 
-def _losses(facts: Facts, source: Format, target: Format) -> Iterator[tuple[str, str]]:
+def _losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[tuple[str, str]]:
     """Fields, and what of them is lost."""
     yield from _time_losses(facts, source, target)
     if foreign := facts.names.get("lost"):
@@ -118,7 +118,7 @@ def _losses(facts: Facts, source: Format, target: Format) -> Iterator[tuple[str,
         yield "extra", f"further keys: {listed(keys)}"
 
 
-def _time_losses(facts: Facts, source: Format, target: Format) -> Iterator[tuple[str, str]]:
+def _time_losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[tuple[str, str]]:
     if facts.table.are_events and not takes_events(target):
         if what := _between_frames(facts, target):
             yield "frame", what
@@ -132,7 +132,7 @@ def _time_losses(facts: Facts, source: Format, target: Format) -> Iterator[tuple
         yield "frame", f"{what}: {plural(facts.table.rows, 'row')} become {facts.counts['rescaled']:,}"
 
 
-def _between_frames(facts: Facts, target: Format) -> str:
+def _between_frames(facts: Facts, target: LabelFormat) -> str:
     """What is lost when events become frames; empty if the frames tell the events exactly."""
     rows, off = facts.table.rows, facts.counts["between frames"]
     if off:
@@ -148,7 +148,7 @@ def _between_frames(facts: Facts, target: Format) -> str:
     )
 
 
-def _lost_classes(lost: Mapping[str, int], source: Format, target: Format) -> str:
+def _lost_classes(lost: Mapping[str, int], source: LabelFormat, target: LabelFormat) -> str:
     """The classes that the target's list does not have, most rows first."""
     ordered = sorted(lost.items(), key=lambda item: (-item[1], item[0]))
     names = listed([f'"{name}" ({plural(rows, "row")})' for name, rows in ordered], most=20)
@@ -158,7 +158,7 @@ def _lost_classes(lost: Mapping[str, int], source: Format, target: Format) -> st
     return f"{names} not among the {classes} classes of {target.vocabulary}{hint}; their rows are left out"
 
 
-def _norm(facts: Facts, source: Format) -> str:
+def _norm(facts: Facts, source: LabelFormat) -> str:
     """The norm of (x, y, z); nothing where it is 1 throughout."""
     low, high = facts.least.get("norm", 1.0), facts.most.get("norm", 1.0)
     if max(abs(low - 1.0), abs(high - 1.0)) <= 1e-6:
@@ -208,12 +208,12 @@ def _description(facts: Facts, field: str) -> str:
 # --- what changes without a loss: it is always said ------------------------------------------------------------------
 
 
-def milliseconds(format: Format) -> str:
+def milliseconds(format: LabelFormat) -> str:
     """The length of a format's frames, for people."""
     return f"{float(format.hop * 1000):g} ms"
 
 
-def notes(facts: Facts, source: Format, target: Format) -> list[str]:
+def notes(facts: Facts, source: LabelFormat, target: LabelFormat) -> list[str]:
     """Sentences about what changes when tables of which *facts* are known go from *source* to *target*."""
     parts = (
         _classes(facts, source, target),
@@ -226,7 +226,7 @@ def notes(facts: Facts, source: Format, target: Format) -> list[str]:
     return [note for part in parts for note in part]
 
 
-def _classes(facts: Facts, source: Format, target: Format) -> Iterator[str]:
+def _classes(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
     if source.vocabulary != target.vocabulary:
         yield f"classes of {source.vocabulary} become those of {target.vocabulary}, by name"
     if foreign := facts.names.get("foreign"):
@@ -237,7 +237,7 @@ def _classes(facts: Facts, source: Format, target: Format) -> Iterator[str]:
         yield f"the spelling of classes is not kept: {listed(sorted(spelled))}"
 
 
-def _times(facts: Facts, source: Format, target: Format) -> Iterator[str]:
+def _times(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
     rows, timed = facts.table.rows, facts.timed.rows
     if facts.table.are_events and not takes_events(target):
         yield f"{plural(rows, 'event')} become {plural(timed, 'event frame')}"
@@ -248,7 +248,7 @@ def _times(facts: Facts, source: Format, target: Format) -> Iterator[str]:
         yield f"each frame of {milliseconds(source)} becomes {times} frames of {milliseconds(target)}"
 
 
-def _rounding(facts: Facts, target: Format) -> Iterator[str]:
+def _rounding(facts: Facts, target: LabelFormat) -> Iterator[str]:
     """By how much directions and distances are rounded."""
     directions = {field: _deviation(facts, field, target) for field in ("azimuth", "elevation")}
     changed = [field for field, (_, most) in directions.items() if most]
@@ -265,7 +265,7 @@ def _rounding(facts: Facts, target: Format) -> Iterator[str]:
         yield f"distance is rounded to {what}, by up to {amount}"
 
 
-def _deviation(facts: Facts, field: str, target: Format) -> tuple[int, float]:
+def _deviation(facts: Facts, field: str, target: LabelFormat) -> tuple[int, float]:
     """The decimals that the target leaves to *field*, and the most that rounding to them changes."""
     most = facts.most.get(f"rounding of {field}", 0.0)
     return decimals(target, field) or 0, most if most > 1e-6 else 0.0
@@ -276,13 +276,13 @@ def _shown(most: float, left: int) -> str:
     return f"{np.ceil(most * 10 ** (left + 2) - 1e-6) / 10 ** (left + 2):.{left + 2}f}"
 
 
-def _units(facts: Facts, source: Format, target: Format) -> Iterator[str]:
+def _units(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
     ours, theirs = getattr(target, "metre", None), getattr(source, "metre", None)
     if ours and theirs and ours != theirs and facts.timed.has("distance") and "distance" in target.carries:
         yield f"distances in {UNITS[theirs][1]} become {UNITS[ours][1]}"
 
 
-def _values(facts: Facts, source: Format, target: Format) -> Iterator[str]:
+def _values(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
     """Values that the target has and the table does not."""
     timed = facts.timed
     if "x" in target.carries and "x" not in timed.known:
@@ -302,7 +302,7 @@ def _values(facts: Facts, source: Format, target: Format) -> Iterator[str]:
         yield "azimuth is folded: behind and in front are not told apart"
 
 
-def _clips(facts: Facts, target: Format) -> Iterator[str]:
+def _clips(facts: Facts, target: LabelFormat) -> Iterator[str]:
     """What clips have that the target does not."""
     if long := facts.counts["long clips"]:
         limit = f"the {target.clip_frames:,} of every clip of {target.name}"
@@ -324,8 +324,8 @@ class Converted:
 
 def convert(
     table: pa.Table,
-    source: Format,
-    target: Format,
+    source: LabelFormat,
+    target: LabelFormat,
     *,
     allow_loss: Collection[str] = (),
     fill: Mapping[str, Any] = NOTHING,
@@ -351,7 +351,7 @@ def convert(
     return Converted(carry_out(table, source, target, fill), planned)
 
 
-def carry_out(table: pa.Table, source: Format, target: Format, fill: Mapping[str, Any] = NOTHING) -> pa.Table:
+def carry_out(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Mapping[str, Any] = NOTHING) -> pa.Table:
     """*table* as *target* holds it, once a plan has said what that means."""
     source = resolved(source, table)
     return carried(filled(table, target, fill), source, target)
@@ -383,7 +383,7 @@ def merged(plans: Sequence[Plan]) -> Plan:
     return Plan(losses, missing, list(dict.fromkeys(note for one in plans for note in one.notes)))
 
 
-def refuse(planned: Plan, target: Format, allow_loss: Collection[str]) -> None:
+def refuse(planned: Plan, target: LabelFormat, allow_loss: Collection[str]) -> None:
     """Raise what stands against a plan: UsageError for missing fields, LossError for losses not allowed."""
     if planned.missing:
         reasons = "; ".join(f"{field}: {why}" for field, why in planned.missing.items())

@@ -17,7 +17,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
-from seldio import tasks
+from seldio import formats, tasks
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.inputs import label_parts, local_files
 from seldio.conversion.outputs import single_file
@@ -26,7 +26,7 @@ from seldio.engines import each
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Source
 from seldio.findings import raise_errors
-from seldio.formats import get, item_formats
+from seldio.formats import get
 from seldio.formats.items import ItemFormat
 from seldio.formats.json_items import JsonItems
 from seldio.formats.parts import Part
@@ -121,7 +121,7 @@ class MakingQuestions:
 
     def __call__(self, part: Part) -> QuestionBatch:
         """Ask about the labels of *part*."""
-        module, text = task_module(self.russian), cast("JsonItems", item_formats.get(self.text))
+        module, text = task_module(self.russian), cast("JsonItems", formats.get(self.text, ItemFormat))
         found = part.labels(raise_errors)
         faults = vet(found)
         if not self.force and faults.alone().first:
@@ -167,7 +167,7 @@ class CuttingSound:
         """The items with their new audio, and what was odd about it."""
         from seldio.conversion.clip_audio import cut
 
-        target, remarks = cast("JsonItems", item_formats.get(self.text)), list[str]()
+        target, remarks = cast("JsonItems", formats.get(self.text, ItemFormat)), list[str]()
         items = cut(map(Item.model_validate_json, texts), self.root, self.out, say=remarks.append)
         return [encoded(item, target) for item in items], remarks
 
@@ -244,7 +244,7 @@ def check_target(target: ItemFormat) -> None:
         UsageError: they cannot; the message lists the formats in which they can.
     """
     if not _can_hold(target):
-        names = ", ".join(format.name for format in item_formats.ITEM_FORMATS if _can_hold(format))
+        names = ", ".join(format.name for format in formats.ITEM_FORMATS if _can_hold(format))
         raise UsageError(f"labels can be asked in {names}; {target.name} has no place for what is asked")
 
 

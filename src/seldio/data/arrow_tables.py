@@ -18,7 +18,7 @@ from seldio.conversion.items import read_items
 from seldio.errors import InvalidData, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import raise_errors
-from seldio.formats import FORMATS, Format, TextFile, get
+from seldio.formats import LABEL_FORMATS, LabelFormat, TextFile, get
 from seldio.formats.items import ItemFormat
 from seldio.formats.recognise import Recognised, files_by_layout, usable
 from seldio.schema.events import COLUMNS
@@ -89,11 +89,13 @@ class Events(ArrowTable):
         force: give rows in which there are errors too, such as angles in radians.
     """
 
-    def __init__(self, files: Sequence[ClipLabelFile], format: Format | None = None, *, force: bool = False) -> None:
+    def __init__(
+        self, files: Sequence[ClipLabelFile], format: LabelFormat | None = None, *, force: bool = False
+    ) -> None:
         self._files = {file.clip: file for file in files}
         self._format, self._force = format, force
         self._vetted: set[str] = set()
-        self._folders: dict[str, Format] = {}
+        self._folders: dict[str, LabelFormat] = {}
         self._beside: dict[str, list[ClipLabelFile]] = {}
         for file in files:
             self._beside.setdefault(posixpath.dirname(file.entry.name), []).append(file)
@@ -146,12 +148,12 @@ class Events(ArrowTable):
         """Each clip with its table."""
         return ((clip, self[clip]) for clip in self)
 
-    def format(self, clip: str) -> Format:
+    def format(self, clip: str) -> LabelFormat:
         """The layout of a clip's file."""
         return self._read(clip)[1]
 
     @property
-    def formats(self) -> tuple[Format, ...]:
+    def formats(self) -> tuple[LabelFormat, ...]:
         """The layouts of all folders."""
         found = {format.name: format for format in (self._expected(files[0]) for files in self._beside.values())}
         return tuple(found.values())
@@ -172,7 +174,7 @@ class Events(ArrowTable):
         Raises:
             UsageError: there are several.
         """
-        return self._one({format.vocabulary for format in self.formats} or {FORMATS[0].vocabulary}, "class lists")
+        return self._one({format.vocabulary for format in self.formats} or {LABEL_FORMATS[0].vocabulary}, "class lists")
 
     def _one(self, values: set[T], what: str) -> T:
         if len(values) > 1:
@@ -193,7 +195,7 @@ class Events(ArrowTable):
         for clip in self:
             yield from conformed(self._parsed(clip)[0], schema).to_batches()
 
-    def _parsed(self, clip: str) -> tuple[pa.Table, Format]:
+    def _parsed(self, clip: str) -> tuple[pa.Table, LabelFormat]:
         file = self._files[clip]
         format = self._expected(file)
         if file.table is not None:
@@ -211,7 +213,7 @@ class Events(ArrowTable):
             self._vetted.add(clip)
         return reading.table, reading.format
 
-    def _expected(self, file: ClipLabelFile) -> Format:
+    def _expected(self, file: ClipLabelFile) -> LabelFormat:
         """The layout that most files of a file's folder have."""
         if file.table is not None:
             return get("parquet")
@@ -225,7 +227,7 @@ class Events(ArrowTable):
         return self._folders[folder]
 
 
-def _layout(files: Sequence[TextFile]) -> Format:
+def _layout(files: Sequence[TextFile]) -> LabelFormat:
     """The layout of most of *files*.
 
     Raises:

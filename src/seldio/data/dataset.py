@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from seldio import formats
 from seldio.check.facts import LabelFacts
 from seldio.data.arrow_tables import Events, Items
 from seldio.data.clip_media import Media
@@ -20,7 +21,7 @@ from seldio.data.index import Index
 from seldio.errors import UsageError
 from seldio.files import Entry, open_source
 from seldio.findings import raise_errors
-from seldio.formats import get, item_formats
+from seldio.formats import ItemFormat, get
 from seldio.schema.clips import Clip, from_clips
 from seldio.text import listed, plural, printable
 from seldio.vocabularies import spelling, vocabulary
@@ -252,7 +253,7 @@ def open_dataset(path: str | os.PathLike[str], *, format: str | None = None, for
         UsageError: nothing has that name, or nothing in it is a recording, a video, labels or questions.
         SeldioError: the disk fails.
     """
-    items = item_formats.named(format) if format is not None else None
+    items = formats.named(format, ItemFormat) if format is not None else None
     labels = get(format) if format is not None and items is None else None
     index = Index(open_source(path, raise_errors), labels, items, force=force)
     if not index.likely:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import PurePosixPath
 
+from seldio import formats
 from seldio.check.vetting import Faults, vet
 from seldio.conversion.inputs import label_parts
 from seldio.conversion.outputs import clip_tables
@@ -23,7 +24,7 @@ from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.sources import Lookup, is_remote, on_this_machine, remote_listing
 from seldio.findings import raise_errors
-from seldio.formats import Format, TextFile, get, item_formats
+from seldio.formats import LabelFormat, TextFile, get
 from seldio.formats.items import ItemFormat
 from seldio.formats.recognise import Content, is_annotations, is_table
 from seldio.formats.trees import TYPES, Tree, read_tree
@@ -46,7 +47,7 @@ class Index:
     """
 
     def __init__(
-        self, source: Source, format: Format | None = None, item_format: ItemFormat | None = None, *,
+        self, source: Source, format: LabelFormat | None = None, item_format: ItemFormat | None = None, *,
         force: bool = False,
     ) -> None:  # fmt: skip
         self.source, self.format, self.item_format, self._force = source, format, item_format, force
@@ -69,7 +70,7 @@ class Index:
     @property
     def likely(self) -> bool:
         """Whether anything is called like a recording, a video, labels or questions."""
-        suffixes = (*TYPES, *(format.suffix.lstrip(".") for format in item_formats.ITEM_FORMATS), "parquet")
+        suffixes = (*TYPES, *(format.suffix.lstrip(".") for format in formats.ITEM_FORMATS), "parquet")
         alone = self.source.single and bool(self.source.entries)
         return alone or any(name.rpartition(".")[2].lower() in suffixes for name in self.entries)
 
@@ -133,7 +134,7 @@ class Index:
         # no digit is what questions begin with
         heads = ((self.entries[name], self.entries[name].head(1)) for name in alone)
         others = (entry for entry, head in heads if head and not head.isdigit())
-        return frozenset(e.name for e in others if item_formats.recognise(e.read(), e.name) is not None)
+        return frozenset(e.name for e in others if isinstance(formats.format_of_file(e.read(), e.name), ItemFormat))
 
     @cached_property
     def _other_labels(self) -> Mapping[str, str]:

@@ -2,42 +2,112 @@
 
 from __future__ import annotations
 
-import dataclasses
-from functools import cache
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
+from seldio import plugins, text
 from seldio.errors import UnknownFormat
-from seldio.formats.base import FileRows, Format, Place, Reading, TextFile
+from seldio.formats import item_parquet, qa_csv, qa_json, ruenvaqa
+from seldio.formats.base import FileRows, Format, LabelFormat, LabelReading, Place, TextFile
 from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.dialects import DIALECTS
+from seldio.formats.items import ItemFormat
 from seldio.formats.parquet import PARQUET
-from seldio.text import meant
 
-#: Every label format. Their order is that of ``seldio formats`` and decides between equals.
-FORMATS: tuple[Format, ...] = (*DIALECTS, DCASE2026, PARQUET)
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_F = TypeVar("_F", bound=Format)
+
+#: Every layout of labels; their order decides between equals.
+LABEL_FORMATS: tuple[LabelFormat, ...] = (*DIALECTS, DCASE2026, PARQUET)
+_OUTSIDE = plugins.rows("item_formats", ItemFormat)
+_TEXTS: tuple[ItemFormat, ...] = (*qa_json.FORMATS, *qa_csv.FORMATS, *ruenvaqa.FORMATS, *_OUTSIDE)
+#: Every layout of questions and predictions.
+ITEM_FORMATS: tuple[ItemFormat, ...] = (*_TEXTS, *item_parquet.formats(_TEXTS))
+#: Every format, in the order of ``seldio formats``.
+FORMATS: tuple[Format, ...] = (*LABEL_FORMATS, *ITEM_FORMATS)
+#: A file is taken for a format that it looks like at least so much.
+LIKELY = 0.5
 
 
-@cache
-def get(name: str) -> Format:
-    """The format called *name*, by its name or an alias.
+def named(name: str, kind: type[_F]) -> _F | None:
+    """The format of one *kind* called *name*, by its name or an alias; None where there is none."""
+    for format in FORMATS:
+        if isinstance(format, kind) and name == format.name:
+            return format
+        if isinstance(format, kind) and name in format.aliases:
+            return format.under(name)
+    return None
+
+
+@overload
+def get(name: str) -> LabelFormat: ...
+@overload
+def get(name: str, kind: type[_F]) -> _F: ...
+def get(name: str, kind: type[Any] = LabelFormat) -> Any:
+    """The format of one *kind* called *name*, by its name or an alias.
 
     Raises:
         UnknownFormat: there is none; the message lists what there is.
     """
-    for format in FORMATS:
-        if name == format.name:
-            return format
-        if name in format.aliases:
-            return dataclasses.replace(format, vocabulary=format.alias_vocabularies.get(name, format.vocabulary))
-    from seldio.formats import item_formats
+    format = named(name, kind)
+    if format is None:
+        close = text.meant(name, [*format_names(), *(other.name for other in ITEM_FORMATS)])
+        names = ", ".join(format.name for format in FORMATS if isinstance(format, kind))
+        raise UnknownFormat(f"no format {name!r}{close or f'; there are {names}'}")
+    return format
 
-    close = meant(name, [*format_names(), *(other.name for other in item_formats.ITEM_FORMATS)])
-    names = ", ".join(format.name for format in FORMATS)
-    raise UnknownFormat(f"no format {name!r}{close or f'; there are {names}'}")
+
+def meant(name: str, source: ItemFormat | None) -> ItemFormat | None:
+    """The format of questions that *name* means as the target of *source*; None where it is one of labels.
+
+    ``parquet`` is the table of labels, of questions or of predictions: of whatever the source holds.
+    """
+    return named(f"{source.holds}-parquet" if source is not None and name == PARQUET.name else name, ItemFormat)
 
 
 def format_names() -> list[str]:
     """The names and aliases of all formats of labels."""
-    return [name for format in FORMATS for name in (format.name, *format.aliases)]
+    return [name for format in LABEL_FORMATS for name in (format.name, *format.aliases)]
 
 
-__all__ = ["FORMATS", "FileRows", "Format", "Place", "Reading", "TextFile", "format_names", "get"]
+def format_of_file(data: bytes, name: str) -> Format | None:
+    """The format that a file looks like most, by its content and its name; None where it looks like none.
+
+    None of labels in csv, whose rows have to be looked at together (:func:`seldio.formats.recognise.files_by_layout`).
+    """
+    numbers = data[:2].lstrip(b'"')[:1].isdigit()  # no question begins so
+    return _likeliest((format.likes(data, name), format) for format in (LABEL_FORMATS if numbers else FORMATS))
+
+
+def of_table(schema: pa.Schema) -> ItemFormat | None:
+    """The format of questions that a Parquet file looks like most, by its columns; None where it looks like none."""
+    tables = (format for format in ITEM_FORMATS if isinstance(format, item_parquet.ItemParquet))
+    return _likeliest((format.likes_table(schema), format) for format in tables)
+
+
+def _likeliest(likes: Iterable[tuple[float, _F]]) -> _F | None:
+    most, best = max(likes, key=lambda pair: pair[0])
+    return best if most >= LIKELY else None
+
+
+__all__ = [
+    "FORMATS",
+    "ITEM_FORMATS",
+    "LABEL_FORMATS",
+    "PARQUET",
+    "FileRows",
+    "Format",
+    "ItemFormat",
+    "LabelFormat",
+    "LabelReading",
+    "Place",
+    "TextFile",
+    "format_names",
+    "format_of_file",
+    "get",
+    "meant",
+    "named",
+    "of_table",
+]  # fmt: skip

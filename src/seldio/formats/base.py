@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import pyarrow as pa
@@ -107,11 +107,39 @@ class FileRows(ABC):
         return np.fromiter((self.place(row, None).line for row in rows.tolist()), np.int64, len(rows))
 
 
-@dataclasses.dataclass(frozen=True)
-class Reading:
-    """An event table with the files it came from, so that any row can be found again in its file."""
+class Reading(ABC):
+    """The rows of one or more files, with the way back to their places."""
 
     format: Format  # of the files
+    table: pa.Table  # their rows, as columns
+
+    @abstractmethod
+    def path_of(self, row: int | None) -> str:
+        """The file of a row, as shown to people; with None, the only file."""
+
+    @abstractmethod
+    def place(self, row: int, field: str | None, number: int | None = None) -> Place:
+        """Where *field* of row number *row* stands; without one, the whole row; *number*: in a list."""
+
+    def finding(
+        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
+        number: int | None = None,
+    ) -> Finding:  # fmt: skip
+        """A finding of *rule* at *field* of row number *row*, with its true place; with None about the file."""
+        if row is None:
+            return rule.at(self.path_of(None), message, hint)
+        at = self.place(row, field, number)
+        return rule.at(
+            self.path_of(row), message, hint, at.line, at.column, at.value, at.excerpt, end_column=at.end_column,
+            fixable=rule.fix != "none" and self.format.repairable,
+        )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class LabelReading(Reading):
+    """An event table with the files it came from."""
+
+    format: LabelFormat  # of the files
     table: pa.Table  # their rows
     parts: Sequence[FileRows]  # the files
     whole: frozenset[str] = frozenset()  # fields of which no cell has a decimal point
@@ -124,42 +152,71 @@ class Reading:
         """The file that row number *row* of the table came from."""
         return self.parts[bisect.bisect_right(self._firsts, row) - 1]
 
-    def finding(self, rule: Rule, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
-        """A finding of *rule* at *field* of table row *row*, and of all rows that this one stands for."""
+    def path_of(self, row: int | None) -> str:
+        """See :meth:`Reading.path_of`."""
+        return self.part_of(row or 0).file.path
+
+    def place(self, row: int, field: str | None, number: int | None = None) -> Place:  # noqa: ARG002 - no lists
+        """See :meth:`Reading.place`."""
         part = self.part_of(row)
-        place = part.place(row - part.first, field)
-        found = rule.at(
-            part.file.path, message, hint, place.line, place.column, place.value, end_column=place.end_column,
-            excerpt=place.excerpt, fixable=rule.fix != "none" and self.format.repairable,
-        )  # fmt: skip
+        return part.place(row - part.first, field)
+
+    def finding(
+        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
+        number: int | None = None,
+    ) -> Finding:  # fmt: skip
+        """See :meth:`Reading.finding`; it counts for all rows that this one stands for."""
+        found = super().finding(rule, row, field, message, hint, number)
         if not isinstance(row, FirstRow):
             return found
+        part = self.part_of(row)
         return found.times(len(row.alike), part.lines(row.alike - part.first))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Format(ABC):
-    """One concrete file layout."""
+    """One concrete file layout: of labels, of questions, or of predictions."""
 
     name: str  # what users type
     title: str  # one line for people
-    role: Role  # a label, a system's output, a challenge submission, or a table of any of them
-    carries: tuple[str, ...]  # the columns of an event table that it can hold
+    holds: Literal["events", "items", "predictions"]  # what its rows are
+    carries: tuple[str, ...]  # the columns, or fields of Item or Prediction, that it can hold
     needs: tuple[str, ...] = ()  # those of them that it cannot be written without
-    vocabulary: str = "starss"  # the class list its class numbers index
-    suffix: str = ".csv"  # of its files, with the dot
-    hop: Fraction = clock.HOP  # seconds between its frames
+    suffix: str  # of its files, with the dot
     aliases: tuple[str, ...] = ()  # further names users may type
-    #: the class list where an alias means another one
-    alias_vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    years: str = ""  # of the challenge, for people
-    clip_frames: int | None = None  # label frames of every clip, where the data set fixes them
     repairable: bool = False  # whether ``--fix`` can rewrite its files
     source: str = ""  # where the layout is documented
     note: str = ""  # what to know about it
 
+    def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the rows of label files tell more
+        """How much the file looks like this format: 0 not at all, 1 surely; a bounded look, never an exception."""
+        return 0.0
+
+    def under(self, alias: str) -> Self:  # noqa: ARG002 - an alias is nothing but another name
+        """What an alias of the format means."""
+        return self
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LabelFormat(Format):
+    """One layout of event tables."""
+
+    holds: Literal["events"] = "events"
+    role: Role  # a label, a system's output, a challenge submission, or a table of any of them
+    vocabulary: str = "starss"  # the class list its class numbers index
+    suffix: str = ".csv"
+    hop: Fraction = clock.HOP  # seconds between its frames
+    #: the class list where an alias means another one
+    alias_vocabularies: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    years: str = ""  # of the challenge, for people
+    clip_frames: int | None = None  # label frames of every clip, where the data set fixes them
+
+    def under(self, alias: str) -> Self:
+        """See :meth:`Format.under`; it may mean another class list."""
+        return dataclasses.replace(self, vocabulary=self.alias_vocabularies.get(alias, self.vocabulary))
+
     @abstractmethod
-    def read(self, files: Sequence[TextFile], sink: Sink) -> Reading:
+    def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
         """The events of *files* as one table, in the order of files and rows.
 
         What is wrong goes to *sink*; rows that cannot be read are left out of the table.
@@ -175,8 +232,8 @@ class Format(ABC):
 
 
 def assembled(
-    format: Format, columns: dict[str, Any], parts: Sequence[FileRows], whole: frozenset[str] = frozenset()
-) -> Reading:
+    format: LabelFormat, columns: dict[str, Any], parts: Sequence[FileRows], whole: frozenset[str] = frozenset()
+) -> LabelReading:
     """A reading of *columns* (without ``clip``) whose parts know their number of rows."""
     first = 0
     for part in parts:
@@ -185,4 +242,4 @@ def assembled(
     codes = np.repeat(np.arange(len(parts), dtype=np.int32), np.array([part.rows for part in parts], dtype=np.int64))
     names = pa.array([part.origin.clip for part in parts], pa.string())
     table = pa.table({"clip": pa.DictionaryArray.from_arrays(codes, names), **columns})
-    return Reading(format, with_origin(table, format.origin(parts)), parts, whole)
+    return LabelReading(format, with_origin(table, format.origin(parts)), parts, whole)

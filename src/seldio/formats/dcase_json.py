@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 from seldio import geometry
 from seldio.findings import Sink
 from seldio.formats import json_text
-from seldio.formats.base import FileRows, Format, Place, Reading, TextFile, assembled
+from seldio.formats.base import FileRows, LabelFormat, LabelReading, Place, TextFile, assembled
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.text import clipped
 
@@ -60,12 +60,8 @@ Flaw = tuple[str, str, Pointer, str | None]
 
 #: How much of a file is looked at to tell what it is.
 _PREFIX = 1 << 16
+_NAMES = re.compile(r"(?i)(?:^|[/_])mix\d+[^/]*_(?:std|inference)\.json$")
 _BEGINS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{(?=.*?"annotations"\s*:)', re.DOTALL)
-
-
-def looks_like(data: bytes) -> bool:
-    """Whether the head of a file is that of a JSON object with the key ``annotations``."""
-    return _BEGINS.match(data[:_PREFIX]) is not None
 
 
 def clip_name(name: str) -> str:
@@ -74,15 +70,19 @@ def clip_name(name: str) -> str:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class JsonFormat(Format):
+class JsonFormat(LabelFormat):
     """The layout of 2026."""
+
+    def likes(self, data: bytes, name: str) -> float:
+        """Whether a file begins as an object with the key ``annotations``, or has a name of 2026, be it damaged."""
+        return float(_BEGINS.match(data[:_PREFIX]) is not None or _NAMES.search(name) is not None)
 
     metre: int = 100  # what one metre is written as
     #: what is written for fields that a table does not carry
     fills: Mapping[str, int] = dataclasses.field(default_factory=lambda: {"source": 0})
 
-    def read(self, files: Sequence[TextFile], sink: Sink) -> Reading:
-        """See :meth:`Format.read`.
+    def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
+        """See :meth:`LabelFormat.read`.
 
         An annotation without ``instance_id`` or ``distance`` is kept, its source or distance null; one
         without any point has no direction. Distances are metres, directions degrees (rounded to nine
@@ -98,7 +98,7 @@ class JsonFormat(Format):
         return assembled(self, columns, parts)
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
-        """See :meth:`Format.write`.
+        """See :meth:`LabelFormat.write`.
 
         Rows without a segmentation get one point of energy 1 in their direction.
         """

@@ -17,7 +17,7 @@ import numpy as np
 
 from seldio.findings import Sink
 from seldio.formats import shapes
-from seldio.formats.base import Format, Role, TextFile
+from seldio.formats.base import LabelFormat, Role, TextFile
 from seldio.formats.dialects import DIALECTS
 from seldio.formats.evidence import FEW, OUT, SAMPLE, Sample, SampledFile, marks, sample_of, sampled
 from seldio.formats.label_csv import Dialect
@@ -171,7 +171,7 @@ def closest(sample: Sample) -> str:
     return "; ".join(f"it is no {name} ({why})" for name, why in list(reasons.items())[:3])
 
 
-def means_the_same(one: Format, other: Format) -> bool:
+def means_the_same(one: LabelFormat, other: LabelFormat) -> bool:
     """Whether two layouts agree on what every column means, class lists and number formats aside."""
     return (
         isinstance(one, Dialect)
@@ -220,7 +220,7 @@ ERA = 3
 _NEVER = 10_000
 
 
-def years(format: Format) -> tuple[int, ...]:
+def years(format: LabelFormat) -> tuple[int, ...]:
     """The years of the challenge that a layout is of."""
     return () if format.years.startswith("since") else tuple(map(int, re.findall(r"\d{4}", format.years)))
 
@@ -232,11 +232,11 @@ class Wanted:
     roles: tuple[Role, ...]  # labels, or what systems write
     years: tuple[int, ...]  # of the challenge
 
-    def rank(self, format: Format) -> tuple[bool, int]:
+    def rank(self, format: LabelFormat) -> tuple[bool, int]:
         """How well a layout fits, the role before the year; more is better."""
         return format.role in self.roles, -self.apart(format)
 
-    def apart(self, format: Format) -> int:
+    def apart(self, format: LabelFormat) -> int:
         """Years between a layout and those wanted; many for one that is of no year."""
         return min((abs(one - other) for one in years(format) for other in self.years), default=_NEVER)
 

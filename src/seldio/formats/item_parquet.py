@@ -54,11 +54,6 @@ class ItemParquet(ItemFormat):
     texts: tuple[ItemFormat, ...]  # the formats whose records a table of another maker may hold
 
     @property
-    def model(self) -> type[Item | Prediction]:
-        """The model of its rows."""
-        return Item if self.holds == "items" else Prediction
-
-    @property
     def schema(self) -> pa.Schema:
         """The columns of its tables."""
         return ITEM_SCHEMA if self.holds == "items" else PREDICTION_SCHEMA
@@ -250,7 +245,7 @@ class ItemParquet(ItemFormat):
             return Wrong("SYN302", f"its rows are no records of {layout.name}", self._hint())
 
         def locate(row: int, field: str | None, number: int | None) -> Place:
-            place = inner.locate(row, field, number)
+            place = inner.place(row, field, number)
             return Place(place.line, 1, 1, place.value, "")
 
         return ItemReading(self, path, inner.rows, locate, {"format": layout.name}, {"audio": _LOSS} if lost else {})

@@ -3,35 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import BinaryIO, Literal, Self
 
 import pyarrow as pa
 
-from seldio.findings import Finding, Rule, Sink
-from seldio.formats.base import Place
+from seldio.findings import Sink
+from seldio.formats.base import Format, Place, Reading
 from seldio.formats.json_layout import AsWritten
 from seldio.schema.qa import Item, Prediction, Rows, table_of
 
 Row = Item | Prediction
 #: How the right one of several options is written.
 Answers = Literal["letter", "text"]
-#: Where a field of a row stands: (number of the row, name of the field of Item or Prediction, number inside a list).
+#: Finds where a field of a row stands: of :meth:`Reading.place` all that is special to a file.
 Locate = Callable[[int, str | None, int | None], Place]
 
 
 @dataclasses.dataclass(frozen=True)
-class ItemReading:
-    """The rows of one file, with the way back to their places in it."""
+class ItemReading(Reading):
+    """The rows of one file of questions or predictions."""
 
     format: ItemFormat  # of the file
     path: str  # the file, as shown to people
     #: items or predictions, in file order; records that cannot be read are left out. Where they are :class:`Rows`,
     #: models are made of :attr:`table` when they are asked for.
     rows: Sequence[Row]
-    locate: Locate  # where a field of a row stands; the whole record without a field
+    locate: Locate
     #: what the file holds beside its rows (a container's keys, the layout of its text), or what finds it out where a
     #: writer asks, see :attr:`origin`
     source: dict[str, object] | Callable[[], dict[str, object]] = dataclasses.field(default_factory=dict)
@@ -43,7 +43,7 @@ class ItemReading:
     @cached_property
     def table(self) -> pa.Table:
         """The rows as columns: of ITEM_SCHEMA or PREDICTION_SCHEMA."""
-        return table_of(self.rows, Item if self.format.holds == "items" else Prediction)
+        return table_of(self.rows, self.format.model)
 
     @cached_property
     def origin(self) -> dict[str, object]:
@@ -55,17 +55,13 @@ class ItemReading:
         """The name of the format that the rows come from: of the file, or of that which a table was made of."""
         return self.format.name if callable(self.source) else str(self.source.get("format", self.format.name))
 
-    def finding(
-        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
-        number: int | None = None,
-    ) -> Finding:  # fmt: skip
-        """A finding of *rule* at *field* of row number *row*, with its true place; with None about the file."""
-        if row is None:
-            return rule.at(self.path, message, hint)
-        at = self.locate(row, field, number)
-        return rule.at(
-            self.path, message, hint, at.line, at.column, at.value, end_column=at.end_column, excerpt=at.excerpt
-        )
+    def path_of(self, row: int | None) -> str:  # noqa: ARG002 - there is one file
+        """See :meth:`Reading.path_of`."""
+        return self.path
+
+    def place(self, row: int, field: str | None, number: int | None = None) -> Place:
+        """See :meth:`Reading.place`."""
+        return self.locate(row, field, number)
 
 
 class Writer:
@@ -99,28 +95,27 @@ class Writer:
         self.stream.write(self._written(pa.concat_tables(self._tables), origin) if several else self._alone)
 
     def _written(self, table: pa.Table, origin: dict[str, object] | None) -> bytes:
-        return self.format.write(Rows(table, Item if self.format.holds == "items" else Prediction), origin)
+        return self.format.write(Rows(table, self.format.model), origin)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ItemFormat(ABC):
-    """One concrete layout of questions or predictions."""
+class ItemFormat(Format):
+    """One layout of questions or predictions; ``carries`` has ``extra`` where it keeps further keys."""
 
-    name: str  # what users type
-    title: str  # one line for people
-    holds: Literal["items", "predictions"]  # what its rows are
-    carries: tuple[str, ...]  # the fields of Item or Prediction that it can hold; ``extra`` where it keeps further keys
-    needs: tuple[str, ...] = ("id",)  # those of them that it cannot be written without
+    holds: Literal["items", "predictions"]
+    needs: tuple[str, ...] = ("id",)
+    suffix: str = ".jsonl"
     answers: Answers | None = None  # how it writes the right one of several options; None where either may stand
     counts: tuple[int, ...] = ()  # how many options a question may have; empty for any number
-    suffix: str = ".jsonl"  # of its files, with the dot
-    aliases: tuple[str, ...] = ()  # further names
-    source: str = ""  # where the layout is documented
-    note: str = ""  # what to know about it
+
+    @property
+    def model(self) -> type[Item | Prediction]:
+        """The model of its rows."""
+        return Item if self.holds == "items" else Prediction
 
     @abstractmethod
     def likes(self, data: bytes, name: str) -> float:
-        """How much the file looks like this format: 0 not at all, 1 surely; a bounded look, never an exception."""
+        """See :meth:`Format.likes`."""
 
     @abstractmethod
     def read(self, data: bytes, path: str, sink: Sink) -> ItemReading | None:

@@ -33,7 +33,6 @@ from seldio.schema.qa import (
     PREDICTION_SCHEMA,
     AnswerMeta,
     Item,
-    Prediction,
     Rows,
     plain_value,
     table_of,
@@ -80,11 +79,6 @@ class JsonItems(ItemFormat):
         object.__setattr__(self, "besides", tuple(field for field in besides if field not in named))
         carries = [field for field in self.model.model_fields if field in held]
         object.__setattr__(self, "carries", (*carries, *self.besides))
-
-    @property
-    def model(self) -> type[Item | Prediction]:
-        """The model of its rows."""
-        return Item if self.holds == "items" else Prediction
 
     def likes(self, data: bytes, name: str) -> float:
         """See :meth:`ItemFormat.likes`; the keys of the first record tell, the name only breaks ties."""

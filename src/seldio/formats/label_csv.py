@@ -24,7 +24,7 @@ from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats import diagnosis
 from seldio.formats.bad_rows import BadRows
-from seldio.formats.base import FileRows, Format, Ints, Place, Reading, TextFile, assembled
+from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile, assembled
 from seldio.formats.cells import KINDS, LIMIT, plain_exponents
 from seldio.schema.events import COLUMNS, ClipFile
 from seldio.vocabularies import spelling, vocabulary
@@ -39,7 +39,7 @@ class column:  # noqa: N801 - reads as a word in the table of dialects
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Dialect(Format):
+class Dialect(LabelFormat):
     """A row of the table of dialects.
 
     Args:
@@ -90,8 +90,8 @@ class Dialect(Format):
         """The kind of the column that holds *field*, None where there is none."""
         return next((part.kind for part in self.columns if part.field == field), None)
 
-    def read(self, files: Sequence[TextFile], sink: Sink) -> Reading:
-        """See :meth:`Format.read`."""
+    def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
+        """See :meth:`LabelFormat.read`."""
         parts = [CsvPart(self, file) for file in files]
         parsed = _parse_all(self, parts)
         if parsed is None:
@@ -103,7 +103,7 @@ class Dialect(Format):
         return _reading(self, parts, parsed)
 
     def write(self, table: pa.Table, file: ClipFile) -> bytes:
-        """See :meth:`Format.write`."""
+        """See :meth:`LabelFormat.write`."""
         rows = _silent_rows(self, table, file.frames) if self.silence else _rows(self, table)
         lines = [self.header, *rows] if self.header else rows
         text = file.newline.join(lines)
@@ -281,7 +281,7 @@ def _small(column: pa.ChunkedArray) -> bool:
 # --- from file columns to event columns ------------------------------------------------------------
 
 
-def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> Reading:
+def _reading(dialect: Dialect, parts: list[CsvPart], parsed: pa.Table) -> LabelReading:
     columns = {name: parsed[name] for name in parsed.column_names}
     whole = frozenset(name for name, column in columns.items() if pa.types.is_integer(column.type))
     if dialect.silence:

@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from seldio import vocabularies
 from seldio.errors import UsageError
 from seldio.findings import Sink
-from seldio.formats.base import FileRows, Format, Ints, Place, Reading, TextFile
+from seldio.formats.base import FileRows, Ints, LabelFormat, LabelReading, Place, TextFile
 from seldio.reader_rules import reader_rule
 from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, origin_of, with_origin
 from seldio.text import clipped, listed, plural
@@ -389,11 +389,11 @@ class ParquetPart(FileRows):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class ParquetFormat(Format):
+class ParquetFormat(LabelFormat):
     """Event tables as Parquet."""
 
-    def read(self, files: Sequence[TextFile], sink: Sink) -> Reading:
-        """See :meth:`Format.read`; a part is a clip.
+    def read(self, files: Sequence[TextFile], sink: Sink) -> LabelReading:
+        """See :meth:`LabelFormat.read`; a part is a clip.
 
         Raises:
             UsageError: there is more than one file.
@@ -409,7 +409,7 @@ class ParquetFormat(Format):
         return stream.getvalue()
 
 
-def read_table(data: bytes | BinaryIO, path: str, sink: Sink, rows: TableRows | None = None) -> Reading:
+def read_table(data: bytes | BinaryIO, path: str, sink: Sink, rows: TableRows | None = None) -> LabelReading:
     """The event table in *data*, or *rows* of it; an empty one after a finding."""
     table = read_parquet(data, path, sink, rows)
     if table is None:
@@ -417,7 +417,7 @@ def read_table(data: bytes | BinaryIO, path: str, sink: Sink, rows: TableRows | 
     return reading_of(table, path, 0 if rows is None else rows.before)
 
 
-def reading_of(table: pa.Table, path: str, before: int = 0) -> Reading:
+def reading_of(table: pa.Table, path: str, before: int = 0) -> LabelReading:
     """An event table, shown as *path* in findings: a part for each run of rows of a clip, and for each silent clip.
 
     Rows are counted from *before* on.
@@ -433,7 +433,7 @@ def reading_of(table: pa.Table, path: str, before: int = 0) -> Reading:
     sounding = {part.origin.clip for part in parts}
     silent = [file for file in files.values() if file.clip not in sounding]
     parts += [ParquetPart(path, table, file, len(codes), 0, before) for file in silent]
-    return Reading(PARQUET, table, parts)
+    return LabelReading(PARQUET, table, parts)
 
 
 PARQUET = ParquetFormat(

@@ -23,11 +23,12 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from seldio import formats
 from seldio.engines import cut
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import Sink
-from seldio.formats import Format, TextFile, get, item_formats
+from seldio.formats import LabelFormat, TextFile, get
 from seldio.formats.detect import Wanted
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.parquet import TableRows, footer_of, read_table, table_rows
@@ -37,7 +38,6 @@ from seldio.formats.recognise import (
     Recognised,
     clip_names,
     files_by_layout,
-    format_of_file,
     in_utf8,
     is_table,
     read_files,
@@ -75,7 +75,7 @@ class Part:
     files: tuple[NamedEntry, ...]  # in their order
     #: of labels, by a name or alias that :func:`seldio.formats.get` knows, or as it is if none does; None for
     #: questions and predictions, and for files that cannot be read, which reading says
-    layout: str | Format | None = None
+    layout: str | LabelFormat | None = None
     questions: str | None = None  # the layout of questions or predictions, by its name
     named: bool = False  # whether the user named the layout
     evidence: str = ""  # why the layout was chosen; empty where it was named, or where no file has a row
@@ -87,10 +87,10 @@ class Part:
     _sound: bool = dataclasses.field(default=False, repr=False, compare=False)  # what is held was found usable as it is
 
     @property
-    def format(self) -> Format | ItemFormat | None:
+    def format(self) -> LabelFormat | ItemFormat | None:
         """The layout."""
         if self.questions is not None:
-            return item_formats.get(self.questions)
+            return formats.get(self.questions, ItemFormat)
         return get(self.layout) if isinstance(self.layout, str) else self.layout
 
     @property
@@ -157,9 +157,9 @@ class Part:
         files = list(self.texts(sink))
         format = self.format
         if format is None or self.named:
-            assert format is None or isinstance(format, Format)
+            assert format is None or isinstance(format, LabelFormat)
             return read_files(files, sink, format)
-        assert isinstance(format, Format)
+        assert isinstance(format, LabelFormat)
         files = files if self._sound else usable(files, sink)
         groups = [[file] for file in files] if format.role == "table" else [files] * bool(files)
         return [Recognised(format.read(group, sink), False, self.evidence) for group in groups]
@@ -167,7 +167,7 @@ class Part:
     def items(self, sink: Sink) -> Iterator[ItemReading]:
         """The questions or predictions of each file that can be read; what is wrong goes to *sink*. None of labels."""
         if self.questions is not None:
-            format = item_formats.get(self.questions)
+            format = formats.get(self.questions, ItemFormat)
             readings = (format.read(file.data, file.path, sink) for file in self.texts(sink))
             yield from (reading for reading in readings if reading is not None)
 
@@ -181,7 +181,7 @@ class Part:
 
 
 def parts(
-    source: Source, format: Format | ItemFormat | str | None, sink: Sink, *, without: Path | None = None,
+    source: Source, format: LabelFormat | ItemFormat | str | None, sink: Sink, *, without: Path | None = None,
     wanted: Wanted | None = None, contents: Mapping[str, bytes] = MappingProxyType({}), size: int | None = None,
     by_clip: bool = False, whole: bool = False,
 ) -> list[Part]:  # fmt: skip
@@ -206,7 +206,7 @@ def parts(
         UsageError: no such format exists; and what *sink* raises.
         SeldioError: the disk fails.
     """
-    chosen = item_formats.named(format) or get(format) if isinstance(format, str) else format
+    chosen = formats.named(format, ItemFormat) or get(format) if isinstance(format, str) else format
     found = _looked_at(_candidates(source, chosen, without), source, chosen, contents, sink)
     groups = list(_label_parts(found, chosen, wanted, sink))
     cuts = [part for group in groups for part in _cut(group, found, size or CUT, by_clip)]
@@ -216,7 +216,7 @@ def parts(
     return cuts
 
 
-def resolved(format: Format, table: pa.Table) -> Format:
+def resolved(format: LabelFormat, table: pa.Table) -> LabelFormat:
     """The layout of *table*: of a table read from Parquet, the one that its rows came from."""
     if format.role != "table":
         return format
@@ -242,7 +242,7 @@ def checked_clips(found: Iterable[Part]) -> None:
             )
 
 
-def _candidates(source: Source, format: Format | ItemFormat | None, without: Path | None) -> list[Entry]:
+def _candidates(source: Source, format: LabelFormat | ItemFormat | None, without: Path | None) -> list[Entry]:
     """The files that may hold labels or questions, by their names."""
     if source.single or isinstance(format, ItemFormat):
         return list(source)
@@ -267,11 +267,11 @@ class _Evidence:
     held: dict[str, bytes] = dataclasses.field(default_factory=dict)
     whole: bool = True
 
-    def take(self, entry: Entry, data: bytes, source: Source, format: Format | ItemFormat | None) -> None:
+    def take(self, entry: Entry, data: bytes, source: Source, format: LabelFormat | ItemFormat | None) -> None:
         """Say what a file is that begins and ends with *data*."""
         name = "stdin.csv" if entry.name == "<stdin>" else entry.name
         file = TextFile(entry.path, name, "", data)
-        found = format or format_of_file(file)
+        found = format or formats.format_of_file(file.data, file.name)
         if isinstance(found, ItemFormat):
             self.questions.setdefault(found.name, []).append(entry)
         elif found is not None or source.single or name.lower().endswith((".csv", PARQUET_SUFFIX)):
@@ -280,7 +280,7 @@ class _Evidence:
 
 
 def _looked_at(
-    entries: Sequence[Entry], source: Source, format: Format | ItemFormat | None, contents: Mapping[str, bytes],
+    entries: Sequence[Entry], source: Source, format: LabelFormat | ItemFormat | None, contents: Mapping[str, bytes],
     sink: Sink,
 ) -> _Evidence:  # fmt: skip
     """What bounded evidence of all *entries* tells; nothing has to be looked at where the format is named."""
@@ -338,7 +338,7 @@ def evidence(found: Sequence[Part]) -> Iterator[TextFile]:
 
 
 def _label_parts(
-    found: _Evidence, chosen: Format | ItemFormat | None, wanted: Wanted | None, sink: Sink
+    found: _Evidence, chosen: LabelFormat | ItemFormat | None, wanted: Wanted | None, sink: Sink
 ) -> Iterator[Part]:
     """One part for each layout, and one for what cannot be read."""
     entries = {file.path: entry for entry, file in found.labels}
@@ -348,7 +348,7 @@ def _label_parts(
         return tuple(NamedEntry(entries[file.path], file.name, clips[file.path]) for file in files)
 
     every = [file for _, file in found.labels]
-    if isinstance(chosen, Format):
+    if isinstance(chosen, LabelFormat):
         names = (chosen.name, *chosen.aliases)
         name = next((name for name in names if get(name) == chosen), chosen)
         tables = [[file] for file in every] if chosen.role == "table" else [every] * bool(every)

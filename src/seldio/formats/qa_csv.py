@@ -74,7 +74,6 @@ class _CsvFormat(ItemFormat, Generic[_R]):
     """A csv file with a header; columns beside its own are kept in ``extra``."""
 
     suffix: str = ".csv"
-    model: ClassVar[type[Item | Prediction]]
     #: The columns, in the published order, and the fields of which they are the text.
     columns: ClassVar[tuple[str, ...]]
     fields: ClassVar[Mapping[str, str]]
@@ -209,7 +208,6 @@ _ONE_SIDED = ("Audio-Only Answer", "Speech-Only Answer")
 class Jasco(_CsvFormat[Item]):
     """JASCO's questions; the descriptions of sound and speech and the single-modality answers are in ``extra``."""
 
-    model = Item
     columns = ("audio_id", "Audio", "Speech", "Audio-Only Answer", "Speech-Only Answer", "Correct Answer", KEYWORDS)
     fields: ClassVar[Mapping[str, str]] = {
         "id": "audio_id", "audio": "audio_id", "answer": "Correct Answer", "answer_meta": KEYWORDS,
@@ -254,7 +252,6 @@ class Jasco(_CsvFormat[Item]):
 class JascoPredictions(_CsvFormat[Prediction]):
     """A model's outputs for JASCO, eight rows to an item; the columns between are in ``extra``."""
 
-    model = Prediction
     columns = (
         "id", "audio", "n_frames", "audio_sound", "spoken_text", "prompt", "with_speech", "audio_only_target",
         "speech_only_target", "target_keywords", "tgt_text", "allm_output",

@@ -15,14 +15,14 @@ from typing import BinaryIO, Literal, Protocol, cast
 
 import pyarrow.parquet as pq
 
+from seldio import formats
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Sink
-from seldio.formats import FORMATS, Format, Reading, TextFile, cells, item_formats
-from seldio.formats.dcase_json import looks_like
+from seldio.formats import LABEL_FORMATS, LabelFormat, LabelReading, TextFile, cells
+from seldio.formats.dcase_json import DCASE2026
 from seldio.formats.detect import Detection, Wanted, choose_layout, closest, detect, means_the_same, offered
 from seldio.formats.diagnosis import plain_lines
 from seldio.formats.evidence import signature
-from seldio.formats.items import ItemFormat
 from seldio.formats.json_records import in_lines
 from seldio.formats.json_text import parse, parse_lines
 from seldio.formats.label_csv import Dialect
@@ -41,7 +41,7 @@ PARQUET_SUFFIX = ".parquet"
 class Recognised:
     """A group of files of one layout, read."""
 
-    reading: Reading  # their rows
+    reading: LabelReading  # their rows
     named: bool  # whether the user named the format
     evidence: str  # why the format was chosen; empty where it was named or where no file has a row
 
@@ -60,7 +60,7 @@ def _stem(name: str) -> str:
     return stem.removesuffix("_inference").removesuffix("_std") if name.endswith(".json") else stem
 
 
-def read_files(files: Sequence[TextFile], sink: Sink, format: Format | None = None) -> list[Recognised]:
+def read_files(files: Sequence[TextFile], sink: Sink, format: LabelFormat | None = None) -> list[Recognised]:
     """Read *files*, each under its right layout; what is wrong, and what stays ambiguous, goes to *sink*.
 
     Files of one folder with the same number of columns, header and kind of numbers are looked at
@@ -83,7 +83,7 @@ def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
 
 def files_by_layout(
     files: Sequence[TextFile], sink: Sink, wanted: Wanted | None = None
-) -> list[tuple[Format, list[TextFile], str]]:
+) -> list[tuple[LabelFormat, list[TextFile], str]]:
     """Usable *files* by their layouts, each layout with its evidence; nothing is read but what they hold.
 
     Each Parquet table stands alone, as it holds many clips.
@@ -149,18 +149,7 @@ def _is_parquet(file: TextFile) -> bool:
 
 def is_annotations(file: TextFile) -> bool:
     """Whether a file begins like the JSON of 2026, or has the name of one, be it empty or damaged."""
-    return looks_like(file.data) or _ANNOTATIONS.search(file.name) is not None
-
-
-_ANNOTATIONS = re.compile(r"(?i)(?:^|[/_])mix\d+[^/]*_(?:std|inference)\.json$")
-
-
-def format_of_file(file: TextFile) -> Format | ItemFormat | None:
-    """The format that the first bytes and the name of one file tell: questions, predictions, or labels in JSON.
-
-    None of label files in csv, whose rows have to be looked at (:func:`files_by_layout`), and of all that is neither.
-    """
-    return _format("dcase2026") if is_annotations(file) else item_formats.recognise(file.data, file.name)
+    return DCASE2026.likes(file.data, file.name) > 0
 
 
 def _detected(group: Sequence[TextFile]) -> Detection | None:
@@ -188,7 +177,7 @@ _WORD = re.compile(rb"(?i)(?!(nan|inf|infinity)\Z)[a-z]")
 
 def _choice(
     key: Key, found: dict[Key, Detection | None], groups: dict[Key, list[TextFile]]
-) -> tuple[Format | None, str]:
+) -> tuple[LabelFormat | None, str]:
     """The format of a group with the reason for it, looking around where it does not tell by itself."""
     own = found[key]
     if own is None:
@@ -207,11 +196,11 @@ def _choice(
         if own.empty or fits or (other[0] == key[0] and len(groups[other]) > len(groups[key])):
             return detection.format, f"like {groups[other][0].path}"
     # files without a single row mean the same in every layout
-    return (FORMATS[0], "") if own.empty else (None, "")
+    return (LABEL_FORMATS[0], "") if own.empty else (None, "")
 
 
-def _format(name: str) -> Format:
-    return next(format for format in FORMATS if format.name == name)
+def _format(name: str) -> LabelFormat:
+    return next(format for format in LABEL_FORMATS if format.name == name)
 
 
 def in_utf8(file: TextFile, sink: Sink) -> TextFile:
@@ -306,11 +295,11 @@ def _report_undecided(
     sink(READER_RULES["SYN903"].at(path, message, f"say which with --format. {'; '.join(why)}", 1))
 
 
-def _report_alike(group: Sequence[TextFile], detection: Detection | None, format: Format, sink: Sink) -> None:
+def _report_alike(group: Sequence[TextFile], detection: Detection | None, format: LabelFormat, sink: Sink) -> None:
     """SYN902: the layout is likely, and another one cannot be ruled out."""
     if detection is None or not isinstance(format, Dialect) or detection.format != format:
         return
-    others: list[Format] = [
+    others: list[LabelFormat] = [
         other for other in detection.alike if other.vocabulary != format.vocabulary or not means_the_same(other, format)
     ]
     others += _years_alike(format, detection)
@@ -323,7 +312,7 @@ def _report_alike(group: Sequence[TextFile], detection: Detection | None, format
         sink(READER_RULES["SYN902"].at(group[0].path, message, hint, 1))
 
 
-def _years_alike(format: Dialect, detection: Detection) -> list[Format]:
+def _years_alike(format: Dialect, detection: Detection) -> list[LabelFormat]:
     """The same columns with the class list of another year, where the names of the files do not tell the year."""
     at = format.index("class_id")
     seen = detection.sample.columns[at].values if at is not None and at < len(detection.sample.columns) else ()
@@ -367,7 +356,7 @@ def content(file: ParquetFile) -> Content:
     known = sum(name in COLUMNS for name in schema.names)
     if "clip" in schema.names and 1 < known > len(schema.names) / 2:
         return "labels"
-    return "items" if item_formats.of_table(schema) is not None else "other"
+    return "items" if formats.of_table(schema) is not None else "other"
 
 
 def is_table(file: ParquetFile, *contents: Content) -> bool:

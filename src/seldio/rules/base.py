@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from seldio.findings import SINGLY, Finding, Rule
-from seldio.formats.base import FirstRow, Ints, Reading
+from seldio.formats.base import FirstRow, Ints, LabelReading
 from seldio.formats.label_csv import Dialect
 from seldio.text import clipped
 
@@ -29,7 +29,7 @@ class Labels:
         reading: the table and the files it came from.
     """
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: LabelReading) -> None:
         self.reading = reading
         self.format = reading.format
         self.dialect = reading.format if isinstance(reading.format, Dialect) else None

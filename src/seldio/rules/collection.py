@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import Entry, Source
 from seldio.findings import Finding
-from seldio.formats.base import Reading
+from seldio.formats.base import LabelReading
 
 if TYPE_CHECKING:
     from seldio.media.audio import Probe
@@ -33,13 +33,13 @@ class Collection:
     path: str  # the source as the user named it
     kind: str  # file, folder, zip, tar, gzip or stdin
     entries: Sequence[Entry]  # all its files, labels or not, sorted by name
-    readings: Sequence[Reading]  # the label tables read from them, one for each group of one format
+    readings: Sequence[LabelReading]  # the label tables read from them, one for each group of one format
     reference: Reference | None = None  # what was expected, if the user said so
     #: of an export the files as they lie there, where *entries* are those that it was made from
     stored: Sequence[Entry] = ()
 
     @staticmethod
-    def of(source: Source, readings: Sequence[Reading], reference: object) -> Collection:
+    def of(source: Source, readings: Sequence[LabelReading], reference: object) -> Collection:
         """The files of *source*, with the labels among them and the clips that are expected."""
         clips = reference if isinstance(reference, Reference) else None
         return Collection(source.path, source.kind, source.entries, readings, clips, source.stored)

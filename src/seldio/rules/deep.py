@@ -14,7 +14,7 @@ from typing import TypeVar
 from seldio.files import Entry
 from seldio.files.sources import Lookup
 from seldio.findings import Finding, Rule, Sink
-from seldio.formats import Reading
+from seldio.formats import LabelReading
 from seldio.formats.trees import Tree
 from seldio.media.arrays import Format
 from seldio.rules.collection import Collection, Found
@@ -228,7 +228,7 @@ def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) ->
     run(fits_of_tree(collection, tree, lookup), sink)
 
 
-def check_clip(reading: Reading, recordings: Sequence[tuple[Entry, Format | None]], sink: Sink) -> bool:
+def check_clip(reading: LabelReading, recordings: Sequence[tuple[Entry, Format | None]], sink: Sink) -> bool:
     """Compare the labels of one clip with its recordings, one at least; their format is None where nothing tells it.
 
     Returns:

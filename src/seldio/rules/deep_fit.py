@@ -17,7 +17,7 @@ from seldio.engines import each
 from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.files.sources import Lookup
-from seldio.formats import Reading
+from seldio.formats import LabelReading
 from seldio.formats.trees import TYPES, Tree, TreePlace
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
@@ -323,7 +323,7 @@ def fits_of_tree(collection: Collection, tree: Tree, lookup: Lookup) -> Fits:
     return Fits(collection, (fit for fit in fits if fit is not None))
 
 
-def fits_of_clip(reading: Reading, recordings: Iterable[tuple[Entry, Format | None]]) -> Fits:
+def fits_of_clip(reading: LabelReading, recordings: Iterable[tuple[Entry, Format | None]]) -> Fits:
     """The labels of one clip and recordings of it; the format is None where nothing tells it.
 
     Nothing is in it where there are no directions in the labels, or not four channels to listen to.

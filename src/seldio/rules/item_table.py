@@ -124,7 +124,7 @@ class ItemTable:
 
     def line(self, row: int) -> int:
         """The line in which the id of a row stands."""
-        return self.reading.locate(row, "id", None).line
+        return self.reading.place(row, "id").line
 
 
 class ItemPart(NamedTuple):
@@ -181,7 +181,7 @@ class ItemFile(ItemTable):
     def line(self, row: int) -> int:
         """The line in which the id of a row stands."""
         reading, row, lines = self._at(row)
-        return reading.locate(row, "id", None).line + lines
+        return reading.place(row, "id").line + lines
 
 
 def moved(finding: Finding, lines: int) -> Finding:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from seldio.formats.base import Format, Ints, TextFile
+from seldio.formats.base import Ints, LabelFormat, TextFile
 from seldio.formats.label_csv import Dialect
 from seldio.rules.base import Bools, Labels
 from seldio.vocabularies import vocabulary
@@ -76,7 +76,7 @@ class Profile:
     """
 
     def __init__(
-        self, format: Format, named: bool, numbers: FileNumbers, clips: Sequence[str], lengths: Mapping[str, int],
+        self, format: LabelFormat, named: bool, numbers: FileNumbers, clips: Sequence[str], lengths: Mapping[str, int],
         texts: Callable[[], list[TextFile]], column: Callable[[int, str], Values],
     ) -> None:  # fmt: skip
         self.format = format

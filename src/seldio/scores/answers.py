@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import pyarrow as pa
 
+from seldio import formats
 from seldio.conversion.items import one_file
 from seldio.errors import UsageError
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.formats import item_formats
+from seldio.formats import ItemFormat
 from seldio.formats.items import ItemReading
 from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
@@ -116,7 +117,7 @@ def _reading(path: Path, format: str | None, profile: str | None) -> ItemReading
     Raises:
         UsageError: there is none, or several.
     """
-    chosen = item_formats.get(format) if format is not None else None
+    chosen = formats.get(format, ItemFormat) if format is not None else None
     first: ItemReading | None = None
     tables = []
     with open_source(path, raise_errors) as source:

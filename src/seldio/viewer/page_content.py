@@ -20,7 +20,7 @@ from seldio.errors import DataError, SeldioError, UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.sources import on_this_machine
 from seldio.findings import Finding, all_ranges
-from seldio.formats import Reading
+from seldio.formats import LabelReading
 from seldio.media.arrays import Format
 from seldio.schema.events import origin_of
 from seldio.schema.qa import Item
@@ -35,7 +35,7 @@ MOST_ROWS = 200_000
 class PageLabels:
     """The labels or the predictions of a clip."""
 
-    reading: Reading  # their rows
+    reading: LabelReading  # their rows
     #: what is drawn, one record an event: class name ``c``, number of the class in its vocabulary ``n``, source ``s``,
     #: first frame ``f``, and for each frame azimuth ``a``, elevation ``e`` (degrees) and distance ``d`` (metres), null
     #: where unknown
@@ -88,7 +88,7 @@ def prediction_of(path: Path, stem: str) -> str | Source:
     return found[0].path if found[0].local is not None else Source(found[0].path, "file", (found[0],))
 
 
-def _the_reading(path: str, examined: Examined) -> Reading:
+def _the_reading(path: str, examined: Examined) -> LabelReading:
     readings = [item.reading for item in examined.recognised]
     clips = sum(len(reading.parts) for reading in readings)
     if len(readings) == 1 and clips == 1:
@@ -128,7 +128,7 @@ def _events(table: Any, hop: Fraction, words: str) -> list[dict[str, Any]]:
 # --- findings ----------------------------------------------------------------------------------------------
 
 
-def findings_of(findings: list[Finding], reading: Reading) -> list[dict[str, Any]]:
+def findings_of(findings: list[Finding], reading: LabelReading) -> list[dict[str, Any]]:
     """Findings with the times (seconds) of the rows that they are about.
 
     Those of the first row are ``t``, null for the file as a whole; those of all rows are ``s``: start and end of each
@@ -154,7 +154,7 @@ def findings_of(findings: list[Finding], reading: Reading) -> list[dict[str, Any
 class _Moments:
     """When the rows of a clip sound, by the lines of its file."""
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: LabelReading) -> None:
         self._part = reading.parts[0]
         rows, table = slice(self._part.first, self._part.first + self._part.rows), reading.table
         for field, hop in (("frame", reading.format.hop), ("onset", Fraction(1))):
@@ -196,7 +196,7 @@ class _Moments:
         return self._times[max(0, low - 1) : high]
 
 
-def check_sound(reading: Reading, media: ClipMedia, deep: bool) -> tuple[str, list[dict[str, Any]]]:
+def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> tuple[str, list[dict[str, Any]]]:
     """Compare the labels of a clip with its recording, if *deep*.
 
     Returns:

@@ -27,7 +27,7 @@ from seldio.errors import DataError, InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.files.sources import LEVELS, on_disk
 from seldio.findings import Finding, Severity, raise_errors
-from seldio.formats import Format
+from seldio.formats import LabelFormat
 from seldio.formats.datasets import AUDIO_TOPS, of_dialect
 from seldio.formats.detect import CHOSEN, Wanted, years
 from seldio.formats.parts import Part, checked_clips, parts, resolved
@@ -72,7 +72,7 @@ class ClipRows(NamedTuple):
 class LabelFiles:
     """A side of label files, one for each clip; the source that they are in stays open."""
 
-    layout: Format
+    layout: LabelFormat
     part: Part
     remarks: tuple[str, ...] = ()  # sentences about the choice of the layout
     faults: Faults = dataclasses.field(default_factory=Faults)  # none yet: errors are found where rows are read
@@ -107,7 +107,7 @@ class LabelFiles:
 class LabelTable:
     """A side that is one table of many clips, held in memory."""
 
-    layout: Format  # of the labels that the table was made from
+    layout: LabelFormat  # of the labels that the table was made from
     table: pa.Table  # rows with frames of 100 ms, by clip
     first: Mapping[str, tuple[int, int]]  # by clip, silent ones too: its first row, and the one behind its last
     stamp: tuple[object, ...]  # changes when the file does
@@ -141,7 +141,7 @@ USUAL = "dcase2023"
 Labels: TypeAlias = LabelFiles | LabelTable
 
 
-def reference_labels(source: Source, layout: Format | None, profile: SeldProfile | None) -> Labels:
+def reference_labels(source: Source, layout: LabelFormat | None, profile: SeldProfile | None) -> Labels:
     """The labels that predictions are compared with; *source* stays open, *profile* is the one that the user named.
 
     Raises:
@@ -187,7 +187,13 @@ class Compared(NamedTuple):
 
 
 def join(
-    labels: Labels, outputs: Source, layout: Format | None, profile: SeldProfile, *, named: bool, allow_missing: bool
+    labels: Labels,
+    outputs: Source,
+    layout: LabelFormat | None,
+    profile: SeldProfile,
+    *,
+    named: bool,
+    allow_missing: bool,
 ) -> Compared:
     """The labels with the outputs of a system, which stay open.
 
@@ -247,7 +253,7 @@ def _several_systems(expected: set[str], surplus: Sequence[str]) -> str:
     return f". The names fit without their folders ({listed(folders, 5)}): score one of these at a time"
 
 
-def _labels(source: Source, layout: Format | None, wanted: Wanted) -> Labels:
+def _labels(source: Source, layout: LabelFormat | None, wanted: Wanted) -> Labels:
     """What *source* holds, nothing of which is read yet unless it is a table.
 
     Without a *layout*, the content decides, and what is *wanted* where that does not tell.
@@ -281,7 +287,7 @@ def _labels(source: Source, layout: Format | None, wanted: Wanted) -> Labels:
         held = ", ".join(layouts) or "no labels"
         raise UsageError(f"{printable(source.path)} holds {held}: name one folder of one layout, or the layout of all")
     (only,) = layouts.values()
-    assert isinstance(only, Format)
+    assert isinstance(only, LabelFormat)
     if only.role == "table":
         return _table(source, found)
     (part,) = (part for part in found if part.layout is not None)
@@ -312,7 +318,7 @@ def _table(source: Source, found: Sequence[Part]) -> LabelTable:
     return LabelTable(layout, table, first, tuple(part.stamp for part in found), vet(read))
 
 
-def framed(table: pa.Table, layout: Format) -> pa.Table:
+def framed(table: pa.Table, layout: LabelFormat) -> pa.Table:
     """*table* in label frames of 100 ms."""
     if not table.num_rows:
         return table
