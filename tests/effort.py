@@ -1,9 +1,15 @@
-"""What some work costs, by measures that are the same on a busy machine; seconds are not."""
+"""How much is tried, and what some work costs, by measures that are the same on a busy machine; seconds are not."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+
+
+def examples(thorough: int) -> int:
+    """How many examples of a property are tried: all in `make test-slow`, a quarter (but a few) in `make test`."""
+    return thorough if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else max(min(thorough, 5), thorough // 4)
 
 
 def calls(work: Callable[[], object]) -> int:

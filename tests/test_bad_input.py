@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import soundfile
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -158,7 +159,7 @@ KINDS = ("validate", "convert", "score", "rank", "info", "view", "plot")
 
 
 @pytest.mark.parametrize("command", KINDS)
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(chance=st.randoms(use_true_random=False), name=st.sampled_from(NAMES))
 def test_broken_files(
     command: str, seeds: list[bytes], tmp_path_factory: pytest.TempPathFactory, chance: random.Random, name: str

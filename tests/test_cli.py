@@ -8,23 +8,35 @@ import os
 import subprocess
 import sys
 import zipfile
+from contextlib import chdir
 from pathlib import Path
 
 import jsonschema
 import pytest
+from typer.testing import CliRunner
+
+from seldio.cli import app
 
 CLEAN = "10,1,1,-50,30,181\n11,1,1,-50,30,181\n11,1,2,10,-20,243\n"
 BAD = "10,1,1,-50,30,181\n11,99,1,-50,30,181\n11,1,2,10,-20\n"
 
 
-def seldio(
-    *arguments: str | Path, cwd: Path | None = None, stdin: bytes = b"", env: dict[str, str] | None = None
+def process(
+    *arguments: str | Path, stdin: bytes = b"", env: dict[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     """Run the command in a process of its own, as a user does."""
     command = [sys.executable, "-m", "seldio", *map(str, arguments)]
     return subprocess.run(
-        command, cwd=cwd, input=stdin, capture_output=True, check=False, timeout=60, env={**os.environ, **(env or {})}
+        command, input=stdin, capture_output=True, check=False, timeout=60, env={**os.environ, **(env or {})}
     )
+
+
+def seldio(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    """Run the command in this process, which is as good where neither streams nor the environment matter."""
+    with chdir(cwd or Path.cwd()):
+        done = CliRunner().invoke(app, list(map(str, arguments)))
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return subprocess.CompletedProcess(arguments, done.exit_code, done.stdout_bytes, done.stderr_bytes)
 
 
 @pytest.fixture
@@ -38,7 +50,7 @@ def labels(tmp_path: Path) -> Path:
 
 
 def test_clean_is_0(labels: Path) -> None:
-    done = seldio("validate", labels / "fold3_room4_mix001.csv", "-f", "starss23")
+    done = process("validate", labels / "fold3_room4_mix001.csv", "-f", "starss23")
 
     assert (0, b"All clean: 1 file.\n", b"") == (done.returncode, done.stdout, done.stderr)
 
@@ -75,7 +87,7 @@ def test_wrong_usage_is_2(tmp_path: Path, arguments: tuple[str, ...]) -> None:
 
 
 def test_what_cannot_work_is_3(labels: Path) -> None:
-    done = seldio("validate", labels, "-o", "/proc/report.json")
+    done = process("validate", labels, "-o", "/proc/report.json")
 
     assert 3 == done.returncode
     assert b"Traceback" not in done.stderr
@@ -124,8 +136,8 @@ def test_the_json_report_has_its_shape(labels: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("output", ["text", "concise", "json", "jsonl", "sarif", "github", "junit", "markdown"])
 def test_every_output_goes_to_a_file_or_the_screen(labels: Path, tmp_path: Path, output: str) -> None:
-    shown = seldio("validate", labels, "--output", output)
-    written = seldio("validate", labels, "--output", output, "-o", tmp_path / "report")
+    shown = process("validate", labels, "--output", output)
+    written = process("validate", labels, "--output", output, "-o", tmp_path / "report")
 
     assert (1, 1) == (shown.returncode, written.returncode)
     assert b"" == written.stdout
@@ -137,7 +149,7 @@ def test_standard_input_and_archives(labels: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as archive:
         archive.write(labels / "fold3_room4_mix002.csv", "deep/fold3_room4_mix002.csv")
 
-    piped = seldio("validate", "-", "-f", "starss23", "--output", "concise", stdin=BAD.encode())
+    piped = process("validate", "-", "-f", "starss23", "--output", "concise", stdin=BAD.encode())
     zipped = seldio("validate", "x.zip", "--output", "concise", cwd=tmp_path)
 
     assert b"<stdin>:2:4: LAB102" in piped.stdout
@@ -207,8 +219,8 @@ def test_an_ambiguous_file_names_its_candidates(tmp_path: Path) -> None:
 
 
 def test_the_report_does_not_depend_on_place_or_locale(labels: Path) -> None:
-    one = seldio("validate", labels, "--output", "json", env={"LANG": "C", "TZ": "UTC", "PYTHONHASHSEED": "1"})
-    other = seldio(
+    one = process("validate", labels, "--output", "json", env={"LANG": "C", "TZ": "UTC", "PYTHONHASHSEED": "1"})
+    other = process(
         "validate", labels, "--output", "json", env={"LC_ALL": "tr_TR.UTF-8", "TZ": "Asia/Tokyo", "PYTHONHASHSEED": "2"}
     )
 
@@ -243,7 +255,7 @@ def test_awkward_file_names_are_printed_escaped(tmp_path: Path) -> None:
     (tmp_path / name).write_text(BAD)
 
     for output in ("text", "concise", "github", "markdown"):
-        done = seldio("validate", tmp_path, "--output", output, "-f", "starss23")
+        done = process("validate", tmp_path, "--output", output, "-f", "starss23")
         assert not set(done.stdout) & {0x1B, 0x07}
         assert "\u202e" not in done.stdout.decode()
 
@@ -251,6 +263,6 @@ def test_awkward_file_names_are_printed_escaped(tmp_path: Path) -> None:
 def test_reports_are_utf8_in_any_locale(labels: Path) -> None:
     (labels / "café.csv").write_text(BAD)
 
-    done = seldio("validate", labels, env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
+    done = process("validate", labels, env={"LC_ALL": "C", "PYTHONIOENCODING": "ascii"})
 
     assert "café.csv" in io.TextIOWrapper(io.BytesIO(done.stdout), "utf-8").read()

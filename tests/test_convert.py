@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import REAL, event_tables
@@ -186,7 +187,7 @@ def test_parquet_carries_everything(name: str) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 @given(data=st.data())
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_what_is_written_is_read(dialect: Dialect, data: st.DataObject) -> None:
     given, file = data.draw(event_tables(dialect))
     origin = Origin(dialect.name, dialect.vocabulary, (file,))
@@ -224,7 +225,7 @@ def test_rounding_never_cuts_off(name: str) -> None:
 
 
 @given(st.integers(0, 999_999))
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_centimetres_and_metres_are_exact(centimetres: int) -> None:
     data = f"0,12,0,0,0,{centimetres}\n".encode()
     given = get("starss23").read([TextFile("a.csv", "a.csv", "a", data)], raise_errors).table
@@ -811,7 +812,7 @@ def test_real_labels_survive_a_way_around(shared: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @given(st.data())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_whatever_is_converted_can_be_read(data: st.DataObject) -> None:
     source = data.draw(st.sampled_from(DIALECTS))
     target = data.draw(st.sampled_from(LABELS))

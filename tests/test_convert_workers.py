@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import event_tables
@@ -140,7 +141,7 @@ def _with_bad_file(labels: Path, folder: Path) -> Path:
 
 
 @given(data=st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_whatever_is_said_of_the_whole_is_said_of_shards(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

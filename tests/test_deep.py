@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 import soundfile
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -92,7 +93,7 @@ def said_of(rows: tuple[Row, ...], count: int = 2000) -> Any:
 # --- what is heard -----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(st.floats(-180, 180), st.floats(-85, 85), st.sampled_from(FORMATS), st.sampled_from([16_000, 24_000, 44_100]))
 def test_a_plane_wave_is_heard_where_it_comes_from(
     tmp_path_factory: pytest.TempPathFactory, azimuth: float, elevation: float, format: Format, rate: int

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import REAL, text_file
@@ -141,7 +142,7 @@ PLAUSIBLE: dict[str, tuple[st.SearchStrategy[object], ...]] = {
 
 @pytest.mark.parametrize("name", PLAUSIBLE)
 @given(st.data())
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 def test_one_to_three_plausible_rows_never_get_a_wrong_layout(name: str, data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.tuples(*PLAUSIBLE[name]), min_size=1, max_size=3))
     text = "".join(",".join(map(str, row)) + "\n" for row in rows)
@@ -304,13 +305,13 @@ def test_nonsense_raises_nothing(data: bytes) -> None:
 
 
 @given(st.lists(st.binary(max_size=60), max_size=3))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_any_bytes_raise_nothing(contents: list[bytes]) -> None:
     detect([text_file(data) for data in contents])
 
 
 @given(st.text("0123456789,.-\n;e infa", max_size=80))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_any_numbers_raise_nothing(text: str) -> None:
     found = detected(text)
     if found.format is not None:

@@ -7,12 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 
-def test_generated_pages_and_schemas_are_in_step() -> None:
+@pytest.mark.parametrize("options", [["--quick"], pytest.param([], marks=pytest.mark.slow, id="all")])
+def test_generated_pages_and_schemas_are_in_step(options: list[str]) -> None:
     done = subprocess.run(
-        [sys.executable, ROOT / "docs/generate.py", "--check"], capture_output=True, text=True, check=False
+        [sys.executable, ROOT / "docs/generate.py", "--check", *options], capture_output=True, text=True, check=False
     )
 
     assert "all in step\n" == done.stdout, done.stdout + done.stderr

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -183,7 +184,7 @@ def cut(sound: np.ndarray, sizes: list[int]) -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("to", ["foa", "mic"])
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 @given(frames=st.integers(0, 20_000), sizes=st.lists(st.integers(0, 9000), max_size=6))
 def test_blocks_make_no_difference(to: str, frames: int, sizes: list[int]) -> None:
     sound = np.random.default_rng(frames).normal(size=(4, frames)).astype(np.float32)

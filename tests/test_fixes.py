@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import BOM, broken_files, label_files, text_file
@@ -366,7 +367,7 @@ JUDGED = {"LAB309", "LAB312"}
 
 @dialects
 @given(st.data())
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_safe_repairs_settle_and_change_no_value(dialect: Dialect, data: st.DataObject) -> None:
     broken = data.draw(defective_files(dialect))
     before, found = checked(broken, dialect)
@@ -381,7 +382,7 @@ def test_safe_repairs_settle_and_change_no_value(dialect: Dialect, data: st.Data
 
 @dialects
 @given(st.data())
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_repairs_of_anything_settle(dialect: Dialect, data: st.DataObject) -> None:
     broken = data.draw(broken_files(dialect) | defective_files(dialect))
     before, found = checked(broken, dialect)

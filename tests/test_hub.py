@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from effort import examples
 from hub_server import TOKEN, Hub
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -1030,7 +1031,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4), st.text("ab\n#-é ", max_size=40))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_values_and_text_of_any_card_survive(values: dict[str, Any], body: str) -> None:
     from seldio.hub.card import Card
 
@@ -1280,7 +1281,7 @@ def test_secrets_in_columns_of_parquet() -> None:
 @given(
     st.integers(0, 3000), st.sampled_from([b"AKIA" + b"Z" * 16, b"-----BEGIN RSA PRIVATE KEY", b"https://u:pass@host"])
 )
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_secret_is_found_wherever_it_stands(monkeypatch: pytest.MonkeyPatch, before: int, secret: bytes) -> None:
     from seldio.rules import hub_secrets
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,7 +39,7 @@ def records(format: JsonItems) -> st.SearchStrategy[dict[str, Any]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(st.data())
 def test_many_records_are_read_like_single_ones(data: st.DataObject) -> None:
     format = data.draw(st.sampled_from(FORMATS))

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -115,7 +116,7 @@ def test_odd_texts_come_back(tmp_path: Path, name: str) -> None:
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def _pandas(records: list[dict[str, Any]]) -> str:
     return json.dumps(records, separators=(",", ":")).replace("/", "\\/")
 
@@ -383,7 +384,7 @@ def test_bad_metadata(metadata: object, tmp_path: Path) -> None:
     assert "SYN302" in done.output
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.integers(0, 4000), st.binary(min_size=1, max_size=8), st.booleans())
 def test_any_damage_is_a_finding_or_harmless(at: int, noise: bytes, cut: bool) -> None:
     for good in (GOOD, FOREIGN):

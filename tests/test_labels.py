@@ -12,6 +12,7 @@ from unittest.mock import patch
 import numpy as np
 import pyarrow as pa
 import pytest
+from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import BOM, ODD_CELLS, REAL, broken_files, event_tables, label_files, text_file
@@ -54,7 +55,7 @@ def physical_lines(data: bytes) -> list[str]:
 TEXT = [format for format in LABEL_FORMATS if format.suffix != ".parquet"]
 
 
-def examples() -> Iterator[tuple[LabelFormat, Path]]:
+def example_files() -> Iterator[tuple[LabelFormat, Path]]:
     for format in TEXT:
         yield from ((format, path) for path in sorted((CASES / format.name).glob(f"*{format.suffix}")))
 
@@ -83,7 +84,7 @@ def test_examples_give_their_rows(format: LabelFormat) -> None:
     assert found == []
 
 
-@pytest.mark.parametrize(("format", "path"), list(examples()), ids=lambda value: getattr(value, "name", None))
+@pytest.mark.parametrize(("format", "path"), list(example_files()), ids=lambda value: getattr(value, "name", None))
 def test_examples_come_back_byte_for_byte(format: LabelFormat, path: Path) -> None:
     reading = format.read([example(path)], raise_errors)
     assert path.read_bytes() == format.write(reading.table, reading.parts[0].origin)
@@ -107,7 +108,7 @@ def assert_paths_agree(dialect: Dialect, *data: bytes) -> tuple[LabelReading, li
 
 @dialects
 @given(st.data())
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 def test_fast_and_slow_path_agree_on_valid_files(dialect: Dialect, data: st.DataObject) -> None:
     files = data.draw(st.lists(label_files(dialect), max_size=3))
     reading, found = assert_paths_agree(dialect, *files)
@@ -119,7 +120,7 @@ def test_fast_and_slow_path_agree_on_valid_files(dialect: Dialect, data: st.Data
 
 @dialects
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_reading_never_raises_and_misses_nothing(dialect: Dialect, data: st.DataObject) -> None:
     broken = data.draw(broken_files(dialect))
     reading, found = assert_paths_agree(dialect, broken, b"" if data.draw(st.booleans()) else broken)
@@ -543,7 +544,7 @@ def test_aliases_bring_their_vocabulary() -> None:
 
 @dialects
 @given(st.data())
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_written_tables_read_back_equal(dialect: Dialect, data: st.DataObject) -> None:
     table, file = data.draw(event_tables(dialect))
     written = dialect.write(table, file)
@@ -562,7 +563,7 @@ def test_written_tables_read_back_equal(dialect: Dialect, data: st.DataObject) -
 
 @dialects
 @given(st.data())
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_writing_is_stable(dialect: Dialect, data: st.DataObject) -> None:
     """Whatever a valid file looks like, its second writing is its first, and reads back as the same table."""
     valid = data.draw(label_files(dialect))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strategies import text_file
@@ -466,7 +467,7 @@ def values(one: Examined) -> dict[str, tuple[str, list[str]]]:
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda dialect: dialect.name)
 @given(data=st.data())
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_safe_repairs_keep_layouts_and_values(
     dialect: Dialect, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -360,7 +361,7 @@ def errors(path: Path, text: str, name: str) -> list[str]:
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.sampled_from(CASES), st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=6))
 def test_no_broken_variant_is_clean(tmp_path_factory: pytest.TempPathFactory, case: tuple[str, str], salt: str) -> None:
     name, variant = case

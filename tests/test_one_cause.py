@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -248,7 +249,7 @@ def alike(row: str, seed: int) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["starss22", "starss23", "dcase2025", "dcase2020-output", "dcase2019-output"])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.tuples(ROWS, st.integers(1, 6)), min_size=1, max_size=6))
 def test_rows_taken_in_runs_give_what_rows_one_by_one_give(name: str, given_rows: list[tuple[str, int]]) -> None:
     content = "".join(f"{alike(row, seed)}\n" for row, count in given_rows for seed in range(count)).encode() * 2

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from effort import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -610,7 +611,7 @@ def test_while_loading_an_error_raises() -> None:
 
 # --- whatever comes --------------------------------------------------------------------------------
 
-FUZZ = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FUZZ = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SNIPPETS = st.sampled_from([
     "\t", ":", "- ", "[", "]", "{", "}", "'", '"', "&a ", "*a", "!!null ", "!!python/x ", "!x", "<<: *a", "|\n", "#", "\n",
     "\r", "---\n", "? ", "%YAML 9\n", "\\", "\x85", "\u2028", "\ufeff", "\x00", "@", "\U0001f600", "yes", ".nan",

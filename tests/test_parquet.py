@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -226,7 +227,7 @@ def test_bad_metadata(metadata: bytes) -> None:
 
 
 @given(st.data())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_damage_is_a_finding(data: st.DataObject) -> None:
     table = example(40)
     good = packed(table)

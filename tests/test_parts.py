@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -258,7 +259,7 @@ def usual(sets: dict[str, Path]) -> dict[tuple[str, str], object]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("verb", "name"), CASES)
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(5), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(size=st.sampled_from([1, 700, 20_000]), chunk=st.integers(200, 20_000), held=st.booleans())
 def test_any_cut_gives_the_same(
     sets: dict[str, Path], usual: dict[tuple[str, str], object], verb: str, name: str, size: int, chunk: int, held: bool

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -193,7 +194,7 @@ def test_directions_and_map_hold_the_same_lines(plots: Any, clip: list[EventTrac
 
 
 @pytest.mark.slow
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(st.lists(st.tuples(st.integers(-180, 180), st.integers(-90, 90), st.integers(0, 12)), min_size=1, max_size=40))
 def test_names_cover_neither_points_nor_each_other(places: list[tuple[int, int, int]]) -> None:
     plots = pytest.importorskip("seldio.viewer.plots")

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -135,7 +136,7 @@ def test_without_ids_order_counts(tmp_path: Path) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_whatever_is_left_out_is_found(tmp_path: Path, data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.sampled_from(range(12)), unique=True, min_size=1))
     found = against(tmp_path, [answer(n) for n in rows])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -424,7 +425,7 @@ def carried(format: JsonItems, row: Row) -> Row:
 
 
 @each
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(data=st.data())
 def test_what_was_written_is_read(format: JsonItems, data: st.DataObject) -> None:
     given_rows: Any = data.draw(st.lists(items if format.holds == "items" else predictions, max_size=3))
@@ -437,7 +438,7 @@ def test_what_was_written_is_read(format: JsonItems, data: st.DataObject) -> Non
     assert format.write(reading.rows, reading.origin) == written
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     st.lists(st.dictionaries(st.sampled_from([*QA, "prompt", "new", "split"]), json_value | text), max_size=3),
     st.sampled_from([None, 0, 2, "\t"]), st.booleans(), st.sampled_from([(",", ":"), (", ", ": "), (" ,", " : ")]),
@@ -453,7 +454,7 @@ def test_any_records_come_back(records: list[Any], indent: Any, ascii: bool, sep
             assert SO_BENCH.write(reading.rows, reading.origin) == data.encode()
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.binary(max_size=60), st.integers(0, 500), st.sampled_from(["x.json", "x.jsonl", "-"]), st.sampled_from(ALL))
 def test_any_bytes(noise: bytes, at: int, path: str, format: JsonItems) -> None:
     for base in (b"", LAYOUTS["lines"], DOCUMENTS["records"].encode(), line(MC)):

@@ -9,6 +9,7 @@ import numpy as np
 import oracle
 import pyarrow as pa
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -393,7 +394,7 @@ tracks = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
 @given(tracks, st.sampled_from([20.0, 5.0]), st.sampled_from([20.0, 3.0]), st.integers(0, 99))
 def test_small_random_tables(drawn, window, hop, seed):
     rows = [

@@ -18,6 +18,7 @@ from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
+from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -157,7 +158,7 @@ findings = st.builds(
     excerpt=st.none() | nasty,
 )
 reports = st.builds(lambda items: make(*items), st.lists(findings, max_size=8))
-quick = settings(max_examples=60, deadline=None)
+quick = settings(max_examples=examples(60), deadline=None)
 
 # ------------------------------------------------------------------ the table of formats
 
@@ -407,7 +408,7 @@ _SHOWN = st.lists(st.sampled_from([*"ab,1 ёß", "犬", "が", "🐕", "é", "e\
 
 
 @given(_SHOWN.map("".join), st.integers(1, 30), st.integers(1, 12), st.sampled_from((40, 100)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_the_caret_stands_below_any_text(line: str, column: int, length: int, width: int) -> None:
     assume(column + length - 1 <= len(line) and line[column - 1] != "\u0301")
     text, above = under_caret(line, column, column + length, width)
@@ -427,7 +428,7 @@ LONG = ",".join(str(number) for number in range(1300))[:5000]
 
 
 @given(st.integers(1, 5200), st.integers(1, 80), st.integers(30, 120))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_long_lines_are_windowed_around_the_caret(column: int, length: int, width: int) -> None:
     line = LONG
     text, above = under_caret(line, column, column + length, width)
@@ -820,7 +821,7 @@ def plain(cell: str) -> str:
 
 
 @given(findings)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_markdown_cells_read_as_the_text_they_hold(finding: Finding) -> None:
     finding = dataclasses.replace(finding, hint=None)
     page = MarkdownIt("commonmark").enable("table").render(show(make(finding), "markdown"))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -388,14 +389,14 @@ PART = st.sampled_from(["instruction", "inputs", "outputs", "meta", "id", "categ
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.recursive(VALUE, lambda part: st.lists(part, max_size=3) | st.dictionaries(PART, part, max_size=5), max_leaves=15))  # fmt: skip
 def test_any_json(value: Any) -> None:
     for shape in (value, {"data": [value]}, {"data": {"test": [value]}}, record() | {"meta": value}, [record(a=value)]):
         harmless(json.dumps(shape).encode())
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.binary(max_size=200))
 def test_any_bytes(data: bytes) -> None:
     harmless(data)

@@ -9,6 +9,7 @@ import numpy as np
 import oracle_russian as oracle
 import pyarrow as pa
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -126,7 +127,7 @@ tracks = st.lists(
 )
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(tracks, st.sampled_from([20.0, 5.0]), st.integers(0, 99))
 def test_small_random_tables(drawn, window, seed):
     table = make(*((label, low, low + length, source) for label, low, length, source in drawn))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -66,7 +67,7 @@ events = st.builds(Event, **{name: value if name == "clip" else value | st.none(
 
 
 @given(st.lists(events, max_size=5))
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_events_come_back_from_a_table(rows: list[Event]) -> None:
     table = from_events(rows, "starss22", "starss")
     assert rows == list(to_events(table))
@@ -239,7 +240,7 @@ event_frames = st.lists(
 
 
 @given(event_frames, st.integers(0, 2), st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_spans_are_those_of_a_plain_loop(rows: Frames, gap: int, source: bool) -> None:
     rows = rows if source else [(clip, frame, label, None) for clip, frame, label, _ in rows]
     found = spans(frames_table(rows, source), gap)

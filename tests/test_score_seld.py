@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from oracle_seld import Row, frame_counts, segment_counts
@@ -206,7 +207,7 @@ def crowded(rows: list[Row]) -> bool:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(st.tuples(ROWS.filter(bool), ROWS), min_size=1, max_size=3), st.sampled_from([1, 60, 1 << 20]))
 def test_counts_by_the_plain_road(clips: list[tuple[list[Row], list[Row]]], cells: int) -> None:
     assume(not any(crowded(side) for clip in clips for side in clip))
@@ -225,7 +226,7 @@ def test_counts_by_the_plain_road(clips: list[tuple[list[Row], list[Row]]], cell
         pairs.CELLS = before
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.data())
 def test_assignments_are_those_of_scipy(data: st.DataObject) -> None:
     shape = data.draw(st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4)))
@@ -237,7 +238,7 @@ def test_assignments_are_those_of_scipy(data: st.DataObject) -> None:
         np.testing.assert_array_equal((i, j), expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(ROWS, st.sampled_from([profile.name for profile in PROFILES]))
 def test_a_perfect_prediction_and_any_order_of_clips(rows: list[Row], profile: str) -> None:
     rows = list({(row.frame, row.class_id): row for row in rows}.values())
@@ -296,7 +297,7 @@ def test_the_last_frame_and_absent_classes() -> None:
     assert math.isnan(values.by_class[0, 1, 1])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.builds(_row, st.integers(0, 25), st.integers(0, 1), ANGLES, st.just(0), st.integers(0, 3)), min_size=1, max_size=25),
        ROWS)  # fmt: skip
 def test_the_sums_of_the_definition_hold(truth: list[Row], given: list[Row]) -> None:
@@ -333,7 +334,7 @@ def corrected(truth: list[Row], given: list[Row], numbered: bool = True) -> Seld
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(PLACES, min_size=1, max_size=40), st.lists(PLACES, max_size=40), st.booleans(), st.randoms())
 def test_the_order_of_rows_never_matters(truth: list[Row], given: list[Row], numbered: bool, luck: Any) -> None:
     expected = corrected(truth, given, numbered)
@@ -348,7 +349,7 @@ _COUNTS = [field.name for field in dataclasses.fields(Counts)]
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(PLACES, min_size=1, max_size=20), st.lists(PLACES, max_size=20), st.sampled_from([-20, 0, 20]),
     st.integers(-180, 180), st.booleans(),

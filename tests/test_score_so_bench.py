@@ -9,6 +9,7 @@ import time
 
 import pyarrow as pa
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -343,7 +344,7 @@ BITS = ("3", "-4.5", "m", "s", "°", "to", "from", "not", "left", "right", "the"
         "dog", ",", ".", "two", ":")  # fmt: skip
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.sampled_from([LOCATION, SIDE, HIGHER, LIST, SPACE, MOTION, ("estimate_azimuth", "", "30", {}),
                         ("estimate_distance", "", "3", {}), ("detect_time", "", "3", {}), ("count_sources", "", "3", {})]),
        st.text(max_size=40) | st.lists(st.sampled_from(BITS), max_size=12).map(" ".join))  # fmt: skip
@@ -480,7 +481,7 @@ def test_both_numbers_are_given_where_nobody_decided(items):
 
 
 @pytest.mark.slow
-@settings(max_examples=10)
+@settings(max_examples=examples(10))
 @given(st.randoms(use_true_random=False))
 def test_the_order_of_predictions_does_not_matter(items, chance):
     some = items[::7]
@@ -539,7 +540,7 @@ ANYTHING = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() 
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.sampled_from([*PUBLISHED]), ANYTHING | st.fixed_dictionaries({"prediction": ANYTHING, "semantic": ANYTHING}))
 def test_any_judgement_can_be_scored(task, verdict):
     meta = AnswerMeta(

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import soundfile
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -403,7 +404,7 @@ _NAMES = st.text("abAB.-_ é", min_size=1, max_size=6).filter(
 
 
 @pytest.mark.slow
-@settings(max_examples=8)
+@settings(max_examples=examples(8))
 @given(st.sets(_NAMES, min_size=1, max_size=5).filter(lambda names: len({n.casefold() for n in names}) == len(names)))
 def test_any_names_come_back(tmp_path_factory: pytest.TempPathFactory, names: set[str]) -> None:
     folder = tmp_path_factory.mktemp("names")

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -261,7 +262,7 @@ def test_nothing_is_cut_off_and_channels_keep_their_ratio() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 3), st.sampled_from([8000, 24_000, 44_100, 48_000]))
 def test_any_scene_is_recorded(seed: int, tenths: int, rate: int) -> None:
     seconds = 1 + tenths / 10

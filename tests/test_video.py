@@ -19,6 +19,7 @@ import av
 import numpy as np
 import pytest
 import soundfile
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from videos import NTSC, bars, begun_at, make, number, recording
@@ -118,7 +119,7 @@ def long(between: int, container: str) -> tuple[bytes, list[int]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=12)
+@settings(max_examples=examples(12))
 @given(
     wanted=st.lists(st.integers(0, 99), min_size=1, max_size=6),
     between=st.sampled_from([0, 3]),
@@ -198,7 +199,7 @@ def test_time_stamps_decide_over_numbers(kind: str) -> None:
     assert shown(made(kind), frames, convention="dcase2024") == [3 * frame for frame in frames]
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(frame=st.integers(0, 120), name=st.sampled_from(sorted(clock.CONVENTIONS)), hop=st.sampled_from([10, 50]))
 def test_at_a_constant_rate_stamps_and_numbers_agree(frame: int, name: str, hop: int) -> None:
     with Video(io.BytesIO(made("mp4"))) as video:
@@ -347,7 +348,7 @@ def test_too_many_pictures_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         Video(io.BytesIO(made("mp4")))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(
     kind=st.sampled_from(["mp4", "mkv", "avi", "mpegts", "h264", "mp4 in parts"]),
     spots=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), max_size=20),
