@@ -31,12 +31,10 @@ from seldio.files.entries import plain_file
 from seldio.findings import Finding, Severity, Sink, raise_errors
 from seldio.formats.trees import read_tree
 from seldio.media import recording as recordings
-from seldio.media.audio import BLOCK, Decoder, NotAudio, probe, probe_entry, read
-from seldio.media.headers import read_header
+from seldio.media.audio import BLOCK, Decoder, NotAudio, probe, probe_entry, read, read_header
 from seldio.media.recording import Recording
 from seldio.rules import CATALOGUE
-from seldio.rules.audio import check_recordings
-from seldio.rules.audio_samples import SurveyedSound, check_sounds
+from seldio.rules.audio import SurveyedSound, check_recordings, check_sounds
 from seldio.rules.collection import Collection
 from seldio.rules.tree_media import TreeFile
 

@@ -27,8 +27,7 @@ from seldio.files import Entry, open_source
 from seldio.files.sources import Lookup
 from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import ItemFormat
-from seldio.media.audio import probe
-from seldio.media.headers import read_header
+from seldio.media.audio import probe, read_header
 from seldio.rules import CATALOGUE
 from seldio.rules.item_audio import AudioPart, check_file
 from seldio.rules.item_table import ItemPart, ItemTable

@@ -100,7 +100,7 @@ class Memory:
 
 
 def checked(package: Package) -> list[Finding]:
-    return list(findings(package))
+    return sorted(findings(package), key=lambda finding: finding.code)
 
 
 def in_memory(files: Files, kind: str = "zip", path: str = "x.zip", reference: Reference | None = None) -> Package:

@@ -459,8 +459,9 @@ def test_rules_with_a_check_say_what_they_look_at() -> None:
     subjects = {rule.subject for rule in CATALOGUE.values() if rule.check is not None}
     assert subjects == {
         ("Labels",), ("Profile",), ("ItemTable",), ("ItemFile",), ("Answered",), ("Answers",), ("MeraPackage",), ("Audio",), ("Collection",),
-        ("Collection", "Tree"), ("Package",), ("HubFolder",), ("TreeAudio",), ("SurveyedSound",), ("SurveyedSounds",),
-        ("TreeVideo",), ("WatchedVideo",), ("Fits",),
+        ("Collection", "Tree"), ("Package",), ("System",), ("Meta",), ("HubFolder",), ("TreeAudio",), ("SurveyedSound",), ("SurveyedSounds",),
+        ("RecordingFile",), ("RecordingFile", "Probe"), ("TreeVideo",), ("VideoFile",), ("VideoFile", "VideoFacts"),
+        ("WatchedVideo",), ("Fits",),
     }  # fmt: skip
     assert all(rule.subject == () for rule in READER_RULES.values())
 

@@ -14,7 +14,7 @@ from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, Source, atomic_write, make_folder, open_source
 from seldio.files.entries import name_fault
 from seldio.files.sources import Lookup, on_disk
-from seldio.media.headers import RATES
+from seldio.media.arrays import RATES
 from seldio.schema.qa import Item
 from seldio.text import clipped, plural, printable
 

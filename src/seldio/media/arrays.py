@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 Format = Literal["foa", "mic"]
 
+#: The sampling rates (frames a second) that recordings may have.
+RATES = range(4_000, 768_001)
 #: Radius of the sphere, metres.
 RADIUS = 0.042
 #: Speed of sound, metres a second.

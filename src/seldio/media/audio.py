@@ -1,4 +1,7 @@
-"""Audio files, headers first, and other sampling rates; the one home of soundfile."""
+"""Audio files, headers first, and other sampling rates; the one home of soundfile.
+
+What headers promise is compared with what is there: libsndfile reads short files in silence.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import dataclasses
 import io
 import math
 import os
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -18,7 +22,6 @@ import soundfile
 from seldio import clock
 from seldio.errors import SeldioError
 from seldio.files import Entry
-from seldio.media.headers import WavHeader, is_open, missing_bytes, read_header
 from seldio.text import plural
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
@@ -31,6 +34,121 @@ _HEAD = 2**18
 
 class NotAudio(SeldioError):
     """A file that cannot be read as audio."""
+
+
+# --- headers -----------------------------------------------------------------------------------------------
+
+#: The first four bytes of WAV files, and the byte order of their numbers.
+_ORDERS = {b"RIFF": "<", b"RF64": "<", b"RIFX": ">"}
+#: A header has few chunks; a file of nothing but small ones is not walked to its end.
+_MOST_CHUNKS = 10_000
+PCM, FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE
+#: The largest page of an Ogg file, and the flag of the last one of a stream.
+_PAGE, _LAST = 27 + 255 + 255 * 255, 4
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class WavHeader:
+    """The header of a WAV file, as it stands there."""
+
+    order: str  # ``<`` or ``>``, the byte order of header and samples
+    tag: int  # the sample format (1 is PCM, 3 is float), that of the extension where there is one
+    channels: int  # how many
+    rate: int  # frames a second
+    block: int  # bytes of one frame
+    bits: int  # of one sample's container
+    data_at: int  # where the sound begins, in bytes
+    promised: int | None  # bytes of sound by the header; None where it leaves the length open
+    rest: int  # bytes in the file from *data_at* on, chunks behind the sound among them
+
+    @property
+    def there(self) -> int:
+        """Bytes of sound that are there; where the length is open, all that follow."""
+        return self.rest if self.promised is None else min(self.promised, self.rest)
+
+    @property
+    def missing(self) -> int:
+        """Bytes of sound that are promised and not there."""
+        return 0 if self.promised is None else max(0, self.promised - self.rest)
+
+
+def read_header(stream: BinaryIO) -> WavHeader | None:
+    """The header of a WAV file (RIFF, RIFX or RF64); None for others, and for those without a ``data`` chunk.
+
+    Chunks before ``data`` are passed over, and may have an odd length. The stream is left at its beginning.
+    """
+    end = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    try:
+        head = stream.read(12)
+        order = _ORDERS.get(head[:4])
+        if len(head) < 12 or order is None or head[8:] != b"WAVE":
+            return None
+        at, long, format = 12, 0, (0, 0, 0, 0, 0)
+        for _ in range(_MOST_CHUNKS):
+            stream.seek(at)
+            chunk = stream.read(8)
+            if len(chunk) < 8:
+                break
+            name, size = struct.unpack(f"{order}4sI", chunk)
+            if name == b"ds64":
+                sizes = stream.read(16)
+                long = struct.unpack("<QQ", sizes)[1] if len(sizes) == 16 else 0
+            elif name == b"fmt ":
+                format = _format(stream.read(min(size, 40)), order)
+            elif name == b"data":
+                promised = long if head[:4] == b"RF64" and size == 0xFFFFFFFF else size
+                # writers to a pipe cannot go back and correct it: FFmpeg and libsndfile leave 0xFFFFFFFF, sox
+                # 0x7FFFF000, arecord 0x80000000, others nearly these or 0
+                left = 0x7FFFF000 <= promised <= 0x80000000 or 0xFFFFF000 <= promised <= 0xFFFFFFFF
+                known = None if left or not promised else promised
+                return WavHeader(order, *format, at + 8, known, max(0, end - at - 8))
+            at += 8 + size + size % 2
+        return None
+    finally:
+        stream.seek(0)
+
+
+def _format(body: bytes, order: str) -> tuple[int, int, int, int, int]:
+    """Tag, channels, rate, block and bits of a ``fmt`` chunk; zeros if it is too short."""
+    if len(body) < 16:
+        return 0, 0, 0, 0, 0
+    tag, channels, rate, _, block, bits = struct.unpack(f"{order}HHIIHH", body[:16])
+    if tag == _EXTENSIBLE and len(body) >= 26:
+        (tag,) = struct.unpack(f"{order}H", body[24:26])  # the GUID begins with the tag
+    return tag, channels, rate, block, bits
+
+
+def _missing_bytes(stream: BinaryIO) -> int:
+    """Bytes that the header of an AIFF, W64 or AU file counts and that are not there; 0 for others."""
+    end = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    head = stream.read(24)
+    stream.seek(0)
+    promised = 0
+    if len(head) == 24 and head[:4] == b"FORM" and head[8:12] in (b"AIFF", b"AIFC"):
+        promised = 8 + struct.unpack(">I", head[4:8])[0]
+    elif len(head) == 24 and head[:8] == b"riff\x2e\x91\xcf\x11":
+        promised = struct.unpack("<Q", head[16:24])[0]
+    elif len(head) == 24 and head[:4] == b".snd":
+        begin, size = struct.unpack(">II", head[4:12])
+        promised = begin + size if size != 0xFFFFFFFF else 0
+    return int(max(0, promised - end))
+
+
+def _has_no_end(stream: BinaryIO) -> bool:
+    """Whether an Ogg file, whose header tells no length, has no last page: it is not whole, or not marked as such."""
+    stream.seek(0)
+    if stream.read(4) != b"OggS":
+        return False
+    stream.seek(max(0, stream.seek(0, os.SEEK_END) - 2 * _PAGE))
+    tail = stream.read(2 * _PAGE)
+    stream.seek(0)
+    at = tail.rfind(b"OggS")
+    count = tail[at + 26] if 0 <= at < len(tail) - 27 else 0
+    sizes = tail[at + 27 : at + 27 + count]
+    whole = at >= 0 and len(sizes) == count and at + 27 + count + sum(sizes) <= len(tail)
+    return not (whole and tail[at + 5] & _LAST)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -74,19 +192,15 @@ def _speaking() -> Iterator[None]:
 
 
 def probe(stream: BinaryIO) -> Probe:
-    """The header of an audio file.
-
-    Raises:
-        NotAudio: libsndfile cannot read it.
-    """
+    """The header of an audio file; NotAudio, where libsndfile cannot read it."""
     header = read_header(stream)
     if header is not None and header.block and not header.rate:
         raise NotAudio("the header says 0 frames a second")  # libsndfile speaks of its own insides
     with _speaking():
         info = soundfile.info(stream)
-    missing = header.missing if header is not None else missing_bytes(stream)
+    missing = header.missing if header is not None else _missing_bytes(stream)
     frames, rate, channels = int(info.frames), int(info.samplerate), int(info.channels)
-    return Probe(frames, rate, channels, str(info.subtype), missing, str(info.format), header, is_open(stream))
+    return Probe(frames, rate, channels, str(info.subtype), missing, str(info.format), header, _has_no_end(stream))
 
 
 class _Beginning(io.BytesIO):
@@ -103,13 +217,7 @@ class _Beginning(io.BytesIO):
 
 
 def probe_entry(entry: Entry) -> Probe:
-    """The header of a file on disk or in an archive, of which no more is unpacked than that takes.
-
-    Raises:
-        NotAudio: libsndfile cannot read it.
-        InvalidData: it is damaged or over a limit.
-        SeldioError: the disk fails.
-    """
+    """The header of a file on disk or in an archive, of which no more is unpacked than that takes."""
     if entry.local is None and entry.size > _HEAD:
         head = entry.head(_HEAD)
         stream = _Beginning(head, entry.size)
@@ -119,26 +227,8 @@ def probe_entry(entry: Entry) -> Probe:
         return probe(whole)
 
 
-class ReadableSound(ABC):
-    """A recording that can be read in blocks; a context manager."""
-
-    @property
-    @abstractmethod
-    def probe(self) -> Probe:
-        """What its header says.
-
-        Raises:
-            NotAudio: it cannot be read as audio.
-            SeldioError: it is missing, no regular file, or the disk fails.
-        """
-
-    @abstractmethod
-    def blocks(self, frames: int) -> Iterator[Floats]:
-        """The whole sound, shape (channels, *frames* or what is left), float32, in memory that does not grow.
-
-        Raises:
-            NotAudio: it is damaged.
-        """
+class Closing(ABC):
+    """A context manager that is closed at its end."""
 
     @abstractmethod
     def close(self) -> None:
@@ -149,6 +239,19 @@ class ReadableSound(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class ReadableSound(Closing):
+    """A recording that can be read in blocks; a context manager."""
+
+    @property
+    @abstractmethod
+    def probe(self) -> Probe:
+        """What its header says; NotAudio, where it cannot be read as audio."""
+
+    @abstractmethod
+    def blocks(self, frames: int) -> Iterator[Floats]:
+        """The whole sound, shape (channels, *frames* or what is left), float32, in memory that does not grow."""
 
     @property
     def rate(self) -> int:
@@ -161,14 +264,8 @@ class ReadableSound(ABC):
         return self.probe.channels
 
 
-class Decoder:
-    """Sound out of any file that libsndfile reads, from any frame; a context manager, for one thread.
-
-    The *stream* stays the caller's, and must stay open.
-
-    Raises:
-        NotAudio: libsndfile cannot read it.
-    """
+class Decoder(Closing):
+    """Sound out of any file that libsndfile reads, from any frame, for one thread; the stream stays open."""
 
     def __init__(self, stream: BinaryIO) -> None:
         stream.seek(0)
@@ -176,23 +273,14 @@ class Decoder:
             self._file = soundfile.SoundFile(stream)
         self._at = 0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def close(self) -> None:
-        """Let go of the stream, which stays open."""
+        """Let go of the stream."""
         self._file.close()
 
     def read(self, start: int, frames: int) -> Floats:
         """Sound from frame *start* on, shape (channels, frames or what is left), float32.
 
         Memory is taken for what is there only, whatever the header promises.
-
-        Raises:
-            NotAudio: it is damaged there, or has no frame *start*.
         """
         parts = [np.empty((self._file.channels, 0), np.float32)]
         with _speaking():
@@ -208,11 +296,7 @@ class Decoder:
 
 
 def read(stream: BinaryIO, start: int, frames: int) -> Floats:
-    """Sound from frame *start* on, shape (channels, frames or what is left), float32; whole numbers become -1 … 1.
-
-    Raises:
-        NotAudio: libsndfile cannot read it, or the file has no frame *start*.
-    """
+    """Sound from frame *start* on, shape (channels, frames or what is left), float32; whole numbers become -1 … 1."""
     with Decoder(stream) as decoder:
         return decoder.read(start, frames)
 
@@ -233,13 +317,8 @@ class WrittenSound(NamedTuple):
 def write_blocks(stream: BinaryIO, blocks: Iterable[Floats], rate: int, comment: str = "") -> WrittenSound:
     """Write *blocks*, each of shape (channels, frames), one after the other as WAV of 16-bit whole numbers.
 
-    Floating point counts from -1 to 1; what lies beyond is cut off, and counted.
-
-    Args:
-        stream: to write to.
-        blocks: of sound.
-        rate: frames a second.
-        comment: written into the file (the chunk INFO has it as ICMT), if there is one.
+    Floating point counts from -1 to 1; what lies beyond is cut off, and counted. A *comment* goes into the chunk INFO,
+    as ICMT.
     """
     samples, clipped, peak = 0, 0, 0.0
     file: soundfile.SoundFile | None = None

@@ -16,8 +16,7 @@ from seldio.errors import UsageError
 from seldio.files import Entry
 from seldio.files.entries import plain_file
 from seldio.files.streams import inside
-from seldio.media.audio import Decoder, Floats, NotAudio, Probe, ReadableSound, probe
-from seldio.media.headers import FLOAT, PCM
+from seldio.media.audio import FLOAT, PCM, Decoder, Floats, NotAudio, Probe, ReadableSound, probe
 from seldio.text import plural, printable
 
 

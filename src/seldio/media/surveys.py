@@ -175,11 +175,7 @@ def survey(pictures: Iterable[tuple[int, VideoFrame]], scan: Scan) -> PictureSur
         )
         still.add(number, not dark, goes_on=same and not dark)
         first = first if same else shown.copy()
-    return PictureSurvey(
-        there,
-        _long(black.spans(), BLACK),
-        _frozen(still.spans(), float(scan.end - scan.start)),
-    )
+    return PictureSurvey(there, _long(black.spans(), BLACK), _frozen(still.spans(), float(scan.end - scan.start)))
 
 
 def _long(spans: list[Span], least: float) -> tuple[Span, ...]:

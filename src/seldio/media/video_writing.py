@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from seldio import clock
 from seldio.errors import SeldioError, UsageError
+from seldio.media.arrays import RATES
 from seldio.media.audio import BLOCK, Decoder, Floats, NotAudio, probe
-from seldio.media.headers import RATES
 from seldio.media.video import Picture, Video
 from seldio.schema.clips import Array
 from seldio.text import plural, printable

@@ -1,34 +1,57 @@
-"""AUD1: the recordings of a data set tree or folder, as far as their headers tell.
+"""AUD1: the recordings of a data set tree or folder, as far as their headers tell; AUD2: what they sound like.
 
-:func:`check_recordings` looks at each recording once. What it sounds like is :mod:`seldio.rules.audio_samples`,
-and asked for only where the user wants to wait for it.
+:func:`check_recordings` looks at each recording once. It listens to them only where the user wants to wait for it: each
+is read once, block by block, in memory that does not grow.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from seldio.clock import onset
-from seldio.errors import SeldioError
-from seldio.findings import Finding, Sink
+from seldio.engines import each
+from seldio.errors import InvalidData, SeldioError
+from seldio.files import Entry
+from seldio.findings import Finding, Rule, Sink
+from seldio.formats.datasets import DatasetSpec
 from seldio.formats.trees import Tree
-from seldio.media.headers import RATES
-from seldio.rules.audio_samples import check_sounds
+from seldio.media.arrays import RATES
 from seldio.rules.base import Labels
-from seldio.rules.collection import Collection, Found
-from seldio.rules.layout import MANY, folders
+from seldio.rules.collection import Collection, Found, by_folder, grouped
 from seldio.rules.registry import ERROR, WARNING, rule, run
-from seldio.rules.tree_media import CHANNELS, CONTAINERS, Prescription, RecordingFile, TreeAudio
-from seldio.text import plural, printable
+from seldio.rules.tree_media import (
+    CHANNELS,
+    CONTAINERS,
+    MANY,
+    Prescription,
+    RecordingFile,
+    TreeAudio,
+    TreeFile,
+    place_name,
+)
+from seldio.text import listed, plural, printable
+
+if TYPE_CHECKING:
+    from seldio.media.audio import Probe
+    from seldio.media.surveys import SoundSurvey
+
+#: Flat tops that are too many to be chance.
+_MOST_FLAT = 10
+#: A mean beyond this share of full scale (-40 dB) is an offset.
+_OFFSET = 0.01
 
 
 @rule("AUD101", ERROR)
-def recording_unreadable(audio: TreeAudio, found: Found) -> Iterator[Finding]:
+def recording_unreadable(one: RecordingFile, found: Found) -> Iterator[Finding]:
     """A recording that is no sound, or has none.
 
     Web pages and texts saved under the name of a recording, half a header, 0 channels, 0 Hz, or a header that
@@ -43,28 +66,24 @@ def recording_unreadable(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
     Reference: libsndfile, which soundfile, torchaudio and librosa read audio with.
     """
-    for one in audio.all:
-        if one.fault is not None:
-            message = f"{one.file} cannot be read as audio: {printable(one.fault)}"
-            yield found(one.path, message + _beginning(one), "fetch or unpack it again")
-        elif one.probe is not None and not one.probe.frames:
-            header = one.probe.header
-            rest = header.rest if header is not None and header.promised is None else 0
-            more = f": its header was never finished, and {rest:,} bytes follow it" if rest else ""
-            yield found(one.path, f"{one.file} holds no samples{more}", "fetch or unpack it again")
-
-
-def _beginning(one: RecordingFile) -> str:
-    """The first bytes of what is no audio at all: often they say what it is."""
-    with contextlib.suppress(SeldioError):
-        head = one.entry.head(12)
-        if head and head[:4] not in (b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS"):
-            return f" (it begins with {printable(head.decode('latin-1'))})"
-    return ""
+    again = "fetch or unpack it again"
+    if one.facts is None:
+        head = b""
+        with contextlib.suppress(SeldioError):
+            head = one.entry.head(12)
+        known = head[:4] in (b"RIFF", b"RIFX", b"RF64", b"fLaC", b"OggS")
+        # the first bytes of what is no audio at all often say what it is
+        start = f" (it begins with {printable(head.decode('latin-1'))})" if head and not known else ""
+        yield found(f"{one.file} cannot be read as audio: {printable(one.fault or '')}{start}", again)
+    elif not one.facts.frames:
+        header = one.facts.header
+        rest = header.rest if header is not None and header.promised is None else 0
+        more = f": its header was never finished, and {rest:,} bytes follow it" if rest else ""
+        yield found(f"{one.file} holds no samples{more}", again)
 
 
 @rule("AUD102", ERROR)
-def recording_cut_off(audio: TreeAudio, found: Found) -> Iterator[Finding]:
+def recording_cut_off(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
     """A recording with less sound than its header promises, or an Ogg file without its last page.
 
     Downloads and copies break off. libsndfile and FFmpeg read such a file in silence, as if it ended there;
@@ -79,14 +98,12 @@ def recording_cut_off(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
     Reference: RIFF, the size of the data chunk; EBU Tech 3306 for RF64; RFC 3533, "end of stream" of Ogg.
     """
-    for one in audio.readable:
-        if one.header.cut_off:
-            message = f"{one.file} ends at {one.header.seconds:.3f} s: {one.header.cut_off}"
-            yield found(one.path, message, "fetch or unpack it again")
+    if header.cut_off:
+        yield found(f"{one.file} ends at {header.seconds:.3f} s: {header.cut_off}", "fetch or unpack it again")
 
 
 @rule("AUD103", ERROR)
-def recording_type(audio: TreeAudio, found: Found) -> Iterator[Finding]:
+def recording_type(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
     """A recording of another file type than its name says.
 
     Libraries that look at the content read it, those that go by the suffix do not: the official baselines
@@ -100,33 +117,29 @@ def recording_type(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
     Reference: seld-dcase2023, cls_feature_class.py, ``wav.read``.
     """
-    for one in audio.readable:
-        wanted, there = CONTAINERS.get(one.place.suffix.lower()), one.header.container
-        if wanted is not None and there not in wanted:
-            message = f"{one.file}: the content is {there}, the name says .{printable(one.place.suffix)}"
-            yield found(one.path, message, "convert it, or rename it")
+    wanted, there = CONTAINERS.get(one.place.suffix.lower()), header.container
+    if wanted is not None and there not in wanted:
+        message = f"{one.file}: the content is {there}, the name says .{printable(one.place.suffix)}"
+        yield found(message, "convert it, or rename it")
 
 
-def _rate(audio: TreeAudio, one: RecordingFile) -> str | None:
-    rate, wanted = one.header.rate, audio.tree.row.rate
-    if one.expected and wanted is not None:
-        return f"{rate:,} Hz, and {audio.tree.row.title} has {wanted:,} Hz" if rate != wanted else None
-    return f"{rate:,} Hz, which cannot be" if rate not in RATES else None
+def _rate(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
+    if one.expected and row.rate is not None:
+        return f"{header.rate:,} Hz, and {row.title} has {row.rate:,} Hz" if header.rate != row.rate else None
+    return f"{header.rate:,} Hz, which cannot be" if header.rate not in RATES else None
 
 
-def _channels(_: TreeAudio, one: RecordingFile) -> str | None:
+def _channels(_: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
     field = one.place.field if one.expected else None
-    wanted, there = CHANNELS.get(field or ""), one.header.channels
-    if wanted is None or field is None or there == wanted:
+    wanted = CHANNELS.get(field or "")
+    if wanted is None or field is None or header.channels == wanted:
         return None
-    return f"{plural(there, 'channel')}, and {field if field == 'stereo' else field.upper()} has {wanted}"
+    return f"{plural(header.channels, 'channel')}, and {field if field == 'stereo' else field.upper()} has {wanted}"
 
 
-def _depth(audio: TreeAudio, one: RecordingFile) -> str | None:
-    wanted, there = audio.tree.row.subtype, one.header.subtype
-    if wanted is None or not one.expected or there == wanted:
-        return None
-    return f"samples of type {there}, and {audio.tree.row.title} has {wanted}"
+def _depth(row: DatasetSpec, one: RecordingFile, header: Probe) -> str | None:
+    wrong = row.subtype is not None and one.expected and header.subtype != row.subtype
+    return f"samples of type {header.subtype}, and {row.title} has {row.subtype}" if wrong else None
 
 
 Prescription(TreeAudio, "AUD104", "recording-rate", ERROR, _rate, "resample it, or take the original")
@@ -152,31 +165,22 @@ def labels_behind_end(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3: labels have a resolution of 100 ms and count from the start of the recording.
     """
-    ends = audio.ends
-    for reading in audio.collection.readings if ends else ():
-        labels = Labels(reading)
+    for labels in map(Labels, audio.collection.readings if audio.ends else ()):
         for index, number in enumerate(labels.filled if labels.has("frame") else ()):
-            one = ends.get(reading.parts[number].file.name)
-            if one is not None:
-                yield from _behind(labels, index, one, found)
-
-
-def _behind(labels: Labels, index: int, one: RecordingFile, found: Found) -> Iterator[Finding]:
-    hop = labels.format.hop
-    last = one.header.label_frames(hop)
-    rows = labels.rows_of(index)
-    late = np.flatnonzero(labels.column("frame")[rows] >= last)
-    if len(late):
-        row = rows.start + int(late[0])
-        frame = int(labels.column("frame")[row])
-        message = (
-            f"frame {frame} begins at {onset(frame, hop):g} s, and {one.file} ends at {one.header.seconds:.3f} s: "
-            f"{plural(len(late), 'row')} behind its end"
-        )
-        part = labels.reading.part_of(row)
-        place = part.place(row - part.first, "frame")
-        hint = "compare both with the originals"
-        yield found(part.file.path, message, hint, place.line, place.column, place.value, place.excerpt)
+            part, hop, rows = labels.parts[number], labels.format.hop, labels.rows_of(index)
+            if part.file.name not in audio.ends:
+                continue
+            one, header = audio.ends[part.file.name]
+            frames = labels.column("frame")[rows]
+            late = np.flatnonzero(frames >= header.label_frames(hop))
+            if len(late):
+                frame, place = int(frames[late[0]]), part.place(int(late[0]), "frame")
+                message = (
+                    f"frame {frame} begins at {onset(frame, hop):g} s, and {one.file} ends at {header.seconds:.3f} s: "
+                    f"{plural(len(late), 'row')} behind its end"
+                )
+                hint = "compare both with the originals"
+                yield found(part.file.path, message, hint, place.line, place.column, place.value, place.excerpt)
 
 
 @rule("AUD108", ERROR)
@@ -195,21 +199,21 @@ def formats_differ(audio: TreeAudio, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, both formats are extracted from the same Eigenmike recordings.
     """
     for clip in audio.tree.clips:
-        pair = [audio.by_name.get(name or "") for name in (clip.foa, clip.mic)]
-        foa, mic = (one if one is not None and one.whole else None for one in pair)
-        if foa is None or mic is None:
+        pair = [audio.whole.get(name or "") for name in (clip.foa, clip.mic)]
+        if pair[0] is None or pair[1] is None:
             continue
-        lengths = [Fraction(one.header.frames, one.header.rate) for one in (foa, mic)]
-        if lengths[0] != lengths[1] and foa.header.frames != mic.header.frames:  # else only a rate is wrong
+        (one, foa), (other, mic) = pair[0], pair[1]
+        # where the frames are as many, only a rate is wrong
+        if foa.frames != mic.frames and Fraction(foa.frames, foa.rate) != Fraction(mic.frames, mic.rate):
             message = (
-                f"{foa.file} ends at {foa.header.seconds:.3f} s ({plural(foa.header.frames, 'frame')}), its MIC "
-                f"recording at {mic.header.seconds:.3f} s ({mic.header.frames:,})"
+                f"{one.file} ends at {foa.seconds:.3f} s ({plural(foa.frames, 'frame')}), its MIC "
+                f"recording at {mic.seconds:.3f} s ({mic.frames:,})"
             )
-            yield found(foa.path, message, f"compare with {printable(mic.place.name)}")
+            yield found(one.path, message, f"compare with {printable(other.place.name)}")
 
 
 @rule("AUD109", WARNING)
-def header_length(audio: TreeAudio, found: Found) -> Iterator[Finding]:
+def header_length(one: RecordingFile, header: Probe, found: Found) -> Iterator[Finding]:
     """A WAV header that leaves the length open, or sound that ends in the middle of a frame.
 
     A program that writes to a pipe cannot go back and fill in how long the recording is. What reads the file
@@ -224,16 +228,12 @@ def header_length(audio: TreeAudio, found: Found) -> Iterator[Finding]:
 
     Reference: RIFF, the size of the data chunk; FFmpeg writes 0xFFFFFFFF to a pipe, sox 0x7FFFF000.
     """
-    for one in audio.readable:
-        header = one.header.header
-        if header is None:
-            continue
-        spare = header.there % header.block if header.block else 0
-        if header.promised is None:
-            yield found(one.path, f"{one.file}: its header does not say how long it is", "write it again")
-        elif spare and not one.header.missing:
-            message = f"{one.file}: the last frame has {spare} of {header.block} bytes"
-            yield found(one.path, message, "compare its length with the original")
+    wav = header.header
+    if wav is not None and wav.promised is None:
+        yield found(f"{one.file}: its header does not say how long it is", "write it again")
+    elif wav is not None and wav.block and (spare := wav.there % wav.block) and not header.missing:
+        message = f"{one.file}: the last frame has {spare} of {wav.block} bytes"
+        yield found(message, "compare its length with the original")
 
 
 @rule("AUD110", WARNING)
@@ -252,14 +252,15 @@ def recording_unlike_others(audio: TreeAudio, found: Found) -> Iterator[Finding]
 
     Reference: none; what nearly all share is most often meant.
     """
-    for inside in folders(one for one in audio.all if one.whole and not one.expected):
-        kinds = Counter((one.header.rate, one.header.channels) for one in inside)
+    for inside in by_folder((one for one, _ in audio.whole.values() if not one.expected), place_name):
+        headers = [audio.whole[one.place.name][1] for one in inside]
+        kinds = Counter((header.rate, header.channels) for header in headers)
         (rate, channels), most = kinds.most_common(1)[0]
         if len(inside) < MANY or most == len(inside) or most < 0.75 * len(inside):
             continue
-        for one in inside:
-            if (one.header.rate, one.header.channels) != (rate, channels):
-                mine = f"{one.header.rate:,} Hz and {plural(one.header.channels, 'channel')}"
+        for one, header in zip(inside, headers, strict=True):
+            if (header.rate, header.channels) != (rate, channels):
+                mine = f"{header.rate:,} Hz and {plural(header.channels, 'channel')}"
                 message = f"{one.file} has {mine}, {most:,} others here have {rate:,} Hz and {channels}"
                 yield found(one.path, message, "resample it, or take the original")
 
@@ -270,8 +271,230 @@ def check_recordings(collection: Collection, tree: Tree, sink: Sink, *, deep: bo
     With *deep* they are listened to as well, which takes a second for some minutes of sound.
     """
     audio = TreeAudio(collection, tree)
-    if audio.all:
-        run(audio, sink)
+    run(audio, sink)
     if deep:
-        check_sounds(audio.readable, sink)
+        check_sounds([one for one, _ in audio.readable], sink)
     return len(audio.all)
+
+
+# --- what recordings sound like ----------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class SurveyedSound:
+    """A recording and what it sounds like."""
+
+    entry: Entry
+    name: str
+    channels: int
+    sound: SoundSurvey
+
+    def finding(self, rule: Rule, message: str, hint: str) -> Finding:
+        """A finding of *rule* about it."""
+        return rule.at(self.entry.path, f"{self.name}: {message}", hint)
+
+    def named(self, channels: list[int]) -> str:
+        """Some of its channels in words; they count from 1 for people."""
+        if len(channels) == self.channels:
+            return "all channels" if len(channels) > 1 else "the channel"
+        return f"channel{'s' if len(channels) > 1 else ''} {', '.join(str(channel + 1) for channel in channels)}"
+
+
+class SurveyedSounds(list[SurveyedSound]):
+    """Recordings that are compared with each other."""
+
+    @property
+    def subjects(self) -> SurveyedSounds:
+        """Each of them."""
+        return self
+
+
+@rule("AUD201", ERROR)
+def silent_channel(one: SurveyedSound, found: Found) -> Iterator[Finding]:
+    """A recording, or a channel of it, in which nothing sounds.
+
+    All samples are alike, from the first to the last, or there is nothing but the noise of a converter or of
+    dither: a level below -60 dB of full scale while another channel is 30 dB louder (20 dB, where no peak is
+    20 dB above the level), or all channels below -70 dB with no peak above -55 dB. No microphone of an array
+    does that: a channel was lost, or a file was made and never filled.
+
+    Example:
+        four channels at -30 dB, and the third has -73 dB
+
+    Fix:
+        Take the original.
+
+    Reference: none; a quiet room is louder than 16 bits are deep.
+    """
+    silent = one.sound.silent
+    if one.sound.frames > 1 and silent:
+        yield found(f"{one.named(silent)} {'is' if len(silent) == 1 else 'are'} silent", "take the original")
+    if one.sound.frames > 1 and (dead := [channel for channel in one.sound.dead if channel not in silent]):
+        verb, levels = "has" if len(dead) == 1 else "have", one.sound.levels
+        loudest = f", the loudest channel {levels.max():.0f} dB" if len(dead) + len(silent) < one.channels else ""
+        message = f"{one.named(dead)} {verb} nothing but noise at {levels[dead].max():.0f} dB{loudest}"
+        yield found(message, "take the original")
+
+
+@rule("AUD202", WARNING)
+def clipped_sound(one: SurveyedSound, found: Found) -> Iterator[Finding]:
+    """Sound that stays at full scale, or goes beyond it.
+
+    Three samples in a row at the largest value there is: the top of the wave is cut off, and with it go the
+    differences between channels that directions are heard by. Floats may go beyond full scale; they are cut
+    off as soon as somebody writes them as whole numbers.
+
+    Example:
+        1,280 flat tops in channel 1
+
+    Fix:
+        Record or mix it at a lower level.
+
+    Reference: EBU R 128 s1 and ITU-R BS.1770 on true peaks; three samples in a row is what editors mark.
+    """
+    sound = one.sound
+    if (tops := int(sound.flat.sum())) >= _MOST_FLAT:
+        message = f"{plural(tops, 'flat top')} at full scale in {one.named(np.flatnonzero(sound.flat).tolist())}"
+        yield found(message, "record or mix it at a lower level")
+    if loud := int(sound.loud.sum()):
+        peak = 20 * math.log10(max(abs(sound.lowest).max(), abs(sound.highest).max()))
+        message = f"{plural(loud, 'sample')} beyond full scale, up to {peak:+.1f} dB"
+        yield found(message, "lower the level before it is written as whole numbers")
+
+
+@rule("AUD203", ERROR)
+def channels_alike(one: SurveyedSound, found: Found) -> Iterator[Finding]:
+    """Two channels that are the same, sample by sample, perhaps with the sign turned around.
+
+    A mono recording written four times has the right number of channels and no direction. In ambisonics and
+    between microphones no two channels are ever the same.
+
+    Example:
+        channels 2 and 3 of a recording in foa_dev are the same
+
+    Fix:
+        Take the original.
+
+    Reference: DCASE 2023 Task 3, the responses of FOA and MIC differ from channel to channel.
+    """
+    sound, silent = one.sound, set(one.sound.silent)
+    for pairs, what in ((sound.same, "the same"), (sound.opposite, "the same with the sign turned around")):
+        audible = [pair for pair in pairs if not silent & set(pair)] if sound.frames > 1 else []
+        every = len(audible) == math.comb(one.channels, 2) > 1
+        named = listed([f"{a + 1} and {b + 1}" for a, b in audible])
+        if audible:
+            which = f"all {one.channels} channels" if every else f"channels {named}"
+            yield found(f"{which} are {what}", "take the original")
+
+
+@rule("AUD204", WARNING)
+def constant_offset(one: SurveyedSound, found: Found) -> Iterator[Finding]:
+    """A channel whose mean is far from zero.
+
+    A converter or an edit has added a constant. It is not heard, and it moves whatever is computed from levels;
+    in ambisonics it looks like a sound that comes from one direction all the time.
+
+    Example:
+        the mean of channel 1 is 0.052 of full scale
+
+    Fix:
+        Take the original, or a high-pass filter at 20 Hz.
+
+    Reference: IEC 61606, direct-current offset of converters; -40 dB of full scale is far above theirs.
+    """
+    offsets, silent = one.sound.offsets, one.sound.silent
+    for channel in np.flatnonzero(np.abs(offsets) > _OFFSET).tolist():
+        if channel not in silent:
+            message = f"the mean of channel {channel + 1} is {offsets[channel]:.3f} of full scale"
+            yield found(message, "take the original, or filter it")
+
+
+@rule("AUD205", ERROR)
+def samples_not_numbers(one: SurveyedSound, found: Found) -> Iterator[Finding]:
+    """Samples that are no numbers, or infinite.
+
+    A division by zero on the way into a file of floats. One of them makes a whole spectrum NaN, and a model
+    that is trained on it is NaN from then on.
+
+    Example:
+        12 samples of channel 3 are NaN or infinite
+
+    Fix:
+        Take the original, or find what computed it.
+
+    Reference: IEEE 754.
+    """
+    if count := int(one.sound.broken.sum()):
+        channels = one.named(np.flatnonzero(one.sound.broken).tolist())
+        yield found(f"{plural(count, 'sample')} of {channels} NaN or infinite", "take the original")
+
+
+@rule("AUD206", ERROR)
+def sound_breaks_off(one: SurveyedSound, found: Found) -> Iterator[Finding]:
+    """A recording that cannot be decoded to its end.
+
+    FLAC, Ogg and MP3 show it only while they are decoded: the header is fine, the rest is damaged or missing.
+
+    Example:
+        a FLAC file of 60 s that was cut off in the middle
+
+    Fix:
+        Fetch or unpack the recording again.
+
+    Reference: RFC 9639, every frame of FLAC has a checksum.
+    """
+    if one.sound.fault is not None:
+        yield found(printable(one.sound.fault), "fetch or unpack it again")
+
+
+@rule("AUD207", ERROR)
+def same_recording(recordings: SurveyedSounds, found: Found) -> Iterator[Finding]:
+    """Two recordings that hold the same sound.
+
+    A copy under another name, in another split or in the folder of the other format: a model is tested on what
+    it was trained on, or takes FOA for MIC. Compared are the samples, so that another header hides nothing.
+
+    Example:
+        foa_dev/…/fold3_room4_mix001.wav and mic_dev/…/fold3_room4_mix001.wav are the same
+
+    Fix:
+        Find out which of the two names is right, and take the original of the other.
+
+    Reference: none of the data sets holds a recording twice.
+    """
+    heard = [one for one in recordings if one.sound.fault is None and len(one.sound.silent) < one.channels]
+    for first, *others in grouped(heard, lambda one: one.sound.digest).values():
+        for other in others:
+            message = f"{other.name} holds the same sound as {printable(first.entry.path)}"
+            yield found(other.entry.path, message, "find out which name is right")
+
+
+def check_sounds(files: Sequence[TreeFile[Any]], sink: Sink) -> SurveyedSounds:
+    """Listen to recordings, each block by block, and compare them with each other.
+
+    Those that cannot be opened are left out: their headers tell.
+    """
+    entries = [one.entry for one in files]
+    levels = each(_levels, entries, what="listening to recordings", size=attrgetter("size"), key=attrgetter("stamp"))
+    surveyed = SurveyedSounds()
+    for one, level in zip(files, levels, strict=True):
+        if isinstance(level, Finding):
+            sink(level)
+        elif level is not None:
+            surveyed.append(SurveyedSound(one.entry, one.file, *level))
+    run(surveyed, sink)
+    return surveyed
+
+
+def _levels(entry: Entry) -> tuple[int, SoundSurvey] | Finding | None:
+    """Channels and levels of a recording, or what is wrong; None where it cannot be opened."""
+    from seldio.media.contents import opened_sound
+    from seldio.media.surveys import listen
+
+    try:
+        with opened_sound(entry) as recording:
+            return recording.channels, listen(recording)
+    except InvalidData as error:
+        return error.finding
+    except SeldioError:
+        return None

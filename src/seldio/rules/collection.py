@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import Entry, Source
-from seldio.findings import Finding
+from seldio.findings import Finding, Rule
 from seldio.formats.base import LabelReading
+from seldio.formats.trees import TreePlace
 
 if TYPE_CHECKING:
     from seldio.media.audio import Probe
@@ -49,6 +50,25 @@ class Collection:
         """The path of the label file of each clip."""
         return {part.origin.clip: part.file.path for reading in self.readings for part in reading.parts}
 
+    def spot(self, places: Sequence[TreePlace]) -> str:
+        """The path of one file, or of the folder that several have in common; that of all where there is none."""
+        if not self.entries or not places:
+            return self.path
+        if len(places) == 1:
+            return next(entry.path for entry in self.entries if entry.name == places[0].name)
+        if self.stored:  # an export has no folder for them
+            return self.path
+        base = self.entries[0].path.removesuffix(self.entries[0].name)
+        folders = [place.name.split("/")[:-1] for place in places]
+        low, high = min(folders), max(folders)
+        pairs = enumerate(zip(low, high, strict=False))
+        same = next((at for at, (one, other) in pairs if one != other), min(len(low), len(high)))
+        return base + "/".join(low[:same]) if same else self.path
+
+    def finding(self, rule: Rule, where: str | Sequence[TreePlace], *words: Any, **place: Any) -> Finding:
+        """A finding of *rule* at a path, or at the :meth:`spot` of some places of a tree."""
+        return rule.at(where if isinstance(where, str) else self.spot(where), *words, **place)
+
     @property
     def submitted(self) -> bool:
         """Whether the label files are a system's results, not labels."""
@@ -56,6 +76,22 @@ class Collection:
 
 
 Found = Callable[..., Finding]
+Thing = TypeVar("Thing")
+Key = TypeVar("Key", bound=Hashable)
+
+
+def grouped(things: Iterable[Thing], key: Callable[[Thing], Key | None]) -> dict[Key, list[Thing]]:
+    """*things* by a key, in their order; those whose key is None are left out."""
+    groups: dict[Key, list[Thing]] = {}
+    for thing in things:
+        if (group := key(thing)) is not None:
+            groups.setdefault(group, []).append(thing)
+    return groups
+
+
+def by_folder(things: Iterable[Thing], name: Callable[[Thing], str]) -> list[list[Thing]]:
+    """*things* by the folder of what they are called."""
+    return [inside for _, inside in sorted(grouped(things, lambda one: name(one).rpartition("/")[0]).items())]
 
 
 def probed(entry: Entry) -> tuple[Probe | None, str | None]:

@@ -22,7 +22,6 @@ from seldio.rules.deep_causes import Verdict
 from seldio.rules.deep_fit import IN_LABELS, BlamedCause, Fit, Fits, fits_of_clip, fits_of_tree
 from seldio.rules.deep_timing import Other, Shift
 from seldio.rules.registry import ERROR, register, rule, run
-from seldio.rules.tree_gaps import spot
 from seldio.text import listed, plural, printable
 
 _Timing = TypeVar("_Timing", Shift, Other)
@@ -41,8 +40,7 @@ def directions(kind: str, fits: Fits, found: Found) -> Iterator[Finding]:
             formats = Counter(fit.format for fit in fault.fits)
             counts = " and ".join(f"{count:,} {format.upper()}" for format, count in formats.items())
             places = [fit.labels_place if fault.agree is False else fit.place for fit in fault.fits]
-            inside = [place for place in places if place is not None]
-            path = spot(fits.collection, inside) if inside else fits.collection.path
+            path = fits.collection.spot([place for place in places if place is not None])
             yield found(path, f"all {counts} recordings together: {what} ({_evidence(fault.verdict)})", hint)
 
 

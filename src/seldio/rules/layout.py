@@ -2,58 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from seldio.findings import Finding
 from seldio.formats.datasets import Set
 from seldio.formats.trees import TYPES, Holding, Tree, TreePlace
-from seldio.rules.collection import Collection, Found
+from seldio.rules.collection import Collection, Found, by_folder, grouped
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
-from seldio.rules.tree_gaps import recording_of, spot
+from seldio.rules.tree_gaps import recording_of
 from seldio.text import listed, plural, printable
 
-#: As many files of a folder that are wrong in one way are one finding.
-MANY = 4
-
-
-class Placed(Protocol):
-    """Something that stands at a place of a tree."""
-
-    @property
-    def place(self) -> TreePlace:
-        """Where."""
-
-
-Thing = TypeVar("Thing", bound=Placed)
-
-
-def folders(things: Iterable[Thing]) -> Iterator[list[Thing]]:
-    """*things* by folder."""
-    by_place = {one.place: one for one in things}
-    return ([by_place[place] for place in places] for _, places in by_folder(by_place))
-
-
-def wrong_alike(
-    inside: Sequence[Thing], wrong: Callable[[Thing], str | None]
-) -> Iterator[tuple[str, list[Thing], bool]]:
-    """What is wrong in a folder, with which things, and whether it is one and the same with all of many."""
-    groups: defaultdict[str, list[Thing]] = defaultdict(list)
-    for one in inside:
-        if (value := wrong(one)) is not None:
-            groups[value].append(one)
-    for value, those in groups.items():
-        yield value, those, len(those) == len(inside) >= MANY
-
-
-def by_folder(places: Iterable[TreePlace]) -> Iterator[tuple[str, list[TreePlace]]]:
-    """The name of each folder, and which of *places* are in it."""
-    folders: defaultdict[str, list[TreePlace]] = defaultdict(list)
-    for place in places:
-        folders[place.name.rpartition("/")[0]].append(place)
-    for folder, inside in sorted(folders.items()):
-        yield folder.rpartition("/")[2], inside
+_name = attrgetter("name")
 
 
 def file_names(places: Sequence[TreePlace]) -> str:
@@ -76,7 +36,7 @@ _EVALUATION = {
 
 
 @rule("LAY110", INFO)
-def evaluation_depth(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def evaluation_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """The evaluation recordings are not where the official code looks for them.
 
     The archives of STARSS22 and STARSS23 hold the evaluation recordings flat (foa_eval/mix001.wav), but
@@ -94,23 +54,22 @@ def evaluation_depth(collection: Collection, tree: Tree, found: Found) -> Iterat
     """
     wanted = tree.row.below_eval
     fits = {"none": (), "eval": ("eval",)}
-    away: defaultdict[str, list[TreePlace]] = defaultdict(list)
-    for place in tree.places:
-        if place.top is not None and place.top.set == "eval" and place.field not in (None, "metadata"):
-            fine = len(place.below) == 1 if wanted == "any" else place.below == fits[wanted]
-            if not fine:
-                away[place.top.field].append(place)
-    for field, places in sorted(away.items()):
+    away = [
+        place for place in tree.places
+        if place.top is not None and place.top.set == "eval" and place.field not in (None, "metadata")
+        and (len(place.below) != 1 if wanted == "any" else place.below != fits[wanted])
+    ]  # fmt: skip
+    for field, places in sorted(grouped(away, lambda place: place.top and place.top.field).items()):
         where = "/".join((f"{field}_eval", *places[0].below))
         yield found(
-            spot(collection, places),
+            places,
             f"{plural(len(places), 'evaluation file')} in {printable(where)}/: {file_names(places)}",
             _EVALUATION[wanted].format(top=f"{field}_eval"),
         )
 
 
 @rule("LAY111", WARNING)
-def evaluation_labels(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def evaluation_labels(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """Labels of an evaluation set whose labels were never published.
 
     They are a system's output, or somebody's own annotation, which the task rules forbid to
@@ -129,14 +88,14 @@ def evaluation_labels(collection: Collection, tree: Tree, found: Found) -> Itera
     labels = [place for place in labels if tree.row.secret and place.field == "metadata"]
     if labels:
         yield found(
-            spot(collection, labels),
+            labels,
             f"{plural(len(labels), 'label file')} for the evaluation set: {file_names(labels)}",
             f"the evaluation labels of {tree.row.title} are not public: whose are these?",
         )
 
 
 @rule("LAY112", WARNING)
-def file_type(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def file_type(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """A file of a type that has no place in its folder.
 
     The official code takes every name in the folder, cuts it at the first dot and puts .wav behind it:
@@ -153,12 +112,13 @@ def file_type(collection: Collection, tree: Tree, found: Found) -> Iterator[Find
     """
     ours = (place for place in tree.places if place.inside and (place.top is None or place.top.set is not None))
     odd = [place for place in ours if place.suffix not in wanted_types(place) and place.is_text]
-    for folder, places in by_folder(odd):
+    for places in by_folder(odd, _name):
+        folder = printable(places[0].name.rpartition("/")[0].rpartition("/")[2])
         types = listed(sorted({f".{place.suffix}" if place.suffix else "no suffix" for place in places}))
         only = " and ".join(f".{suffix}" for suffix in wanted_types(places[0]))
         yield found(
-            spot(collection, places),
-            f"{plural(len(places), 'file')} of another type ({types}) in {printable(folder) or 'a folder'}, "
+            places,
+            f"{plural(len(places), 'file')} of another type ({types}) in {folder or 'a folder'}, "
             f"which holds {only} only: {file_names(places)}",
             "names end in lower-case .wav, .csv or .mp4, and in nothing else",
         )
@@ -183,10 +143,10 @@ def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Fi
         entry.name for entry in collection.entries
         if entry.size == 0 and TYPES.get(entry.name.rpartition(".")[2].lower()) in ("audio", "video")
     }  # fmt: skip
-    for _, places in by_folder(place for place in tree.places if place.name in empty):
+    for places in by_folder((place for place in tree.places if place.name in empty), _name):
         verb = "is" if len(places) == 1 else "are"
         yield found(
-            spot(collection, places),
+            places,
             f"{plural(len(places), 'recording or video', 'recordings or videos')} {verb} empty (0 bytes): "
             f"{file_names(places)}",
             "fetch or unpack again",
@@ -194,7 +154,7 @@ def empty_media(collection: Collection, tree: Tree, found: Found) -> Iterator[Fi
 
 
 @rule("LAY116", WARNING)
-def split_depth(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def split_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """Development files that are not directly in a split folder.
 
     The official code since 2021 looks exactly one folder below foa_dev, metadata_dev and video_dev: files
@@ -209,15 +169,17 @@ def split_depth(collection: Collection, tree: Tree, found: Found) -> Iterator[Fi
 
     Reference: seld-dcase2023, cls_feature_class.py, ``os.listdir`` of every sub folder.
     """
-    away: defaultdict[tuple[str, bool], list[TreePlace]] = defaultdict(list)
-    for place in tree.places:
-        if place.inside and place.set == "dev" and place.field and len(place.below) != tree.row.depth:
-            top = f"{place.top.field}_dev" if place.top is not None else "the split folder"
-            away[top, len(place.below) > tree.row.depth].append(place)
-    for (top, deep), places in sorted(away.items(), key=lambda item: item[0]):
+
+    def away(place: TreePlace) -> tuple[str, bool] | None:
+        if not (place.inside and place.set == "dev" and place.field) or len(place.below) == tree.row.depth:
+            return None
+        top = f"{place.top.field}_dev" if place.top is not None else "the split folder"
+        return top, len(place.below) > tree.row.depth
+
+    for (top, deep), places in sorted(grouped(tree.places, away).items()):
         what = "too deep in" if deep else "outside of a split folder, in"
         yield found(
-            spot(collection, places),
+            places,
             f"{plural(len(places), 'file')} {what} {top}: {file_names(places)}",
             f"the official code looks {'one folder' if tree.row.depth else 'directly'} below {top}",
         )
@@ -232,12 +194,17 @@ def _files(holdings: Sequence[Holding], split: str) -> list[TreePlace]:
     return [holding.splits.get(split) or next(iter(holding.files.values())) for holding in holdings]
 
 
+def _split(holding: Holding) -> str | None:
+    """The split that a clip stands in; None where it stands in none, or in several."""
+    return next(iter(holding.splits)) if len(holding.splits) == 1 else None
+
+
 def _held(tree: Tree, set: Set) -> list[Holding]:
     return [holding for holding in tree.holdings.values() if holding.inside and holding.set == set]
 
 
 @rule("LAY101", WARNING)
-def clip_name(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def clip_name(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """A file of a data set tree is not named like its clips.
 
     The official code goes by the name alone: the fifth character is the fold, and so decides between
@@ -255,20 +222,20 @@ def clip_name(collection: Collection, tree: Tree, found: Found) -> Iterator[Find
     """
     odd = (place for place in tree.places if place.inside and place.field and not place.exact)
     ruled = (place for place in odd if (tree.row.mix if place.set == "eval" else tree.row.clip))
-    for _, places in by_folder(ruled):
+    for places in by_folder(ruled, _name):
         near = places[0].named
         example = "mix001" if places[0].set == "eval" else tree.row.example
         hint = f"is {near.clip} meant?" if near else f"clips are named like {example}"
         verb = "is" if len(places) == 1 else "are"
         yield found(
-            spot(collection, places),
+            places,
             f"{plural(len(places), 'file')} {verb} not named like the clips of {tree.row.title}: {file_names(places)}",
             hint,
         )
 
 
 @rule("LAY106", ERROR)
-def wrong_split(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def wrong_split(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """A clip stands in the folder of another split.
 
     Programs that go by folder train on what others test on: the score comes out too high, and nobody
@@ -284,21 +251,22 @@ def wrong_split(collection: Collection, tree: Tree, found: Found) -> Iterator[Fi
     Reference: DCASE 2023 Task 3, "Manipulation of the provided training-test split in the development
     dataset is not allowed"; folds: seld-dcase2022, issue 3.
     """
-    wrong: defaultdict[tuple[str, str], list[Holding]] = defaultdict(list)
-    for holding in _held(tree, "dev"):
-        for split in holding.splits if len(holding.splits) == 1 else ():
-            if why := tree.row.misplaced(split, holding.named):
-                wrong[split, why].append(holding)
-    for (split, why), holdings in sorted(wrong.items(), key=lambda item: item[0]):
+
+    def wrong(holding: Holding) -> tuple[str, str] | None:
+        split = _split(holding)
+        why = split is not None and tree.row.misplaced(split, holding.named)
+        return (split, why) if split is not None and why else None
+
+    for (split, why), holdings in sorted(grouped(_held(tree, "dev"), wrong).items()):
         yield found(
-            spot(collection, _files(holdings, split)),
+            _files(holdings, split),
             f"{plural(len(holdings), 'clip')} in {printable(split)}, but {why}: {_clips(holdings)}",
             "move it back: test recordings must not be trained on",
         )
 
 
 @rule("LAY107", ERROR)
-def clip_in_two_splits(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def clip_in_two_splits(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """One clip stands in two splits.
 
     Whoever trains on one split and tests on the other tests on what was trained on. The baselines
@@ -312,23 +280,20 @@ def clip_in_two_splits(collection: Collection, tree: Tree, found: Found) -> Iter
 
     Reference: DCASE 2023 Task 3, Task rules; folds: seld-dcase2022, issue 3.
     """
-    twice: defaultdict[tuple[str, ...], list[Holding]] = defaultdict(list)
-    for holding in _held(tree, "dev"):
-        if len(holding.splits) > 1:
-            twice[tuple(sorted(holding.splits))].append(holding)
-    for splits, holdings in sorted(twice.items()):
+    twice = (holding for holding in _held(tree, "dev") if len(holding.splits) > 1)
+    for splits, holdings in sorted(grouped(twice, lambda holding: tuple(sorted(holding.splits))).items()):
         named = holdings[0].named
         right = tree.row.split_of(named.fold, named.room)
         wrong = next(split for split in splits if split != right)
         yield found(
-            spot(collection, _files(holdings, wrong)),
+            _files(holdings, wrong),
             f"{plural(len(holdings), 'clip')} in {' and '.join(map(printable, splits))}: {_clips(holdings)}",
             f"{holdings[0].clip} belongs to {right}" if right else "keep one of them",
         )
 
 
 @rule("LAY109", WARNING)
-def unknown_clip(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def unknown_clip(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """A clip that the data set does not have.
 
     It may be a recording of your own; then results are not those on the data set. It may also be a
@@ -342,25 +307,26 @@ def unknown_clip(collection: Collection, tree: Tree, found: Found) -> Iterator[F
 
     Reference: the lists in Sony's audio-visual-seld-dcase2023, data_dcase2023_task3/list_dataset.
     """
-    row, strange = tree.row, defaultdict[str, list[Holding]](list)
-    for holding in _held(tree, "dev") if row.recordings else ():
+    row = tree.row
+
+    def strange(holding: Holding) -> str | None:
         known = holding.named.fold in row.synthetic or recording_of(holding.named) in row.recordings
-        for split in holding.splits if len(holding.splits) == 1 and not known else ():
-            if split in row.folders and not row.misplaced(split, holding.named):
-                strange[split].append(holding)
-    for holding in _held(tree, "eval") if row.evaluation else ():
-        if holding.clip not in row.evaluation:
-            strange["eval"].append(holding)
-    for split, holdings in sorted(strange.items()):
+        split = _split(holding) if row.recordings and not known else None
+        return split if split in row.folders and not row.misplaced(split, holding.named) else None
+
+    groups = grouped(_held(tree, "dev"), strange)
+    if others := [one for one in _held(tree, "eval") if row.evaluation and one.clip not in row.evaluation]:
+        groups.setdefault("eval", []).extend(others)
+    for split, holdings in sorted(groups.items()):
         yield found(
-            spot(collection, _files(holdings, split)),
+            _files(holdings, split),
             f"{plural(len(holdings), 'clip')} in {split} that {row.title} does not have: {_clips(holdings)}",
             "put recordings of your own in a folder of their own, such as dev-train-synth",
         )
 
 
 @rule("LAY117", INFO)
-def clip_twice(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def clip_twice(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """One clip is there twice, in two trees below one root.
 
     All of it is checked as one data set. If the two are STARSS22 and STARSS23, half of the clips are
@@ -374,17 +340,12 @@ def clip_twice(collection: Collection, tree: Tree, found: Found) -> Iterator[Fin
 
     Reference: STARSS23 "maintains all the recordings of STARSS22".
     """
-    same: defaultdict[tuple[object, ...], list[TreePlace]] = defaultdict(list)
-    for place in tree.places:
-        if place.inside and place.exact and place.suffix in wanted_types(place):
-            same[place.set, place.split, place.top, place.stem, place.suffix].append(place)
-    homes: defaultdict[tuple[str, ...], list[list[TreePlace]]] = defaultdict(list)
-    for places in same.values():
-        if len(places) > 1 and len({place.home for place in places}) > 1:
-            homes[tuple(sorted({place.home for place in places}))].append(places)
-    for _, twins in sorted(homes.items()):
+    ours = (place for place in tree.places if place.inside and place.exact and place.suffix in wanted_types(place))
+    same = grouped(ours, lambda place: (place.set, place.split, place.top, place.stem, place.suffix))
+    homes = grouped(same.values(), lambda places: tuple(sorted({place.home for place in places})))
+    for twins in [twins for names, twins in sorted(homes.items()) if len(names) > 1]:
         yield found(
-            spot(collection, [place for places in twins for place in places]),
+            [place for places in twins for place in places],
             f"{plural(len(twins), 'file')} more than once: {listed([place.name for place in twins[0]])}",
             "validate the trees one by one",
         )

@@ -11,24 +11,24 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from seldio.errors import InvalidData
 from seldio.files import Entry
-from seldio.findings import Finding
+from seldio.findings import Finding, Rule
 from seldio.formats.yaml_text import Pointer, YamlDocument, parse
-from seldio.rules.collection import Collection, Reference
+from seldio.rules.collection import Collection, Reference, grouped
 
 META = ".meta.yaml"
-_META_SUFFIX = re.compile(r"(?i)(\.meta)?\.ya?ml$")
 _LABEL = re.compile(
     r"(?P<name>[^_\s./\\]+)_(?P<institute>[^_\s./\\]+)_(?P<track>task[0-9]+[A-Za-z]*)_(?P<index>[0-9]{1,9})"
 )
-
-
-def stem(name: str) -> str:
-    """The name of a meta file up to ``.meta.yaml``, in any spelling."""
-    return _META_SUFFIX.sub("", name)
+#: Folders of tasks, and what people write in their place.
+_TASK = re.compile(r"(?i)task[ _-]*([0-9]{1,4})[ _-]*[a-z]?")
+_LABEL_FOLDER = re.compile(r"(?i).+_task[0-9]+[a-z]*_[0-9]+")
+_META_NAME = re.compile(r"(?i)\.meta\.ya?ml$")
+YAML_NAME = re.compile(r"(?i)(\.meta)?\.ya?ml$")
+_OURS = 3
 
 
 class PackageFile(NamedTuple):
@@ -47,63 +47,56 @@ class PackageFile(NamedTuple):
         """The file name alone."""
         return self.name.rpartition("/")[2]
 
+    @property
+    def stem(self) -> str:
+        """The name of a meta file up to ``.meta.yaml``, in any spelling."""
+        return YAML_NAME.sub("", self.base)
+
+    @property
+    def is_meta(self) -> bool:
+        """Whether it is a meta file by its name."""
+        return _META_NAME.search(self.base) is not None
+
+    @property
+    def is_csv(self) -> bool:
+        """Whether it may be an output."""
+        return self.name.lower().endswith(".csv")
+
     def shown(self, folder: str) -> str:
         """The path of *folder*, in which this file lies, as shown to people."""
         return self.entry.path.removesuffix(self.name[len(folder) :] if folder else "/" + self.name)
 
 
-@dataclasses.dataclass(frozen=True)
 class Meta:
-    """A meta file; *document* is None where it cannot be read."""
+    """A meta file; its *document* is None where it cannot be read, and *fields* are empty where it is no block."""
 
-    file: PackageFile
-    document: YamlDocument | None
-
-    @property
-    def path(self) -> str:
-        """As shown to people."""
-        return self.file.entry.path
-
-    @property
-    def stem(self) -> str:
-        """The file name up to ``.meta.yaml``."""
-        return stem(self.file.base)
-
-    @property
-    def well_named(self) -> bool:
-        """Whether it is called ``….meta.yaml``."""
-        return self.file.base.endswith(META)
-
-    @property
-    def empty(self) -> bool:
-        """Whether there is nothing in it but comments."""
-        return self.document is not None and self.document.value is None
-
-    @property
-    def readable(self) -> bool:
-        """Whether it is a block of fields."""
-        return self.document is not None and isinstance(self.document.value, dict)
-
-    @property
-    def fields(self) -> dict[Any, Any]:
-        """What it says; nothing if it is not readable."""
-        return self.document.value if self.document is not None and self.readable else {}
+    def __init__(self, file: PackageFile) -> None:
+        self.file, self.path = file, file.entry.path
+        self.document: YamlDocument | None = None
+        self.problems: list[Finding] = []  # with its bytes and syntax
+        try:
+            self.document = parse(file.entry.read(), self.path, self.problems.append)
+        except InvalidData as error:
+            self.problems.append(error.finding)
+        self.value: Any = self.document.value if self.document is not None else None
+        self.fields: dict[Any, Any] = self.value if isinstance(self.value, dict) else {}
+        submission = self.fields.get("submission")
+        label = submission.get("label") if isinstance(submission, dict) else None
+        #: ``submission.label``, if it is text and not blank
+        self.label = label if isinstance(label, str) and label.strip() else None
 
     def place(self, pointer: Pointer, key: bool = False) -> dict[str, Any]:
         """Where a field stands, or its *key*, as findings want it; a KeyError if it is not there."""
         if self.document is None:
             raise KeyError(pointer)
         span = self.document.locate(pointer, key)
-        value = span.text if pointer else None
-        at = {"line": span.line, "column": span.column, "value": value, "excerpt": span.excerpt}
-        return {"path": self.path, **at}
+        at = {"line": span.line, "column": span.column, "excerpt": span.excerpt}
+        return {"path": self.path, "value": span.text if pointer else None, **at}
 
-    @property
-    def label(self) -> str | None:
-        """``submission.label``, if it is text and not blank."""
-        submission = self.fields.get("submission")
-        label = submission.get("label") if isinstance(submission, dict) else None
-        return label if isinstance(label, str) and label.strip() else None
+    def finding(self, rule: Rule, pointer: Pointer | None, message: str, hint: str, *, key: bool = False) -> Finding:
+        """A finding of *rule* at a field, or at its *key*; at the file as a whole, where there is no pointer."""
+        place = {"path": self.path} if pointer is None else self.place(pointer, key)
+        return rule.at(message=message, hint=hint, **place)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,16 +108,11 @@ class Label:
     track: str
     index: str
 
-    @classmethod
-    def parse(cls, text: str) -> Self | None:
+    @staticmethod
+    def parse(text: str) -> Label | None:
         """The parts of *text*; None where it is malformed."""
         match = _LABEL.fullmatch(text)
-        return None if match is None else cls(**match.groupdict())
-
-    @property
-    def team(self) -> str:
-        """Who submits."""
-        return f"{self.name}_{self.institute}"
+        return None if match is None else Label(**match.groupdict())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,11 +135,20 @@ class System:
         return Label.parse(self.label)
 
     @property
+    def team(self) -> str:
+        """Who submits; empty where the label is malformed."""
+        return f"{self.parts.name}_{self.parts.institute}" if self.parts is not None else ""
+
+    @property
     def track(self) -> str | None:
         """``task3``, ``task3a``, ``task3b``, or what stands in its place."""
         said = self.parts.track if self.parts is not None else None
         # the page says ROOT/taskN/LABEL: a folder task3 holds the systems of both tracks
         return said if self.task in (None, "task3") and said is not None else self.task
+
+    def finding(self, rule: Rule, message: str, hint: str, path: str | None = None) -> Finding:
+        """A finding of *rule* about its folder, or about another of its paths."""
+        return rule.at(self.path if path is None else path, message, hint)
 
     def below(self, folder: str) -> str:
         """A folder of the system as shown to people."""
@@ -171,7 +168,11 @@ class Package:
     whole: bool  # whether it is all of a package; a single meta file and a folder inside a package are not
     reported: bool  # whether there is a PDF
     reference: Reference | None  # the recordings to expect
-    findings: tuple[Finding, ...]  # what reading the meta files brought up
+
+    @property
+    def subjects(self) -> tuple[System | Meta, ...]:
+        """What rules look at by itself."""
+        return *self.systems, *self.metas
 
     @property
     def orphans(self) -> tuple[Meta, ...]:
@@ -179,13 +180,10 @@ class Package:
         owned = {id(system.sheet) for system in self.systems}
         return tuple(meta for meta in self.metas if id(meta) not in owned)
 
-
-#: Folders of tasks, and what people write in their place.
-_TASK = re.compile(r"(?i)task[ _-]*([0-9]{1,4})[ _-]*[a-z]?")
-_LABEL_FOLDER = re.compile(r"(?i).+_task[0-9]+[a-z]*_[0-9]+")
-_META_NAME = re.compile(r"(?i)\.meta\.ya?ml$")
-_YAML_NAME = re.compile(r"(?i)\.ya?ml$")
-_OURS = 3
+    @staticmethod
+    def finding(rule: Rule, where: str | Mapping[str, Any], message: str, hint: str) -> Finding:
+        """A finding of *rule* at a path, or at a place of a meta file."""
+        return rule.at(message=message, hint=hint, **({"path": where} if isinstance(where, str) else where))
 
 
 def is_package(entries: Iterable[Entry]) -> bool:
@@ -198,32 +196,30 @@ def systems(collection: Collection) -> Package:
     prefix = _prefix(collection)
     every = [PackageFile(prefix + entry.name, entry) for entry in collection.entries]
     files = [file for file in every if not _is_foreign(file.name)]
-    tree = _is_tree(collection)
+    # the places of files do not count for one file, nor for meta files that lie about in a folder
+    placed = any(file.entry.name.lower().endswith(".csv") or _task(file.entry.name) is not None for file in every)
+    tree = collection.kind in ("zip", "tar") or (collection.kind == "folder" and placed)
     groups = _grouped(files) if tree else {}
-    grouped = {file.name for group in groups.values() for file in group}
-    outside = [file for file in files if file.name not in grouped]
-    reader = _MetaReader(outside)
-    found = tuple(reader.system(folder, groups[folder]) for folder in sorted(groups))
-    metas = tuple(reader.read(file) for file in files if reader.wants(file))
+    inside = {file.name for group in groups.values() for file in group}
+    outside = [file for file in files if file.name not in inside]
+    sheets = {folder: _sheet(folder, groups[folder], outside) for folder in sorted(groups)}
+    chosen = {sheet.name for sheet in sheets.values() if sheet is not None}
+    metas = {file.name: Meta(file) for file in files if file.is_meta or file.name in chosen}
+    found = tuple(
+        _system(folder, groups[folder], metas[sheet.name] if sheet is not None else None)
+        for folder, sheet in sheets.items()
+    )
     return Package(
         path=collection.path,
         systems=found,
-        metas=metas,
-        astray=tuple(meta for meta in metas if tree and not _in_place(meta)),
-        loose=tuple(file for file in outside if _is_csv(file.name)),
+        metas=tuple(metas.values()),
+        astray=tuple(meta for meta in metas.values() if tree and not _in_place(meta.file.name)),
+        loose=tuple(file for file in outside if file.is_csv),
         tasks={file.shown(task): PurePosixPath(task).name for file in every if (task := _task(file.name))},
         whole=bool(found) and not prefix,
         reported=any(file.name.lower().endswith(".pdf") for file in files),
         reference=collection.reference,
-        findings=tuple(reader.findings),
     )
-
-
-def _is_tree(collection: Collection) -> bool:
-    """Whether the places of files count: not for one file, nor for meta files that lie about in a folder."""
-    names = [entry.name for entry in collection.entries]
-    placed = any(_is_csv(name) or _task(name) is not None for name in names)
-    return collection.kind in ("zip", "tar") or (collection.kind == "folder" and placed)
 
 
 def _prefix(collection: Collection) -> str:
@@ -253,111 +249,75 @@ def _is_foreign(name: str) -> bool:
 
 
 def _is_labelled(name: str) -> bool:
+    """Whether a file lies in the folder of a label, in that of a task."""
     task = _task(name)
     label, slash, _ = name[len(task) + 1 :].partition("/") if task is not None else ("", "", "")
     return bool(slash) and _LABEL_FOLDER.fullmatch(label) is not None
 
 
-def _is_csv(name: str) -> bool:
-    return name.lower().endswith(".csv")
-
-
-def _in_place(meta: Meta) -> bool:
+def _in_place(name: str) -> bool:
     """Whether a meta file lies at ``[ROOT/]taskN/LABEL/``."""
-    task = _task(meta.file.name)
-    return task is not None and task.count("/") <= 1 and meta.file.name.count("/") == task.count("/") + 2
+    task = _task(name)
+    return task is not None and task.count("/") <= 1 and name.count("/") == task.count("/") + 2
 
 
 def _grouped(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
     """The files of each system by its folder: ``taskN/LABEL``; without tasks, wherever one meta file lies."""
-    groups: dict[str, list[PackageFile]] = {}
-    for file in files:
+
+    def system(file: PackageFile) -> str | None:
         task = _task(file.name)
-        if task is not None and file.folder != task:
-            label = file.name[len(task) + 1 :].partition("/")[0]
-            groups.setdefault(f"{task}/{label}", []).append(file)
-    return {folder: group for folder, group in groups.items() if _is_system(folder, group)} or _homes(files)
+        inside = task is not None and file.folder != task
+        return f"{task}/{file.name[len(task) + 1 :].partition('/')[0]}" if task is not None and inside else None
 
+    def is_system(folder: str, group: list[PackageFile]) -> bool:
+        named = Label.parse(PurePosixPath(folder).name) is not None
+        return named or any(file.is_csv or YAML_NAME.search(file.base) for file in group)
 
-def _is_system(folder: str, group: Sequence[PackageFile]) -> bool:
-    named = Label.parse(PurePosixPath(folder).name) is not None
-    return named or any(_is_csv(file.name) or _YAML_NAME.search(file.name) for file in group)
-
-
-def _homes(files: Sequence[PackageFile]) -> dict[str, list[PackageFile]]:
-    """Folders with one meta file and more beside or below it."""
-    metas = Counter(file.folder for file in files if _META_NAME.search(file.base))
+    groups = {folder: group for folder, group in grouped(files, system).items() if is_system(folder, group)}
+    if groups:
+        return groups
+    metas = Counter(file.folder for file in files if file.is_meta)
     homes = {folder for folder, count in metas.items() if count == 1}
-    groups: dict[str, list[PackageFile]] = {}
-    for file in files:
+
+    def home(file: PackageFile) -> str | None:
         above = [file.folder, *map(str, PurePosixPath(file.folder).parents)]
-        home = next((folder for folder in above if folder in homes), "" if "" in homes else None)
-        if home is not None:
-            groups.setdefault(home, []).append(file)
-    return {folder: group for folder, group in groups.items() if len(group) > 1}
+        return next((folder for folder in above if folder in homes), "" if "" in homes else None)
+
+    return {folder: group for folder, group in grouped(files, home).items() if len(group) > 1}
 
 
-class _MetaReader:
-    """Reads the meta files of a package, each once; some of them lie *outside* of systems."""
-
-    def __init__(self, outside: Sequence[PackageFile]) -> None:
-        self.strays = [file for file in outside if _META_NAME.search(file.base)]
-        self.known: dict[str, Meta] = {}
-        self.findings: list[Finding] = []
-
-    def wants(self, file: PackageFile) -> bool:
-        """Whether it is a meta file by name, or stands in for one."""
-        return file.name in self.known or _META_NAME.search(file.base) is not None
-
-    def read(self, file: PackageFile) -> Meta:
-        """A meta file; what is wrong with its bytes and syntax goes to *findings*."""
-        if file.name not in self.known:
-            try:
-                document = parse(file.entry.read(), file.entry.path, self.findings.append)
-            except InvalidData as error:
-                self.findings.append(error.finding)
-                document = None
-            self.known[file.name] = Meta(file, document)
-        return self.known[file.name]
-
-    def system(self, folder: str, group: Sequence[PackageFile]) -> System:
-        """The system in *folder*."""
-        sheet = self.sheet(folder, group)
-        label = PurePosixPath(folder).name or (sheet.stem if sheet is not None else "")
-        task = _task(folder + "/")
-        csvs: dict[str, list[Entry]] = {}
-        for file in group:
-            if _is_csv(file.name):
-                csvs.setdefault(file.folder[len(folder) :].strip("/"), []).append(file.entry)
-        output = min(csvs, key=lambda name: _preference(name, label, len(csvs[name])), default="")
-        taken = sheet.file if sheet is not None else None
-        return System(
-            label=label,
-            task=None if task is None else PurePosixPath(task).name,
-            folder=folder,
-            path=group[0].shown(folder),
-            sheet=sheet,
-            output=output,
-            outputs=tuple(csvs.pop(output, ())),
-            elsewhere={name: tuple(entries) for name, entries in csvs.items()},
-            rest=tuple(file for file in group if file != taken and not file.name.lower().endswith((".csv", ".pdf"))),
-        )
-
-    def sheet(self, folder: str, group: Sequence[PackageFile]) -> Meta | None:
-        """The meta file that is meant for a system, in its folder or not, well named or not."""
-        label = PurePosixPath(folder).name
-        inside = [file for file in group if _META_NAME.search(file.base)]
-        outside = [file for file in self.strays if stem(file.base) == label]
-        unnamed = [file for file in group if file.folder == folder and _YAML_NAME.search(file.base)]
-        files = inside or outside or unnamed
-
-        def rank(file: PackageFile) -> tuple[bool, bool, str]:
-            return file.folder != folder, file.base != label + META, file.name
-
-        return self.read(min(files, key=rank)) if files else None
+def _sheet(folder: str, group: Sequence[PackageFile], outside: Sequence[PackageFile]) -> PackageFile | None:
+    """The meta file that is meant for a system, in its folder or not, well named or not."""
+    label = PurePosixPath(folder).name
+    files = (
+        [file for file in group if file.is_meta]
+        or [file for file in outside if file.is_meta and file.stem == label]
+        or [file for file in group if file.folder == folder and YAML_NAME.search(file.base)]
+    )
+    return min(files, key=lambda file: (file.folder != folder, file.base != label + META, file.name), default=None)
 
 
-def _preference(folder: str, label: str, count: int) -> tuple[int, int, str]:
-    """The documented place first, then the one also seen, then the fullest."""
-    documented = (label, f"{label}.output")
-    return documented.index(folder) if folder in documented else 2, -count, folder
+def _system(folder: str, group: Sequence[PackageFile], sheet: Meta | None) -> System:
+    """The system in *folder*."""
+    label = PurePosixPath(folder).name or (sheet.file.stem if sheet is not None else "")
+    task = _task(folder + "/")
+    csvs = grouped(group, lambda file: file.folder[len(folder) :].strip("/") if file.is_csv else None)
+    outputs = {name: tuple(file.entry for file in files) for name, files in csvs.items()}
+    documented = (label, f"{label}.output")  # what is also seen; else the fullest is taken
+
+    def rank(name: str) -> tuple[int, int, str]:
+        return documented.index(name) if name in documented else 2, -len(outputs[name]), name
+
+    output = min(outputs, key=rank, default="")
+    taken = sheet.file if sheet is not None else None
+    return System(
+        label=label,
+        task=None if task is None else PurePosixPath(task).name,
+        folder=folder,
+        path=group[0].shown(folder),
+        sheet=sheet,
+        output=output,
+        outputs=outputs.pop(output, ()),
+        elsewhere=outputs,
+        rest=tuple(file for file in group if file != taken and not file.name.lower().endswith((".csv", ".pdf"))),
+    )

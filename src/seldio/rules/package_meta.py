@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from seldio.findings import Finding
 from seldio.formats.yaml_text import Pointer
 from seldio.rules.collection import Found
-from seldio.rules.package import Meta, Package
+from seldio.rules.package import Meta
 from seldio.rules.registry import ERROR, WARNING, rule
 from seldio.text import clipped, printable
 
@@ -80,7 +80,7 @@ FIELDS = (
     Field("system", kind=_BLOCK),
     Field("system.description", kind=_BLOCK),
     *(Field(f"system.description.{name}", "expected") for name in (
-        "input_format", "input_sampling_rate", "acoustic_features", "data_augmentation", "machine_learning_method",
+        "input_format", "input_sampling_rate", "acoustic_features", "data_augmentation", "machine_learning_method"
     )),
     Field("system.complexity", kind=_BLOCK),
     Field("system.complexity.total_parameters", "expected", _COUNT),
@@ -96,7 +96,7 @@ _AUTHORS = ("submission", "authors")
 
 
 @rule("SUB217", ERROR)
-def meta_field_missing(package: Package, found: Found) -> Iterator[Finding]:
+def meta_field_missing(meta: Meta, found: Found) -> Iterator[Finding]:
     """A required field of the meta file is missing or empty.
 
     Label, name, abbreviation, authors and their affiliations make the result tables, and the corresponding
@@ -111,20 +111,18 @@ def meta_field_missing(package: Package, found: Found) -> Iterator[Finding]:
 
     Reference: dcase2020_task1_submission_validator, required_fields; real meta files of Task 3, 2022.
     """
-    yield from package.findings
-    for meta in package.metas:
-        if meta.empty:
-            yield found(meta.path, "the meta file is empty", "fill in the organisers' template")
-        for pointer in _gaps(meta, "required"):
-            yield _missing(meta, pointer, found, "fill it in: it is required")
-        authors = [author for _, author in _values(meta.fields, (*_AUTHORS, "*")) if isinstance(author, dict)]
-        if authors and not any("corresponding" in author for author in authors):
-            hint = 'add "corresponding: true" to one author'
-            yield found(message=_UNMARKED, hint=hint, **meta.place(_AUTHORS, key=True))
+    yield from meta.problems
+    if meta.document is not None and meta.value is None:
+        yield found(None, "the meta file is empty", "fill in the organisers' template")
+    for pointer in _gaps(meta, "required"):
+        yield _missing(pointer, found, "fill it in: it is required")
+    authors = [author for _, author in _values(meta.fields, (*_AUTHORS, "*")) if isinstance(author, dict)]
+    if authors and not any("corresponding" in author for author in authors):
+        yield found(_AUTHORS, _UNMARKED, 'add "corresponding: true" to one author', key=True)
 
 
 @rule("SUB218", WARNING)
-def meta_field_expected(package: Package, found: Found) -> Iterator[Finding]:
+def meta_field_expected(meta: Meta, found: Found) -> Iterator[Finding]:
     """A field that meta files of Task 3 have is missing.
 
     What the templates of all years ask for is not known here, so this is no error. The organisers compare
@@ -138,15 +136,14 @@ def meta_field_expected(package: Package, found: Found) -> Iterator[Finding]:
 
     Reference: real meta files of Task 3, 2022.
     """
-    for meta in package.metas:
-        required = set(_gaps(meta, "required"))
-        for pointer in _gaps(meta, "expected"):
-            if pointer not in required:
-                yield _missing(meta, pointer, found, "write !!null if it does not apply")
+    required = set(_gaps(meta, "required"))
+    for pointer in _gaps(meta, "expected"):
+        if pointer not in required:
+            yield _missing(pointer, found, "write !!null if it does not apply")
 
 
 @rule("SUB219", ERROR)
-def meta_field_type(package: Package, found: Found) -> Iterator[Finding]:
+def meta_field_type(meta: Meta, found: Found) -> Iterator[Finding]:
     """A field of the meta file holds the wrong kind of value.
 
     Programs count authors, add up parameters and sort by results. Text in place of a number stops them or
@@ -161,21 +158,18 @@ def meta_field_type(package: Package, found: Found) -> Iterator[Finding]:
 
     Reference: dcase2020_task1_submission_validator: is_int, is_float; real meta files of Task 3, 2022.
     """
-    for meta in package.metas:
-        if meta.document is not None and not meta.empty and not meta.readable:
-            yield found(message="a meta file is a block of fields: submission, system, results",
-                        hint="fill in the organisers' template", **meta.place(()))  # fmt: skip
-        for field in FIELDS:
-            for pointer, value in _values(meta.fields, field.path):
-                if field.kind is not None and value is not None and not field.kind.fits(value):
-                    place = meta.place(pointer)
-                    shown = clipped(place["value"], 40) or "empty"
-                    message = f"{_named(pointer)} is {shown}, not {field.kind.words}"
-                    yield found(message=message, hint=field.kind.hint, **place)
+    if meta.value is not None and not isinstance(meta.value, dict):
+        message = "a meta file is a block of fields: submission, system, results"
+        yield found((), message, "fill in the organisers' template")
+    for field in FIELDS:
+        for pointer, value in _values(meta.fields, field.path):
+            if field.kind is not None and value is not None and not field.kind.fits(value):
+                shown = clipped(meta.place(pointer)["value"], 40) or "empty"
+                yield found(pointer, f"{_named(pointer)} is {shown}, not {field.kind.words}", field.kind.hint)
 
 
 @rule("SUB220", ERROR)
-def abbreviation_long(package: Package, found: Found) -> Iterator[Finding]:
+def abbreviation_long(meta: Meta, found: Found) -> Iterator[Finding]:
     """An abbreviation of more than ten characters.
 
     It stands in for the name in result tables where space is tight.
@@ -188,17 +182,14 @@ def abbreviation_long(package: Package, found: Found) -> Iterator[Finding]:
 
     Reference: the organisers' template: "maximum 10 characters"; dcase2020_task1_submission_validator.
     """
-    for meta in package.metas:
-        for pointer, value in _values(meta.fields, ("submission", "abbreviation")):
-            place = meta.place(pointer)
-            text = value if isinstance(value, str) else place["value"]
-            if _TEXT.fits(value) and len(text) > _LONGEST:
-                message = f"the abbreviation has {len(text):,} characters"
-                yield found(message=message, hint=f"shorten it to {_LONGEST}", **place)
+    for pointer, value in _values(meta.fields, ("submission", "abbreviation")):
+        text = value if isinstance(value, str) else meta.place(pointer)["value"]
+        if _TEXT.fits(value) and len(text) > _LONGEST:
+            yield found(pointer, f"the abbreviation has {len(text):,} characters", f"shorten it to {_LONGEST}")
 
 
 @rule("SUB221", ERROR)
-def corresponding_author(package: Package, found: Found) -> Iterator[Finding]:
+def corresponding_author(meta: Meta, found: Found) -> Iterator[Finding]:
     """Not exactly one corresponding author.
 
     The organisers write to the one author marked with "corresponding: true", and the label begins with
@@ -212,21 +203,18 @@ def corresponding_author(package: Package, found: Found) -> Iterator[Finding]:
 
     Reference: dcase2020_task1_submission_validator, validators.py; comment in the organisers' template.
     """
-    for meta in package.metas:
-        marks = dict(_values(meta.fields, (*_AUTHORS, "*", "corresponding")))
-        if not marks or not all(isinstance(mark, bool | None) for mark in marks.values()):
-            continue  # that says SUB217 or SUB219
-        marked = [pointer for pointer, mark in marks.items() if mark]
-        if not marked:
-            hint = 'write "corresponding: true" for one author'
-            yield found(message=_UNMARKED, hint=hint, **meta.place(_AUTHORS, key=True))
-        elif len(marked) > 1:
-            message = f"{len(marked)} authors are marked as the corresponding one"
-            yield found(message=message, hint="mark one", **meta.place(marked[1]))
+    marks = dict(_values(meta.fields, (*_AUTHORS, "*", "corresponding")))
+    if not marks or not all(isinstance(mark, bool | None) for mark in marks.values()):
+        return  # that says SUB217 or SUB219
+    marked = [pointer for pointer, mark in marks.items() if mark]
+    if not marked:
+        yield found(_AUTHORS, _UNMARKED, 'write "corresponding: true" for one author', key=True)
+    elif len(marked) > 1:
+        yield found(marked[1], f"{len(marked)} authors are marked as the corresponding one", "mark one")
 
 
 @rule("SUB222", WARNING)
-def result_unit(package: Package, found: Found) -> Iterator[Finding]:
+def result_unit(meta: Meta, found: Found) -> Iterator[Finding]:
     """A result that looks as if it were in the wrong unit.
 
     F_20 and LR_CD are in percent, ER_20 is a ratio. The baseline's programs print F and recall as fractions;
@@ -240,19 +228,18 @@ def result_unit(package: Package, found: Found) -> Iterator[Finding]:
 
     Reference: real meta files of Task 3, 2022: ER_20: 0.75, F_20: 19.0, LE_CD: 49.3, LR_CD: 38.0.
     """
-    for meta in package.metas:
-        for pointer, value, _ in _results(meta):
-            place, name = meta.place(pointer), pointer[-1]
-            if name in ("F_20", "LR_CD") and 0 < value <= 1:
-                message = f"{name} is {clipped(place['value'], 20)}, and is meant in percent"
-                yield found(message=message, hint=f"if it is a fraction, write {value * 100:g}", **place)
-            elif name == "ER_20" and 10 < value <= 1000:
-                message = f"ER_20 is {clipped(place['value'], 20)}, and is a ratio, not in percent"
-                yield found(message=message, hint=f"if it is in percent, write {value / 100:g}", **place)
+    for pointer, value, _ in _results(meta):
+        name, shown = pointer[-1], clipped(meta.place(pointer)["value"], 20)
+        if name in ("F_20", "LR_CD") and 0 < value <= 1:
+            message = f"{name} is {shown}, and is meant in percent"
+            yield found(pointer, message, f"if it is a fraction, write {value * 100:g}")
+        elif name == "ER_20" and 10 < value <= 1000:
+            message = f"ER_20 is {shown}, and is a ratio, not in percent"
+            yield found(pointer, message, f"if it is in percent, write {value / 100:g}")
 
 
 @rule("SUB223", ERROR)
-def result_range(package: Package, found: Found) -> Iterator[Finding]:
+def result_range(meta: Meta, found: Found) -> Iterator[Finding]:
     """A result that cannot be.
 
     The error rate has no upper end, but is never negative; F-score and recall lie between 0 and 100 %, the
@@ -266,14 +253,11 @@ def result_range(package: Package, found: Found) -> Iterator[Finding]:
 
     Reference: the definitions of the metrics, DCASE 2023 Task 3, Evaluation.
     """
-    for meta in package.metas:
-        for pointer, value, (low, high) in _results(meta):
-            if not low <= value <= high or value == _INF:
-                place = meta.place(pointer)
-                limits = "0 or more" if high == _INF else f"between {low:g} and {high:g}"
-                message = f"{pointer[-1]} is {clipped(place['value'], 20)}, and can only be {limits}"
-                hint = "correct it, or write !!null if there is no such result"
-                yield found(message=message, hint=hint, **place)
+    for pointer, value, (low, high) in _results(meta):
+        if not low <= value <= high or value == _INF:
+            limits = "0 or more" if high == _INF else f"between {low:g} and {high:g}"
+            message = f"{pointer[-1]} is {clipped(meta.place(pointer)['value'], 20)}, and can only be {limits}"
+            yield found(pointer, message, "correct it, or write !!null if there is no such result")
 
 
 def _values(value: Any, path: Path, at: Pointer = ()) -> Iterator[tuple[Pointer, Any]]:
@@ -292,21 +276,16 @@ def _values(value: Any, path: Path, at: Pointer = ()) -> Iterator[tuple[Pointer,
 def _gaps(meta: Meta, need: str) -> list[Pointer]:
     """Where fields are missing, each place once; of required ones, those that are empty as well."""
     gaps: dict[Pointer, None] = {}
-    for path in [field.path for field in FIELDS if field.need == need] if meta.readable else ():
+    for path in [field.path for field in FIELDS if field.need == need] if isinstance(meta.value, dict) else ():
         for length, step in enumerate(path):
-            for at, holder in _values(meta.fields, path[:length]):
-                for pointer, fields in _blocks(at, holder) if step != "*" else ():
-                    if step not in fields or (need == "required" and _is_blank(fields[step])):
+            for at, holder in _values(meta.fields, path[:length]) if step != "*" else ():
+                several = isinstance(holder, list)
+                blocks = [((*at, n), one) for n, one in enumerate(holder)] if several else [(at, holder)]
+                for pointer, fields in blocks:
+                    lacks = isinstance(fields, dict) and step not in fields
+                    if lacks or (isinstance(fields, dict) and need == "required" and _is_blank(fields[step])):
                         gaps.setdefault((*pointer, step))
     return list(gaps)
-
-
-def _blocks(at: Pointer, value: Any) -> Iterator[tuple[Pointer, dict[Any, Any]]]:
-    """*value* if it is a mapping, or the mappings in it if it is a list."""
-    if isinstance(value, dict):
-        yield at, value
-    elif isinstance(value, list):
-        yield from (((*at, place), item) for place, item in enumerate(value) if isinstance(item, dict))
 
 
 def _is_blank(value: Any) -> bool:
@@ -315,14 +294,14 @@ def _is_blank(value: Any) -> bool:
     return value is None or value == {} or (isinstance(value, str) and not value.strip())
 
 
-def _missing(meta: Meta, pointer: Pointer, found: Found, hint: str) -> Finding:
+def _missing(pointer: Pointer, found: Found, hint: str) -> Finding:
     """A finding at the field that is empty, or at the block that lacks it."""
     *above, name = pointer
     try:
-        return found(message=f"{_named(pointer)} is empty", hint=hint, **meta.place(pointer, key=True))
+        return found(pointer, f"{_named(pointer)} is empty", hint, key=True)
     except KeyError:
         block = _named(tuple(above)) if above else "the meta file"
-        return found(message=f"{block} has no {name}", hint=hint, **meta.place(tuple(above), key=True))
+        return found(tuple(above), f"{block} has no {name}", hint, key=True)
 
 
 def _results(meta: Meta) -> Iterator[tuple[Pointer, Any, tuple[float, float]]]:

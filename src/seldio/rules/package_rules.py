@@ -8,8 +8,8 @@ from typing import Any
 
 from seldio.files import Entry
 from seldio.findings import Finding
-from seldio.rules.collection import Found
-from seldio.rules.package import Label, Meta, Package, System
+from seldio.rules.collection import Found, grouped
+from seldio.rules.package import META, YAML_NAME, Label, Meta, Package, System
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import clipped, listed, plural, printable
 
@@ -41,7 +41,7 @@ def label_malformed(package: Package, found: Found) -> Iterator[Finding]:
     """
     for label, place in _labels(package):
         if Label.parse(label) is None:
-            yield found(message=f"the label {clipped(label, 80)} {_fault(label)}", hint=f"write {_LABEL_FORM}", **place)
+            yield found(place, f"the label {clipped(label, 80)} {_fault(label)}", f"write {_LABEL_FORM}")
 
 
 @rule("SUB202", ERROR)
@@ -67,7 +67,7 @@ def label_index(package: Package, found: Found) -> Iterator[Finding]:
         if not MOST < int(parts.index) <= size:  # of five systems, the fifth is one too many
             hint = "number the systems of a team 1 to 4, in each track anew"
             message = f"the index of {printable(label)} is {parts.index}, and goes from 1 to 4"
-            yield found(message=message, hint=hint, **place)
+            yield found(place, message, hint)
 
 
 @rule("SUB203", ERROR)
@@ -115,11 +115,11 @@ def unknown_track(package: Package, found: Found) -> Iterator[Finding]:
     for label, place in _labels(package):
         parts = Label.parse(label)
         if parts is not None and parts.track not in TRACKS and label not in tasked:
-            yield found(message=f"{printable(parts.track)} is no track of Task 3", hint=hint, **place)
+            yield found(place, f"{printable(parts.track)} is no track of Task 3", hint)
 
 
 @rule("SUB205", ERROR)
-def track_differs(package: Package, found: Found) -> Iterator[Finding]:
+def track_differs(system: System, found: Found) -> Iterator[Finding]:
     """A system in the folder of another track than its label says.
 
     Rankings are made for each track, and it is not clear in which one the system is meant to stand.
@@ -132,11 +132,10 @@ def track_differs(package: Package, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE submission page: ROOT/taskN/LABEL.
     """
-    for system in package.systems:
-        if _misplaced(system) and system.parts is not None:
-            there, said = printable(system.task or ""), printable(system.parts.track)
-            message = f"{printable(system.label)} lies in {there}, and its label says {said}"
-            yield found(system.path, message, "move it, or change its label everywhere")
+    if _misplaced(system) and system.parts is not None:
+        there, said = printable(system.task or ""), printable(system.parts.track)
+        message = f"{printable(system.label)} lies in {there}, and its label says {said}"
+        yield found(message, "move it, or change its label everywhere")
 
 
 @rule("SUB206", ERROR)
@@ -156,12 +155,19 @@ def label_differs(package: Package, found: Found) -> Iterator[Finding]:
     real submission of 2022 has this fault (rfalcon100/seld_dcase2022_ric, third meta file).
     """
     for system in package.systems:
-        if system.parts is not None:
-            yield from _differing(package, system, found)
-            yield from _differing_output(system, found)
+        if system.parts is None:
+            continue
+        if system.sheet is not None:
+            yield from _differing(package, system, system.sheet, found)
+        names = {system.below(system.output): system.output.rpartition("/")[2]}
+        names |= {entry.path: entry.name.rpartition("/")[2] for entry in system.outputs}
+        for path, name in names.items():
+            if (label := carried(name)) not in (None, system.label):
+                message = f"the output of {printable(label or '')} in the folder {printable(system.label)}"
+                yield found(path, message, "is it the right output? If so, rename it")
     for meta in package.orphans:
-        if meta.label is not None and meta.label != meta.stem:
-            yield _differing_meta(package, meta, meta.stem, found)
+        if meta.label is not None and meta.label != meta.file.stem:
+            yield _differing_meta(package, meta, meta.file.stem, found)
 
 
 @rule("SUB207", ERROR)
@@ -216,12 +222,9 @@ def _fault(label: str) -> str:
 
 def _teams(package: Package) -> dict[tuple[str, str], list[System]]:
     """The systems of each team in each track; of two with the same label, the first."""
-    teams: dict[tuple[str, str], dict[str, System]] = {}
-    for system in package.systems:
-        if system.parts is not None and system.track is not None:
-            members = teams.setdefault((system.parts.team, system.track), {})
-            members.setdefault(system.label, system)
-    return {key: list(members.values()) for key, members in teams.items()}
+    first = {system.label: system for system in reversed(package.systems)}
+    named = (system for system in package.systems if system.parts is not None and first[system.label] is system)
+    return grouped(named, lambda system: (system.team, system.track) if system.track is not None else None)
 
 
 def _misplaced(system: System) -> bool:
@@ -231,39 +234,24 @@ def _misplaced(system: System) -> bool:
     return system.task != "task3" or system.parts.track not in TRACKS
 
 
-def _differing(package: Package, system: System, found: Found) -> Iterator[Finding]:
+def _differing(package: Package, system: System, meta: Meta, found: Found) -> Iterator[Finding]:
     """The one name of a system that differs from the others, or both where all differ."""
-    meta = system.sheet
-    if meta is None:
-        return
-    stem = meta.stem if meta.well_named else system.label
-    label = meta.label if meta.label is not None else stem
-    if label == stem != system.label and meta.label is not None:
-        message = f"the folder {printable(system.label)} holds the meta file of {clipped(label)}"
+    stem = meta.file.stem if meta.file.base.endswith(META) else system.label
+    if meta.label is not None and meta.label == stem != system.label:
+        message = f"the folder {printable(system.label)} holds the meta file of {clipped(meta.label)}"
         yield found(system.path, message, "rename the folder, or the file and the label inside")
         return
     if stem != system.label:
         message = f"{clipped(meta.file.base)} is the meta file in the folder {printable(system.label)}"
         yield found(meta.path, message, f"rename it to {printable(system.label)}.meta.yaml")
-    if label != system.label and meta.label is not None:
+    if meta.label not in (None, system.label):
         yield _differing_meta(package, meta, system.label, found)
 
 
 def _differing_meta(package: Package, meta: Meta, label: str, found: Found) -> Finding:
     taken = ", which is another system here" if any(s.label == meta.label for s in package.systems) else ""
     message = f"the label is {clipped(meta.label or '')}{taken}, and the file belongs to {clipped(label)}"
-    hint = f"write {clipped(label)}, if that is the system meant"
-    return found(message=message, hint=hint, **meta.place(("submission", "label")))
-
-
-def _differing_output(system: System, found: Found) -> Iterator[Finding]:
-    """Outputs that carry the label of another system, in the name of their folder or file."""
-    names = {system.below(system.output): system.output.rpartition("/")[2]}
-    names |= {entry.path: entry.name.rpartition("/")[2] for entry in system.outputs}
-    for path, name in names.items():
-        if (label := carried(name)) not in (None, system.label):
-            message = f"the output of {printable(label or '')} in the folder {printable(system.label)}"
-            yield found(path, message, "is it the right output? If so, rename it")
+    return found(meta.place(("submission", "label")), message, f"write {clipped(label)}, if that is the system meant")
 
 
 def carried(name: str) -> str | None:
@@ -274,7 +262,7 @@ def carried(name: str) -> str | None:
 
 
 @rule("SUB208", ERROR)
-def meta_missing(package: Package, found: Found) -> Iterator[Finding]:
+def meta_missing(system: System, found: Found) -> Iterator[Finding]:
     """A system without a meta file.
 
     The meta file says whose system it is and how it works. Without one the system is not listed, and the
@@ -289,14 +277,13 @@ def meta_missing(package: Package, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, Submission: "for each system, meta-information should be provided in a
     separate file".
     """
-    for system in package.systems:
-        if system.sheet is None:
-            hint = f"put {printable(system.label)}.meta.yaml into this folder"
-            yield found(system.path, f"no meta file for {printable(system.label)}", hint)
+    if system.sheet is None:
+        label = printable(system.label)
+        yield found(f"no meta file for {label}", f"put {label}.meta.yaml into this folder")
 
 
 @rule("SUB209", ERROR)
-def outputs_missing(package: Package, found: Found) -> Iterator[Finding]:
+def outputs_missing(system: System, found: Found) -> Iterator[Finding]:
     """A system without outputs.
 
     Without csv files there is nothing to evaluate.
@@ -309,11 +296,10 @@ def outputs_missing(package: Package, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, Submission: "results for each of the recordings".
     """
-    for system in package.systems:
-        if not system.outputs:
-            there = f", only {listed([file.base for file in system.rest])}" if system.rest else ""
-            hint = f"put one csv for each recording into {printable(system.label)}/{printable(system.label)}/"
-            yield found(system.path, f"no csv files of {printable(system.label)}{there}", hint)
+    if not system.outputs:
+        label, there = printable(system.label), f", only {listed([file.base for file in system.rest])}"
+        hint = f"put one csv for each recording into {label}/{label}/"
+        yield found(f"no csv files of {label}{there if system.rest else ''}", hint)
 
 
 @rule("SUB210", ERROR)
@@ -337,7 +323,7 @@ def wrong_depth(package: Package, found: Found) -> Iterator[Finding]:
 
 
 @rule("SUB211", INFO)
-def output_folder(package: Package, found: Found) -> Iterator[Finding]:
+def output_folder(system: System, found: Found) -> Iterator[Finding]:
     """The outputs are not in LABEL/LABEL/, and which folder was taken for them.
 
     The evaluation script of 2024 reads LABEL/LABEL/*.csv. Packages with other folders have been seen, so
@@ -351,18 +337,16 @@ def output_folder(package: Package, found: Found) -> Iterator[Finding]:
 
     Reference: organisers' evaluation script of 2024.
     """
-    for system in package.systems:
-        name = system.output.rpartition("/")[2]
-        if not system.outputs or system.output == system.label:
-            continue
-        if carried(name) in (None, system.label):  # otherwise, that says SUB206
-            label = printable(system.label)
-            message = f"taken for the output of {label}: {plural(len(system.outputs), 'csv file')}"
-            yield found(system.below(system.output), message, f"the documented place is {label}/{label}/")
+    # of another label, that says SUB206
+    ours = carried(system.output.rpartition("/")[2]) in (None, system.label)
+    if system.outputs and system.output != system.label and ours:
+        label = printable(system.label)
+        message = f"taken for the output of {label}: {plural(len(system.outputs), 'csv file')}"
+        yield found(message, f"the documented place is {label}/{label}/", system.below(system.output))
 
 
 @rule("SUB212", ERROR)
-def recording_twice(package: Package, found: Found) -> Iterator[Finding]:
+def recording_twice(system: System, found: Found) -> Iterator[Finding]:
     """Recordings in two folders of one system.
 
     Only one of them is evaluated, and nothing tells which one is meant.
@@ -375,13 +359,12 @@ def recording_twice(package: Package, found: Found) -> Iterator[Finding]:
 
     Reference: dcase2020_task1_submission_validator: duplicate entries of a recording.
     """
-    for system in package.systems:
-        for folder, entries in sorted(system.elsewhere.items()):
-            if twice := _twice(system, entries):
-                first = min(twice, key=lambda entry: entry.name)
-                message = f"{plural(len(twice), 'recording')} of {printable(system.label)} twice"
-                where = f": in {_named(folder)} and in {_named(system.output)}, which is taken"
-                yield found(first.path, message + where, "remove the folder that is not meant")
+    for folder, entries in sorted(system.elsewhere.items()):
+        if twice := _twice(system, entries):
+            first = min(twice, key=lambda entry: entry.name)
+            message = f"{plural(len(twice), 'recording')} of {printable(system.label)} twice"
+            where = f": in {_named(folder)} and in {_named(system.output)}, which is taken"
+            yield found(message + where, "remove the folder that is not meant", first.path)
 
 
 @rule("SUB213", ERROR)
@@ -401,7 +384,9 @@ def system_incomplete(package: Package, found: Found) -> Iterator[Finding]:
     """
     reference = package.reference
     source = printable(reference.path) if reference is not None else "the team's other systems"
-    for group in _groups(package):
+    # one file for each recording, that is
+    split = [s for s in package.systems if s.outputs and not any(".output" in clip for clip in _clips(s.outputs))]
+    for group in grouped(split, lambda system: (system.track, system.team)).values():
         clips = [_clips(system.outputs) for system in group]
         every = set[str]().union(*clips)
         if reference is not None:
@@ -432,8 +417,8 @@ def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
     for system in package.systems:
         if not system.outputs:
             continue  # that says SUB209
-        meta = re.compile(r"(?i)\.ya?ml$")
-        odd = [(f.entry, "a second meta file" if meta.search(f.name) else "not read (no csv)") for f in system.rest]
+        kinds = ((file.entry, YAML_NAME.search(file.name)) for file in system.rest)
+        odd = [(entry, "a second meta file" if meta else "not read (no csv)") for entry, meta in kinds]
         capital = (entry for entry in system.outputs if not entry.name.endswith(".csv"))
         odd += [(entry, "not .csv in small letters") for entry in capital]
         for entries in system.elsewhere.values():
@@ -444,7 +429,7 @@ def unexpected_file(package: Package, found: Found) -> Iterator[Finding]:
 
 
 @rule("SUB215", ERROR)
-def package_file_name(package: Package, found: Found) -> Iterator[Finding]:
+def package_file_name(system: System, found: Found) -> Iterator[Finding]:
     """A meta file or output that is not called LABEL.meta.yaml or LABEL.output.csv.
 
     Files are found by these endings, and the label is what stands before the first dot.
@@ -457,16 +442,14 @@ def package_file_name(package: Package, found: Found) -> Iterator[Finding]:
 
     Reference: dcase2020_task1_submission_validator, main.py: three parts between dots.
     """
-    for system in package.systems:
-        label = printable(system.label)
-        if (sheet := system.sheet) is not None and not sheet.well_named:
-            message = f"{clipped(sheet.file.base)} is no name for a meta file"
-            yield found(sheet.path, message, f"rename it to {label}.meta.yaml")
-        for entry in system.outputs:
-            name = entry.name.rpartition("/")[2]
-            if re.search(r"(?i)\.output\.", name) and not re.fullmatch(r"[^.]+\.output\.csv", name):
-                message = f"{clipped(name)} is no name for an output"
-                yield found(entry.path, message, f"rename it to {label}.output.csv")
+    label = printable(system.label)
+    if (sheet := system.sheet) is not None and not sheet.file.base.endswith(META):
+        message = f"{clipped(sheet.file.base)} is no name for a meta file"
+        yield found(message, f"rename it to {label}.meta.yaml", sheet.path)
+    for entry in system.outputs:
+        name = entry.name.rpartition("/")[2]
+        if re.search(r"(?i)\.output\.", name) and not re.fullmatch(r"[^.]+\.output\.csv", name):
+            yield found(f"{clipped(name)} is no name for an output", f"rename it to {label}.output.csv", entry.path)
 
 
 @rule("SUB216", WARNING)
@@ -502,23 +485,9 @@ def _twice(system: System, entries: Sequence[Entry]) -> list[Entry]:
     return [entry for entry in entries if _clips([entry]) & taken]
 
 
-def _groups(package: Package) -> list[list[System]]:
-    """The systems of each team in a track that have outputs, one file for each recording."""
-    groups: dict[tuple[str | None, str], list[System]] = {}
-    for system in package.systems:
-        whole = any(".output" in clip for clip in _clips(system.outputs))
-        if system.outputs and not whole:
-            team = system.parts.team if system.parts is not None else ""
-            groups.setdefault((system.track, team), []).append(system)
-    return list(groups.values())
-
-
 def _by_folder(odd: Sequence[tuple[Entry, str]], found: Found) -> Iterator[Finding]:
     """One finding for all that is odd in one folder in the same way."""
-    groups: dict[tuple[str, str], list[Entry]] = {}
-    for entry, why in odd:
-        groups.setdefault((entry.name.rpartition("/")[0], why), []).append(entry)
-    for (_, why), entries in groups.items():
-        names = [entry.name.rpartition("/")[2] for entry in entries]
+    for (_, why), group in grouped(odd, lambda pair: (pair[0].name.rpartition("/")[0], pair[1])).items():
+        names = [entry.name.rpartition("/")[2] for entry, _ in group]
         message = f"{why}: {plural(len(names), 'file')}, {listed(names)}"
-        yield found(entries[0].path, message, "outputs are LABEL/LABEL/*.csv; leave out what nobody needs")
+        yield found(group[0][0].path, message, "outputs are LABEL/LABEL/*.csv; leave out what nobody needs")

@@ -68,6 +68,7 @@ def findings(
     Args:
         subject: what rules look at; a plain tuple for those that look at several objects at once. If it is found to
             be something else altogether (its attribute ``foreign``), the rules that are left have nothing to say.
+            What it holds that rules look at by itself (its attribute ``subjects``) comes after it.
         chosen: the rules; all that look at such a *subject* if None.
         skip: the codes of rules that are left out.
         at: makes the findings of a rule, which it is given first; the method ``finding`` of *subject* if None, or
@@ -81,6 +82,8 @@ def findings(
             yield from one.check(*subjects, one.at if at is None else partial(at, one))
         if getattr(subject, "foreign", False):
             return
+    for inner in getattr(subject, "subjects", ()) if chosen is None else ():
+        yield from findings(inner, skip=skip)
 
 
 def get(code: str) -> Rule:

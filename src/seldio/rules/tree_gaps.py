@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from seldio.findings import Finding
 from seldio.formats.datasets import Field, Named
 from seldio.formats.trees import AUDIO, Holding, Tree, TreePlace
-from seldio.rules.collection import Collection, Found
+from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import listed, plural, printable
-
-
-def spot(collection: Collection, places: Sequence[TreePlace]) -> str:
-    """The path of one file, or of the folder that several have in common."""
-    if not collection.entries:
-        return collection.path
-    if len(places) == 1:
-        return next(entry.path for entry in collection.entries if entry.name == places[0].name)
-    if collection.stored:  # an export has no folder for them
-        return collection.path
-    base = collection.entries[0].path.removesuffix(collection.entries[0].name)
-    folders = [place.name.split("/")[:-1] for place in places]
-    low, high = min(folders), max(folders)
-    pairs = enumerate(zip(low, high, strict=False))
-    same = next((at for at, (one, other) in pairs if one != other), min(len(low), len(high)))
-    return base + "/".join(low[:same]) if same else collection.path
 
 
 class Gap(NamedTuple):
@@ -63,11 +46,8 @@ def _gaps(tree: Tree, set: str, has: AbstractSet[Field], lacks: AbstractSet[Fiel
     held = [clip for (part, _), clip in tree.holdings.items() if part == set and clip.inside]
     if not any(clip.files.keys() & lacks for clip in held):
         return
-    splits: defaultdict[str, list[Holding]] = defaultdict(list)
-    for clip in held:
-        if clip.files.keys() & has:
-            splits[clip.split or ""].append(clip)
-    for split, clips in sorted(splits.items()):
+    having = (clip for clip in held if clip.files.keys() & has)
+    for split, clips in sorted(grouped(having, lambda clip: clip.split or "").items()):
         gap = sorted((c for c in clips if not c.files.keys() & lacks), key=lambda c: c.clip)
         promised = split in ("", "eval") or split in tree.row.folders
         if gap and (promised or len(gap) < len(clips)):
@@ -75,7 +55,7 @@ def _gaps(tree: Tree, set: str, has: AbstractSet[Field], lacks: AbstractSet[Fiel
 
 
 @rule("LAY102", ERROR)
-def recording_without_labels(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def recording_without_labels(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """A recording of the development set has no label file.
 
     The baselines pair recordings and labels by name. A recording without labels stops training with a
@@ -92,14 +72,14 @@ def recording_without_labels(collection: Collection, tree: Tree, found: Found) -
     for gap in _gaps(tree, "dev", AUDIO, {"metadata"}):
         where = f"metadata_dev/{gap.split}/" if gap.split else "metadata_dev/"
         yield found(
-            spot(collection, gap.files(AUDIO)),
+            gap.files(AUDIO),
             f"no labels for {gap}: {gap.names}",
             f"expected {printable(where)}{printable(gap.clips[0].clip)}.csv",
         )
 
 
 @rule("LAY103", WARNING)
-def recording_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def recording_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """Labels or a video without their recording.
 
     Only said where the tree has recordings at all: labels alone are a fine thing to have. Where there
@@ -118,15 +98,11 @@ def recording_missing(collection: Collection, tree: Tree, found: Found) -> Itera
     for set, fields in has:
         for gap in _gaps(tree, set, fields, AUDIO):
             what = "video only, no sound" if set == "eval" else "labels or video, but no sound"
-            yield found(
-                spot(collection, gap.files(sorted(fields))),
-                f"{what}, for {gap}: {gap.names}",
-                "unpack the recordings again",
-            )
+            yield found(gap.files(sorted(fields)), f"{what}, for {gap}: {gap.names}", "unpack the recordings again")
 
 
 @rule("LAY104", WARNING)
-def other_format_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def other_format_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """A recording in one array format that is not there in the other.
 
     Every recording of these data sets comes as FOA and as MIC. Only said where the tree has both: who
@@ -145,7 +121,7 @@ def other_format_missing(collection: Collection, tree: Tree, found: Found) -> It
         for here, there in pairs:
             for gap in _gaps(tree, set, {here}, {there}):
                 yield found(
-                    spot(collection, gap.files((here,))),
+                    gap.files((here,)),
                     f"{here.upper()} without {there.upper()}, for {gap}: {gap.names}",
                     f"expected in {there}_{set}/",
                 )
@@ -161,7 +137,7 @@ def recording_of(named: Named) -> str:
 
 
 @rule("LAY105", WARNING)
-def video_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def video_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """A recording without video, in a tree that has videos.
 
     All recordings of STARSS23 were filmed, but for twelve (which LAY115 tells). The audiovisual
@@ -181,14 +157,14 @@ def video_missing(collection: Collection, tree: Tree, found: Found) -> Iterator[
             if clips:
                 gap = gap._replace(clips=clips)
                 yield found(
-                    spot(collection, gap.files(AUDIO)),
+                    gap.files(AUDIO),
                     f"no video for {gap}: {gap.names}",
                     f"expected video_{set}/…/{printable(clips[0].clip)}.mp4",
                 )
 
 
 @rule("LAY115", INFO)
-def never_filmed(collection: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
+def never_filmed(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """The recordings of STARSS23 that never had a video.
 
     Twelve recordings of dev-train-sony were not filmed: fold3_room21_mix001 to mix012. The audio and
@@ -206,11 +182,7 @@ def never_filmed(collection: Collection, tree: Tree, found: Found) -> Iterator[F
         clips = [holding for holding in gap.clips if _never_filmed(tree, holding)]
         if clips:
             gap = gap._replace(clips=clips, total=0)
-            yield found(
-                spot(collection, gap.files(AUDIO)),
-                f"no video for {gap}, as published: {gap.names}",
-                tree.row.known_gaps,
-            )
+            yield found(gap.files(AUDIO), f"no video for {gap}, as published: {gap.names}", tree.row.known_gaps)
 
 
 class _Count(NamedTuple):

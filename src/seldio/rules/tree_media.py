@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cached_property
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,13 +16,11 @@ from seldio.engines import each
 from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.findings import Finding, Rule, Severity
+from seldio.formats.datasets import DatasetSpec
 from seldio.formats.trees import AUDIO, TYPES, Tree, TreePlace
 from seldio.rules.base import Labels
-from seldio.rules.collection import Collection, Found, probed
-from seldio.rules.layout import folders, wrong_alike
+from seldio.rules.collection import Collection, Found, by_folder, grouped, probed
 from seldio.rules.registry import register
-from seldio.rules.tree_gaps import spot
-from seldio.schema.clips import Clip
 from seldio.text import listed, printable
 
 if TYPE_CHECKING:
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from seldio.media.surveys import PictureSurvey
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
+Facts = TypeVar("Facts")
 
 #: Channels by what a folder holds.
 CHANNELS = {"foa": 4, "mic": 4, "stereo": 2}
@@ -39,6 +38,8 @@ CONTAINERS = {
     "mp3": ("MP3", "MPEG"), "aif": ("AIFF",), "aiff": ("AIFF",), "w64": ("W64",),
 }  # fmt: skip
 assert set(CONTAINERS) < set(TYPES)
+#: As many files of a folder that are wrong in one way are one finding.
+MANY = 4
 
 
 def is_sound(name: str) -> bool:
@@ -52,11 +53,13 @@ def is_video(name: str) -> bool:
 
 
 @dataclasses.dataclass(frozen=True)
-class TreeFile:
-    """A recording or video of a tree."""
+class TreeFile(Generic[Facts]):
+    """A recording or video of a tree, and what its header or its packets tell."""
 
     entry: Entry
     place: TreePlace
+    facts: Facts | None = None  # None where it cannot be read
+    fault: str | None = None  # why it cannot
 
     @property
     def path(self) -> str:
@@ -68,12 +71,28 @@ class TreeFile:
         """Its file name, printable."""
         return printable(self.place.file)
 
+    def finding(self, rule: Rule, message: str, hint: str) -> Finding:
+        """A finding of *rule* about it."""
+        return rule.at(self.path, message, hint)
 
-class TreeMedia:
+
+AnyFile = TypeVar("AnyFile", bound=TreeFile[Any])
+
+
+def place_name(file: TreeFile[Any]) -> str:
+    """The name of a file in its tree."""
+    return file.place.name
+
+
+class TreeMedia(Generic[AnyFile, Facts]):
     """All recordings or videos of a tree; empty files in folders are left out, as that is LAY113."""
 
+    noun: str
+    all: list[AnyFile]
+    readable: list[tuple[AnyFile, Facts]]  # those that can be read, with their facts
+
     def __init__(self, collection: Collection, tree: Tree, wanted: Callable[[str], bool]) -> None:
-        self.collection, self.tree = collection, tree
+        self.collection, self.tree, self.finding = collection, tree, collection.finding
         self.entries = {entry.name: entry for entry in collection.entries}
         whole = collection.kind == "file"
         self.places = [
@@ -81,36 +100,25 @@ class TreeMedia:
             if wanted(place.name) and place.name in self.entries and (whole or self.entries[place.name].size != 0)
         ]  # fmt: skip
 
-
-def _recordings(clip: Clip) -> list[str]:
-    """The names of the recordings of a clip."""
-    return list(clip.recordings.values())
+    @property
+    def subjects(self) -> list[object]:
+        """What rules look at by itself."""
+        return [*self.all, *self.readable]
 
 
 # --- recordings ---------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True)
-class RecordingFile(TreeFile):
+class RecordingFile(TreeFile["Probe"]):
     """A recording of a tree."""
 
-    expected: bool  # whether its folder is one of a data set, which prescribes what is in it
-    probe: Probe | None  # its header; None where it cannot be read
-    fault: str | None  # why it cannot
-
     @property
-    def header(self) -> Probe:
-        """The header, of one that has a header."""
-        assert self.probe is not None
-        return self.probe
-
-    @property
-    def whole(self) -> bool:
-        """Whether it has sound, and all that its header promises."""
-        return self.probe is not None and self.probe.frames > 0 and not self.probe.cut_off
+    def expected(self) -> bool:
+        """Whether its folder is one of a data set, which prescribes what is in it."""
+        return self.place.inside and self.place.top is not None and self.place.field in AUDIO
 
 
-class TreeAudio(TreeMedia):
+class TreeAudio(TreeMedia[RecordingFile, "Probe"]):
     """What the rules for recordings look at: those that libsndfile can read, by their suffix."""
 
     noun = "recording"
@@ -119,21 +127,21 @@ class TreeAudio(TreeMedia):
         super().__init__(collection, tree, is_sound)
         entries = [self.entries[place.name] for place in self.places]
         headers = each(probed, entries, batch=64, what="reading headers", key=attrgetter("stamp"))
-        self.all = [
-            RecordingFile(entry, place, place.inside and place.top is not None and place.field in AUDIO, *header)
-            for entry, place, header in zip(entries, self.places, headers, strict=True)
-        ]
-        self.readable = [one for one in self.all if one.probe is not None and one.probe.frames]
-        self.by_name = {one.place.name: one for one in self.all}
+        files = zip(entries, self.places, headers, strict=True)
+        self.all = [RecordingFile(entry, place, *header) for entry, place, header in files]
+        self.readable = [(one, one.facts) for one in self.all if one.facts is not None and one.facts.frames]
+        #: those with all the sound that their headers promise, by name
+        self.whole = {one.place.name: (one, header) for one, header in self.readable if not header.cut_off}
 
     @cached_property
-    def ends(self) -> dict[str, RecordingFile]:
+    def ends(self) -> dict[str, tuple[RecordingFile, Probe]]:
         """The longest recording of each label file, by the name of that; none where one is not whole."""
-        found: dict[str, RecordingFile] = {}
+        found: dict[str, tuple[RecordingFile, Probe]] = {}
+        names = {place.name for place in self.places}
         for clip in self.tree.clips:
-            those = [self.by_name[name] for name in _recordings(clip) if name in self.by_name]
-            if clip.metadata is not None and those and all(one.whole for one in those):
-                found[clip.metadata] = max(those, key=lambda one: one.header.seconds)
+            own = [name for name in clip.recordings.values() if name in names]
+            if clip.metadata is not None and own and all(name in self.whole for name in own):
+                found[clip.metadata] = max((self.whole[name] for name in own), key=lambda pair: pair[1].seconds)
         return found
 
 
@@ -166,13 +174,11 @@ class VideoFacts:
 
 
 @dataclasses.dataclass(frozen=True)
-class VideoFile(TreeFile):
+class VideoFile(TreeFile[VideoFacts]):
     """A video of a tree."""
 
-    facts: VideoFacts | None  # None where it cannot be read
-    fault: str  # why it cannot
-    only_sound: bool  # whether that is because it has sound and no pictures
-    sound: float | None  # seconds of the longest whole recording of the same clip, if there is any
+    only_sound: bool = False  # whether it cannot be read because it has sound and no pictures
+    sound: float | None = None  # seconds of the longest whole recording of the same clip, if there is any
 
     @property
     def is_recording(self) -> bool:
@@ -180,51 +186,32 @@ class VideoFile(TreeFile):
         return self.only_sound and (self.place.top is None or self.place.top.field != "video")
 
 
-class TreeVideo(TreeMedia):
+class TreeVideo(TreeMedia[VideoFile, VideoFacts]):
     """What the rules for videos look at: all files that are videos, or in containers of videos, by their suffix."""
 
     noun = "video"
 
     def __init__(self, collection: Collection, tree: Tree) -> None:
         super().__init__(collection, tree, is_video)
-        labelled = dict(_labelled(collection)) if self.places else {}
+        labelled: dict[str, tuple[Ints, Fraction]] = {}  # the label frames of each file and the seconds between them
+        for labels in map(Labels, collection.readings if self.places else ()):
+            for index, number in enumerate(labels.filled if labels.has("frame") else ()):
+                frames = np.unique(labels.column("frame")[labels.rows_of(index)])
+                labelled[labels.parts[number].file.path] = frames, labels.format.hop
         clips = {clip.video: clip for clip in tree.clips if clip.video is not None}
         tasks: list[_VideoTask] = []
         lengths: list[float | None] = []
         for place in self.places:
             clip = clips.get(place.name)
-            labels = self.entries[clip.metadata].path if clip is not None and clip.metadata is not None else ""
-            tasks.append(_VideoTask(self.entries[place.name], *labelled.get(labels, (np.zeros(0, np.int64), HOP))))
-            lengths.append(self._seconds(clip) if clip is not None else None)
-        with_facts = each(_facts, tasks, batch=8, what="reading the packets of videos", key=attrgetter("stamp"))
-        rows = zip(tasks, self.places, with_facts, lengths, strict=True)
-        self.all = [VideoFile(task.entry, place, *facts, length) for task, place, facts, length in rows]
-        self.readable = [one for one in self.all if one.facts is not None]
-
-    @property
-    def with_facts(self) -> Iterator[tuple[VideoFile, VideoFacts]]:
-        """Those that can be read."""
-        return ((one, one.facts) for one in self.all if one.facts is not None)
-
-    @property
-    def whole(self) -> Iterator[tuple[VideoFile, VideoFacts]]:
-        """Those with all pictures that their headers promise."""
-        return ((one, facts) for one, facts in self.with_facts if facts.whole)
-
-    def _seconds(self, clip: Clip) -> float | None:
-        probes = [probed(self.entries[name])[0] for name in _recordings(clip) if name in self.entries]
-        return max((probe.seconds for probe in probes if probe is not None and not probe.cut_off), default=None)
-
-
-def _labelled(collection: Collection) -> Iterator[tuple[str, tuple[Ints, Fraction]]]:
-    """The label frames with labels of each file, and the seconds between them."""
-    for reading in collection.readings:
-        labels = Labels(reading)
-        if labels.has("frame"):
-            frames = labels.column("frame")
-            for index, number in enumerate(labels.filled):
-                rows = np.unique(frames[labels.rows_of(index)])
-                yield labels.parts[number].file.path, (rows, labels.format.hop)
+            path = self.entries[clip.metadata].path if clip is not None and clip.metadata is not None else ""
+            tasks.append(_VideoTask(self.entries[place.name], *labelled.get(path, (np.zeros(0, np.int64), HOP))))
+            names = clip.recordings.values() if clip is not None else ()
+            probes = [probed(self.entries[name])[0] for name in names if name in self.entries]
+            lengths.append(max((probe.seconds for probe in probes if probe and not probe.cut_off), default=None))
+        facts = each(_facts, tasks, batch=8, what="reading the packets of videos", key=attrgetter("stamp"))
+        rows = zip(tasks, self.places, facts, lengths, strict=True)
+        self.all = [VideoFile(task.entry, place, *found, length) for task, place, found, length in rows]
+        self.readable = [(one, one.facts) for one in self.all if one.facts is not None]
 
 
 class _VideoTask(NamedTuple):
@@ -245,6 +232,7 @@ class _VideoTask(NamedTuple):
 
 
 def _facts(task: _VideoTask) -> tuple[VideoFacts | None, str, bool]:
+    """What packets tell, why they cannot be read, and whether that is because there is only sound."""
     from seldio.media.video import SoundOnly, Video
 
     entry, frames, hop = task
@@ -269,6 +257,10 @@ class WatchedVideo(NamedTuple):
     facts: VideoFacts
     pictures: PictureSurvey
 
+    def finding(self, rule: Rule, message: str, hint: str) -> Finding:
+        """A finding of *rule* about the video."""
+        return rule.at(self.video.path, message, hint)
+
 
 def decoded(entry: Entry) -> PictureSurvey:
     """What the pictures of a video look like; decodes all of it."""
@@ -289,24 +281,24 @@ def decoded(entry: Entry) -> PictureSurvey:
 class Prescription:
     """A rule about what a data set prescribes for all its recordings or videos."""
 
-    media: type[TreeAudio | TreeVideo]
+    media: type[TreeMedia[Any, Any]]
     code: str
     name: str
     severity: Severity
-    #: what is wrong with a file, in words behind "has"; None where nothing is, or nothing is prescribed
-    wrong: Callable[[Any, Any], str | None]
+    #: what is wrong with a file of a data set and its facts, in words behind "has"; None where nothing is
+    wrong: Callable[[DatasetSpec, Any, Any], str | None]
     hint: str
 
     def __post_init__(self) -> None:
         register(Rule(self.code, self.name, self.severity, "none", self.findings, (self.media.__name__,)))
 
-    def findings(self, media: TreeAudio | TreeVideo, found: Found) -> Iterator[Finding]:
+    def findings(self, media: TreeMedia[Any, Any], found: Found) -> Iterator[Finding]:
         """A finding for each file; a single one for a folder that is wrong as a whole and in one way."""
-        for inside in folders(media.readable):
-            for value, some, all_of_many in wrong_alike(inside, lambda one: self.wrong(media, one)):
-                if all_of_many:
+        for inside in by_folder((one for one, _ in media.readable), place_name):
+            for value, some in grouped(inside, lambda one: self.wrong(media.tree.row, one, one.facts)).items():
+                if len(some) == len(inside) >= MANY:
                     names = listed([one.file for one in some], 3)
                     message = f"all {len(some):,} {media.noun}s of the folder have {value}: {names}"
-                    yield found(spot(media.collection, [one.place for one in some]), message, self.hint)
+                    yield found([one.place for one in some], message, self.hint)
                 else:
                     yield from (found(one.path, f"{one.file} has {value}", self.hint) for one in some)

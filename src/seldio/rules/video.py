@@ -12,13 +12,21 @@ from operator import attrgetter
 from seldio.clock import centre
 from seldio.engines import each
 from seldio.findings import Finding, Sink
+from seldio.formats.datasets import DatasetSpec
 from seldio.formats.trees import Tree
-from seldio.rules.audio_samples import check_sounds
-from seldio.rules.collection import Collection, Found
-from seldio.rules.layout import MANY, folders
+from seldio.rules.audio import check_sounds
+from seldio.rules.collection import Collection, Found, by_folder
 from seldio.rules.registry import ERROR, INFO, WARNING, rule, run
-from seldio.rules.tree_gaps import spot
-from seldio.rules.tree_media import Prescription, TreeVideo, VideoFacts, VideoFile, WatchedVideo, decoded
+from seldio.rules.tree_media import (
+    MANY,
+    Prescription,
+    TreeVideo,
+    VideoFacts,
+    VideoFile,
+    WatchedVideo,
+    decoded,
+    place_name,
+)
 from seldio.text import listed, plural, printable
 
 #: Seconds by which sound and pictures of STARSS23 differ in length, at most.
@@ -28,7 +36,7 @@ _SAME_RATE = 1e-5
 
 
 @rule("VID101", ERROR)
-def video_unreadable(video: TreeVideo, found: Found) -> Iterator[Finding]:
+def video_unreadable(one: VideoFile, found: Found) -> Iterator[Finding]:
     """A video that cannot be read, or has no pictures.
 
     Web pages and texts saved under the name of a video, downloads without their end (an MP4 file often keeps its
@@ -43,13 +51,12 @@ def video_unreadable(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: FFmpeg follows lists of files (ffconcat, HLS) of any name; seldio does not let it.
     """
-    for one in video.all:
-        if one.facts is None and not one.is_recording:
-            yield found(one.path, f"{one.file} cannot be read as video: {printable(one.fault)}", "fetch it again")
+    if one.facts is None and not one.is_recording:
+        yield found(f"{one.file} cannot be read as video: {printable(one.fault or '')}", "fetch it again")
 
 
 @rule("VID102", ERROR)
-def video_cut_off(video: TreeVideo, found: Found) -> Iterator[Finding]:
+def video_cut_off(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
     """A video with fewer pictures than its header counts.
 
     Downloads break off. Players and loaders show what is there, without a word, and all later label frames
@@ -63,29 +70,25 @@ def video_cut_off(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: ISO/IEC 14496-12, sample tables; FFmpeg ends in silence.
     """
-    for one, facts in video.with_facts:
-        if not facts.whole:
-            promised = f" of {facts.promised:,}" if facts.promised > facts.frames else ""
-            why = f" ({printable(facts.fault)})" if facts.fault else ""
-            message = f"{one.file} breaks off after {facts.frames:,}{promised} pictures, at {facts.end:.3f} s{why}"
-            yield found(one.path, message, "fetch it again")
+    if not facts.whole:
+        promised = f" of {facts.promised:,}" if facts.promised > facts.frames else ""
+        why = f" ({printable(facts.fault)})" if facts.fault else ""
+        message = f"{one.file} breaks off after {facts.frames:,}{promised} pictures, at {facts.end:.3f} s{why}"
+        yield found(message, "fetch it again")
 
 
-def _size(video: TreeVideo, one: VideoFile) -> str | None:
-    wanted = video.tree.row.picture if one.place.inside else None
-    if wanted is None or one.facts is None:
-        return None
-    width, height = one.facts.size
-    if width * wanted[1] == height * wanted[0] and one.facts.size <= wanted:
+def _size(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | None:
+    wanted, (width, height) = row.picture if one.place.inside else None, facts.size
+    if wanted is None or (width * wanted[1] == height * wanted[0] and facts.size <= wanted):
         return None
     return f"pictures of {width}×{height}, not {wanted[0]}×{wanted[1]} or the same made smaller"
 
 
-def _rate(video: TreeVideo, one: VideoFile) -> str | None:
-    wanted = video.tree.row.pictures if one.place.inside else None
-    if wanted is None or one.facts is None or abs(float(one.facts.rate / wanted) - 1) < _SAME_RATE:
+def _rate(row: DatasetSpec, one: VideoFile, facts: VideoFacts) -> str | None:
+    wanted = row.pictures if one.place.inside else None
+    if wanted is None or abs(float(facts.rate / wanted) - 1) < _SAME_RATE:
         return None
-    return f"{float(one.facts.rate):.6g} pictures a second, not {float(wanted):.6g}"
+    return f"{float(facts.rate):.6g} pictures a second, not {float(wanted):.6g}"
 
 
 Prescription(TreeVideo, "VID103", "video-size", WARNING, _size, "take it as published")
@@ -93,7 +96,7 @@ Prescription(TreeVideo, "VID104", "video-rate", WARNING, _rate, "take it as publ
 
 
 @rule("VID105", WARNING)
-def video_length(video: TreeVideo, found: Found) -> Iterator[Finding]:
+def video_length(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
     """A video that is shorter or longer than its recording by more than 0.30 s.
 
     Sound and pictures of STARSS23 differ by up to 0.30 s, and nobody minds. More than that means another
@@ -107,18 +110,17 @@ def video_length(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: others have measured up to 0.30 s on the 156 videos of STARSS23.
     """
-    for one, facts in video.whole:
-        if one.sound is not None and abs(facts.end - one.sound) > USUAL + 1e-6:
-            longer = "longer" if facts.end > one.sound else "shorter"
-            message = (
-                f"{one.file} ends at {facts.end:.3f} s, its recording at {one.sound:.3f} s: "
-                f"{abs(facts.end - one.sound):.3f} s {longer}"
-            )
-            yield found(one.path, message, "take both as published")
+    if facts.whole and one.sound is not None and abs(facts.end - one.sound) > USUAL + 1e-6:
+        longer = "longer" if facts.end > one.sound else "shorter"
+        message = (
+            f"{one.file} ends at {facts.end:.3f} s, its recording at {one.sound:.3f} s: "
+            f"{abs(facts.end - one.sound):.3f} s {longer}"
+        )
+        yield found(message, "take both as published")
 
 
 @rule("VID106", WARNING)
-def labels_without_picture(video: TreeVideo, found: Found) -> Iterator[Finding]:
+def labels_without_picture(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
     """Label frames without a picture: more than 0.30 s before the first one or behind the last one.
 
     Loaders that fill a batch from labels and pictures stop there, repeat a picture, or, as the generator of
@@ -132,9 +134,8 @@ def labels_without_picture(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE2024_seld_baseline, cls_data_generator.py.
     """
-    for one, facts in video.whole:
-        if _far(facts):
-            yield found(one.path, _bare(one, facts), "take it as published, or leave those label frames out")
+    if facts.whole and _far(facts):
+        yield found(_bare(one, facts), "take it as published, or leave those label frames out")
 
 
 @rule("VID116", INFO)
@@ -152,20 +153,20 @@ def last_labels_without_picture(video: TreeVideo, found: Found) -> Iterator[Find
 
     Reference: others have measured up to 0.30 s on the 156 videos of STARSS23.
     """
-    near = [(one, facts) for one, facts in video.whole if facts.bare and not _far(facts)]
-    for inside in folders(one for one, _ in near):
+    usual = [(one, facts) for one, facts in video.readable if facts.whole and facts.bare and not _far(facts)]
+    near = {one.path: facts for one, facts in usual}
+    for inside in by_folder((one for one, _ in usual), place_name):
         if len(inside) >= MANY:
-            frames = sum(len(facts.bare) for one, facts in near if one in inside)
+            frames = sum(len(near[one.path].bare) for one in inside)
             names = listed([one.file for one in inside], 3)
             message = f"{plural(len(inside), 'video')} without a picture for {plural(frames, 'label frame')}: {names}"
-            yield found(spot(video.collection, [one.place for one in inside]), message, "hold the nearest picture")
+            yield found([one.place for one in inside], message, "hold the nearest picture")
         else:
-            held = [(one, facts) for one, facts in near if one in inside]
-            yield from (found(one.path, _bare(one, facts), "hold the nearest picture") for one, facts in held)
+            yield from (found(one.path, _bare(one, near[one.path]), "hold the nearest picture") for one in inside)
 
 
 @rule("VID107", WARNING)
-def video_clock(video: TreeVideo, found: Found) -> Iterator[Finding]:
+def video_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
     """Pictures are shown at other times than their number and the rate say, by more than half a picture.
 
     The video starts late, has a variable rate, or pictures are missing. Programs that count pictures, as all
@@ -179,18 +180,20 @@ def video_clock(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: no baseline reads time stamps.
     """
-    for one, facts in video.with_facts:
-        if facts.stamped and abs(facts.off) > 0.5 / float(facts.rate) + 1e-3:
-            shown = facts.worst / float(facts.rate) + facts.off
-            message = (
-                f"{one.file}: picture {facts.worst:,} is shown at {shown:.3f} s, by number and rate at "
-                f"{shown - facts.off:.3f} s ({_cause(facts)})"
-            )
-            yield found(one.path, message, "choose pictures by time stamps, or encode it at a constant rate")
+    half = 0.5 / float(facts.rate)
+    if facts.stamped and abs(facts.off) > half + 1e-3:
+        shown = facts.worst / float(facts.rate) + facts.off
+        late = facts.start > half and abs(facts.off - facts.start) <= half
+        cause = f"it starts at {facts.start:.3f} s" if late else "pictures are missing, or the rate is not constant"
+        message = (
+            f"{one.file}: picture {facts.worst:,} is shown at {shown:.3f} s, by number and rate at "
+            f"{shown - facts.off:.3f} s ({cause})"
+        )
+        yield found(message, "choose pictures by time stamps, or encode it at a constant rate")
 
 
 @rule("VID108", INFO)
-def video_without_clock(video: TreeVideo, found: Found) -> Iterator[Finding]:
+def video_without_clock(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
     """A video whose container does not say when each picture is shown.
 
     AVI files and bare H.264 streams hold pictures in order and a rate, nothing else. If pictures were lost
@@ -204,16 +207,14 @@ def video_without_clock(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: AVI has no presentation time stamps.
     """
-    for one, facts in video.with_facts:
-        if not facts.stamped:
-            message = (
-                f"{one.file} has no presentation time stamps: times are counted at {float(facts.rate):.6g} a second"
-            )
-            yield found(one.path, message, "compare its length with the recording's")
+    if not facts.stamped:
+        times = f"times are counted at {float(facts.rate):.6g} a second"
+        message = f"{one.file} has no presentation time stamps: {times}"
+        yield found(message, "compare its length with the recording's")
 
 
 @rule("VID109", WARNING)
-def sound_inside_length(video: TreeVideo, found: Found) -> Iterator[Finding]:
+def sound_inside_length(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
     """The sound inside of a video begins or ends more than 0.30 s before or after its pictures.
 
     One of the two was cut, replaced by that of another recording, or runs at another rate; what is seen and heard
@@ -227,19 +228,17 @@ def sound_inside_length(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: others have measured up to 0.30 s on the 156 videos of STARSS23.
     """
-    for one, facts in video.whole:
-        if facts.sound is not None:
-            start, end = facts.sound
-            if max(abs(start - facts.start), abs(end - facts.end)) > USUAL + 1e-6:
-                message = (
-                    f"{one.file} has pictures from {facts.start:.3f} to {facts.end:.3f} s, and the sound inside of it "
-                    f"lasts from {start:.3f} to {end:.3f} s"
-                )
-                yield found(one.path, message, "take it as published, or put both together again")
+    start, end = facts.sound or (facts.start, facts.end)
+    if facts.whole and max(abs(start - facts.start), abs(end - facts.end)) > USUAL + 1e-6:
+        message = (
+            f"{one.file} has pictures from {facts.start:.3f} to {facts.end:.3f} s, and the sound inside of it "
+            f"lasts from {start:.3f} to {end:.3f} s"
+        )
+        yield found(message, "take it as published, or put both together again")
 
 
 @rule("VID110", INFO)
-def sound_without_pictures(video: TreeVideo, found: Found) -> Iterator[Finding]:
+def sound_without_pictures(one: VideoFile, found: Found) -> Iterator[Finding]:
     """A recording in a container that may hold videos, such as AAC in ``.mp4``.
 
     It is not a broken video. But libsndfile does not read it, and nor do the baselines. A deep check looks at its
@@ -254,14 +253,13 @@ def sound_without_pictures(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: libsndfile, which soundfile, torchaudio and librosa read audio with.
     """
-    for one in video.all:
-        if one.is_recording:
-            message = f"{one.file} is a recording that libsndfile does not read: {printable(one.fault)}"
-            yield found(one.path, message, "write it as WAV or FLAC: programs read it, and its header is checked")
+    if one.is_recording:
+        message = f"{one.file} is a recording that libsndfile does not read: {printable(one.fault or '')}"
+        yield found(message, "write it as WAV or FLAC: programs read it, and its header is checked")
 
 
 @rule("VID111", INFO)
-def pictures_hidden(video: TreeVideo, found: Found) -> Iterator[Finding]:
+def pictures_hidden(one: VideoFile, facts: VideoFacts, found: Found) -> Iterator[Finding]:
     """Pictures that an edit list hides, as ``ffmpeg -ss … -c copy`` leaves them at the beginning.
 
     The file is complete: players, FFmpeg and seldio begin at the moment that was asked for. Programs that do not
@@ -275,14 +273,13 @@ def pictures_hidden(video: TreeVideo, found: Found) -> Iterator[Finding]:
 
     Reference: ISO/IEC 14496-12, 8.6.6, the edit list box.
     """
-    for one, facts in video.with_facts:
-        if facts.hidden:
-            total = plural(facts.hidden + facts.frames, "picture")
-            message = (
-                f"{one.file}: {facts.hidden:,} of {total} are hidden by an edit list, {facts.frames:,} are shown "
-                f"from {facts.start:.3f} to {facts.end:.3f} s"
-            )
-            yield found(one.path, message, "programs that ignore edit lists are late by as many pictures")
+    if facts.hidden:
+        total = plural(facts.hidden + facts.frames, "picture")
+        message = (
+            f"{one.file}: {facts.hidden:,} of {total} are hidden by an edit list, {facts.frames:,} are shown "
+            f"from {facts.start:.3f} to {facts.end:.3f} s"
+        )
+        yield found(message, "programs that ignore edit lists are late by as many pictures")
 
 
 @rule("VID201", ERROR)
@@ -304,7 +301,7 @@ def picture_damaged(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
     if (gone := facts.frames - pictures.there) > 0:
         why = f" ({printable(pictures.fault)})" if pictures.fault else ""
         message = f"{gone:,} of {plural(facts.frames, 'picture')} of {one.file} cannot be decoded{why}"
-        yield found(one.path, message, "fetch it again")
+        yield found(message, "fetch it again")
 
 
 @rule("VID202", WARNING)
@@ -324,7 +321,7 @@ def pictures_black(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
     Reference: FFmpeg's blackdetect has the same measure and the same two seconds.
     """
     if black := watched.pictures.black:
-        yield found(watched.video.path, f"{watched.video.file} is black {_spans(black)}", "take it as published")
+        yield found(f"{watched.video.file} is black {_spans(black)}", "take it as published")
 
 
 @rule("VID203", WARNING)
@@ -345,10 +342,7 @@ def pictures_frozen(watched: WatchedVideo, found: Found) -> Iterator[Finding]:
     Reference: FFmpeg's freezedetect looks for the same.
     """
     if frozen := watched.pictures.frozen:
-        yield found(watched.video.path, f"{watched.video.file} stands still {_spans(frozen)}", "take it as published")
-
-
-# --- what rules share --------------------------------------------------------------------------------------
+        yield found(f"{watched.video.file} stands still {_spans(frozen)}", "take it as published")
 
 
 def _spans(spans: Sequence[tuple[float, float]]) -> str:
@@ -373,26 +367,17 @@ def _bare(one: VideoFile, facts: VideoFacts) -> str:
     )
 
 
-def _cause(facts: VideoFacts) -> str:
-    half = 0.5 / float(facts.rate)
-    if facts.start > half and abs(facts.off - facts.start) <= half:
-        return f"it starts at {facts.start:.3f} s"
-    return "pictures are missing, or the rate is not constant"
-
-
 def check_videos(collection: Collection, tree: Tree, sink: Sink, *, deep: bool = False) -> int:
     """Check the videos of a tree or folder, or a single one; return how many there are.
 
     With *deep* all their pictures are decoded as well, and what is a recording in their place is listened to.
     """
     video = TreeVideo(collection, tree)
-    if video.all:
-        run(video, sink)
+    run(video, sink)
     if deep:
         check_sounds([one for one in video.all if one.is_recording], sink)
-        readable = list(video.with_facts)
-        entries = [one.entry for one, _ in readable]
+        entries = [one.entry for one, _ in video.readable]
         surveys = each(decoded, entries, what="decoding videos", size=attrgetter("size"), key=attrgetter("stamp"))
-        for (one, facts), survey in zip(readable, surveys, strict=True):
+        for (one, facts), survey in zip(video.readable, surveys, strict=True):
             run(WatchedVideo(one, facts, survey), sink)
     return len(video.all)
