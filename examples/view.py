@@ -8,7 +8,6 @@ from pathlib import Path
 
 import seldio
 from seldio.synth.tree import write_demo
-from seldio.viewer.page import view
 
 with tempfile.TemporaryDirectory() as folder:
     root = Path(folder)
@@ -16,8 +15,9 @@ with tempfile.TemporaryDirectory() as folder:
     labels = root / "starss23/metadata_dev/dev-train-tau/fold3_room4_mix001.csv"
     seldio.convert(root / "starss23/metadata_dev", root / "qa.jsonl", "items")
 
-    page = view(labels, predictions=root / "submission/mix001.csv", questions=root / "qa.jsonl")
-    (root / "page.html").write_bytes(page.html)
+    page = seldio.view(
+        labels, root / "page.html", predictions=root / "submission/mix001.csv", questions=root / "qa.jsonl"
+    )
 
     print(f"{page.clip}: {page.events} events, {page.predictions} predicted, {page.questions} questions")
     print(f"{page.findings} findings, each at its place in time")

@@ -30,13 +30,18 @@ from seldio.media.audio import NotAudio, write_wav
 from seldio.media.video import NotVideo, Video
 from seldio.viewer import page as page_module
 from seldio.viewer import page_content
-from seldio.viewer.page import embedded, view
+from seldio.viewer.page import Page, embedded
 from seldio.viewer.page_content import prediction_of
 from seldio.vocabularies import vocabulary
 
 CLIP, SPLIT = "fold3_room4_mix001", "dev-train-tau"
 ROWS = "10,1,1,-50,30,181\n11,1,1,-51,30,181\n11,4,2,10,-20,243\n30,1,1,180,0,100\n"
 RATE = 8_000
+
+
+def view(source: Path, **options: Any) -> Page:
+    """The page about *source*, written nowhere."""
+    return seldio.view(source, io.BytesIO(), **options)
 
 
 def wav(path: Path, sound: np.ndarray[Any, Any], rate: int = RATE) -> Path:
@@ -169,7 +174,7 @@ def test_predictions_are_found_by_the_clips_name(tree: Path, tmp_path: Path) -> 
 
 
 def test_events_with_their_directions(tree: Path) -> None:
-    found = record(view(tree, media="none").html)
+    found = record(view(tree, no_media=True).html)
 
     assert ["starss23", 0.1] == [found["sides"][0][key] for key in ("layout", "hop")]
     assert [
@@ -249,7 +254,7 @@ def _two_clips(folder: Path) -> Path:
 def test_too_many_rows_are_refused(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_content, "MOST_ROWS", 3)
     with pytest.raises(SeldioError, match="4 event frames; a page holds up to 3"):
-        view(tree, media="none")
+        view(tree, no_media=True)
 
 
 # --- findings ----------------------------------------------------------------------------------------------
@@ -288,7 +293,7 @@ def test_the_page_blames_the_file_that_differs(tmp_path: Path) -> None:
     folder = deep.tree(tmp_path / "tree", [deep.planted(deep.clip(20), foa=deep.delayed(5))])
     labels = folder / f"metadata_dev/dev-train-tau/{deep.NAMES[0]}.csv"
     for place, clip in ((labels, None), (folder, deep.NAMES[0])):
-        found = record(view(place, clip=clip, media="none", deep=True).html)
+        found = record(view(place, clip=clip, no_media=True, deep=True).html)
         (one,) = found["findings"]
         assert (one["code"], "(FOA) sounds 0.5 s late" in one["message"]) == ("AUD308", True)
         assert "(FOA and MIC)" in found["held"]
@@ -297,7 +302,7 @@ def test_the_page_blames_the_file_that_differs(tmp_path: Path) -> None:
 def test_findings_in_predictions_say_so(tree: Path, tmp_path: Path) -> None:
     predictions = tmp_path / f"{CLIP}.csv"
     predictions.write_text("10,1,1,-50,30,181\n11,1,1,-50,99,181\n")
-    found = record(view(tree, predictions=predictions, predictions_format="starss23", media="none").html)
+    found = record(view(tree, predictions=predictions, predictions_format="starss23", no_media=True).html)
 
     assert {"predictions"} == {finding["side"] for finding in found["findings"]}
     assert 2 == len(found["sides"])
@@ -309,26 +314,26 @@ def test_labels_are_held_against_the_sound_where_that_is_asked_for(tmp_path: Pat
     folder = deep.tree(tmp_path / "tree", [deep.planted(scene, row=lambda k, c, s, az, el, d: (k, c, s, -az, el, d))])
     labels = folder / f"metadata_dev/dev-train-tau/{deep.NAMES[0]}.csv"
 
-    silent = record(view(labels, media="none").html)
+    silent = record(view(labels, no_media=True).html)
     assert [] == silent["findings"]
     assert "not compared with the sound: seldio view --deep" in silent["held"]
     for place, clip in ((labels, None), (folder, deep.NAMES[0])):
-        page = view(place, clip=clip, media="none", deep=True)
+        page = view(place, clip=clip, no_media=True, deep=True)
         found = record(page.html)
         assert [("AUD301", "sound", None)] == [(each["code"], each["side"], each["t"]) for each in found["findings"]]
         assert "compared with the sound of" in found["held"]
         assert 1 == page.findings == len(found["findings"])
     labels.write_text(deep.text(scene.rows))
-    assert "does not prove that they are right" in record(view(labels, media="none", deep=True).html)["held"]
+    assert "does not prove that they are right" in record(view(labels, no_media=True, deep=True).html)["held"]
 
 
 def test_what_cannot_be_held_against_labels_is_told(tree: Path, tmp_path: Path) -> None:
-    assert "not compared with the sound" in record(view(tree, media="none").html)["held"]
+    assert "not compared with the sound" in record(view(tree, no_media=True).html)["held"]
     alone = tmp_path / "alone.csv"
     alone.write_text(ROWS)
     assert "No recording was found" in record(view(alone, format="starss23", deep=True).html)["held"]
     stereo = wav(tmp_path / "stereo.wav", tone(90)[:2])
-    told = record(view(alone, audio=stereo, format="starss23", media="none", deep=True).html)["held"]
+    told = record(view(alone, audio=stereo, format="starss23", no_media=True, deep=True).html)["held"]
     assert told.startswith("The labels could not be compared with stereo.wav")
 
 
@@ -346,7 +351,7 @@ def test_questions_of_the_clip_with_their_moments(tree: Path, tmp_path: Path) ->
     ]  # fmt: skip
     path = tmp_path / "qa.jsonl"
     path.write_text("".join(json.dumps(item) + "\n" for item in items))
-    page = view(tree, questions=path, media="none")
+    page = view(tree, questions=path, no_media=True)
     first, second = record(page.html)["questions"]
 
     assert 2 == page.questions
@@ -360,10 +365,11 @@ def test_questions_about_other_clips_are_told_of(tree: Path, tmp_path: Path) -> 
     path.write_text(json.dumps({"id": "c", "audio": ["x.wav"], "question": "No?", "answer": "No."}) + "\n")
 
     assert (
-        "None of the 1 question in the file is about" in record(view(tree, questions=path, media="none").html)["remark"]
+        "None of the 1 question in the file is about"
+        in record(view(tree, questions=path, no_media=True).html)["remark"]
     )
     with pytest.raises(UsageError, match="no questions in"):
-        view(tree, questions=tree, media="none")
+        view(tree, questions=tree, no_media=True)
 
 
 # --- the document ------------------------------------------------------------------------------------------
@@ -378,7 +384,7 @@ def test_no_text_can_end_the_element_it_is_in(texts: dict[str, str]) -> None:
 
 
 def test_the_policy_knows_the_script_and_the_style_by_their_hashes(tree: Path) -> None:
-    page = view(tree, media="none").html.decode()
+    page = view(tree, no_media=True).html.decode()
     policy = html.unescape(re.findall(r'Content-Security-Policy" content="([^"]*)"', page)[0])
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
@@ -518,7 +524,8 @@ def test_limits(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_linked_files_are_named_from_the_page(tree: Path, tmp_path: Path) -> None:
-    page = view(tree, media="link", folder=tmp_path / "pages").html.decode()
+    (tmp_path / "pages").mkdir()
+    page = seldio.view(tree, tmp_path / "pages/clip.html", link_media=True).html.decode()
 
     assert f'src="./../starss23/foa_dev/{SPLIT}/{CLIP}.wav"' in page
     assert f'src="./../starss23/video_dev/{SPLIT}/{CLIP}.mp4"' in page

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from seldio.api import read as read
     from seldio.api import score as score
     from seldio.api import validate as validate
-    from seldio.api import view as view
     from seldio.api import write as write
     from seldio.data import export as export
     from seldio.data import open as open
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from seldio.schema.events import from_events as from_events
     from seldio.schema.events import to_events as to_events
     from seldio.schema.spans import spans as spans
+    from seldio.viewer.page import view as view
     from seldio.viewer.plot import plot as plot
 
 _HOMES = {
@@ -48,7 +48,7 @@ _HOMES = {
     "convert": "seldio.api",
     "score": "seldio.api",
     "rank": "seldio.api",
-    "view": "seldio.api",
+    "view": "seldio.viewer.page",
     "plot": "seldio.viewer.plot",
     "open": "seldio.data",
     "windows": "seldio.data",

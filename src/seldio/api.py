@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Report, Severity, raise_errors
@@ -26,10 +26,9 @@ if TYPE_CHECKING:
     from seldio.files import Source
     from seldio.formats import LabelFormat
     from seldio.reports.tables import ScoreReport
-    from seldio.viewer.page import Page
 
 __all__ = [
-    "Description", "Validation", "convert", "info", "rank", "read", "score", "validate", "view", "write",
+    "Description", "Validation", "convert", "info", "rank", "read", "score", "validate", "write",
 ]  # fmt: skip
 
 Path = str | os.PathLike[str]
@@ -555,72 +554,3 @@ def rank(
     several = [scores] if isinstance(scores, str | os.PathLike | ScoreReport) else scores
     parts = [ranking.scores_of([one]) if isinstance(one, ScoreReport) else ranking.read_scores(one) for one in several]
     return ranking.report(ranking.collected(parts), _names(metrics))
-
-
-# --- pages ------------------------------------------------------------------------------------------------------------
-
-
-def view(
-    source: Path,
-    out: Path | BinaryIO | None = None,
-    *,
-    clip: str | None = None,
-    audio: Path | None = None,
-    video: Path | None = None,
-    predictions: Path | None = None,
-    questions: Path | None = None,
-    format: str | None = None,
-    predictions_format: str | None = None,
-    link_media: bool = False,
-    deep: bool = False,
-    no_media: bool = False,
-) -> Page:
-    """Write one HTML page about a clip: player, panorama with moving labels, timeline, questions, findings.
-
-    Args:
-        source: the label file of the clip; its recording (FOA before MIC) and video are found in its data set. Or a
-            data set: a folder, archive, export, or ``hf://datasets/USER/NAME``.
-        out: the page to write, or a binary stream; ``CLIP.html`` in the present folder if not given.
-        clip: which clip of a data set; needed where it has several.
-        audio: the recording, in place of the one that is found.
-        video: the video, likewise.
-        predictions: a file of predictions, or a folder with one of the clip's name.
-        questions: a file of questions, of which those about the clip are shown.
-        format: the layout of the labels; found from their content if not given.
-        predictions_format: that of the predictions.
-        link_media: name sound and video where they are, in place of small copies in the page.
-        deep: compare the labels with the sound of the recording as well.
-        no_media: leave sound and video out; a clock runs all the same.
-
-    Returns:
-        The page, with what is in it and where it was written.
-
-    Raises:
-        UsageError: a file or clip is not there, or holds something else, or the page would overwrite one of them.
-        DataError: nothing in it can be read.
-        SeldioError: it is more than a page can hold, or the disk fails.
-    """
-    from seldio.files import write_bytes
-    from seldio.viewer import page as pages
-
-    if link_media and no_media:
-        raise UsageError("--link-media and --no-media exclude each other")
-    stream = out if out is not None and not isinstance(out, str | os.PathLike) else None
-    place = None if out is None or stream is not None else os.fspath(cast("Path", out))
-    made = pages.view(
-        source, clip=clip, audio=audio, video=video, predictions=predictions, questions=questions, format=format,
-        predictions_format=predictions_format, media="link" if link_media else "none" if no_media else "embed",
-        folder=None if stream is not None else os.path.dirname(place or "") or ".",  # noqa: PTH120
-        deep=deep,
-    )  # fmt: skip
-    if stream is not None:
-        stream.write(made.html)
-        return dataclasses.replace(made, path="-")
-    # tables of labels may hold any name of a clip
-    plain = re.sub(r'[\x00-\x1f\x7f\\/:*?"<>|]', "_", made.clip).lstrip(".")[:100] or "clip"
-    where = place if place is not None else f"{plain}.html"
-    named = (source, audio, video, predictions, questions)
-    if os.path.realpath(where) in {os.path.realpath(path) for path in named if path is not None}:
-        raise UsageError(f"{where} would be overwritten by the page: name another file with -o")
-    write_bytes(where, made.html)
-    return dataclasses.replace(made, path=where)

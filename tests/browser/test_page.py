@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import time
 from collections.abc import Iterator
@@ -17,11 +18,17 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from videos import make as make_video
 
+import seldio
 from seldio.media.video import Video
 from seldio.viewer.canvas import colour, rgb
-from seldio.viewer.page import view
+from seldio.viewer.page import Page
 
 WIDE, NARROW = (1280, 1000), (375, 800)
+
+
+def view(source: Path, **options: Any) -> Page:
+    """The page about *source*, written nowhere."""
+    return seldio.view(source, io.BytesIO(), **options)
 
 
 class Browser:
@@ -124,7 +131,7 @@ def full(scene: Scene) -> bytes:
 @pytest.fixture(scope="module")
 def silent(scene: Scene) -> bytes:
     """The page without media."""
-    page = view(scene.labels, predictions=scene.predictions, questions=scene.questions, media="none")
+    page = view(scene.labels, predictions=scene.predictions, questions=scene.questions, no_media=True)
     return page.html
 
 
@@ -371,7 +378,7 @@ def test_no_text_becomes_a_script(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_linked_media_play_from_where_they_are(browser: Browser, scene: Scene) -> None:
-    page = view(scene.labels, media="link", folder=browser.folder)
+    page = seldio.view(scene.labels, browser.folder / "linked.html", link_media=True)
     browser.open(page.html)
     browser.wait("document.getElementById('audio').readyState > 1 && document.getElementById('video').readyState > 1")
     browser.press(Keys.ARROW_RIGHT, Keys.SPACE)

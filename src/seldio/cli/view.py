@@ -44,9 +44,9 @@ def command(
     no_media: bool = typer.Option(False, "--no-media", help="Without sound and video; a clock runs all the same."),
 ) -> ExitCode:
     """Write one html page about a clip: player, panorama with moving labels, timeline, questions, findings."""
-    from seldio import api
+    from seldio.viewer import page as pages
 
-    page = api.view(
+    page = pages.view(
         source, sys.stdout.buffer if out == "-" else out, clip=clip, audio=audio, video=video, predictions=predictions,
         questions=questions, format=format, predictions_format=predictions_format, link_media=link_media, deep=deep,
         no_media=no_media,

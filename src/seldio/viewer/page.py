@@ -1,7 +1,7 @@
 """One clip as one html page: sound, panorama, timeline, questions and findings; nothing is fetched from anywhere."""
 
 # Plain strings, as in seldio.files.
-# ruff: noqa: PTH100
+# ruff: noqa: PTH100, PTH120
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path as Disk
 from string import Template
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal, cast
 from urllib.parse import quote
 
 from seldio.data.clip_media import ClipMedia, Path
 from seldio.data.index import open_clip
 from seldio.errors import SeldioError, UsageError
-from seldio.files import Entry
+from seldio.files import Entry, write_bytes
 from seldio.media import video_writing as copies
 from seldio.media.audio import NotAudio, probe_entry
 from seldio.media.video import NotVideo, Video
@@ -47,7 +47,7 @@ class Page:
         findings: how many, in the labels, the predictions, and between labels and sound.
         media: what can be heard and seen, in words.
         media_bytes: of the sound and pictures in the page.
-        path: where it was written; empty where it was not.
+        path: where it was written; ``-`` is a stream.
     """
 
     html: bytes
@@ -58,11 +58,12 @@ class Page:
     findings: int
     media: tuple[str, ...]
     media_bytes: int
-    path: str = ""
+    path: str
 
 
 def view(
-    labels: Path,
+    source: Path,
+    out: Path | BinaryIO | None = None,
     *,
     clip: str | None = None,
     audio: Path | None = None,
@@ -71,35 +72,44 @@ def view(
     questions: Path | None = None,
     format: str | None = None,
     predictions_format: str | None = None,
-    media: Literal["embed", "link", "none"] = "embed",
-    folder: Path | None = None,
+    link_media: bool = False,
     deep: bool = False,
+    no_media: bool = False,
 ) -> Page:
-    """The page about a clip.
+    """Write one HTML page about a clip: player, panorama with moving labels, timeline, questions, findings.
 
     Args:
-        labels: its label file. In a data set tree its recording (FOA before MIC) and its video are found. Or a data
-            set: a folder, archive, export of :mod:`seldio.data`, or address on the Hub.
-        clip: which clip of the data set; needed where it has several.
-        audio: the recording, in place of the one that was found.
+        source: the label file of the clip; its recording (FOA before MIC) and video are found in its data set. Or a
+            data set: a folder, archive, export, or ``hf://datasets/USER/NAME``.
+        out: the page to write, or a binary stream; ``CLIP.html`` in the present folder if not given.
+        clip: which clip of a data set; needed where it has several.
+        audio: the recording, in place of the one that is found.
         video: the video, likewise.
         predictions: a file of predictions, or a folder with one of the clip's name.
-        questions: a file of questions, of which those about the clip are taken.
+        questions: a file of questions, of which those about the clip are shown.
         format: the layout of the labels; found from their content if not given.
         predictions_format: that of the predictions.
-        media: *embed* puts small copies of sound and pictures into the page, *link* names the files where they
-            are, *none* leaves them out.
-        folder: where the page will be, from which linked files are named; by full paths if not given.
-        deep: compare the labels with the sound of the recording, see ``docs/deep.md``.
+        link_media: name sound and video where they are, in place of small copies in the page.
+        deep: compare the labels with the sound of the recording as well.
+        no_media: leave sound and video out; a clock runs all the same.
+
+    Returns:
+        The page, with what is in it and where it was written.
 
     Raises:
-        UsageError: a file or clip is not there, or holds something else.
+        UsageError: a file or clip is not there, or holds something else, or the page would overwrite one of them.
         DataError: nothing in it can be read.
         SeldioError: it is more than a page can hold, or the disk fails.
     """
-    with open_clip(labels, clip, audio, video) as (place, found_media):
+    if link_media and no_media:
+        raise UsageError("--link-media and --no-media exclude each other")
+    stream = out if out is not None and not isinstance(out, str | os.PathLike) else None
+    place = None if out is None or stream is not None else os.fspath(cast("Path", out))
+    folder = None if stream is not None else os.path.dirname(place or "") or "."
+    with open_clip(source, clip, audio, video) as (labels, found_media):
         stem = found_media.clip.clip
-        reference = side(place, format)
+        reference = side(labels, format)
+        media: MediaUse = "link" if link_media else "none" if no_media else "embed"
         shown = media_of(found_media, media, folder, named=(audio is not None, video is not None))
         held, contradictions = check_sound(reference.reading, found_media, deep)
     predicted = side(prediction_of(predictions, stem), predictions_format) if predictions is not None else None
@@ -123,16 +133,21 @@ def view(
         "remark": remark,
         "asked": questions is not None,
     }  # fmt: skip
-    return Page(
-        document(record, shown),
-        stem,
-        len(reference.events),
-        None if predicted is None else len(predicted.events),
-        len(items) if questions is not None else None,
-        len(found),
-        shown.notes,
-        shown.size,
-    )
+    # tables of labels may hold any name of a clip
+    plain = re.sub(r'[\x00-\x1f\x7f\\/:*?"<>|]', "_", stem).lstrip(".")[:100] or "clip"
+    where = "-" if stream is not None else place if place is not None else f"{plain}.html"
+    page = Page(
+        document(record, shown), stem, len(reference.events), None if predicted is None else len(predicted.events),
+        len(items) if questions is not None else None, len(found), shown.notes, shown.size, where,
+    )  # fmt: skip
+    if stream is not None:
+        stream.write(page.html)
+        return page
+    named = (source, audio, video, predictions, questions)
+    if os.path.realpath(where) in {os.path.realpath(path) for path in named if path is not None}:
+        raise UsageError(f"{where} would be overwritten by the page: name another file with -o")
+    write_bytes(where, page.html)
+    return page
 
 
 def document(record: dict[str, Any], media: PageMedia) -> bytes:
@@ -184,6 +199,8 @@ def _player(media: PageMedia) -> str:
     return (video if media.video else "") + (audio if media.audio else "")
 
 
+#: What becomes of sound and pictures: small copies of them in the page, addresses of the files, or nothing.
+MediaUse = Literal["embed", "link", "none"]
 #: Bytes of sound and pictures that a page may hold.
 MOST_BYTES = 64 * 2**20
 #: Pictures twice as wide as high are panoramas; others are shown beside the labels, not under them.
@@ -208,8 +225,7 @@ class PageMedia:
 
 
 def media_of(
-    clip: ClipMedia, how: Literal["embed", "link", "none"], folder: Path | None,
-    named: tuple[bool, bool] = (False, False),
+    clip: ClipMedia, how: MediaUse, folder: Path | None, named: tuple[bool, bool] = (False, False)
 ) -> PageMedia:  # fmt: skip
     """Sound and pictures of a clip; *named*: whether the recording and the video were named by the user.
 
