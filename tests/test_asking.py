@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 import seldio
 from seldio import formats, synth, tasks
 from seldio.cli import app
-from seldio.cli.convert import MARGINS
+from seldio.cli.verbs import MARGINS
 from seldio.conversion import questions
 from seldio.conversion.dispatch import convert_any
 from seldio.conversion.inputs import label_parts

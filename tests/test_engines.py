@@ -327,7 +327,7 @@ def test_bars_are_for_what_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_nobody_looks() -> None:
     with progress.task("x", 3) as advance:
         advance(1, 2)
-    assert [1, 2] == list(progress.over([1, 2], "x"))
+    assert [1, 2] == list(progress.tracked([1, 2], "x"))
 
 
 def test_kept_parts_count_as_well(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ import pytest
 import seldio
 from seldio.check.reference import load
 from seldio.check.validation import validate
-from seldio.cli.info import page
+from seldio.cli.verbs import page
 from seldio.findings import Finding, Rule, Severity
 from seldio.formats import json_text, yaml_text
 from seldio.formats.parquet import write_parquet

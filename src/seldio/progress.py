@@ -53,7 +53,7 @@ def _unseen(parts: int, size: int) -> None:
     """Nobody looks."""
 
 
-def over(things: Iterable[Thing], what: str, *, size: Callable[[Thing], int] | None = None) -> Iterator[Thing]:
+def tracked(things: Iterable[Thing], what: str, *, size: Callable[[Thing], int] | None = None) -> Iterator[Thing]:
     """*things*, one after the other, each counted when the next one is asked for.
 
     Args:

@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from seldio.cli import convert, demo, hub, info, score, validate, view
+from seldio.cli import demo, hub, score, verbs, view
 
 app = typer.Typer(
     name="seldio",
@@ -36,16 +36,16 @@ def _seldio(
     """Exit codes: 0 clean, 1 findings, 2 usage, 3 could not work."""
 
 
-app.command("validate")(validate.command)
-app.command("convert")(convert.command)
+app.command("validate")(verbs.validate)
+app.command("convert")(verbs.convert)
 app.command("score")(score.command)
 app.command("rank")(score.rank)
-app.command("info")(info.command)
+app.command("info")(verbs.info)
 app.command("view")(view.command)
 app.command("plot")(view.plot)
-app.command("formats")(info.formats)
-app.command("rule")(info.rule)
-app.command("schema")(info.schema)
+app.command("formats")(verbs.formats)
+app.command("rule")(verbs.rule)
+app.command("schema")(verbs.schema)
 app.command("push")(hub.push)
 app.command("pull")(hub.pull)
 app.command("demo")(demo.command)

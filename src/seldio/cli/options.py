@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from seldio.errors import UsageError
+
+if TYPE_CHECKING:
+    from seldio.reports import Options as ReportOptions
+    from seldio.reports import Subject
 
 
 class Engine(StrEnum):
@@ -36,6 +42,19 @@ def print_json(value: object) -> None:
     from seldio.text import json_text
 
     typer.echo(json_text(value, indent=2))
+
+
+def write_report(subject: Subject, output: str, options: ReportOptions, out: Path | None) -> None:
+    """Write findings or scores to a file, or print them."""
+    from seldio.files import atomic_write
+    from seldio.reports import render, write
+
+    if out is None:
+        write(subject, sys.stdout, output, options)
+        return
+    with atomic_write(out) as stream:
+        for piece in render(subject, output, options):
+            stream.write(piece.encode("utf-8", "backslashreplace"))
 
 
 def named_numbers(values: list[str], option: str, example: str) -> dict[str, float]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -18,14 +17,9 @@ from seldio.cli.options import (
     complete_outputs,
     complete_profiles,
     named_numbers,
+    write_report,
 )
 from seldio.errors import ExitCode
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from seldio.reports.tables import ScoreReport
-
 
 _LABELS, _ANSWERS, _JUDGE = "Labels", "Questions", "Judge"
 _OUTPUT: Any = typer.Option(
@@ -117,7 +111,7 @@ def command(
 ) -> ExitCode:
     """Score outputs against labels or answers against questions, as official programs do, with their faults named."""
     from seldio import api, engines
-    from seldio.reports import checked
+    from seldio.reports import Options, checked
 
     checked(output, "scores")
     choices: Any = {"average": average, "join": join, "offline": offline}  # what they may be is checked by scorers
@@ -139,7 +133,7 @@ def command(
     if dry_run:
         typer.echo("\n".join(notice.text for report in reports for notice in report.notices))
     else:
-        _write(reports, "json" if json else output, out, table)
+        write_report(reports, "json" if json else output, Options(table=table), out)
     return ExitCode.CLEAN
 
 
@@ -153,20 +147,8 @@ def rank(
 ) -> ExitCode:
     """Rank systems by the sum of their places on every metric, as the task page of DCASE Task 3 says."""
     from seldio import api
-    from seldio.reports import checked
+    from seldio.reports import Options, checked
 
     checked(output, "scores")
-    _write([api.rank(paths, metrics=metrics or ())], "json" if json else output, out, None)
+    write_report([api.rank(paths, metrics=metrics or ())], "json" if json else output, Options(), out)
     return ExitCode.CLEAN
-
-
-def _write(reports: Sequence[ScoreReport], output: str, out: Path | None, table: str | None) -> None:
-    from seldio.reports import Options, render, write
-
-    options = Options(table=table)
-    if out is None:
-        write(reports, sys.stdout, output, options)
-        return
-    from seldio.files import write_bytes
-
-    write_bytes(out, "".join(render(reports, output, options)).encode())

@@ -43,7 +43,7 @@ from seldio.formats.recognise import (
     read_files,
     usable,
 )
-from seldio.progress import over
+from seldio.progress import tracked
 from seldio.schema.events import origin_of
 from seldio.text import printable
 
@@ -287,7 +287,7 @@ def _looked_at(
     size = sum(max(entry.size, 0) for entry in entries)
     told = _Evidence(whole=size <= HOLD)
     room = size if size <= EVIDENCE else max(_ROWS, ENDS // len(entries))
-    for entry in over(entries, "looking at files"):
+    for entry in tracked(entries, "looking at files"):
         try:
             data = contents.get(entry.path)
             if data is None:

@@ -307,7 +307,7 @@ def _on_disk(entries: Sequence[Entry], folder: Path) -> list[Entry]:
     """The entries as files on disk: what is in an archive is unpacked into *folder*, names as they were checked."""
     if all(entry.local is not None for entry in entries):
         return list(entries)
-    for entry in progress.over(entries, "unpacking files", size=attrgetter("size")):
+    for entry in progress.tracked(entries, "unpacking files", size=attrgetter("size")):
         target = folder / entry.name
         target.parent.mkdir(parents=True, exist_ok=True)
         if not (target.is_file() and target.stat().st_size == entry.size):
@@ -352,7 +352,7 @@ def stale_files(upload: Upload, head: Head) -> frozenset[str]:
     mine = {entry.name for entry in upload.files}
     listed_there = _listed(_content_of(head, MANIFEST)) or ()
     gone = [file for file in listed_there if file.name in head.files and file.name not in mine]
-    shown = progress.over(gone, "looking for stale files")
+    shown = progress.tracked(gone, "looking for stale files")
     return frozenset(file.name for file in shown if _is_as_written(head, head.files[file.name], file))
 
 
