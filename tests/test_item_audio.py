@@ -29,8 +29,8 @@ from seldio.findings import Finding, Severity, raise_errors
 from seldio.formats import ItemFormat
 from seldio.media.audio import probe, read_header
 from seldio.rules import CATALOGUE
-from seldio.rules.item_audio import AudioPart, check_file
-from seldio.rules.item_table import ItemPart, ItemTable
+from seldio.rules.item_audio import Audio, check_file
+from seldio.rules.item_table import ItemTable
 
 linked = pytest.mark.skipif(sys.platform == "win32", reason="Windows needs a right of its own to make links")
 
@@ -349,13 +349,13 @@ def test_each_recording_is_opened_once(tmp_path: Path) -> None:
     with open_source(tmp_path, raise_errors) as source:
         look, asked = Lookup(source), []
 
-        table = ItemTable(reading)
+        table = ItemTable.of(reading)
 
         def find(path: str) -> Entry | None:
             asked.append(path)
             return look.find(path, "qa/test.jsonl")
 
-        assert list(check_file([ItemPart.of(table)], [AudioPart.of(table, find)], lambda _: reading)) == []
+        assert list(check_file([(table.slim(), 0)], [Audio.of(table, find)], lambda _: reading)) == []
     assert asked == ["audio/test/foa_a.wav"]
 
 

@@ -193,7 +193,7 @@ def test_unbalanced_braces() -> None:
 
 
 def instructions_checked(reading: ItemReading) -> list[Finding]:
-    return [finding for finding in findings(ItemTable(reading)) if finding.code.startswith("QAI20")]
+    return [finding for finding in findings(ItemTable.of(reading)) if finding.code.startswith("QAI20")]
 
 
 # --- submissions ---------------------------------------------------------------------------------------

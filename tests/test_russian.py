@@ -19,7 +19,7 @@ from seldio.errors import UsageError
 from seldio.findings import raise_errors
 from seldio.formats.ruenvaqa import RUENVAQA
 from seldio.rules import findings
-from seldio.rules.item_table import ItemFile, ItemPart, ItemTable
+from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.schema.events import COLUMNS, Origin, with_origin
 from seldio.tasks import Margins, select
 from seldio.tasks import russian as wording
@@ -339,8 +339,8 @@ def test_files_are_clean_and_come_back(synthetic, hub):
     data = RUENVAQA.write(items, {"hub": hub})
     reading = RUENVAQA.read(data, "test.json", raise_errors)
     assert RUENVAQA.write(reading.rows, reading.origin) == data
-    columns = ItemTable(reading)
-    whole = ItemFile([ItemPart.of(columns)], lambda _: reading)
+    columns = ItemTable.of(reading)
+    whole = ItemFile([(columns.slim(), 0)], lambda _: reading)
     found = {finding.code for finding in (*findings(columns), *findings(whole))}
     assert not {code for code in found if code.startswith("QAI20")}
     assert not found & {"QAI101", "QAI102", "QAI103", "QAI104"}

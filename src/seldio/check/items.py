@@ -24,8 +24,8 @@ from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.parts import Part
 from seldio.rules.collection import Reference
-from seldio.rules.item_audio import AudioPart, check_file
-from seldio.rules.item_table import ItemPart, ItemTable, moved
+from seldio.rules.item_audio import Audio, check_file
+from seldio.rules.item_table import ItemTable, moved
 from seldio.rules.mera import check_answers
 from seldio.rules.predictions import Answered, ItemReference, check_answered, has_outputs
 from seldio.schema.qa import Item
@@ -39,8 +39,8 @@ class CheckedItems(NamedTuple):
     outputs: bool  # whether there is a model's output among its rows
     findings: tuple[Finding, ...]
     lines: int  # how many it has
-    part: ItemPart | None  # what rules for the whole file need of it; None where nothing can be read
-    recordings: AudioPart | None  # what it tells of its recordings
+    part: ItemTable | None  # what rules for the whole file need of it; None where nothing can be read
+    recordings: Audio | None  # what it tells of its recordings
     reading: ItemReading | None = None  # all of it, where whoever asks wants to keep it
     facts: ItemFacts | None = None  # counts of its rows, where whoever asks wants them
 
@@ -67,13 +67,13 @@ class ItemCheck:
             reading = format.read(file.data, file.path, self._task_sink(file.name, found.append))
             one = CheckedItems(numbers[file.path], False, (), file.data.count(b"\n"), None, None)
             if reading is not None:
-                table = ItemTable(reading)
+                table = ItemTable.of(reading)
                 found += rules.findings(table)
                 found += check_predictions(reading, file.name, self.reference, self.inside)
                 one = one._replace(
                     outputs=has_outputs(reading),
-                    part=ItemPart.of(table, one.lines),
-                    recordings=AudioPart.of(table, partial(self.look.find, name=file.name)),
+                    part=table.slim(),
+                    recordings=Audio.of(table, partial(self.look.find, name=file.name)),
                     reading=reading if self.keep else None,
                     facts=ItemFacts.of(reading) if self.facts else None,
                 )
@@ -148,7 +148,7 @@ def _file_findings(pieces: Sequence[tuple[Part, CheckedItems]]) -> Iterator[Find
             again[number] = rows.reading or next(part.chosen([rows.file]).items(lambda _: None))
         return again[number]
 
-    parts = [rows.part for _, rows in there if rows.part is not None]
+    parts = [(rows.part, rows.lines) for _, rows in there if rows.part is not None]
     recordings = [rows.recordings for _, rows in there if rows.recordings is not None]
     yield from check_file(parts, recordings, reading) if parts else ()
 

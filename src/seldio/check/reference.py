@@ -17,7 +17,7 @@ from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.mera import id_value
 from seldio.formats.recognise import read_files
 from seldio.rules.collection import Reference
-from seldio.rules.item_table import ItemFile, ItemPart, ItemTable
+from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.items import repeated_id
 from seldio.rules.mera_verdict import gold_of
 from seldio.rules.predictions import ItemReference
@@ -83,7 +83,7 @@ def _questions(source: Source) -> ItemReference | None:
 
 def _refuse_repeated_ids(reading: ItemReading) -> None:
     """Stop at an id that stands twice: no prediction can be joined to it."""
-    for finding in findings(ItemFile([ItemPart.of(ItemTable(reading))], lambda _: reading), chosen=[repeated_id]):
+    for finding in findings(ItemFile([(ItemTable.of(reading), 0)], lambda _: reading), chosen=[repeated_id]):
         raise_errors(finding)
 
 

@@ -150,8 +150,10 @@ class Labels:
 
     # --- findings ----------------------------------------------------------------------------------
 
-    def where(self, field: str, wrong: Bools) -> Iterator[int]:
+    def where(self, field: str, wrong: Bools | None) -> Iterator[int]:
         """The rows where *wrong* holds and *field* is known, as :meth:`firsts` gives them."""
+        if wrong is None or not wrong.any():
+            return iter(())
         if self.reading.table[field].null_count:
             wrong = wrong & self.reading.table[field].is_valid().to_numpy()
         return self.firsts(np.flatnonzero(wrong))
@@ -170,6 +172,21 @@ class Labels:
     def finding(self, rule: Rule, row: int, field: str | None, message: str, hint: str | None = None) -> Finding:
         """A finding of *rule* at *field* of table row *row*, and of all rows that this one stands for."""
         return self.reading.finding(rule, row, field, message, hint)
+
+    def cell(self, row: int, name: str) -> Any:
+        """The value of a column in *row*, or of what is computed of columns."""
+        value = self.column(name) if name in self.fields else getattr(self, name)
+        return value[row] if isinstance(value, np.ndarray) else value
+
+    @property
+    def widest(self) -> int:
+        """The greatest azimuth that the layout has, degrees."""
+        return 90 if self.dialect is not None and self.dialect.folded else 180
+
+    @cached_property
+    def length(self) -> Any:
+        """The lengths of the vectors."""
+        return np.sqrt(sum(self.column(axis) ** 2 for axis in "xyz"))
 
     def text(self, row: int, field: str) -> str:
         """What stands in the file for *field* of *row*."""

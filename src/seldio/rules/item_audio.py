@@ -17,7 +17,7 @@ from seldio.files import Entry
 from seldio.findings import Finding, Rule
 from seldio.formats.items import ItemReading
 from seldio.rules.collection import Found, probed
-from seldio.rules.item_table import ItemFile, ItemPart, ItemTable
+from seldio.rules.item_table import ItemFile, ItemTable
 from seldio.rules.items import unsafe, usual_paths
 from seldio.rules.registry import ERROR, INFO, WARNING, findings, rule
 from seldio.text import clipped, plural, printable
@@ -77,16 +77,18 @@ class Late(NamedTuple):
     clip: bool
 
 
-class AudioPart(NamedTuple):
-    """What a part of a file tells of its recordings."""
+@dataclasses.dataclass
+class Audio:
+    """The recordings that questions name, as a part of a file tells of them, or the sum of what its parts tell."""
 
     recordings: dict[str, NamedRecording]  # those that are there, by path
-    absent: pa.Table  # path, row and number of those that are not: most often all, and many
+    missing: pa.Table  # path, row and number of those that are not: most often all, and many; some more than once
     late: list[tuple[int, str, Late]]  # times behind the end of a recording, by row and path
+    file: ItemFile | None = None  # of a sum, the questions
 
     @classmethod
-    def of(cls, table: ItemTable, find: Find) -> AudioPart:
-        """What the headers of the recordings tell that questions name; nothing of predictions.
+    def of(cls, table: ItemTable, find: Find) -> Audio:
+        """What the headers of the recordings tell that the questions of a part name; nothing of predictions.
 
         Args:
             table: the questions.
@@ -96,10 +98,10 @@ class AudioPart(NamedTuple):
         absent: dict[str, tuple[int, int]] = {}
         paths = table.paths
         mentions = zip(paths.name.tolist(), paths.row.tolist(), paths.place.tolist(), strict=True)
-        seen: set[int] = set()
+        known: set[int] = set()
         usual = table.shared(usual_paths).tolist()
         for name, row, number in mentions if table.asks else ():
-            if name not in seen and (usual[name] or not unsafe(paths.names[name])):  # what is unsafe is QAI108
+            if name not in known and (usual[name] or not unsafe(paths.names[name])):  # what is unsafe is QAI108
                 path = plain(paths.names[name])
                 if path not in recordings and path not in absent:
                     entry = find(path)
@@ -107,62 +109,50 @@ class AudioPart(NamedTuple):
                         absent[path] = row, number
                     else:
                         recordings[path] = NamedRecording(path, row, number, *probed(entry))
-            seen.add(name)
+            known.add(name)
         whole = {path: one.probe.seconds for path, one in recordings.items() if one.probe and not one.probe.cut_off}
         rows, numbers = zip(*absent.values(), strict=True) if absent else ((), ())
-        missing = pa.table([list(absent), rows, numbers], _ABSENT)
-        return cls(
-            recordings, missing, list(_behind(table, {path: length for path, length in whole.items() if length}))
-        )
+        late = _behind(table, {path: seconds for path, seconds in whole.items() if seconds})
+        return cls(recordings, pa.table([list(absent), rows, numbers], _ABSENT), list(late))
 
-
-class Audio:
-    """The recordings of a file of questions: the sum of what its parts tell.
-
-    Args:
-        file: the questions.
-        parts: what each of its parts tells.
-    """
-
-    def __init__(self, file: ItemFile, parts: Sequence[AudioPart]) -> None:
-        self.file = file
-        self.expected = EXPECTED.get(file.format, Expected())
-        self.recordings: dict[str, NamedRecording] = {}
-        self.late: list[tuple[int, str, Late]] = []
-        absent = [_ABSENT.empty_table()]
-        first = 0
-        for part, rows in zip(parts, file.parts, strict=True):
+    @classmethod
+    def sum(cls, file: ItemFile, parts: Sequence[Audio]) -> Audio:
+        """What all parts of a file tell."""
+        recordings: dict[str, NamedRecording] = {}
+        late, missing = list[tuple[int, str, Late]](), [_ABSENT.empty_table()]
+        for part, first in zip(parts, file.starts.tolist(), strict=False):
             for path, one in part.recordings.items():
-                if path not in self.recordings:
-                    self.recordings[path] = NamedRecording(path, one.row + first, *one[2:])
-            self.late += [(row + first, path, late) for row, path, late in part.late]
-            absent.append(part.absent.set_column(1, _ABSENT.field(1), pc.add(part.absent["row"], first)))
-            first += len(rows.table)
-        self._absent = pa.concat_tables(absent)
+                recordings.setdefault(path, one._replace(row=one.row + first))
+            late += [(row + first, path, time) for row, path, time in part.late]
+            missing.append(part.missing.set_column(1, _ABSENT.field(1), pc.add(part.missing["row"], first)))
+        return cls(recordings, pa.concat_tables(missing), late, file)
+
+    @property
+    def expected(self) -> Expected:
+        """What the benchmark's recordings have in common."""
+        return EXPECTED.get(self.file.format, Expected()) if self.file is not None else Expected()
 
     def finding(
         self, rule: Rule, recording: NamedRecording | None, message: str, hint: str,
         row: int | None = None, field: str = "audio", number: int | None = None,
     ) -> Finding:  # fmt: skip
         """A finding about a recording, at the first item that names it unless a *row* is given."""
-        if recording is None:
-            return self.file.finding(rule, None, None, message, hint)
-        if row is None:
+        assert self.file is not None
+        if recording is not None and row is None:
             row, number = recording.row, recording.number
         return self.file.finding(rule, row, field, message, hint, number)
 
     def __len__(self) -> int:
         """How many there are, here or not."""
-        return len(self.recordings) + int(pc.count_distinct(self._absent["path"]).as_py())
+        return len(self.recordings) + int(pc.count_distinct(self.missing["path"]).as_py())
 
     @property
     def absent(self) -> Iterator[NamedRecording]:
         """Those that are not there."""
-        seen: set[str] = set()
-        for path, row, number in zip(*(column.to_pylist() for column in self._absent.columns), strict=True):
-            if path not in seen:
-                seen.add(path)
-                yield NamedRecording(path, row, number)
+        first: dict[str, NamedRecording] = {}
+        for path, row, number in zip(*(column.to_pylist() for column in self.missing.columns), strict=True):
+            first.setdefault(path, NamedRecording(path, row, number))
+        yield from first.values()
 
     @property
     def heard(self) -> Iterator[tuple[NamedRecording, Probe]]:
@@ -456,15 +446,15 @@ def _shared(
 
 
 def check_file(
-    parts: Sequence[ItemPart], recordings: Sequence[AudioPart], reading: Callable[[int], ItemReading]
+    parts: Sequence[tuple[ItemTable, int]], recordings: Sequence[Audio], source: Callable[[int], ItemReading]
 ) -> Iterator[Finding]:
     """What is wrong in a file as a whole, and with its recordings.
 
     Args:
-        parts: what is kept of its parts, in their order.
+        parts: what is kept of its parts, in their order, each with the number of its lines.
         recordings: what each of them tells of its recordings.
-        reading: a part, read (again), for the places of findings.
+        source: a part, read (again), for the places of findings.
     """
-    file = ItemFile(parts, reading)
+    file = ItemFile(parts, source)
     yield from findings(file)
-    yield from findings(Audio(file, recordings))
+    yield from findings(Audio.sum(file, recordings))

@@ -17,6 +17,7 @@ from seldio.findings import Finding, Rule
 from seldio.formats.base import Ints
 from seldio.formats.items import ItemReading
 from seldio.rules.base import Bools
+from seldio.text import clipped
 
 #: Formats of questions whose files also carry a model's outputs, and the key of the output.
 OUTPUTS = {"mmau": "model_output", "mmar": "answer_prediction"}
@@ -36,24 +37,49 @@ class Paths(NamedTuple):
 
 
 class ItemTable:
-    """The columns of a reading, and what several rules ask of them, computed once."""
+    """The columns of the rows of a file, or of a part of it, and what several rules ask of them, computed once.
 
-    def __init__(self, reading: ItemReading) -> None:
-        self.reading, self.home, self.format, self.path = reading, reading.home, reading.format.name, reading.path
-        self._take(reading.table)
+    Args:
+        table: the columns.
+        home: the format that the rows come from.
+        format: that of the file.
+        path: of the file.
+        reading: the rows with their places; None where no findings are made.
+    """
 
-    def _take(self, table: pa.Table) -> None:
-        self.table = table
+    def __init__(
+        self, table: pa.Table, home: str, format: str, path: str, reading: ItemReading | None = None
+    ) -> None:  # fmt: skip
+        self.table, self.home, self.format, self.path, self.reading = table, home, format, path, reading
         #: whether the rows are questions; else they are predictions
         self.asks = "question" in table.column_names or "prompt" not in table.column_names
         self._values: dict[str, Any] = {}
+
+    @classmethod
+    def of(cls, reading: ItemReading) -> ItemTable:
+        """All columns of a reading."""
+        return cls(reading.table, reading.home, reading.format.name, reading.path, reading)
+
+    def slim(self) -> ItemTable:
+        """What rules about the whole file need: the columns ``WHOLE``, and further keys that may hold outputs."""
+        names = (*WHOLE, "extra") if self.home in OUTPUTS else WHOLE
+        kept = self.table.select([name for name in names if name in self.table.column_names])
+        return ItemTable(kept, self.home, self.format, self.path)
+
+    def _at(self, row: int) -> tuple[ItemReading, int, int]:
+        """The reading that a row is in, the number of the row in it, and how many lines of the file stand before it."""
+        assert self.reading is not None
+        return self.reading, row, 0
 
     def finding(
         self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
         number: int | None = None,
     ) -> Finding:  # fmt: skip
-        """A finding of *rule* about a row, with its true place; with None about the file."""
-        return self.reading.finding(rule, row, field, message, hint, number)
+        """A finding of *rule* at *field* of a row, with its true place; with None about the file."""
+        if row is None:
+            return rule.at(self.path, message, hint)
+        reading, row, lines = self._at(row)
+        return moved(reading.finding(rule, row, field, message, hint, number), lines)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
@@ -89,9 +115,17 @@ class ItemTable:
         """The rows that have a value of *field*."""
         return np.asarray(self.column(field).is_valid().to_numpy(zero_copy_only=False))
 
-    def blank(self, field: str) -> list[int]:
+    def blank(self, field: str) -> pa.BooleanArray:
         """The rows without a text in *field* that is more than white space."""
-        return rows_where(pc.equal(pc.utf8_trim_whitespace(pc.fill_null(self.column(field), "")), ""))
+        return pc.equal(pc.utf8_trim_whitespace(pc.fill_null(self.column(field), "")), "")
+
+    def where(self, field: str, mask: Bools | pa.BooleanArray | None) -> list[int]:  # noqa: ARG002
+        """The rows that a mask has; none without a mask."""
+        return [] if mask is None else rows_where(mask)
+
+    def cell(self, row: int, name: str) -> str:
+        """A text of *row*, short enough for a sentence."""
+        return clipped(self.values(name)[row] or "this question")
 
     @cached_property
     def spans(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -124,64 +158,29 @@ class ItemTable:
 
     def line(self, row: int) -> int:
         """The line in which the id of a row stands."""
-        return self.reading.place(row, "id").line
-
-
-class ItemPart(NamedTuple):
-    """What rules about a whole file need of a part of it, whose rows come from the format *home*.
-
-    The table has its columns ``WHOLE``, and the further keys where these may hold outputs; *lines* says how many the
-    part has, where it is a run of them.
-    """
-
-    home: str
-    format: str
-    path: str
-    table: pa.Table
-    lines: int = 0
-
-    @classmethod
-    def of(cls, table: ItemTable, lines: int = 0) -> ItemPart:
-        """What is kept of a part."""
-        names = (*WHOLE, "extra") if table.home in OUTPUTS else WHOLE
-        kept = table.table.select([name for name in names if name in table.table.column_names])
-        return cls(table.home, table.format, table.path, kept, lines)
+        reading, row, lines = self._at(row)
+        return reading.place(row, "id").line + lines
 
 
 class ItemFile(ItemTable):
-    """The sum of the parts of a file: their columns ``WHOLE``, one after another.
+    """The sum of the parts of a file: what each keeps (:meth:`ItemTable.slim`), one after another.
 
     Args:
-        parts: in their order, at least one.
-        reading: a part, read (again), for the places of findings.
+        parts: in their order, at least one, each with the number of its lines where it is a run of them.
+        source: a part, read (again), for the places of findings.
     """
 
-    def __init__(self, parts: Sequence[ItemPart], reading: Callable[[int], ItemReading]) -> None:
-        self.home, self.format, self.path = parts[0].home, parts[0].format, parts[0].path
-        self.parts, self._reading = parts, reading
-        self._rows = np.cumsum([0, *(len(part.table) for part in parts)])
-        self._lines = np.cumsum([0, *(part.lines for part in parts)])
-        self._take(pa.concat_tables([part.table for part in parts]))
+    def __init__(self, parts: Sequence[tuple[ItemTable, int]], source: Callable[[int], ItemReading]) -> None:
+        first, _ = parts[0]
+        super().__init__(pa.concat_tables([part.table for part, _ in parts]), first.home, first.format, first.path)
+        self._source = source
+        #: the number of the first row of each part, and that of all rows
+        self.starts = np.cumsum([0, *(len(part) for part, _ in parts)])
+        self._lines = np.cumsum([0, *(lines for _, lines in parts)])
 
     def _at(self, row: int) -> tuple[ItemReading, int, int]:
-        """The part of a row, the number of the row in it, and how many lines stand before it."""
-        part = int(np.searchsorted(self._rows, row, side="right")) - 1
-        return self._reading(part), row - int(self._rows[part]), int(self._lines[part])
-
-    def finding(
-        self, rule: Rule, row: int | None, field: str | None, message: str, hint: str | None = None,
-        number: int | None = None,
-    ) -> Finding:  # fmt: skip
-        """A finding of *rule* about a row, with its true place; with None about the file."""
-        if row is None:
-            return rule.at(self.path, message, hint)
-        reading, row, lines = self._at(row)
-        return moved(reading.finding(rule, row, field, message, hint, number), lines)
-
-    def line(self, row: int) -> int:
-        """The line in which the id of a row stands."""
-        reading, row, lines = self._at(row)
-        return reading.place(row, "id").line + lines
+        part = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return self._source(part), row - int(self.starts[part]), int(self._lines[part])
 
 
 def moved(finding: Finding, lines: int) -> Finding:

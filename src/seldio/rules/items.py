@@ -15,7 +15,7 @@ from seldio.findings import Finding
 from seldio.rules.base import Bools
 from seldio.rules.collection import Found
 from seldio.rules.item_table import ItemFile, ItemTable, rows_where
-from seldio.rules.registry import ERROR, WARNING, rule
+from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
 from seldio.tasks.english import COUNTS, KNOWN
 from seldio.text import clipped, printable
 
@@ -287,8 +287,10 @@ def awkward_audio_path(table: ItemFile, found: Found) -> Iterator[Finding]:
         yield found(int(paths.row[mention]), "audio", message, "rename the recording", number=int(paths.place[mention]))
 
 
-@rule("QAI110", ERROR)
-def no_options(table: ItemTable, found: Found) -> Iterator[Finding]:
+@row_rule(
+    "QAI110", ERROR, field="options", message="the question has no options to choose from", hint="list the options"
+)
+def no_options(table: ItemTable) -> Marked:
     """A list of options without any.
 
     A multiple-choice question with nothing to choose from cannot be answered; harnesses stop at it, or
@@ -302,13 +304,11 @@ def no_options(table: ItemTable, found: Found) -> Iterator[Finding]:
 
     Reference: lmms-eval, the MMAU task draws at random where it finds no letter.
     """
-    if table.asks:
-        for row in rows_where(pc.equal(pc.list_value_length(table.column("options")), 0)):
-            yield found(row, "options", "the question has no options to choose from", "list the options")
+    return pc.equal(pc.list_value_length(table.column("options")), 0) if table.asks else None
 
 
-@rule("QAI111", ERROR)
-def empty_question(table: ItemTable, found: Found) -> Iterator[Finding]:
+@row_rule("QAI111", ERROR, field="question", message="the question {id} is empty", hint="write the question")
+def empty_question(table: ItemTable) -> Marked:
     """A question without a word.
 
     Whatever a model answers is a guess, and it is scored like an answer.
@@ -321,12 +321,11 @@ def empty_question(table: ItemTable, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench, question.
     """
-    for row in table.blank("question") if table.asks else ():
-        yield found(row, "question", f"the question {clipped(table.values('id')[row])} is empty", "write the question")
+    return table.blank("question") if table.asks else None
 
 
-@rule("QAI112", ERROR)
-def no_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
+@row_rule("QAI112", ERROR, field="answer", message="the question {id} has no answer", hint="write the answer")
+def no_answer(table: ItemTable) -> Marked:
     """A question without an answer, in a benchmark whose answers are public.
 
     The judge is shown the right answer beside the prediction, and here would be shown none. Benchmarks that
@@ -340,8 +339,7 @@ def no_answer(table: ItemTable, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench scorer, REFERENCE_ANSWER.
     """
-    for row in table.blank("answer") if table.asks and table.home in PUBLIC else ():
-        yield found(row, "answer", f"the question {clipped(table.values('id')[row])} has no answer", "write the answer")
+    return table.blank("answer") if table.asks and table.home in PUBLIC else None
 
 
 @rule("QAI113", WARNING)
@@ -429,8 +427,8 @@ def repeated_prediction(table: ItemFile, found: Found) -> Iterator[Finding]:
         yield found(row, "id", message, hint)
 
 
-@rule("PRD102", WARNING)
-def empty_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
+@row_rule("PRD102", WARNING, field="prediction", message="no prediction for {id}", hint="it counts as wrong")
+def empty_prediction(table: ItemTable) -> Marked:
     """A question without an answer of the model.
 
     It counts as wrong. An empty text often is a crash, a time-out or a refusal that was filtered out.
@@ -443,6 +441,4 @@ def empty_prediction(table: ItemTable, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench scorer: an empty prediction is not parseable and counts 0.
     """
-    for row in () if table.asks else table.blank("prediction"):
-        yield found(row, "prediction", f"no prediction for {clipped(table.values('id')[row] or 'this question')}",
-                    "it counts as wrong")  # fmt: skip
+    return None if table.asks else table.blank("prediction")

@@ -11,7 +11,7 @@ from seldio.findings import Finding
 from seldio.formats.base import Ints
 from seldio.rules.base import POSITION, Labels
 from seldio.rules.collection import Found
-from seldio.rules.registry import ERROR, WARNING, rule
+from seldio.rules.registry import ERROR, WARNING, Marked, row_rule, rule
 from seldio.text import plural
 from seldio.vocabularies import vocabulary
 
@@ -26,8 +26,11 @@ FARTHEST = 100.0
 JUDGED_BY = {"LAB202": "frame", "LAB203": "frame"}
 
 
-@rule("LAB101", ERROR, needs="frame")
-def frame_range(labels: Labels, found: Found) -> Iterator[Finding]:
+@row_rule(
+    "LAB101", ERROR, field="frame", needs="frame", message="frame {text} is before the recording begins",
+    hint="frames count from 0",
+)  # fmt: skip
+def frame_range(labels: Labels) -> Marked:
     """Frame number below 0.
 
     Frames count from 0, 100 ms each. The official scorers drop negative frames without a word.
@@ -40,10 +43,7 @@ def frame_range(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "Frame, class, and source enumeration begins at 0".
     """
-    if labels.column("frame").min() < 0:
-        for row in labels.where("frame", labels.column("frame") < 0):
-            yield found(row, "frame", f"frame {labels.text(row, 'frame')} is before the recording begins",
-                        "frames count from 0")  # fmt: skip
+    return labels.column("frame") < 0
 
 
 @rule("LAB102", ERROR, needs="class_id")
@@ -76,8 +76,11 @@ def class_range(labels: Labels, found: Found) -> Iterator[Finding]:
         yield found(row, "class_id", message, f"{classes.name} has {len(classes)} classes, numbered from 0")
 
 
-@rule("LAB103", ERROR, fix="unsafe", needs="azimuth")
-def azimuth_range(labels: Labels, found: Found) -> Iterator[Finding]:
+@row_rule(
+    "LAB103", ERROR, fix="unsafe", field="azimuth", needs="azimuth",
+    message="azimuth {text} is outside -{widest} to {widest}", hint="counter-clockwise from the front, +90 is left",
+)  # fmt: skip
+def azimuth_range(labels: Labels) -> Marked:
     """Azimuth outside -180 to 180 degrees.
 
     Azimuth counts counter-clockwise from the front: +90 is left, -90 is right, and both -180 and
@@ -92,17 +95,14 @@ def azimuth_range(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "azimuth in [-180, 180]"; DCASE 2025 Task 3 (stereo).
     """
-    limit = 90 if labels.dialect is not None and labels.dialect.folded else 180
-    azimuth = labels.column("azimuth")
-    if azimuth.min() >= -limit and azimuth.max() <= limit:
-        return
-    for row in labels.where("azimuth", np.abs(azimuth) > limit):
-        yield found(row, "azimuth", f"azimuth {labels.text(row, 'azimuth')} is outside -{limit} to {limit}",
-                    "counter-clockwise from the front, +90 is left")  # fmt: skip
+    return np.abs(labels.column("azimuth")) > labels.widest
 
 
-@rule("LAB104", ERROR, needs="elevation")
-def elevation_range(labels: Labels, found: Found) -> Iterator[Finding]:
+@row_rule(
+    "LAB104", ERROR, field="elevation", needs="elevation", message="elevation {text} is outside -90 to 90",
+    hint="elevation is the column behind azimuth, up positive",
+)  # fmt: skip
+def elevation_range(labels: Labels) -> Marked:
     """Elevation outside -90 to 90 degrees.
 
     Elevation is up positive from the horizon; nothing is beyond straight up or down.
@@ -115,14 +115,14 @@ def elevation_range(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "elevation in [-90, 90]".
     """
-    if np.abs(labels.column("elevation")).max() > 90:
-        for row in labels.where("elevation", np.abs(labels.column("elevation")) > 90):
-            yield found(row, "elevation", f"elevation {labels.text(row, 'elevation')} is outside -90 to 90",
-                        "elevation is the column behind azimuth, up positive")  # fmt: skip
+    return np.abs(labels.column("elevation")) > 90
 
 
-@rule("LAB105", ERROR, needs="distance")
-def distance_range(labels: Labels, found: Found) -> Iterator[Finding]:
+@row_rule(
+    "LAB105", ERROR, field="distance", needs="distance", message="distance {text} ({distance:g} m) is impossible",
+    hint="0 to 100 m, in the unit of the layout",
+)  # fmt: skip
+def distance_range(labels: Labels) -> Marked:
     """Distance below 0 or beyond 100 m.
 
     Distances are centimetres in labels and submissions, metres in 2024's outputs and in
@@ -138,15 +138,14 @@ def distance_range(labels: Labels, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2024 Task 3; ``seldio formats``.
     """
     distance = labels.column("distance")
-    if np.nanmin(distance, initial=0) >= 0 and np.nanmax(distance, initial=0) <= FARTHEST:
-        return
-    for row in labels.where("distance", (distance < 0) | (distance > FARTHEST)):
-        message = f"distance {labels.text(row, 'distance')} ({distance[row]:g} m) is impossible"
-        yield found(row, "distance", message, "0 to 100 m, in the unit of the layout")
+    return (distance < 0) | (distance > FARTHEST)
 
 
-@rule("LAB106", WARNING, needs="source")
-def source_range(labels: Labels, found: Found) -> Iterator[Finding]:
+@row_rule(
+    "LAB106", WARNING, field="source", needs="source", message="source {text} is below 0",
+    hint="sources count from 0",
+)  # fmt: skip
+def source_range(labels: Labels) -> Marked:
     """Source number below 0.
 
     Sources count from 0; 0 is what is no actor, a loudspeaker for example. In 2020's submissions the
@@ -160,15 +159,15 @@ def source_range(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "Independent sources that are not actors get a 0 identifier".
     """
-    fills = labels.dialect.fills if labels.dialect else {}
-    if "source" not in fills and labels.column("source").min() < 0:
-        for row in labels.where("source", labels.column("source") < 0):
-            message = f"source {labels.text(row, 'source')} is below 0"
-            yield found(row, "source", message, "sources count from 0")
+    free = labels.dialect is not None and "source" in labels.dialect.fills
+    return None if free else labels.column("source") < 0
 
 
-@rule("LAB107", WARNING, needs="x y z")
-def no_direction(labels: Labels, found: Found) -> Iterator[Finding]:
+@row_rule(
+    "LAB107", WARNING, field="x", needs="x y z", hint="leave the row out if nothing was detected",
+    message="the vector is 0: it points nowhere, and is scored as straight ahead",
+)  # fmt: skip
+def no_direction(labels: Labels) -> Marked:
     """A vector of length 0, which points nowhere.
 
     In Cartesian outputs the length of (x, y, z) is the activity. A zero vector has no direction;
@@ -183,13 +182,14 @@ def no_direction(labels: Labels, found: Found) -> Iterator[Finding]:
     Reference: arctan2(0, 0) = 0 in the official conversion to polar coordinates.
     """
     x, y, z = (labels.column(axis) for axis in "xyz")
-    for row in labels.where("x", (x == 0) & (y == 0) & (z == 0)):
-        yield found(row, "x", "the vector is 0: it points nowhere, and is scored as straight ahead",
-                    "leave the row out if nothing was detected")  # fmt: skip
+    return (x == 0) & (y == 0) & (z == 0)
 
 
-@rule("LAB108", ERROR, needs="x y z")
-def vector_length(labels: Labels, found: Found) -> Iterator[Finding]:
+@row_rule(
+    "LAB108", ERROR, field="x", needs="x y z", message="the vector has length {length:.1f}, an activity is near 1",
+    hint="columns are x (front), y (left), z (up)",
+)  # fmt: skip
+def vector_length(labels: Labels) -> Marked:
     """A vector longer than 3, where directions of length up to about 1 are meant.
 
     Systems write vectors whose length is an activity, from 0.5 to about 1.5. Longer ones are
@@ -203,13 +203,7 @@ def vector_length(labels: Labels, found: Found) -> Iterator[Finding]:
 
     Reference: measured: the longest of 256 real output files has length 1.61.
     """
-    if labels.dialect is not None and labels.dialect.header:
-        return
-    squares = sum(labels.column(axis) ** 2 for axis in "xyz")
-    if squares.max() > 9:
-        for row in labels.where("x", squares > 9):
-            yield found(row, "x", f"the vector has length {squares[row] ** 0.5:.1f}, an activity is near 1",
-                        "columns are x (front), y (left), z (up)")  # fmt: skip
+    return None if labels.dialect is not None and labels.dialect.header else labels.length > 3
 
 
 @rule("LAB110", WARNING, needs="x y z")
@@ -230,7 +224,7 @@ def long_vector(labels: Labels, found: Found) -> Iterator[Finding]:
     """
     if labels.dialect is not None and labels.dialect.header:
         return
-    length = np.sqrt(sum(labels.column(axis) ** 2 for axis in "xyz"))
+    length = labels.length
     wrong = (length > LONGEST_ACTIVITY) & (length <= 3)
     for index in range(len(labels.filled)):
         rows = labels.rows_of(index)
@@ -242,8 +236,11 @@ def long_vector(labels: Labels, found: Found) -> Iterator[Finding]:
                         "the longest vector of real outputs has length 1.61")  # fmt: skip
 
 
-@rule("LAB109", ERROR, needs="onset offset")
-def event_times(labels: Labels, found: Found) -> Iterator[Finding]:
+@row_rule(
+    "LAB109", ERROR, field="onset", needs="onset offset", message="the event lasts from {onset:g} s to {offset:g} s",
+    hint="the start stands before the end, and not before 0",
+)  # fmt: skip
+def event_times(labels: Labels) -> Marked:
     """An event that ends before it begins, or begins before the recording.
 
     The official loader turns both times into frames and fills the slice between them. That slice is
@@ -259,9 +256,7 @@ def event_times(labels: Labels, found: Found) -> Iterator[Finding]:
     Reference: seld-dcase2019, cls_feature_class.py: se_label[start_frame:end_frame + 1, …] = 1.
     """
     onset, offset = labels.column("onset"), labels.column("offset")
-    for row in labels.where("onset", (onset < 0) | (offset < onset)):
-        yield found(row, "onset", f"the event lasts from {onset[row]:g} s to {offset[row]:g} s",
-                    "the start stands before the end, and not before 0")  # fmt: skip
+    return (onset < 0) | (offset < onset)
 
 
 @rule("LAB201", WARNING, fix="safe", needs="frame")

@@ -150,7 +150,7 @@ class Answers:
     """
 
     def __init__(self, reading: ItemReading, gold: Mapping[str, Item] | None = None) -> None:
-        self.reading, self.gold, self.table = reading, gold, ItemTable(reading)
+        self.reading, self.gold, self.table = reading, gold, ItemTable.of(reading)
 
     def finding(self, *place: Any) -> Finding:
         """A finding about a row of the answers."""

@@ -90,7 +90,7 @@ class Answered:
 
     def __init__(self, reading: ItemReading, questions: ItemReading) -> None:
         self.reading, self.questions = reading, questions
-        self.given, self.asked = ItemTable(reading), ItemTable(questions)
+        self.given, self.asked = ItemTable.of(reading), ItemTable.of(questions)
         name = _OF.get(reading.home, reading.home)
         #: what the benchmark's scorer does
         self.join = JOINS.get(name if name in JOINS else questions.home, Join())
@@ -138,7 +138,7 @@ def has_outputs(reading: ItemReading) -> bool:
     """Whether a file holds predictions, those beside their questions included."""
     if reading.format.holds == "predictions" or "prediction" in reading.table.column_names:
         return True
-    return reading.home in OUTPUTS and any(output is not _ABSENT for output in outputs(ItemTable(reading)))
+    return reading.home in OUTPUTS and any(output is not _ABSENT for output in outputs(ItemTable.of(reading)))
 
 
 _ABSENT = object()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
-from functools import partial
+from functools import partial, update_wrapper
 from typing import Any
 
 from seldio.errors import UsageError
@@ -19,6 +19,9 @@ from seldio.reader_rules import READER_RULES
 from seldio.text import meant
 
 ERROR, WARNING, INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
+
+#: A mask over the rows of a table; None where it marks none.
+Marked = Any
 
 #: Every rule by its code, those that readers report included.
 CATALOGUE: dict[str, Rule] = dict(READER_RULES)
@@ -46,6 +49,36 @@ def rule(
         return register(Rule(code, name, severity, fix, check, subject, *columns))
 
     return made
+
+
+def row_rule(
+    code: str, severity: Severity, fix: Fix = "none", *, field: str, message: str, hint: str, needs: str = ""
+) -> Callable[[Callable[[Any], Marked]], Rule]:
+    """Make a rule of a function that marks the rows of a table with one fault, and register it.
+
+    All these rows get one sentence at *field*, in which ``{text}`` is what stands there and ``{name}`` what the method
+    ``cell`` of the table gives.
+    """
+
+    def made(mask: Callable[[Any], Marked]) -> Rule:
+        def check(table: Any, found: Callable[..., Finding]) -> Iterator[Finding]:
+            for row in table.where(field, mask(table)):
+                yield found(row, field, message.format_map(_Words(table, row, field)), hint)
+
+        return rule(code, severity, fix, needs=needs)(update_wrapper(check, mask))
+
+    return made
+
+
+class _Words(dict[str, Any]):
+    """The words for one row, each looked up when a sentence has a place for it."""
+
+    def __init__(self, table: Any, row: int, field: str) -> None:
+        self._place = table, row, field
+
+    def __missing__(self, name: str) -> Any:
+        table, row, field = self._place
+        return table.text(row, field) if name == "text" else table.cell(row, name)
 
 
 def rules_for(*subject: type) -> tuple[Rule, ...]:
