@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import Entry, Source
 from seldio.findings import Finding, Rule
-from seldio.formats.base import LabelReading
+from seldio.formats.base import FileRows, LabelReading
 from seldio.formats.trees import TreePlace
 
 if TYPE_CHECKING:
@@ -46,9 +46,19 @@ class Collection:
         return Collection(source.path, source.kind, source.entries, readings, clips, source.stored)
 
     @property
+    def parts(self) -> list[tuple[LabelReading, FileRows]]:
+        """The label files, each with the reading that it is in."""
+        return [(reading, part) for reading in self.readings for part in reading.parts]
+
+    @property
     def clips(self) -> dict[str, str]:
         """The path of the label file of each clip."""
-        return {part.origin.clip: part.file.path for reading in self.readings for part in reading.parts}
+        return {part.origin.clip: part.file.path for _, part in self.parts}
+
+    @property
+    def expected(self) -> Mapping[str, int | None]:
+        """The clips of the reference; none without one."""
+        return self.reference.clips if self.reference is not None else {}
 
     def spot(self, places: Sequence[TreePlace]) -> str:
         """The path of one file, or of the folder that several have in common; that of all where there is none."""

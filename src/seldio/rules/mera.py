@@ -150,15 +150,12 @@ class Answers:
     """
 
     def __init__(self, reading: ItemReading, gold: Mapping[str, Item] | None = None) -> None:
-        self.reading, self.gold, self.table = reading, gold, ItemTable.of(reading)
+        self.gold, self.table = gold, ItemTable.of(reading)
+        self.left_out, self.finding = reading.origin.get("left_out"), reading.finding
 
-    def finding(self, *place: Any) -> Finding:
-        """A finding about a row of the answers."""
-        return self.reading.finding(*place)
-
-    def rows(self) -> Iterator[tuple[int, str]]:
-        """Row and text of answers that are not empty."""
-        return ((row, text) for row, text in enumerate(self.table.values("prediction")) if text)
+    def letters(self) -> Iterator[tuple[int, str, str]]:
+        """Row and text of answers that are not empty, and the text as MERA compares it."""
+        return ((row, text, normalised(text)) for row, text in enumerate(self.table.values("prediction")) if text)
 
     def options(self, row: int) -> int:
         """How many options the question of *row* has; four where that is not known."""
@@ -185,8 +182,7 @@ def missing_answer(answers: Answers, found: Found) -> Iterator[Finding]:
 
     Reference: MERA, modules/scoring/src/tasks/task.py.
     """
-    left_out = answers.reading.origin.get("left_out")
-    ids = answers.table.values("id")
+    left_out, ids = answers.left_out, answers.table.values("id")
     given = {*ids, *(left_out if isinstance(left_out, list) else ())}
     for name in answers.gold or ():
         if name not in given:
@@ -243,8 +239,8 @@ def letter_outside_options(answers: Answers, found: Found) -> Iterator[Finding]:
 
     Reference: MERA_MULTIMODAL, ruenvaqa.yaml: exact_match.
     """
-    for number, text in answers.rows():
-        letter, count = normalised(text), answers.options(number)
+    for number, _, letter in answers.letters():
+        count = answers.options(number)
         if _latin(letter) and letter not in string.ascii_lowercase[:count]:
             message = f"{letter.upper()} is none of the {count} options"
             yield found(number, "prediction", message, f"the options are A to {string.ascii_uppercase[count - 1]}")
@@ -264,8 +260,7 @@ def homoglyph_answer(answers: Answers, found: Found) -> Iterator[Finding]:
 
     Reference: exact_match of lm-eval compares code points.
     """
-    for number, text in answers.rows():
-        letter = normalised(text)
+    for number, _, letter in answers.letters():
         if letter in CYRILLIC:
             message = f"a Cyrillic letter that looks like {CYRILLIC[letter]}: scored 0"
             yield found(number, "prediction", message, f"write the Latin {CYRILLIC[letter]}")
@@ -286,17 +281,13 @@ def text_around_letter(answers: Answers, found: Found) -> Iterator[Finding]:
 
     Reference: MERA_MULTIMODAL, ruenvaqa.yaml: no filter is applied before exact_match.
     """
-    for number, text in answers.rows():
-        letter = normalised(text)
+    for number, text, letter in answers.letters():
         if not _latin(letter) and letter not in CYRILLIC:
             letters = {CYRILLIC.get(one, one).upper() for one in _LETTER.findall(text)}
             hint = f"write {letters.pop()} alone" if len(letters) == 1 else "write the letter of an option"
-            yield found(number, "prediction", f"{clipped(_shown(text), 30)} is no letter alone: scored 0", hint)
-
-
-def _shown(text: str) -> str:
-    """*text*; in quotes where it begins or ends with what cannot be seen."""
-    return text if text == text.strip() else json.dumps(text, ensure_ascii=False)
+            # in quotes where it begins or ends with what cannot be seen
+            shown = text if text == text.strip() else json.dumps(text, ensure_ascii=False)
+            yield found(number, "prediction", f"{clipped(shown, 30)} is no letter alone: scored 0", hint)
 
 
 @rule("PRD136", INFO)
@@ -313,8 +304,7 @@ def decorated_letter(answers: Answers, found: Found) -> Iterator[Finding]:
 
     Reference: MERA_MULTIMODAL, ruenvaqa.yaml: ignore_case, ignore_punctuation.
     """
-    for number, text in answers.rows():
-        letter = normalised(text)
+    for number, text, letter in answers.letters():
         if _latin(letter) and text != letter.upper():
             yield found(number, "prediction", f"{clipped(text)} counts as {letter.upper()}", f"write {letter.upper()}")
 

@@ -59,8 +59,7 @@ def mera_verdict(
         metric: tried on every answer, where given.
     """
     if members is None:
-        broken = [{"task": "_all", "type": "unreadable_zip"}]
-        return broken + [{"task": task, "type": "no_task"} for task in gold]
+        return [{"task": "_all", "type": "unreadable_zip"}, *({"task": task, "type": "no_task"} for task in gold)]
     files = {posixpath.splitext(posixpath.basename(name))[0]: name for name in members}
     return [
         {"task": task} | error
@@ -120,66 +119,49 @@ def _task(name: str, data: bytes, gold: Gold, metric: Metric | None) -> list[Jso
     except (ValueError, RecursionError):
         return [_error("unreadable_file", local_path=name)]
     try:
-        examples, errors = _examples(document)
+        if "data" not in document:
+            return [_error("no_data_field")]
+        if _SPLIT not in document["data"]:
+            return [_error("no_split", split=_SPLIT)]
+        examples: dict[Any, Any] = {}  # the answers by id, the last one of each
+        errors = []
+        for number, example in enumerate(document["data"][_SPLIT]):
+            wrong = _lacking(example)
+            errors += [_error(name, example_number=number) for name in wrong]
+            if not wrong or wrong == ["no_outputs_field_for_doc"]:
+                examples[example["meta"]["id"]] = example
     except (*_LOOKUP, AttributeError):  # the server has no name for these, its worker stops
         return [_error("task_system_error")]
     return errors or list(_compared(examples, gold or {}, metric))
 
 
-def _examples(document: Any) -> tuple[Json, list[Json]]:
-    """The answers by id, the last one of each, and what is wrong with them."""
-    if "data" not in document:
-        return {}, [_error("no_data_field")]
-    if _SPLIT not in document["data"]:
-        return {}, [_error("no_split", split=_SPLIT)]
-    examples: dict[Any, Any] = {}
-    errors = []
-    for number, example in enumerate(document["data"][_SPLIT]):
-        wrong = _lacking(example)
-        errors += [_error(name, example_number=number) for name in wrong]
-        if not wrong or wrong == ["no_outputs_field_for_doc"]:
-            examples[example["meta"]["id"]] = example
-    return examples, errors
-
-
 def _lacking(example: Any) -> list[str]:
     """The fields that an answer lacks, as errors."""
     errors = []
-    for names, error in (
-        (("outputs",), "no_outputs_field_for_doc"),
-        (("meta",), "no_meta_field_for_doc"),
-        (("meta", "id"), "no_id_field_for_doc"),
-    ):
+    for names in (("outputs",), ("meta",), ("meta", "id")):
         try:
             part = example
             for name in names:
                 part = part[name]
         except _LOOKUP:
-            errors.append(error)
-            if error == "no_meta_field_for_doc":
+            errors.append(f"no_{names[-1]}_field_for_doc")
+            if names == ("meta",):
                 break
     return errors
 
 
-def _compared(examples: Json, gold: Mapping[Any, Any], metric: Metric | None) -> list[Json]:
+def _compared(examples: Json, gold: Mapping[Any, Any], metric: Metric | None) -> Iterator[Json]:
     """What the right outputs tell about the answers."""
-    errors = []
     for number, right in gold.items():
         if number not in examples:
-            errors.append(_error("no_id", doc_id=number))
+            yield _error("no_id", doc_id=number)
         elif not isinstance(examples[number]["outputs"], type(right)):
-            errors.append(_error("doc_output_type_error", doc_id=number))
-        elif metric is not None and not _works(metric, right, examples[number]["outputs"]):
-            errors.append(_error("doc_parse_output_error", doc_id=number))
-    return errors
-
-
-def _works(metric: Metric, right: Any, given: Any) -> bool:
-    try:
-        metric(right, given)
-    except Exception:  # noqa: BLE001 - the server catches whatever a metric raises
-        return False
-    return True
+            yield _error("doc_output_type_error", doc_id=number)
+        elif metric is not None:
+            try:
+                metric(right, examples[number]["outputs"])
+            except Exception:  # noqa: BLE001 - the server catches whatever a metric raises
+                yield _error("doc_parse_output_error", doc_id=number)
 
 
 # --- the rules -------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow.compute as pc
@@ -89,7 +89,8 @@ class Answered:
     """
 
     def __init__(self, reading: ItemReading, questions: ItemReading) -> None:
-        self.reading, self.questions = reading, questions
+        #: the format of the predictions, and the reference as people see it
+        self.home, self.path, self.finding = reading.home, printable(questions.path), reading.finding
         self.given, self.asked = ItemTable.of(reading), ItemTable.of(questions)
         name = _OF.get(reading.home, reading.home)
         #: what the benchmark's scorer does
@@ -116,16 +117,9 @@ class Answered:
         rows = rows_where(joined)
         return list(zip(rows, self.question[rows].tolist(), strict=True))
 
-    def finding(self, *place: Any) -> Finding:
-        """A finding about a row of the predictions."""
-        return self.reading.finding(*place)
-
-    def agree(self, row: int, item: int) -> bool:
-        """Whether a prediction and a question name the same recording and task, or one of them none."""
-        return self.same("audio", same_audio, row, item) and self.same("task", same_task, row, item)
-
-    def same(self, field: str, alike: Any, row: int, item: int) -> bool:
-        """Whether a field of a prediction and a question are alike."""
+    def same(self, field: Literal["audio", "task"], row: int, item: int) -> bool:
+        """Whether a prediction and a question name the same recording or task, or one of them none."""
+        alike = same_audio if field == "audio" else same_task
         return bool(alike(self.given.values(field)[row], self.asked.values(field)[item]))
 
     def called(self, row: int, item: int) -> str:
@@ -176,7 +170,7 @@ def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
         return
     given, ids = answered.given.column("id"), answered.asked.column("id")
     for row in rows_where(pc.invert(pc.is_in(ids, value_set=given))):
-        place = f"line {answered.asked.line(row)} of {printable(answered.questions.path)}"
+        place = f"line {answered.asked.line(row)} of {answered.path}"
         message = f"no prediction for {clipped(answered.asked.values('id')[row])}, {place}"
         yield found(None, None, message, answered.join.missing)
 
@@ -204,7 +198,7 @@ def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
         other = alike.get(_loose(id))
         hint = f"the reference has {clipped(repr(other))}" if other is not None else answered.join.surplus
         name = clipped(repr(id) if other is not None else id)
-        yield found(row, "id", f"no question {name} in {printable(answered.questions.path)}", hint)
+        yield found(row, "id", f"no question {name} in {answered.path}", hint)
 
 
 def _loose(id: str) -> str:
@@ -231,7 +225,7 @@ def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
     """
     given, asked = answered.given, answered.asked
     for row, item in answered.pairs:
-        if not answered.same("audio", same_audio, row, item):
+        if not answered.same("audio", row, item):
             audio, other = listed(given.values("audio")[row], 2), listed(asked.values("audio")[item], 2)
             message = f"the audio is {audio}, that of {answered.called(row, item)} {other}"
             nameless = given.values("id")[row] is None
@@ -259,7 +253,7 @@ def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
     Reference: SO-Bench, score_sobench.py: fields of the question overwrite those of the prediction.
     """
     for row, item in answered.pairs:
-        if answered.same("task", same_task, row, item) or not answered.same("audio", same_audio, row, item):
+        if answered.same("task", row, item) or not answered.same("audio", row, item):
             continue  # of a wrong recording, one cause would be told twice
         task, other = clipped(answered.given.values("task")[row]), clipped(answered.asked.values("task")[item])
         nameless = answered.given.values("id")[row] is None
@@ -282,7 +276,7 @@ def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
 
     Reference: JASCO, README and evaluation/eval.py, stats.
     """
-    if answered.reading.home != "jasco-predictions":
+    if answered.home != "jasco-predictions":
         return
     asked: dict[int, dict[str, int]] = {}
     for row, item in answered.pairs:
@@ -312,7 +306,7 @@ def foreign_instruction(answered: Answered, found: Found) -> Iterator[Finding]:
 
     Reference: JASCO, README, list of instructions.
     """
-    if answered.reading.home != "jasco-predictions":
+    if answered.home != "jasco-predictions":
         return
     others: dict[str, list[int]] = {}
     for row, prompt in enumerate(answered.given.values("prompt")):
@@ -351,9 +345,10 @@ def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
     if answered.nameless == given:
         message = f"{plural(given, 'prediction')} without ids for {plural(asked, 'question')}"
     nameless = rows_where(~answered.given.known("id")[:asked])
-    first = next((row for row in nameless if not answered.agree(row, row)), None)
+    alike = (all(answered.same(field, row, row) for field in ("audio", "task")) for row in nameless)
+    first = next((row for row, same in zip(nameless, alike, strict=True) if not same), None)
     if first is not None:
-        message += f"; from here on they disagree with {printable(answered.questions.path)}"
+        message += f"; from here on they disagree with {answered.path}"
     yield found(first, None, message, answered.join.order)
 
 
@@ -398,29 +393,23 @@ def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
 
     Reference: JASCO, evaluation/eval.py; MMAU, evaluation.py: both read nothing but this file.
     """
-    for row, item in answered.pairs:
-        for field, ours, theirs in _copies(answered, row, item):
-            id = clipped(answered.asked.values("id")[item])
-            message = f"{field} is {_shown(ours)}, that of {id} {_shown(theirs)}"
-            yield found(row, field, message, answered.join.copy)
-
-
-def _copies(answered: Answered, row: int, item: int) -> Iterator[tuple[str, Any, Any]]:
-    """The fields that a file of predictions repeats with another value: name, value here, value there."""
     given, asked = answered.given, answered.asked
-    if given.asks:
-        fields = ("question", "options", "answer")
-        both = {field: (given.values(field)[row], asked.values(field)[item]) for field in fields}
-    else:
-        text = given.values("extra")[row] or ""
-        if '"tgt_text"' not in text and not any(f'"{ours}"' in text for ours in _JASCO_COPIES):
-            return
-        extra, truth = json.loads(text), asked.extra(item)
-        both = {ours: (extra.get(ours), truth.get(name)) for ours, name in _JASCO_COPIES.items()}
-        both["tgt_text"] = (extra.get("tgt_text"), asked.values("answer")[item])
-    for name, (ours, theirs) in both.items():
-        if ours is not None and theirs is not None and ours != theirs:
-            yield name, ours, theirs
+    for row, item in answered.pairs:
+        if given.asks:
+            fields = ("question", "options", "answer")
+            both = {field: (given.values(field)[row], asked.values(field)[item]) for field in fields}
+        else:
+            text = given.values("extra")[row] or ""
+            if '"tgt_text"' not in text and not any(f'"{ours}"' in text for ours in _JASCO_COPIES):
+                continue
+            extra, truth = json.loads(text), asked.extra(item)
+            both = {ours: (extra.get(ours), truth.get(name)) for ours, name in _JASCO_COPIES.items()}
+            both["tgt_text"] = (extra.get("tgt_text"), asked.values("answer")[item])
+        for name, (ours, theirs) in both.items():
+            if ours is not None and theirs is not None and ours != theirs:
+                id = clipped(asked.values("id")[item])
+                message = f"{name} is {_shown(ours)}, that of {id} {_shown(theirs)}"
+                yield found(row, name, message, answered.join.copy)
 
 
 def _shown(value: Any) -> str:
@@ -445,7 +434,7 @@ def other_questions(answered: Answered, found: Found) -> Iterator[Finding]:
     if not answered.pairs and len(answered.given) and not answered.nameless:
         ids, theirs = answered.given.values("id"), next(iter(answered.asked.values("id")), "")
         message = f"no id ({plural(len(set(ids)), 'id')}) is one of the reference's"
-        hint = f"here ids are like {clipped(ids[0], 30)}, in {printable(answered.questions.path)} {clipped(theirs, 30)}"
+        hint = f"here ids are like {clipped(ids[0], 30)}, in {answered.path} {clipped(theirs, 30)}"
         yield found(0, "id", message, hint)
 
 
@@ -457,5 +446,5 @@ def check_answered(answered: Answered) -> Iterator[Finding]:
     strange = list(findings(answered, chosen=[other_questions]))
     yield from strange
     if not strange:
-        mera = answered.reading.home == "ruenvaqa-submission"
+        mera = answered.home == "ruenvaqa-submission"
         yield from findings(answered, skip={"PRD201", "PRD202"} if mera else ())

@@ -13,7 +13,7 @@ import numpy as np
 
 from seldio.clock import HOP
 from seldio.findings import Finding
-from seldio.formats.base import FileRows
+from seldio.formats.base import FileRows, Ints, LabelReading
 from seldio.rules.collection import Collection, Found
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
 from seldio.text import listed, plural, printable
@@ -105,7 +105,7 @@ def _spelling(clip: str) -> str:
 
 def _misspelt(collection: Collection) -> dict[str, str]:
     """Clips that the reference does not have, with the one of it that must be meant."""
-    expected = collection.reference.clips if collection.reference is not None else {}
+    expected = collection.expected
     mine, theirs = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
     for clip in set(collection.clips) - set(expected):
         mine[_spelling(clip)].append(clip)
@@ -175,18 +175,12 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
 
     Reference: seld-dcase2023, train_seldnet.py pads; 7 to 35 of 54 real files go past the last label.
     """
-    lengths = collection.reference.clips if collection.reference is not None else {}
-    for reading in collection.readings:
-        if not reading.table.num_rows or "frame" not in reading.table.column_names:
-            continue
-        frames = reading.table["frame"].to_numpy()
+    for reading, part, frames in _framed(collection):
         hop = reading.format.hop
-        for part in reading.parts:
-            length = lengths.get(part.origin.clip)  # in frames of 100 ms
-            limit = int(length * HOP / hop) if length is not None else reading.format.clip_frames
-            if limit is None or not part.rows:
-                continue
-            beyond = np.flatnonzero(frames[part.first : part.first + part.rows] >= limit)
+        length = collection.expected.get(part.origin.clip)  # in frames of 100 ms
+        limit = int(length * HOP / hop) if length is not None else reading.format.clip_frames
+        if limit is not None:
+            beyond = np.flatnonzero(frames >= limit)
             if len(beyond):
                 place = part.place(int(beyond[0]), "frame")
                 end = f"{limit:,} frames, {float(limit * hop):g} s"
@@ -195,6 +189,16 @@ def frame_past_end(collection: Collection, found: Found) -> Iterator[Finding]:
                             f"frame {place.value} is behind the end of the clip ({end}); {count} in all",
                             "cut the output at the length of the recording",
                             place.line, place.column, place.value, place.excerpt)  # fmt: skip
+
+
+def _framed(collection: Collection) -> Iterator[tuple[LabelReading, FileRows, Ints]]:
+    """The label files that have rows with frames, with their readings and frames."""
+    for reading in collection.readings:
+        if "frame" in reading.table.column_names:
+            frames = reading.table["frame"].to_numpy()
+            for part in reading.parts:
+                if part.rows:
+                    yield reading, part, frames[part.first : part.first + part.rows]
 
 
 @rule("SUB112", WARNING)
@@ -248,17 +252,12 @@ class _End(NamedTuple):
 def _ends(collection: Collection) -> Iterator[_End]:
     """The ends of all clips whose recordings have no known length."""
     reference = collection.reference
-    for reading in collection.readings:
-        if "frame" not in reading.table.column_names or reading.format.clip_frames is not None:
-            continue
-        frames, hop = reading.table["frame"].to_numpy(), reading.format.hop
-        for part in reading.parts:
-            clip, own = part.origin.clip, frames[part.first : part.first + part.rows]
-            if not part.rows or (reference is not None and reference.clips.get(clip) is not None):
-                continue
+    for reading, part, frames in _framed(collection):
+        clip, hop = part.origin.clip, reading.format.hop
+        if reading.format.clip_frames is None and collection.expected.get(clip) is None:
             labelled = reference.labelled.get(clip) if reference is not None else None
-            behind = 0 if labelled is None else int(np.count_nonzero(own >= int(labelled * HOP / hop)))
-            yield _End(part, int(own.max()), behind, hop)
+            behind = 0 if labelled is None else int(np.count_nonzero(frames >= int(labelled * HOP / hop)))
+            yield _End(part, int(frames.max()), behind, hop)
 
 
 #: The share of rows behind the last label that unlabelled sounds at the end do not account for.
@@ -284,8 +283,8 @@ def all_empty(collection: Collection, found: Found) -> Iterator[Finding]:
 
     Reference: 49 of 100 real files of a weak 2020 baseline are empty, never all of them.
     """
-    parts = [part for reading in collection.readings for part in reading.parts]
-    if len(parts) > 1 and not any(part.rows or part.file.data.strip() for part in parts):
+    parts = collection.parts
+    if len(parts) > 1 and not any(part.rows or part.file.data.strip() for _, part in parts):
         hint = "did the system run, and is its threshold right?"
         yield found(collection.path, f"all {len(parts)} files are empty", hint)
 
@@ -305,14 +304,13 @@ def one_file_for_all(collection: Collection, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "collected in individual CSV files".
     """
-    parts = [(reading, part) for reading in collection.readings for part in reading.parts]
+    parts = collection.parts
     if len(parts) != 1 or not parts[0][1].rows or "frame" not in parts[0][0].table.column_names:
         return
     reading, part = parts[0]
     frames = reading.table["frame"].to_numpy()
     falls = np.flatnonzero((np.diff(frames) < 0) & (frames[1:] < 100))
-    expected = collection.reference.clips if collection.reference is not None else {}
-    alone = len(expected) > 1 and part.origin.clip not in expected
+    alone = len(collection.expected) > 1 and part.origin.clip not in collection.expected
     if alone or (len(falls) > 2 and not CLIP_NAME.fullmatch(part.origin.clip)):
         starts = f": its frame numbers start over {plural(len(falls), 'time')}" if len(falls) else ""
         hint = "one file for each recording is expected"
@@ -335,13 +333,12 @@ def result_twice(collection: Collection, found: Found) -> Iterator[Finding]:
     """
     if not collection.submitted:
         return
-    seen: dict[str, list[str]] = {}
-    for reading in collection.readings:
-        for part in reading.parts:
-            seen.setdefault(part.file.name.rsplit("/", 1)[-1].lower(), []).append(part.file.path)
-    twice = {name: paths for name, paths in seen.items() if len(paths) > 1}
-    if len(twice) * 2 < len(seen) and twice:
-        for paths in twice.values():
+    by_name: dict[str, list[str]] = {}
+    for _, part in collection.parts:
+        by_name.setdefault(part.file.name.rsplit("/", 1)[-1].lower(), []).append(part.file.path)
+    twice = [paths for paths in by_name.values() if len(paths) > 1]
+    if len(twice) * 2 < len(by_name):
+        for paths in twice:
             message = f"another file of the same name: {listed(paths[:1])}"
             yield found(paths[1], message, "one file for each recording")
 
@@ -364,10 +361,9 @@ def several_formats(collection: Collection, found: Found) -> Iterator[Finding]:
     if not collection.submitted:
         return
     folders: dict[str, dict[str, list[str]]] = {}
-    for reading in collection.readings:
-        for part in reading.parts:
-            layouts = folders.setdefault(posixpath.dirname(part.file.name), {})
-            layouts.setdefault(reading.format.name, []).append(part.file.path)
+    for reading, part in collection.parts:
+        layouts = folders.setdefault(posixpath.dirname(part.file.name), {})
+        layouts.setdefault(reading.format.name, []).append(part.file.path)
     for layouts in folders.values():
         usual = max(layouts, key=lambda name: len(layouts[name]))
         others = plural(len(layouts.pop(usual)), "other file")
@@ -392,8 +388,7 @@ def labels_for_results(collection: Collection, found: Found) -> Iterator[Finding
 
     Reference: DCASE 2023 Task 3, Submission.
     """
-    expected = collection.reference.clips if collection.reference is not None else {}
-    if not expected or not all(re.fullmatch(r"mix\d{3}", clip) for clip in expected):
+    if not collection.expected or not all(re.fullmatch(r"mix\d{3}", clip) for clip in collection.expected):
         return
     for reading in collection.readings:
         if reading.format.role == "label" and reading.format.name != "dcase2025" and reading.table.num_rows:
