@@ -8,7 +8,7 @@ usual sentences are seen to agree first, and only the others are read whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -159,7 +159,29 @@ def _lacking(task: str, text: str) -> str | None:
     needed = 0 if task not in TRUTHS or task == "spatial_temporal" else 2 if task == "detect_time" else 1
     if len(_NUMBER.findall(text)) < needed and len(_NUMBER.findall(_plainly(text))) < needed:
         return "is a number" if needed == 1 else "is a start and an end in seconds"
-    return _LACKING[task](text) if task in _LACKING else None
+    if task not in _MUST_SAY or (task == "relative_left_right" and _SIDE.fullmatch(text)):
+        return None
+    end = text.rpartition(" from ")[2] if task == "spatial_temporal" else text  # enough where it has a direction
+    return None if _says(task, end) or _says(task, text) else _MUST_SAY[task]
+
+
+_SIDE = re.compile(r"[^:\\<]+ (?:is|are) to the (?:left|right) of [^:\\<]+")
+_MUST_SAY = {
+    "classify_motion": "is stationary, moving, approaching or receding",
+    "relative_left_right": "says left or right",
+    "spatial_temporal": "is a source from a direction, as bell from left",
+}
+
+
+@lru_cache(maxsize=4096)
+def _says(task: str, text: str) -> bool:
+    """Whether a text says a motion, a side or a direction, as answers of *task* do."""
+    from seldio.answers.bearings import directions, motion, sides
+
+    plain = _plainly(text)
+    if task == "spatial_temporal":
+        return directions(plain) != frozenset()
+    return bool(motion(plain) if task == "classify_motion" else sides(plain))
 
 
 @lru_cache(maxsize=4096)
@@ -167,39 +189,6 @@ def _plainly(text: str) -> str:
     from seldio.answers.plain_text import plainly
 
     return plainly(text)
-
-
-@lru_cache(maxsize=4096)
-def _no_motion(text: str) -> str | None:
-    from seldio.answers.bearings import motion
-
-    return None if motion(_plainly(text)) else "is stationary, moving, approaching or receding"
-
-
-def _no_side(text: str) -> str | None:
-    from seldio.answers.bearings import sides
-
-    return None if _SIDE.fullmatch(text) or sides(_plainly(text)) else "says left or right"
-
-
-@lru_cache(maxsize=4096)
-def _no_direction(text: str) -> str | None:
-    from seldio.answers.bearings import directions
-
-    return None if directions(_plainly(text)) != frozenset() else "is a source from a direction, as bell from left"
-
-
-def _place(text: str) -> str | None:
-    """What :func:`_no_direction` says of the end of a canonical answer, which is enough where it has a direction."""
-    return _no_direction(text.rpartition(" from ")[2]) and _no_direction(text)
-
-
-_SIDE = re.compile(r"[^:\\<]+ (?:is|are) to the (?:left|right) of [^:\\<]+")
-_LACKING: dict[str, Callable[[str], str | None]] = {
-    "classify_motion": _no_motion,
-    "relative_left_right": _no_side,
-    "spatial_temporal": _place,
-}
 
 
 @rule("QAI116", ERROR)
@@ -226,17 +215,17 @@ def answer_contradicts_truth(table: ItemTable, found: Found) -> Iterator[Finding
     rows = [(row, task) for row, task in rows if (answers[row] or "").strip()]
     asked = dict.fromkeys((task, None if canonicals[row] else answers[row], canonicals[row]) for row, task in rows)
     names = Names(name for one in asked for name in names_in(*one))
-    truths, metas, told = table.shared(_truths), table.shared(_metas), _Told(names)
+    truths, metas, words = table.shared(_truths), table.shared(_metas), _AnswersInWords(names)
     turned, odd = (pc.match_substring_regex(table.column("answer"), pattern).to_pylist() for pattern in (_TURNED, _ODD))
     for row, task in rows:
         said = (questions[row], answers[row], canonicals[row])
-        truth = told.otherwise(task, *said, truths[row], metas[row], turned[row], odd[row])
+        truth = words.contradicted(task, *said, truths[row], metas[row], turned[row], odd[row])
         if truth is not None:
             message = f"the answer says {clipped(answers[row], 90)}, {truth}"
             yield found(row, "answer", message, "write both from one source")
 
 
-class _Told:
+class _AnswersInWords:
     """What answers in words say otherwise than their questions have it; *names* are those of the right answers."""
 
     def __init__(self, names: Names) -> None:
@@ -244,7 +233,7 @@ class _Told:
         self._sure: dict[tuple[str, str, str], bool] = {}
         self._plain: dict[tuple[str, str], bool] = {}
 
-    def otherwise(
+    def contradicted(
         self, task: str, question: str, answer: str, canonical: str | None, truth: list[float], meta: list[float],
         turned: bool, odd: bool,
     ) -> str | None:  # fmt: skip
@@ -315,7 +304,7 @@ class _Told:
             return (
                 canonical.rstrip(".") == f"{found['x']} from {found['side']}"
                 and [float(found["start"]), float(found["end"])] == truth
-                and _no_direction(found["x"]) is not None and self._names(answer, found["x"])
+                and not _says(task, found["x"]) and self._names(answer, found["x"])
             )  # fmt: skip
         return False
 
@@ -345,13 +334,13 @@ def _transcribed_otherwise(canonical: str | None, answer: str) -> bool:
     return transcribed(canonical, answer).best.rate > 0.5
 
 
-def _is_other(task: str, answer: str, truth: list[float], said: Any) -> bool:
-    """Whether numbers that an answer *said* are other than the *truth*, and no other rule tells of those already."""
-    given = said if isinstance(said, list) else [said]
-    if None in given or truth != sorted(truth):
+def _is_other(task: str, answer: str, truth: list[float], read: Any) -> bool:
+    """Whether numbers *read* out of an answer are other than the *truth*, and no other rule tells of those already."""
+    numbers = read if isinstance(read, list) else [read]
+    if None in numbers or truth != sorted(truth):
         return False
     digits = max(map(len, _DECIMALS.findall(answer)), default=0)
-    errors = [abs(float(one) - other) for one, other in zip(given, truth, strict=True)]
+    errors = [abs(float(one) - other) for one, other in zip(numbers, truth, strict=True)]
     if task == "estimate_azimuth":
         errors = [min(error % 360.0, -error % 360.0) for error in errors]
     return max(errors) > (0.5 if task == "count_sources" else 1.01 * 10.0**-digits)

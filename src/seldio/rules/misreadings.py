@@ -22,6 +22,8 @@ from seldio.vocabularies import vocabulary
 ENOUGH = 10
 #: By so many points the content must speak against the layout that the user named.
 CONTRADICTED = 4.0
+#: The columns whose values show that they are others.
+_STRAYS = ("source", "elevation", "distance", "x")
 #: The longest STARSS recording has 9 minutes (5,400 frames); baselines pad beyond it, up to 6,400 in real outputs.
 LONGEST = 8000
 
@@ -69,7 +71,10 @@ def another_layout(files: Profile, found: Found) -> Iterator[Finding]:
 
 def _contradicted(files: Profile) -> Candidate | None:
     """The layout that the content speaks for, where the user named one that it speaks against."""
-    if not files.named or files.dialect is None or not _out_of_range(files):
+    if not files.named or files.dialect is None:
+        return None
+    # a column with many values that it cannot hold; a few wrong ones are no other layout
+    if all(files.number(f"{name}.strays").sum() < max(3, files.total // 20) for name in _STRAYS):
         return None
     detection = detect(files.texts())
     own = judge(files.dialect, detection.sample)
@@ -77,12 +82,6 @@ def _contradicted(files: Profile) -> Candidate | None:
     if best is None or best.points < own.points + CONTRADICTED or means_the_same(best.format, files.dialect):
         return None
     return best
-
-
-def _out_of_range(files: Profile) -> bool:
-    """Whether a column holds many values that it cannot hold; a few wrong ones are no other layout."""
-    strays = [int(files.number(f"{field}.strays").sum()) for field in ("source", "elevation", "distance", "x")]
-    return max(strays) >= max(3, files.total // 20)
 
 
 def _instead(files: Profile, found: Found, best: Candidate, message: str) -> Finding:
@@ -111,8 +110,7 @@ def nothing_but_zeros(files: Profile, found: Found) -> Iterator[Finding]:
         return
     fields = [part.field for part in files.dialect.columns if part.field in files.fields and part.kind != "flag"]
     empty = files.number("zeros").astype(bool)
-    for index in np.flatnonzero(empty & (files.rows >= 2)).tolist():
-        files.explain([index], *fields)
+    for index in files.explain(empty & (files.rows >= 2), *fields):
         yield found(index, 0, None, f"every cell of all {plural(int(files.rows[index]), 'row')} is 0",
                     "leave rows out in which nothing was detected")  # fmt: skip
     angles = [files.reach(field) for field in ("azimuth", "elevation") if field in files.fields]
@@ -142,8 +140,7 @@ def cartesian(files: Profile, found: Found) -> Iterator[Finding]:
     if files.dialect is None:
         return
     low, high = files.number("norm.low"), files.number("norm.high")
-    for index in np.flatnonzero(~np.isnan(high)).tolist():
-        files.explain([index], "azimuth", "elevation", "distance")
+    for index in files.explain(~np.isnan(high), "azimuth", "elevation", "distance"):
         lengths = f"{low[index]:.2f} to {high[index]:.2f}"
         six = len(files.dialect.columns) == 6
         hint = "read the file as --format dcase2020-output" if six else "write angles in degrees"
@@ -167,8 +164,7 @@ def radians(files: Profile, found: Found) -> Iterator[Finding]:
     Reference: angles are in degrees in every layout since 2019.
     """
     certain, _ = _radians(files)
-    for index in certain:
-        files.explain([index], "azimuth", "elevation")
+    for index in files.explain(certain, "azimuth", "elevation"):
         peaks = [float(files.reach(field)[index]) for field in ("azimuth", "elevation")]
         yield found(index, 0, "azimuth", f"azimuths stay within ±{peaks[0]:.2f} and elevations within "
                     f"±{peaks[1]:.2f}: these are radians, not degrees", "multiply by 180/π")  # fmt: skip
@@ -194,8 +190,7 @@ def probably_radians(files: Profile, found: Found) -> Iterator[Finding]:
     count = int(files.rows[likely].sum())
     why = f"only {plural(count, 'row')}" if count < ENOUGH else "all near one place"
     many = f" in {plural(len(likely), 'file')}" if len(likely) > 1 else ""
-    for index in likely:
-        files.explain([index], "azimuth", "elevation")
+    for index in files.explain(likely, "azimuth", "elevation"):
         message = "every azimuth is within ±π and every elevation within ±π/2, with decimals: probably radians; "
         yield found(index, 0, "azimuth", f"{message}{why}{many}, so not certain",
                     "multiply by 180/π if they are; do not round before that is settled")  # fmt: skip
@@ -242,8 +237,7 @@ def azimuth_0_to_360(files: Profile, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, "azimuth in [-180, 180]".
     """
     low, high, beyond = files.low("azimuth"), files.high("azimuth"), files.number("azimuth.beyond")
-    for index in np.flatnonzero((low >= 0) & (high > 180) & (high <= 360) & (beyond >= 2)).tolist():
-        files.explain([index], "azimuth")
+    for index in files.explain((low >= 0) & (high > 180) & (high <= 360) & (beyond >= 2), "azimuth"):
         row = int(np.argmax(files.column(index, "azimuth") > 180))
         span = f"azimuths go from {low[index]:g} to {high[index]:g}"
         above = plural(int(beyond[index]), "row")
@@ -281,8 +275,7 @@ def swapped_angles(files: Profile, found: Found) -> Iterator[Finding]:
         return
     if _deviation(files, "elevation") <= 1.5 * _deviation(files, "azimuth"):
         return
-    files.explain(files.every, "azimuth", "elevation")
-    for index in files.every:
+    for index in files.explain(files.every, "azimuth", "elevation"):
         row = int(np.argmax(np.abs(files.column(index, "elevation"))))
         yield found(index, row, "elevation", f"elevations go up to ±{wide:g} and azimuths only to ±{narrow:g}: the two "
                     "columns are swapped", "azimuth stands before elevation")  # fmt: skip
@@ -308,8 +301,7 @@ def inclination(files: Profile, found: Found) -> Iterator[Finding]:
     fits = (low >= 0) & (high <= 180) & ~files.explained("elevation") & (median >= 45)
     proof = fits & (files.number("elevation.over") >= np.maximum(2, 0.1 * files.rows)) & (median <= 135)
     many = 2 * np.count_nonzero(proof) >= len(files)  # if most prove it, others that fit share it
-    for index in np.flatnonzero(fits if proof.any() and many else proof).tolist():
-        files.explain([index], "elevation")
+    for index in files.explain(fits if proof.any() and many else proof, "elevation"):
         row = int(np.argmax(files.column(index, "elevation")))
         yield found(index, row, "elevation", f"elevations go from {low[index]:g} to {high[index]:g}: these are angles "
                     "from straight up (inclination)", "an elevation is 90 minus that")  # fmt: skip
@@ -331,15 +323,11 @@ def classes_from_one(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: DCASE 2023 Task 3, "class enumeration begins at 0".
     """
-    low, high, classes = (
-        files.low("class_id").min(),
-        files.high("class_id").max(),
-        len(vocabulary(files.format.vocabulary)),
-    )
+    low, high = files.low("class_id").min(), files.high("class_id").max()
+    classes = len(vocabulary(files.format.vocabulary))
     if low < 1 or high != classes or files.number("class_id.behind").sum() < 3:
         return
-    files.explain(files.every, "class_id")
-    for index in files.every:
+    for index in files.explain(files.every, "class_id"):
         message = f"classes go from {low} to {classes}: they count from 1, not from 0"
         row = int(np.argmax(files.column(index, "class_id")))
         yield found(index, row, "class_id", message, "subtract 1 from every class")
@@ -464,8 +452,7 @@ def millimetres(files: Profile, found: Found) -> Iterator[Finding]:
     usual = 2 * files.number("distance.far").sum() > known > 2 * files.number("distance.beyond").sum()
     if known < ENOUGH or not usual or np.nanmax(high) > 100_000 / metre:
         return
-    for index in files.every:
-        files.explain([index], "distance")
+    for index in files.explain(files.every, "distance"):
         unit = "centimetres" if metre == 100 else "metres"
         yield found(index, 0, "distance", f"distances go up to {np.nan_to_num(max(high[index], 0)):g} m: these are "
                     "millimetres", f"{files.format.name} holds {unit}")  # fmt: skip
@@ -491,16 +478,11 @@ def distance_unit(files: Profile, found: Found) -> Iterator[Finding]:
         return
     high = files.number("distance.most")
     # what comes out of the repair must not look wrong again
-    if metre == 100:
-        suspects = np.flatnonzero((high >= 0.0025) & (high < 0.25))
-        unit, meant = "centimetres", "metres"
-    else:
-        suspects = np.flatnonzero((high > 40) & (high <= 4000))
-        unit, meant = "metres", "centimetres"
-    if len(suspects) * 2 < len(high) or files.rows[suspects].sum() < ENOUGH:
+    unit, meant = ("centimetres", "metres") if metre == 100 else ("metres", "centimetres")
+    suspects = (high >= 0.0025) & (high < 0.25) if metre == 100 else (high > 40) & (high <= 4000)
+    if suspects.sum() * 2 < len(high) or files.rows[suspects].sum() < ENOUGH:
         return
-    for index in suspects.tolist():
-        files.explain([index], "distance")
+    for index in files.explain(suspects, "distance"):
         message = f"distances go up to {high[index] * metre:g} {unit}: these are {meant}"
         yield found(index, 0, "distance", message, f"{files.format.name} holds {unit}")
 
@@ -555,10 +537,7 @@ def cut_short(files: Profile, found: Found) -> Iterator[Finding]:
 
     Reference: POSIX, 3.177 Line: a line ends with a newline character.
     """
-    whole, torn = (
-        int(files.number("ends").sum()),
-        np.flatnonzero(files.number("torn")),
-    )  # a torn row has its own finding
+    whole, torn = int(files.number("ends").sum()), np.flatnonzero(files.number("torn"))  # which has its own finding
     if whole >= max(2, 2 * len(torn)):
         for index in torn.tolist():
             row = int(files.rows[index]) - 1

@@ -114,10 +114,15 @@ class Profile:
         """The largest absolute value of *field* in each file."""
         return np.maximum(self.high(field), -self.low(field))
 
-    def explain(self, files: Iterable[int], *fields: str) -> None:
-        """Say that a misreading accounts for the values of *fields* in *files*: no findings on ranges there."""
+    def explain(self, files: Iterable[int] | Bools, *fields: str) -> list[int]:
+        """Say that a misreading accounts for the values of *fields* in *files*: no findings on ranges there.
+
+        They are given as numbers or as a mask over all files; their numbers come back.
+        """
+        numbers: list[int] = np.flatnonzero(files).tolist() if isinstance(files, np.ndarray) else list(files)
         for field in fields:
-            self._explained.setdefault(field, np.zeros(len(self), dtype=bool))[list(files)] = True
+            self._explained.setdefault(field, np.zeros(len(self), dtype=bool))[numbers] = True
+        return numbers
 
     def explained(self, field: str) -> Bools:
         """For each file whether a misreading accounts for *field*."""
