@@ -199,13 +199,13 @@ def motion(text: str) -> str | None:
     return next(iter(finer or found), None)
 
 
-def same_motion(said: str, true: str) -> bool | None:
+def same_motion(answer: str, true: str) -> bool | None:
     """Whether two motions agree; None where one is a kind of the other, so that a judge has to say."""
-    if said == true:
+    if answer == true:
         return True
-    if "stationary" in (said, true) or {said, true} <= {"moving_toward", "moving_away"}:
+    if "stationary" in (answer, true) or {answer, true} <= {"moving_toward", "moving_away"}:
         return False
-    return False if {said, true} == {"moving_left", "moving_right"} else None
+    return False if {answer, true} == {"moving_left", "moving_right"} else None
 
 
 #: The two ends of what is compared.

@@ -57,22 +57,22 @@ def compared(request: AnsweredQuestion, text: str, names: Names) -> Judgement | 
     if not request.canonical_answer:
         return None
     question = plainly(request.question)
-    asked = [pole for pole, pattern in POLES[request.task].items() if pattern.search(question)]
+    poles = [pole for pole, pattern in POLES[request.task].items() if pattern.search(question)]
     right = names.named(request.canonical_answer)
     others = {each.name for each in names.find(f"{question} ; {plainly(request.answer)}")} - {right}
     pair = _Pair(right, others.pop() if len(others) == 1 else "")
-    said = names.find(text)
-    if any(each.name not in pair or denied(text, each.start) for each in said):
+    mentions = names.find(text)
+    if any(each.name not in pair or denied(text, each.start) for each in mentions):
         return None
     relations = _relations(request.task, text)
     if any(denied(text, each.start) for each in relations):
         return None
     if relations:
-        winner = only([_winner(each, text, said, pair, asked) for each in relations])
+        winner = only([_winner(each, text, mentions, pair, poles) for each in relations])
     elif SAME.search(text):
         return judgement(None, {"relation_match": False}, READ)
     else:
-        winner = only([each.name for each in said])
+        winner = only([each.name for each in mentions])
     if winner is None:
         return None
     return judgement({"primary_source": winner or None}, {"relation_match": winner == right}, READ)
@@ -87,24 +87,24 @@ def _relations(task: str, text: str) -> list[_Relation]:
     return sorted(found, key=lambda each: each.start)
 
 
-def _winner(relation: _Relation, text: str, said: list[Mention], pair: _Pair, asked: list[str]) -> str | None:
+def _winner(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair, poles: list[str]) -> str | None:
     """The name that a comparison gives what is asked for; None where it cannot be told."""
-    subject = _subject(relation, text, said, pair)
-    if subject is None or len(asked) != 1:
+    subject = _subject(relation, text, mentions, pair)
+    if subject is None or len(poles) != 1:
         return None
-    return subject if relation.pole == asked[0] else pair.against(subject)
+    return subject if relation.pole == poles[0] else pair.against(subject)
 
 
-def _subject(relation: _Relation, text: str, said: list[Mention], pair: _Pair) -> str | None:
+def _subject(relation: _Relation, text: str, mentions: list[Mention], pair: _Pair) -> str | None:
     """The name of what is said to be higher or closer."""
     than = _THAN.match(text, relation.end)
     behind = than.end() if than else relation.end if relation.word in _PLACED else None
-    if behind is not None and (lesser := next((each.name for each in said if each.start >= behind), None)):
+    if behind is not None and (lesser := next((each.name for each in mentions if each.start >= behind), None)):
         return pair.against(lesser)
-    if any(_BOTH.fullmatch(text, one.end, two.start) and two.end <= relation.start for one, two in pairwise(said)):
+    if any(_BOTH.fullmatch(text, one.end, two.start) and two.end <= relation.start for one, two in pairwise(mentions)):
         return None  # "the bell or the guitar is higher"
-    before = [each.name for each in said if each.end <= relation.start]
-    after = [each.name for each in said if each.start >= relation.end]
+    before = [each.name for each in mentions if each.end <= relation.start]
+    after = [each.name for each in mentions if each.start >= relation.end]
     return before[-1] if before else after[0] if after else None
 
 
@@ -119,27 +119,29 @@ def left_right(request: AnsweredQuestion, text: str, names: Names) -> Judgement 
     if truth is None:
         return None
     pair = _Pair(names.named(truth.x), names.named(truth.y))
-    said = names.find(text)
-    if any(each.name not in pair for each in said):
+    mentions = names.find(text)
+    if any(each.name not in pair for each in mentions):
         return None
     found = sides(text)
-    side = only([_side(name, place, text, said, pair) for name, place in found]) if found else _answered(request, text)
+    side = (
+        only([_side(name, place, text, mentions, pair) for name, place in found]) if found else _answered(request, text)
+    )
     if side is None:
         return None
     return judgement({"left_right": side}, {"relation_match": side == truth.side}, READ)
 
 
-def _side(side: str, place: int, text: str, said: list[Mention], pair: _Pair) -> str | None:
+def _side(side: str, place: int, text: str, mentions: list[Mention], pair: _Pair) -> str | None:
     """The side of the first name that a text gives at *place*: *y is left of x* puts x to the right.
 
     None for a side of a name's own (*the vehicle's left*).
     """
     for pattern, first_is in ((_OF, True), (_IS, False)):
         link = pattern.match(text, place)
-        named = next((each.name for each in said if link and each.start == link.end()), None)
+        named = next((each.name for each in mentions if link and each.start == link.end()), None)
         if named:
             return _TURNED[side] if (named == pair.right) is first_is else side
-    before = [each for each in said if each.end <= place]
+    before = [each for each in mentions if each.end <= place]
     if not before:
         return side
     own = text.startswith("'s", before[-1].end)
@@ -215,17 +217,17 @@ def _count(_request: AnsweredQuestion, text: str, _names: Names) -> Judgement | 
 # --- names -----------------------------------------------------------------------------------------
 
 
-def _level(said: set[str], true: set[str], names: Names) -> str | None:
+def _level(answered: set[str], true: set[str], names: Names) -> str | None:
     """How the names that are said compare to the right ones; None where a judge has to say."""
-    if not said or not true:
+    if not answered or not true:
         return None
-    if said == true:
+    if answered == true:
         return "exact_or_synonym"
-    return "wrong" if all(names.apart(one, other) for one in said for other in true) else None
+    return "wrong" if all(names.apart(one, other) for one in answered for other in true) else None
 
 
-def _source_fields(said: list[Mention], level: str) -> tuple[dict[str, object], dict[str, object]]:
-    sources = list(dict.fromkeys(mention.name for mention in said))
+def _source_fields(mentions: list[Mention], level: str) -> tuple[dict[str, object], dict[str, object]]:
+    sources = list(dict.fromkeys(mention.name for mention in mentions))
     prediction: dict[str, object] = {"sources": sources, "primary_source": sources[0] if len(sources) == 1 else None}
     return prediction, {"source_match_level": level, "source_match": level == "exact_or_synonym"}
 
@@ -255,13 +257,13 @@ def _unsure(text: str, mention: Mention) -> bool:
 def _named(request: AnsweredQuestion, text: str, names: Names, true: str) -> tuple[list[Mention], str] | None:
     """The names in the answer but for those of the question, and how they compare to the right one."""
     meant = names.named(true)
-    asked = {mention.name for mention in names.find(plainly(request.question))} - {meant}
-    said = [mention for mention in names.find(text) if mention.name not in asked]
-    said = [mention for mention in said if not bearings.given_up(text, mention.start)]
-    if any(_unsure(text, mention) or _beside_another(text, mention) for mention in said):
+    in_question = {mention.name for mention in names.find(plainly(request.question))} - {meant}
+    mentions = [mention for mention in names.find(text) if mention.name not in in_question]
+    mentions = [mention for mention in mentions if not bearings.given_up(text, mention.start)]
+    if any(_unsure(text, mention) or _beside_another(text, mention) for mention in mentions):
         return None
-    level = _level({mention.name for mention in said}, {meant}, names)
-    return (said, level) if level else None
+    level = _level({mention.name for mention in mentions}, {meant}, names)
+    return (mentions, level) if level else None
 
 
 def _source(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
@@ -271,14 +273,14 @@ def _source(request: AnsweredQuestion, text: str, names: Names) -> Judgement | N
 
 def _detect_source(request: AnsweredQuestion, text: str, names: Names) -> Judgement | None:
     true = {names.named(name) for name in listed_names(request.canonical_answer or request.answer)}
-    said = names.find(text)
+    mentions = names.find(text)
     spans = measures.intervals(text)
-    if len(spans) > len(said) or any(_unsure(text, mention) for mention in said):
+    if len(spans) > len(mentions) or any(_unsure(text, mention) for mention in mentions):
         return None  # an interval without a name that is known, or a name that is not meant
-    level = _level({mention.name for mention in said}, true, names)
-    if level is None or (not spans and any(_beside_another(_without(text, said), mention) for mention in said)):
+    level = _level({mention.name for mention in mentions}, true, names)
+    if level is None or (not spans and any(_beside_another(_without(text, mentions), mention) for mention in mentions)):
         return None
-    prediction, semantic = _source_fields(said, level)
+    prediction, semantic = _source_fields(mentions, level)
     if len(spans) == 1:
         prediction["time_span"] = list(spans[0])
     return judgement(prediction, semantic, READ)
@@ -300,25 +302,25 @@ def _spatial_temporal(request: AnsweredQuestion, text: str, names: Names) -> Jud
     if not parts or not true or len(spans) > 1 or (not spans and measures.times(text)):
         return None
     found = _named(request, text, names, parts[0])
-    said = bearings.directions(text)
-    if said is None or found is None:
+    directions = bearings.directions(text)
+    if directions is None or found is None:
         return None
-    match = _direction_match(said, true)
+    match = _direction_match(directions, true)
     if match is None and found[1] == "exact_or_synonym":
         return None
     prediction, semantic = _source_fields(*found)
     prediction |= {
         "time_span": list(spans[0]) if spans else None,
-        "direction_phrase": " and ".join(sorted(said)) or None,
+        "direction_phrase": " and ".join(sorted(directions)) or None,
     }
     return judgement(prediction, semantic | {"direction_match": match}, READ)
 
 
-def _direction_match(said: frozenset[str], true: frozenset[str]) -> bool | None:
+def _direction_match(answer: frozenset[str], true: frozenset[str]) -> bool | None:
     """Whether two directions in words agree; None where one tells more than the other."""
-    if said == true:
+    if answer == true:
         return True
-    return False if bearings.contradictory(said, true) else None
+    return False if bearings.contradictory(answer, true) else None
 
 
 # --- relations and motions -------------------------------------------------------------------------
@@ -328,11 +330,11 @@ def _motion(request: AnsweredQuestion, text: str, _names: Names) -> Judgement | 
     if bearings.ABSENT.search(text):
         return None
     true = bearings.motion(plainly(request.canonical_answer or request.answer))
-    said = bearings.motion(text)
-    if said is None or true is None:
+    label = bearings.motion(text)
+    if label is None or true is None:
         return None
-    match = bearings.same_motion(said, true)
-    return None if match is None else judgement({"motion_label": said}, {"motion_match": match}, READ)
+    match = bearings.same_motion(label, true)
+    return None if match is None else judgement({"motion_label": label}, {"motion_match": match}, READ)
 
 
 #: What reads the answers of tasks, by the name that a task's record has.

@@ -104,12 +104,12 @@ class CsvLayout:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | packed
 
     @staticmethod
-    def from_json(given: object) -> CsvLayout:
+    def from_json(stored: object) -> CsvLayout:
         """The inverse of :meth:`as_json`; the plain layout for what is none."""
-        if not isinstance(given, Mapping):
+        if not isinstance(stored, Mapping):
             return PLAIN
         names = {field.name for field in dataclasses.fields(CsvLayout)}
-        known = {name: value for name, value in given.items() if name in names}
+        known = {name: value for name, value in stored.items() if name in names}
         odd = frozenset((row, column) for row, column in known.get("odd", ()))
         return CsvLayout(**known | {"odd": odd, "ends": dict(known.get("ends", ()))})
 

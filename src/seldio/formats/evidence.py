@@ -257,15 +257,15 @@ def _header_marks(dialect: Dialect, sample: Sample) -> Iterator[Mark]:
 _WORDS = {"class_id": "class", "distance": "dist"}
 
 
-def _kind_marks(kind: str, seen: SampleColumn, where: str) -> Iterator[Mark]:
+def _kind_marks(kind: str, sample: SampleColumn, where: str) -> Iterator[Mark]:
     if kind in ("int", "flag"):
-        if not seen.whole:
-            yield _strays(seen.values != np.rint(seen.values)), f"{where} has decimals"
-        elif seen.decimals:
+        if not sample.whole:
+            yield _strays(sample.values != np.rint(sample.values)), f"{where} has decimals"
+        elif sample.decimals:
             yield -1, f"{where} is written with decimal points"
-    elif kind == "whole" and seen.decimals and not seen.whole:
+    elif kind == "whole" and sample.decimals and not sample.whole:
         yield -3, f"{where} has decimals"
-    elif kind in ("real", "real3", "real3inf") and not seen.decimals:
+    elif kind in ("real", "real3", "real3inf") and not sample.decimals:
         yield -3, f"{where} has no decimals"
 
 
@@ -278,9 +278,9 @@ def _number(value: float) -> str:
     return f"{round(value, 3) + 0.0:.3f}".rstrip("0").rstrip(".")
 
 
-def _value_marks(dialect: Dialect, field: str, seen: SampleColumn, where: str) -> Iterator[Mark]:
+def _value_marks(dialect: Dialect, field: str, sample: SampleColumn, where: str) -> Iterator[Mark]:
     """What the values of one column say."""
-    values = seen.values
+    values = sample.values
     low, high, size = float(values.min()), float(values.max()), float(np.abs(values).max())
     holds = f"{where} holds {f'only {_number(low)}' if low == high else f'{_number(low)} to {_number(high)}'}"
     up = f"{where} goes up to {_number(high)}"
@@ -299,9 +299,9 @@ def _value_marks(dialect: Dialect, field: str, seen: SampleColumn, where: str) -
             yield 2 * (share if high else 1), f"{holds}: source numbers"
         case "azimuth" if size > 360:
             yield _strays(np.abs(values) > 360), f"{holds}: no azimuths"
-        case "azimuth" if low >= 0 and high <= 15 and seen.whole and dialect.index("source") is None:
+        case "azimuth" if low >= 0 and high <= 15 and sample.whole and dialect.index("source") is None:
             yield -2 * (share if high else 1), f"{holds}: hardly azimuths"
-        case "azimuth" if max(-low, high) <= 1.75 and seen.decimals:
+        case "azimuth" if max(-low, high) <= 1.75 and sample.decimals:
             yield -2 * share, f"{where} stays within ±{_number(max(-low, high))}"
         case "azimuth" if max(-low, high) > 90 and not dialect.folded:
             yield 1, f"{holds}: azimuths"
@@ -312,7 +312,7 @@ def _value_marks(dialect: Dialect, field: str, seen: SampleColumn, where: str) -
             elif low < 0:
                 yield 1, f"{where} has values below 0 and within ±90: elevations"
         case "distance" if dialect.kind("distance") == "zero":
-            zero = (1, f"{where} is always 0") if seen.decimals else (3, f"{where} is the constant 0")
+            zero = (1, f"{where} is always 0") if sample.decimals else (3, f"{where} is the constant 0")
             yield zero if not values.any() else (OUT, f"{where} is not constant 0")
         case "distance" if low < 0 and low != dialect.unknown_distance:
             strays = _strays((values < 0) & (values != (dialect.unknown_distance or 0)))

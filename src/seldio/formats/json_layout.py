@@ -84,11 +84,11 @@ def _unit(lead: str, inner: str) -> str:
     return inner.removeprefix(base) or " "
 
 
-def layout_of(given: object, default: Layout) -> Layout:
+def layout_of(stored: object, default: Layout) -> Layout:
     """The layout that an origin describes, or the default of the format."""
-    if not isinstance(given, Mapping):
+    if not isinstance(stored, Mapping):
         return default
-    known = {field.name: given[field.name] for field in dataclasses.fields(Layout) if field.name in given}
+    known = {field.name: stored[field.name] for field in dataclasses.fields(Layout) if field.name in stored}
     known |= {name: tuple(known[name]) for name in ("separators", "order") if name in known}
     return dataclasses.replace(default, **known)
 

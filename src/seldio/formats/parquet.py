@@ -283,18 +283,18 @@ def _unknown_columns(schema: pa.Schema) -> Wrong | None:
     return None
 
 
-def _fits(given: pa.DataType, wanted: pa.DataType) -> bool:
+def _fits(held: pa.DataType, wanted: pa.DataType) -> bool:
     """Whether values of one type can be values of another: whole numbers, numbers, flags, text, lists."""
-    if pa.types.is_dictionary(given):
-        given = given.value_type
+    if pa.types.is_dictionary(held):
+        held = held.value_type
     if pa.types.is_dictionary(wanted) or pa.types.is_string(wanted):
-        return bool(pa.types.is_string(given) or pa.types.is_large_string(given) or pa.types.is_null(given))
+        return bool(pa.types.is_string(held) or pa.types.is_large_string(held) or pa.types.is_null(held))
     if pa.types.is_list(wanted):
-        return bool(given.equals(wanted))
+        return bool(held.equals(wanted))
     if pa.types.is_floating(wanted) and not pa.types.is_boolean(wanted):
-        return bool(pa.types.is_floating(given) or pa.types.is_integer(given) or pa.types.is_null(given))
+        return bool(pa.types.is_floating(held) or pa.types.is_integer(held) or pa.types.is_null(held))
     kind = pa.types.is_boolean if pa.types.is_boolean(wanted) else pa.types.is_integer
-    return bool(kind(given) or pa.types.is_null(given))
+    return bool(kind(held) or pa.types.is_null(held))
 
 
 def _conformed(table: pa.Table, own: frozenset[str] | None) -> pa.Table | Wrong:

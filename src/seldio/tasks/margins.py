@@ -67,17 +67,17 @@ class Margins:
         return _frames(self.seconds)
 
 
-def margins_of(given: Mapping[str, float]) -> Margins:
-    """The margins with the *given* values by name, and the defaults of the others.
+def margins_of(values: Mapping[str, float]) -> Margins:
+    """The margins with these *values* by name, and the defaults of the others.
 
     Raises:
         UsageError: a name that is no margin, or a value that makes no sense.
     """
     names = [field.name for field in dataclasses.fields(Margins)]
-    for name in given:
+    for name in values:
         if name not in names:
             raise UsageError(f"no margin {clipped(name)}; there are {', '.join(names)}")
-    return Margins(**given)
+    return Margins(**values)
 
 
 def listing() -> list[tuple[str, str, str]]:

@@ -110,12 +110,12 @@ def mask_of(some: Iterable[Noun]) -> int:
 
 
 @cache
-def absent(heard: int, known: int) -> tuple[Noun, ...]:
-    """The nouns of *known* that are surely not heard where those of *heard* are: masks."""
+def absent(audible: int, known: int) -> tuple[Noun, ...]:
+    """The nouns of *known* that are surely not heard where those of *audible* are: masks."""
     table = nouns()
-    out = heard
+    out = audible
     for noun in table.all:
-        if heard >> noun.number & 1:
+        if audible >> noun.number & 1:
             out |= table.alike[noun.number]
     return tuple(noun for noun in table.all if known & ~out & 1 << noun.number)
 

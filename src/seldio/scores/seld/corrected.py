@@ -53,14 +53,14 @@ def score(counts: Counts, average: Average) -> Values:
     return Values(overall, by_class)
 
 
-def tally(given: Paired, limits: Thresholds) -> Counts:
+def tally(pairing: Paired, limits: Thresholds) -> Counts:
     """The counts of every segment, shape [segments, classes]."""
-    classes = given.classes
-    shape = (given.frames // SECOND, SECOND, classes)
-    most = [side.reshape(shape).max(axis=1).ravel() for side in (given.references, given.predictions)]
-    event_cell, event_of = _events(given.reference, classes)
+    classes = pairing.classes
+    shape = (pairing.frames // SECOND, SECOND, classes)
+    most = [side.reshape(shape).max(axis=1).ravel() for side in (pairing.references, pairing.predictions)]
+    event_cell, event_of = _events(pairing.reference, classes)
     references = np.bincount(event_cell, minlength=len(most[0]))
-    matched, error = _matched(given, event_of)
+    matched, error = _matched(pairing, event_of)
     frames = np.bincount(matched, minlength=len(event_cell))
     total = np.bincount(matched, weights=error, minlength=len(event_cell))
     met = np.flatnonzero(frames)
@@ -104,10 +104,10 @@ def _events(side: EventFrames, classes: int) -> tuple[Ints, Ints]:
     return keys // width, event_of.reshape(-1)
 
 
-def _matched(given: Paired, event_of: Ints) -> tuple[Ints, Floats]:
+def _matched(pairing: Paired, event_of: Ints) -> tuple[Ints, Floats]:
     """The event of each pair of rows, and its error in steps."""
     chosen = []
-    for group in given.groups:
+    for group in pairing.groups:
         if group.single:
             chosen.append((dataclasses.replace(group, cost=np.rint(group.cost * STEPS)), group.nothing))
             continue

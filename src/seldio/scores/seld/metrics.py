@@ -150,13 +150,13 @@ def per_clip(counts: Counts, lengths: Ints, counted: Ints) -> Counts:
 # --- counts of the official programs --------------------------------------------------------------
 
 
-def segment_counts(given: Paired, limits: Thresholds) -> Counts:
+def segment_counts(pairing: Paired, limits: Thresholds) -> Counts:
     """The counts of every segment, shape [segments, classes]."""
-    classes, blocks = given.classes, given.frames // SECOND
+    classes, blocks = pairing.classes, pairing.frames // SECOND
     references, predictions = (
-        side.reshape(blocks, SECOND, classes).max(axis=1) for side in (given.references, given.predictions)
+        side.reshape(blocks, SECOND, classes).max(axis=1) for side in (pairing.references, pairing.predictions)
     )
-    error, block_class = _segment_tracks(given.matches, classes)
+    error, block_class = _segment_tracks(pairing.matches, classes)
     edge = block_class[np.abs(error - limits.angle) < EDGE] // classes
     good = np.bincount(block_class[error <= limits.angle], minlength=blocks * classes).reshape(blocks, classes)
     matched = np.bincount(block_class, minlength=blocks * classes).reshape(blocks, classes)
@@ -190,19 +190,19 @@ def _segment_tracks(matches: Matches, classes: int) -> tuple[Floats, Ints]:
     return total[there] / many[there], there // width
 
 
-def frame_counts(given: Paired, limits: Thresholds) -> Counts:
+def frame_counts(pairing: Paired, limits: Thresholds) -> Counts:
     """The counts of every frame, shape [frames, classes]."""
-    matches, shape = given.matches, (given.frames, given.classes)
-    distance, relative, onscreen = _errors(given.reference, given.prediction, matches)
+    matches, shape = pairing.matches, (pairing.frames, pairing.classes)
+    distance, relative, onscreen = _errors(pairing.reference, pairing.prediction, matches)
     poor = (matches.error > limits.angle) | (distance > limits.distance) | (relative > limits.relative)
     if limits.onscreen:
         poor |= onscreen != 1
-    edge = matches.cell[np.abs(matches.error - limits.angle) < EDGE] // given.classes
+    edge = matches.cell[np.abs(matches.error - limits.angle) < EDGE] // pairing.classes
 
     def summed(weights: Any = None) -> Any:
         return np.bincount(matches.cell, weights=weights, minlength=shape[0] * shape[1]).reshape(shape)
 
-    references, predictions = given.references.reshape(shape), given.predictions.reshape(shape)
+    references, predictions = pairing.references.reshape(shape), pairing.predictions.reshape(shape)
     matched = summed()
     misplaced = summed(poor)
     counts = dataclasses.replace(

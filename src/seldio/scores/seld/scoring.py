@@ -135,25 +135,25 @@ def count_sides(
     return [Counts.joined(found) for found in parts.values()]
 
 
-def _fit(given: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
-    """*given* with what the profile needs, distances in its unit.
+def _fit(side: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
+    """*side* with what the profile needs, distances in its unit.
 
     Raises:
         UsageError: a field is not there.
     """
-    for field in profile.needs if len(given) else ():
-        values = getattr(given, field)
+    for field in profile.needs if len(side) else ():
+        values = getattr(side, field)
         if values is None or np.isnan(values).any():
             lacking = "no" if values is None else "not in every row a"
             raise UsageError(f"{profile.name} needs {field}, and {name} has {lacking} {field}")
     if profile.tracks:
-        given = ten_tracks(given)
-    if profile.metre == 1 or given.distance is None:
-        return given
+        side = ten_tracks(side)
+    if profile.metre == 1 or side.distance is None:
+        return side
     # the number that was written, where reading it divided it (0.29 m are 29 cm)
-    scaled = given.distance * profile.metre
+    scaled = side.distance * profile.metre
     written = np.round(scaled, 6)
-    return dataclasses.replace(given, distance=np.where(written / profile.metre == given.distance, written, scaled))
+    return dataclasses.replace(side, distance=np.where(written / profile.metre == side.distance, written, scaled))
 
 
 def horizons(profile: SeldProfile, reference: EventFrames, prediction: EventFrames, frames: Ints) -> Ints:
@@ -170,10 +170,10 @@ def horizons(profile: SeldProfile, reference: EventFrames, prediction: EventFram
     return np.maximum(last, 0)
 
 
-def _last(given: EventFrames, clips: int) -> Ints:
+def _last(side: EventFrames, clips: int) -> Ints:
     """The last frame of each clip; -1 where it has none."""
     last = np.full(clips, -1, dtype=np.int64)
-    np.maximum.at(last, given.clip, given.frame)
+    np.maximum.at(last, side.clip, side.frame)
     return last
 
 
