@@ -25,7 +25,7 @@ from seldio.formats.recognise import Recognised, in_utf8
 from seldio.rules.base import Labels
 from seldio.rules.labels import JUDGED_BY
 from seldio.rules.profiles import FileNumbers, Profile
-from seldio.schema.events import ClipFile
+from seldio.schema.events import ClipFile, from_stream, to_stream
 
 #: So many files of one part are read again one by one; of more, the part is.
 _FEW = 3
@@ -118,11 +118,7 @@ def _stream(table: pa.Table, columns: Collection[str] | None) -> bytes:
     names = table.column_names if columns is None else [name for name in columns if name in table.column_names]
     if columns and not names:
         names = table.column_names[-1:]  # so that it is known how many rows there are
-    some = table.select(names).replace_schema_metadata()
-    stream = pa.BufferOutputStream()
-    with pa.ipc.new_stream(stream, some.schema) as writer:
-        writer.write_table(some)
-    return bytes(stream.getvalue().to_pybytes())
+    return to_stream(table.select(names).replace_schema_metadata())
 
 
 class _Elsewhere(FileRows):
@@ -233,7 +229,7 @@ class LabelGroup:
             return self.rows[0].reading
         tables, parts, before = [], [], 0
         for owner, one in zip(self.parts, self.rows, strict=True):
-            tables.append(pa.ipc.open_stream(one.kept).read_all() if one.reading is None else one.reading.table)
+            tables.append(from_stream(one.kept) if one.reading is None else one.reading.table)
             for number, file in enumerate(one.files):
                 if one.reading is not None:
                     text, found = one.reading.parts[number].file, partial(getattr, one, "reading")

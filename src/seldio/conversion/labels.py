@@ -35,7 +35,7 @@ from seldio.formats.label_csv import Dialect
 from seldio.formats.parquet import reading_of, write_clips
 from seldio.formats.parts import Part, resolved
 from seldio.formats.recognise import SUFFIXES, Recognised
-from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, event_table, origin_of
+from seldio.schema.events import COLUMNS, ClipFile, Origin, clip_codes, event_table, from_stream, origin_of, to_stream
 from seldio.text import plural, printable
 
 #: Bytes of label files of which what was read is kept between the survey and the writing.
@@ -263,11 +263,7 @@ class Packing:
     def __call__(self, portion: Portion) -> bytes:
         """The rows as the bytes of an Arrow stream."""
         ((key, table, format),) = self.verb.tables(portion.read([]))
-        done = portion.carried(self.verb, key, table, format).combine_chunks()
-        stream = pa.BufferOutputStream()
-        with pa.ipc.new_stream(stream, done.schema) as writer:
-            writer.write_table(done)
-        return cast("bytes", stream.getvalue().to_pybytes())
+        return to_stream(portion.carried(self.verb, key, table, format).combine_chunks())
 
 
 # --- the whole --------------------------------------------------------------------------------------------------------
@@ -422,7 +418,7 @@ def _write_table(
         first = 0
         work = Packing(verb)
         for data in each(work, portions, what="writing labels", size=attrgetter("size"), key=attrgetter("stamp")):
-            table = pa.ipc.open_stream(data).read_all()
+            table = from_stream(data)
             yield table.set_column(0, "clip", pa.array(clip_codes(table)[0] + first)).select(schema.names)
             first += len(origin_of(table).files)
 

@@ -110,11 +110,7 @@ class Events(ArrowTable):
         self._folders = state["folders"]
 
     def part(self, clips: Iterable[str]) -> Events:
-        """The same for some clips, as it can go to another process: their layouts are told as they are here.
-
-        Raises:
-            UnknownFormat: the content of a folder's files does not tell their layout.
-        """
+        """The same for some clips, as it can go to another process: their layouts are told as they are here."""
         files = [self._files[clip] for clip in clips]
         part = Events(files, self._format, force=self._force)
         for file in files:
@@ -135,13 +131,7 @@ class Events(ArrowTable):
         return clip in self._files
 
     def __getitem__(self, clip: str) -> pa.Table:
-        """The event table of a clip, as :func:`seldio.read` gives it.
-
-        Raises:
-            KeyError: there is no label file of that clip.
-            InvalidData: the first thing wrong, with file, line and column.
-            UnknownFormat: the content does not tell the layout; the message names the candidates.
-        """
+        """The event table of a clip, as :func:`seldio.read` gives it."""
         return self._read(clip)[0]
 
     def items(self) -> Iterator[tuple[str, pa.Table]]:
@@ -169,11 +159,7 @@ class Events(ArrowTable):
 
     @property
     def vocabulary(self) -> str:
-        """The class list that the class numbers index.
-
-        Raises:
-            UsageError: there are several.
-        """
+        """The class list that the class numbers index."""
         return self._one({format.vocabulary for format in self.formats} or {LABEL_FORMATS[0].vocabulary}, "class lists")
 
     def _one(self, values: set[T], what: str) -> T:
@@ -228,11 +214,7 @@ class Events(ArrowTable):
 
 
 def _layout(files: Sequence[TextFile]) -> LabelFormat:
-    """The layout of most of *files*.
-
-    Raises:
-        UnknownFormat: their content does not tell; the message names the candidates.
-    """
+    """The layout of most of *files*."""
     found = files_by_layout(usable(files, raising_unknown(raise_errors)), raising_unknown(raise_errors))
     if not found:
         raise UsageError(f"{printable(files[0].path)} holds no labels of a known layout")
@@ -295,12 +277,7 @@ class Items(ArrowTable):
 
 
 def read_questions(source: Source, format: ItemFormat | None) -> Items:
-    """The questions in the files of *source*; predictions are left out.
-
-    Raises:
-        InvalidData: the first thing wrong, with file, line and column.
-        SeldioError: the disk fails.
-    """
+    """The questions in the files of *source*; predictions are left out."""
     names = {entry.path: entry.name for entry in source}
     readings = read_items(source, format, raise_errors)
     return Items(

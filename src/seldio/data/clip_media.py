@@ -92,11 +92,7 @@ class ClipMedia:
         return self.files.get("mic") if self.array == "foa" else None
 
     def replaced(self, audio: Path | None, video: Path | None) -> ClipMedia:
-        """The same with the recording and the video that the user named in their places.
-
-        Raises:
-            UsageError: one is no file.
-        """
+        """The same with the recording and the video that the user named in their places."""
         files = {field: entry for field, entry in self.files.items() if audio is None or field not in RECORDINGS}
         if audio is not None:
             name = os.path.abspath(audio).replace(os.sep, "/").lstrip("/")
@@ -108,11 +104,7 @@ class ClipMedia:
 
 
 def named_file(path: Path) -> Entry:
-    """The file that the user named.
-
-    Raises:
-        UsageError: it is none.
-    """
+    """The file that the user named."""
     shown = on_this_machine(os.fspath(path), DEFAULTS)
     if not os.path.isfile(shown):
         raise UsageError(f"no such file: {clipped(shown, 200)}")
@@ -120,12 +112,7 @@ def named_file(path: Path) -> Entry:
 
 
 def open_video(entry: Entry) -> Video:
-    """A video on disk or in an archive (then in memory); its file is closed when nothing refers to it any more.
-
-    Raises:
-        NotVideo: it cannot be read as video.
-        SeldioError: the disk fails.
-    """
+    """A video on disk or in an archive (then in memory); its file is closed when nothing refers to it any more."""
     from seldio.media.video import Video
 
     stream = entry.open()
@@ -172,9 +159,6 @@ def media_beside(labels: Path, audio: Path | None = None, video: Path | None = N
 
     Looked for are files of the same name: in the same folder, and in the folders of a data set tree that hold
     what the folder of the labels says (``metadata_dev/dev-test-tau`` and ``foa_dev/dev-test-tau``).
-
-    Raises:
-        UsageError: *labels*, *audio* or *video* is no file.
     """
     path = os.fspath(labels)
     if os.path.isdir(path):

@@ -48,7 +48,7 @@ from seldio.data.export_table import (
 from seldio.engines import cut, each
 from seldio.files import Entry
 from seldio.formats.parquet import write_parquet
-from seldio.schema.events import ClipFile, Origin, origin_of, with_origin
+from seldio.schema.events import ClipFile, Origin, from_stream, origin_of, to_stream, with_origin
 
 #: Bytes of files in a row group: what ``datasets`` 5 aims at, and far below what the viewer can scan.
 GROUP_BYTES = 100_000_000
@@ -374,7 +374,7 @@ class FolderListing(Content):
     def __call__(self, stream: BinaryIO) -> int:
         """Write it; return the number of its rows."""
         if self.suffix == "parquet":
-            packed: Iterable[pa.Table] = (pa.ipc.open_stream(p).read_all() for p in self._each(_packed, _LISTING))
+            packed: Iterable[pa.Table] = map(from_stream, self._each(_packed, _LISTING))
             pq.write_table(pa.concat_tables(packed).combine_chunks(), stream)
         else:
             stream.writelines(self._each(_lines, _LISTING))
@@ -421,8 +421,4 @@ def _lines(listing: FolderListing) -> bytes:
 
 def _packed(listing: FolderListing) -> bytes:
     """Rows as an Arrow stream."""
-    table = listing.table()
-    stream = pa.BufferOutputStream()
-    with pa.ipc.new_stream(stream, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(stream.getvalue().to_pybytes())
+    return to_stream(listing.table())

@@ -104,15 +104,7 @@ class ClipRow:
 
 
 class ExportPlan:
-    """What is to be exported.
-
-    Args:
-        index: the source.
-        array: the array that becomes the column ``audio``, where a clip has it.
-
-    Raises:
-        UsageError: there is no such array.
-    """
+    """What is to be exported; *array* is that which becomes the column ``audio``, where a clip has it."""
 
     def __init__(self, index: Index, array: str) -> None:
         if array not in RECORDINGS:
@@ -319,11 +311,7 @@ class ClipColumns:
         return {field.name: pa.array([fact[field.name] for fact in facts], field.type) for field in fields}
 
     def nested(self, rows: Sequence[ClipRow]) -> dict[str, pa.Array]:
-        """The columns of labels and of questions, where there are any.
-
-        Raises:
-            DataError: a class is not in the class list.
-        """
+        """The columns of labels and of questions, where there are any."""
         columns = {} if self.events is None else {"events": self._events(self.events, rows)}
         if self.items is not None:
             kind = self.schema.field("items").type

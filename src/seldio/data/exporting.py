@@ -173,11 +173,7 @@ def export(
 
 
 def _check_sizes(plan: ExportPlan) -> None:
-    """See that each file fits a cell of a Parquet file, which is put together in memory, before any is read.
-
-    Raises:
-        UsageError: one is too large.
-    """
+    """See that each file fits a cell of a Parquet file, which is put together in memory, before any is read."""
     large = [entry for row in plan.rows for entry in row.files if entry.size > LIMITS.file_bytes]
     if large:
         more = f", as have {len(large) - 1:,} others" if len(large) > 1 else ""
@@ -193,13 +189,7 @@ def _check_sizes(plan: ExportPlan) -> None:
 class ExportFolder:
     """A folder that is being written: each file whole or not at all, those of an earlier run kept where they fit.
 
-    Args:
-        out: the folder; made if it is not there.
-        kind: what is written.
-        settings: what the bytes depend on beside the source and the version of the software.
-
-    Raises:
-        UsageError: the folder holds something that no export has written.
+    *settings* are what the bytes depend on beside the source and the version of the software.
     """
 
     def __init__(self, out: Path, kind: str, settings: Mapping[str, Any]) -> None:
@@ -299,12 +289,7 @@ class WriteFile:
     out: str
 
     def __call__(self, part: FilePart) -> tuple[str, ExportFile]:
-        """Write a file; return what its content depends on, and what was written.
-
-        Raises:
-            InvalidData: a file of the source is damaged or over a limit, or labels are wrong.
-            SeldioError: the disk fails.
-        """
+        """Write a file; return what its content depends on, and what was written."""
         with atomic_write(Path(self.out, part.name)) as stream:
             hashed = _Hashed(stream)
             rows = part.content(cast("BinaryIO", hashed))
@@ -452,11 +437,7 @@ def convert_stored(
     format: str | None,
     force: bool = False,
 ) -> Stored:
-    """Export a data set, or with *files* make the files again that an export was made from.
-
-    Raises:
-        UsageError: *out* is a stream; and what :func:`export` and :func:`read_back` raise.
-    """
+    """Export a data set, or with *files* make the files again that an export was made from."""
     if not isinstance(out, str | os.PathLike):
         raise UsageError(f"--to {to} writes a folder: name it with -o")
     if to == "files":

@@ -37,14 +37,7 @@ _HEAD = 4096
 
 
 class Index:
-    """The clips, label files and questions of a source.
-
-    Args:
-        source: an open source.
-        format: the layout of its labels, if it is known.
-        item_format: the format of its questions, if it is known.
-        force: give labels in which there are errors too.
-    """
+    """The clips, label files and questions of a source; *force* gives labels in which there are errors too."""
 
     def __init__(
         self, source: Source, format: LabelFormat | None = None, item_format: ItemFormat | None = None, *,
@@ -151,17 +144,20 @@ class Index:
 
     @cached_property
     def _tables(self) -> Mapping[str, ClipLabelFile]:
-        """The clips of Parquet files of labels, which are read as wholes.
-
-        Raises:
-            UsageError: two of them have the same clip.
-        """
+        """The clips of Parquet files of labels, which are read as wholes."""
         if self.item_format is not None or self.format not in (None, get("parquet")):
             return {}
         wanted: tuple[Content, ...] = ("labels", "damaged", "other") if len(self.source.entries) == 1 else ("labels",)
         found: dict[str, ClipLabelFile] = {}
-        for entry in self.source:
-            more = _clips_of(entry, self._force) if is_table(entry, *wanted) else {}
+        for entry in (entry for entry in self.source if is_table(entry, *wanted)):
+            more: dict[str, ClipLabelFile] = {}
+            faults = Faults()
+            for part in label_parts(Source(entry.path, "file", (entry,)), get("parquet"), raise_errors):
+                (one,) = part.labels(raise_errors)
+                faults.add(vet([one]).thin(), part)
+                tables = clip_tables(one.reading.table)  # silent clips too
+                more |= {file.clip: ClipLabelFile(file.clip, entry, rows) for file, rows in tables}
+            faults.settle(self._force)
             if both := sorted(found.keys() & more.keys()):
                 raise UsageError(
                     f"{printable(found[both[0]].entry.path)} and {printable(entry.path)} both hold labels of "
@@ -169,18 +165,6 @@ class Index:
                 )
             found |= more
         return found
-
-
-def _clips_of(entry: Entry, force: bool) -> Mapping[str, ClipLabelFile]:
-    """The clips of a table of labels, silent ones too."""
-    found: dict[str, ClipLabelFile] = {}
-    faults = Faults()
-    for part in label_parts(Source(entry.path, "file", (entry,)), get("parquet"), raise_errors):
-        (one,) = part.labels(raise_errors)
-        faults.add(vet([one]).thin(), part)
-        found |= {file.clip: ClipLabelFile(file.clip, entry, rows) for file, rows in clip_tables(one.reading.table)}
-    faults.settle(force)
-    return found
 
 
 def _loose(clip: str, metadata: str | None = None) -> Clip:
@@ -202,16 +186,8 @@ def open_clip(
 ) -> Iterator[tuple[str | Source, ClipMedia]]:
     """The labels of a clip, as a path or an open source, and its recordings and video, while the context lasts.
 
-    Args:
-        labels: its label file, or a data set: a folder, an archive, an export, or an address of either on the Hub.
-        clip: which clip of a data set; not needed where it has but one.
-        audio: the recording, in place of the one that is found.
-        video: the video, likewise.
-
-    Raises:
-        UsageError: there is no such file or clip, or there are several.
-        InvalidData: a table of labels is wrong.
-        SeldioError: the disk fails, or the Hub.
+    *labels* are its file, or a data set: a folder, an archive, an export, or an address of either on the Hub; then
+    *clip* says which one, if there are several. *audio* and *video* take the places of the files that are found.
     """
     place = _fetched(os.fspath(labels))
     if place == "-":

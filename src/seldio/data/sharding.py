@@ -34,11 +34,7 @@ def within(outer: Shard, inner: Shard) -> Shard:
 
 
 def checked(shard: object, what: str) -> Shard:
-    """The pair *shard* as a shard; its numbers may be texts.
-
-    Raises:
-        UsageError: there is no such one.
-    """
+    """The pair *shard* as a shard; its numbers may be texts."""
     count, index = shard if isinstance(shard, tuple | list) and len(shard) == 2 else (0, 0)
     try:
         found = int(str(count)), int(str(index))
@@ -68,17 +64,10 @@ class OwnShard:
 
 
 def own_shard(chosen: Shard | None, split: bool | None, kind: type) -> OwnShard:
-    """What this process takes: of its rank, as chosen, from the environment or from torch, and of its worker.
+    """What this process takes: of its rank, as *chosen*, from the environment or from torch, and of its worker.
 
     The environment is RANK and WORLD_SIZE, WORKER and NUM_WORKERS. Torch is asked only where it is already imported.
-
-    Args:
-        chosen: the shard of this rank, if it was chosen.
-        split: whether to split; None: unless what reads the stream may do that too.
-        kind: the class of streams.
-
-    Raises:
-        UsageError: nobody said who splits.
+    Whether to *split* at all is an error if nobody said so and what reads the stream (of class *kind*) may do that too.
     """
     if split is False:
         return OwnShard(chosen or WHOLE)
@@ -112,11 +101,7 @@ def _other_splitter(found: OwnShard, chosen: Shard | None, kind: type) -> str | 
 
 
 def checked_even(even: object) -> Even | None:
-    """*even* as it may be.
-
-    Raises:
-        UsageError: it is something else.
-    """
+    """*even* as it may be."""
     if even is not None and even not in get_args(Even):
         raise UsageError(f"even={even!r}: choose {' or '.join(map(repr, get_args(Even)))}, or None")
     return even  # type: ignore[return-value]
@@ -178,11 +163,7 @@ class Rest:
 
 
 def merged(parts: Sequence[tuple[Rest, Shard]]) -> Rest:
-    """What all shards of one pass together have left, however far each of them came.
-
-    Raises:
-        UsageError: they are not all shards of one pass.
-    """
+    """What all shards of one pass together have left, however far each of them came."""
     shards = {shard for _, shard in parts}
     count = parts[0][1][0] if parts else 0
     if not parts or shards != {(count, index) for index in range(count)} or len(parts) != count:
@@ -221,11 +202,7 @@ def is_count(value: object) -> TypeGuard[int]:
 
 
 def rest_of(state: Mapping[str, Any], length: int) -> Rest:
-    """What a state leaves of a pass of *length*.
-
-    Raises:
-        UsageError: it is no such state.
-    """
+    """What a state leaves of a pass of *length*."""
     cursor, left = state.get("cursor"), state.get("left", [])
     known = is_count(cursor) and cursor <= length and isinstance(left, list | tuple)
     if not known or not all(is_count(place) and place < int(str(cursor)) for place in left):

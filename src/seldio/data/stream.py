@@ -277,9 +277,6 @@ def collate(elements: Sequence[Any], pad: Pad, axes: Axes) -> Any:
     Numbers and arrays are stacked, texts and whatever else become lists. With *pad*, arrays of different lengths are
     filled up, and ``NAME_mask``, shape (batch, longest), tells what was there. The parts that *axes* or *pad* name
     are always masked, so that all batches have the same parts.
-
-    Raises:
-        UsageError: lengths differ and *pad* does not say what to fill up with, or more than one axis differs.
     """
     if not isinstance(elements[0], Mapping):
         return _stacked([np.asarray(element) for element in elements], "the element")

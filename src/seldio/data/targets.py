@@ -85,7 +85,8 @@ def accdoa(labels: ClipLabels, frames: int, classes: int, distance: bool = False
     frame, number = _cells(labels, classes)
     values = _vectors(labels, distance)
     out = np.zeros((frames, values.shape[1], classes), np.float32)
-    last = _last(frame * classes + number)
+    keys = frame * classes + number
+    last = len(keys) - 1 - np.unique(keys[::-1], return_index=True)[1]  # the last row of each
     out[frame[last], :, number[last]] = values[last]
     return out
 
@@ -128,11 +129,7 @@ def shape(target: str, frames: int | None, classes: int, distance: bool) -> tupl
 
 
 def _cells(labels: ClipLabels, classes: int) -> tuple[Ints, Ints]:
-    """Frame and class of each row.
-
-    Raises:
-        DataError: a class has no number, or one that its list does not have.
-    """
+    """Frame and class of each row."""
     number = labels.rows[:, _CLASS]
     if not ((number >= 0) & (number < classes)).all():
         raise DataError(
@@ -143,11 +140,7 @@ def _cells(labels: ClipLabels, classes: int) -> tuple[Ints, Ints]:
 
 
 def _vectors(labels: ClipLabels, distance: bool) -> Doubles:
-    """Unit vector of each row, and the distance if it is wanted; level where the layout has no elevation.
-
-    Raises:
-        DataError: a direction or a wanted distance is not known.
-    """
+    """Unit vector of each row, and the distance if it is wanted; level where the layout has no elevation."""
     azimuth, elevation = labels.rows[:, _AZIMUTH], labels.rows[:, _ELEVATION]
     elevation = np.zeros_like(azimuth) if labels.level else elevation
     columns = [*geometry.to_cartesian(azimuth, elevation)]
@@ -158,9 +151,3 @@ def _vectors(labels: ClipLabels, distance: bool) -> Doubles:
         what = "direction" if np.isnan(values[:, :3]).any() else "distance"
         raise DataError(f"clip {printable(labels.clip)} has a row without {what}, which the target needs")
     return values
-
-
-def _last(keys: Ints) -> Ints:
-    """The last place of each key."""
-    _, first = np.unique(keys[::-1], return_index=True)
-    return len(keys) - 1 - first

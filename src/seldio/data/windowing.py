@@ -271,11 +271,7 @@ class Windows(Sequence[Element]):
 
 
 def _frames(seconds: float | Fraction, hop: Fraction, name: str) -> int:
-    """How many label frames *seconds* are.
-
-    Raises:
-        UsageError: no whole number, or none above 0.
-    """
+    """How many label frames *seconds* are."""
     exact = Fraction(str(seconds)) / hop if math.isfinite(seconds) else Fraction(0)
     if exact.denominator != 1 or exact <= 0:
         raise UsageError(f"{name}={seconds}: choose a multiple of {float(hop):g} s, the length of a label frame")
@@ -300,13 +296,7 @@ class WindowSource(NamedTuple):
 def _clips(
     dataset: Dataset, audio: str | None, video: bool, target: str | None, hop: Fraction
 ) -> list[WindowSource]:  # fmt: skip
-    """The clips.
-
-    Raises:
-        UsageError: there are no clips, or there is no such array.
-        DataError: a clip has no recording, video or labels, and such were asked for.
-        NotAudio: a recording cannot be read as audio.
-    """
+    """The clips."""
     if audio not in (None, "any", *RECORDINGS):
         raise UsageError(f"no recordings {audio!r}; there are any, {', '.join(RECORDINGS)}, and None for no sound")
     if not dataset.media:
@@ -348,11 +338,7 @@ class SoundFrames:
     hop: Fraction
 
     def __call__(self, entry: Entry) -> int:
-        """Those of a recording.
-
-        Raises:
-            NotAudio: it cannot be read.
-        """
+        """Those of a recording."""
         try:
             return probe_entry(entry).label_frames(self.hop)
         except NotAudio as error:
@@ -376,12 +362,7 @@ def _length(dataset: Dataset, name: str, media: ClipMedia) -> int:
 
 
 def _items(dataset: Dataset, audio: str | None) -> list[WindowSource]:
-    """The questions with their recordings.
-
-    Raises:
-        UsageError: there are no questions, or an array is named.
-        DataError: a recording is missing.
-    """
+    """The questions with their recordings."""
     if audio not in (None, "any"):
         raise UsageError("questions name their recordings themselves: audio='any', or None for no sound")
     if not dataset.items:

@@ -76,13 +76,8 @@ def made_card(
 ) -> Card:
     """The card for what goes up.
 
-    Args:
-        repo: ``user/name``.
-        upload: what goes up.
-        parts: its configurations and splits.
-        facts: what :func:`seldio.check.description.describe` says of the source.
-        about: what people say.
-        old: a card that is there already: its text and values are kept, what is lacking is added.
+    *facts* are what :func:`seldio.check.description.describe` says of the source, *about* what people say; of a card
+    that is there already text and values are kept, and what is lacking is added.
     """
     if old is not None and old.values is None:
         return old
@@ -230,16 +225,7 @@ _NO_CHECKSUM = "https://github.com/mlcommons/croissant/issues/80"
 def croissant(
     repo: str, web: str, upload: Upload, parts: Sequence[ConfigSplit], values: Mapping[str, Any], cite: str | None
 ) -> str:
-    """The metadata as text.
-
-    Args:
-        repo: ``user/name``.
-        web: web address of the Hub.
-        upload: what goes up.
-        parts: its configurations and splits.
-        values: those of the card.
-        cite: BibTeX.
-    """
+    """The Croissant metadata: what the data set is called and holds, its files, and its records by column."""
     page = f"{web}/datasets/{repo}"
     name = re.sub(r"[^A-Za-z0-9_-]", "_", repo.partition("/")[2])
     title = str(values.get("pretty_name") or repo)

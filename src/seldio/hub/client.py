@@ -86,9 +86,6 @@ def _check_answer(response: Any) -> None:
     """Check what the client would take from an answer into a path, and wait where the Hub asks for that.
 
     The client names folders after ``X-Repo-Commit`` and files after ``ETag``, as they come.
-
-    Raises:
-        SeldioError: one of these is nothing that a Hub sends, or the wait is too long.
     """
     if "seldio/" not in response.request.headers.get("user-agent", ""):
         return  # somebody else's request, by the same library
@@ -122,11 +119,7 @@ def _wait_wanted(headers: Mapping[str, str]) -> float | None:
 
 
 def _wait(seconds: float) -> None:
-    """Wait, and show for how long.
-
-    Raises:
-        SeldioError: it is too long.
-    """
+    """Wait, and show for how long."""
     if seconds > LONGEST_WAIT:
         raise SeldioError(
             f"the Hub allows no request for the next {seconds / 3600:,.1f} hours: run the same command again after that"
@@ -140,11 +133,7 @@ def _wait(seconds: float) -> None:
 
 
 def checked_commit(commit: object) -> str:
-    """*commit* if it is the hash of one: 40 hexadecimal digits.
-
-    Raises:
-        SeldioError: it is not, so that this is no Hub, or one that means ill.
-    """
+    """*commit* if it is the hash of one: 40 hexadecimal digits."""
     if not isinstance(commit, str) or not COMMIT.fullmatch(commit):
         raise SeldioError(
             f"the server names the commit {clipped(str(commit))}, which is no hash of 40 hexadecimal digits; "
@@ -231,18 +220,10 @@ def _pause(attempt: int, error: BaseException) -> int:
 def patiently(
     call: Callable[[], T], deed: str, *, quick: bool = False, settled: Callable[[], T | None] | None = None
 ) -> T:
-    """The outcome of a request, tried again while the Hub is busy.
+    """The outcome of a request, tried again while the Hub is busy; *deed* is what it is for, in the words of messages.
 
-    Args:
-        call: makes the request.
-        deed: what it is for, in the words of the message.
-        quick: do not try again where no answer comes at all.
-        settled: of a request that changes something on the Hub, what tells after an error whether it was done all the
-            same: its outcome, or None to try again.
-
-    Raises:
-        Unreachable: no answer comes from the Hub.
-        SeldioError: it does not work; the message begins with "cannot" and *deed*.
+    *quick* does not try again where no answer comes at all. Of a request that changes something on the Hub, *settled*
+    tells after an error whether it was done all the same: its outcome, or None to try again.
     """
     attempt = 0
     while True:

@@ -69,10 +69,8 @@ class ConfigSplit:
 def config_splits(upload: Upload, examined: Examined | None, others: Collection[str] = ()) -> list[ConfigSplit]:
     """The configurations and splits of what goes up; files that the Hub cannot load belong to none.
 
-    Args:
-        upload: what goes up.
-        examined: what seldio read from the source, which tells the columns of files without a header.
-        others: names of files that stay on the Hub beside them, and that no pattern may take in.
+    What seldio read from the source tells the columns of files without a header. *others* are files that stay on the
+    Hub beside them, and that no pattern may take in.
     """
     if upload.kind == "audiofolder":
         return _folders(upload, others)

@@ -102,12 +102,7 @@ def _split(address: str) -> tuple[str, str]:
 
 
 def _chosen(head: Head, include: Sequence[str] = (), below: str = "") -> list[RemoteFile]:
-    """The files of *head* that fit *include* and are *below* (or named by it).
-
-    Raises:
-        UsageError: there are none.
-        SeldioError: a name leads out of the folder, or is none here.
-    """
+    """The files of *head* that fit *include* and are *below* (or named by it)."""
     files = [file for file in head.files.values() if not below or f"{file.name}/".startswith(f"{below}/")]
     if include:
         files = [file for file in files if any(fnmatch.fnmatchcase(file.name, pattern) for pattern in include)]
@@ -157,11 +152,7 @@ def _put_in_place(files: Sequence[RemoteFile], parts: Path, folder: Path) -> Non
 
 
 def _parsed(address: str) -> tuple[str, str, str]:
-    """``hf://datasets/user/name@revision/path`` as name, revision and path, which may be empty.
-
-    Raises:
-        UsageError: it is no such address.
-    """
+    """``hf://datasets/user/name@revision/path`` as name, revision and path, which may be empty."""
     parts = address.removeprefix("hf://").rstrip("/").split("/")
     if not address.startswith("hf://datasets/") or len(parts) < 3 or not all(parts):
         raise UsageError(f"{printable(address)}: write hf://datasets/USER/NAME[@REVISION][/PATH]")
@@ -173,27 +164,13 @@ _head = cache(read_head)
 
 
 def listing(address: str) -> tuple[str, str, tuple[str, ...]]:
-    """The address of the data set that *address* is of, the path below it, and the names of all files there.
-
-    Raises:
-        UsageError: there is no such data set.
-        SeldioError: the Hub cannot be reached.
-    """
+    """The address of the data set that *address* is of, the path below it, and the names of all files there."""
     repo, revision, below = _parsed(address)
     return f"hf://datasets/{repo}@{revision}", below, tuple(sorted(_head(repo, revision).files))
 
 
 def fetch_address(address: str, limits: Limits) -> str:
-    """The folder or file in the Hub's cache that *address* stands for; what is not there yet is downloaded.
-
-    Args:
-        address: ``hf://datasets/user/name[@revision][/path]``.
-        limits: how many files, and bytes in all, may be fetched.
-
-    Raises:
-        UsageError: there is nothing of that name, or it is over a limit.
-        SeldioError: the Hub cannot be reached, or sends wrong bytes.
-    """
+    """The folder or file in the Hub's cache that *address* stands for; what is not there yet is downloaded."""
     repo, revision, below = _parsed(address)
     head = _head(repo, revision)
     files = _chosen(head, below=below)

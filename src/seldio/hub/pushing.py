@@ -214,12 +214,7 @@ def _citation(path: str | os.PathLike[str] | None) -> str | None:
 def _staged(staging: str | os.PathLike[str] | None, *, anew: bool) -> Iterator[Path]:
     """The folder for what is written anew; without a name, one that goes away.
 
-    Args:
-        staging: its name.
-        anew: whether the data set is written anew, so that a name for the folder would save work another time.
-
-    Raises:
-        KeyboardInterrupt: with a message that says how to go on.
+    A break then loses what was written, if the data set is written *anew*.
     """
     folder = Path(tempfile.mkdtemp(prefix="seldio-push-") if staging is None else staging)
     try:
@@ -259,19 +254,10 @@ def _made(name: str, text: str) -> Entry:
 def prepare(
     source: str, kind: UploadKind, folder: Path, sink: Sink, include: Sequence[str] = (), *, force: bool = False
 ) -> Upload:
-    """The files that go up.
+    """The files that go up: as they are, or of another *kind* than *files* written anew into *folder*.
 
-    Args:
-        source: a file, folder or archive.
-        kind: *files* takes them as they are; the others write them anew into *folder*.
-        folder: where new files are written; what is there from a run before is used again.
-        sink: takes what is wrong with the source itself (``SAF1xx``).
-        include: patterns of files that go too, though data sets are not made of such files as a rule.
-        force: write labels anew in which there are errors too.
-
-    Raises:
-        UsageError: there is nothing to take.
-        DataError: the data is wrong, so that it cannot be written anew.
+    What is there from a run before is used again. *include*: patterns of files that go too, though data sets are not
+    made of such files as a rule.
     """
     if kind == "files":
         return _as_they_are(source, folder, sink, include)
@@ -342,9 +328,6 @@ def stale_files(upload: Upload, head: Head) -> frozenset[str]:
     """The names of files on the Hub that an earlier export wrote and *upload* does not hold.
 
     None where *upload* is no export. A file that somebody has changed since is not ours any more, and is none.
-
-    Raises:
-        SeldioError: the Hub cannot be reached, or sends wrong bytes.
     """
     there, here = head.files.get(MANIFEST), upload.find(MANIFEST)
     if there is None or here is None or there.size > _MOST_BYTES or _listed(here.read()) is None:
@@ -387,11 +370,7 @@ def _is_as_written(head: Head, remote: RemoteFile, file: ExportFile) -> bool:
 
 
 def _ensured(plan: PushPlan, private: bool) -> Head:
-    """The data set as it is, or made now.
-
-    Raises:
-        UsageError: it should be private and is not; or there is no such branch.
-    """
+    """The data set as it is, or made now."""
     if plan.head.commit is not None:
         return plan.head
     repo = plan.head.repo
@@ -431,13 +410,7 @@ def _batches(plan: PushPlan) -> list[CommitFiles]:
 
 
 def _send(plan: PushPlan, head: Head, message: str) -> tuple[str, ...]:
-    """Commit what is to be sent on top of *head*; return the commits.
-
-    Raises:
-        SeldioError: the Hub cannot be reached or refuses; somebody else changed the data set meanwhile; or
-            what is there afterwards is not what was sent.
-        KeyboardInterrupt: with a message that says how to go on.
-    """
+    """Commit what is to be sent on top of *head*; return the commits."""
     todo = _batches(plan)
     commits: list[str] = []
     parent = head.commit

@@ -74,11 +74,7 @@ class Head:
 
 
 def checked_name(repo: str) -> str:
-    """*repo* if it can be the name of a data set.
-
-    Raises:
-        UsageError: it cannot.
-    """
+    """*repo* if it can be the name of a data set."""
     if not _NAME.fullmatch(repo):
         raise UsageError(
             f"{printable(repo)} is not the name of a data set: write USER/NAME, as in anna/starss23-parquet"
@@ -89,16 +85,8 @@ def checked_name(repo: str) -> str:
 def read_head(repo: str, revision: str = "main", *, may_lack: bool = False, quick: bool = False) -> Head:
     """The data set at *revision* (a branch, tag or commit) with all its files.
 
-    Args:
-        repo: ``user/name``.
-        revision: a branch, tag or commit.
-        may_lack: return an empty head where there is no such data set or branch.
-        quick: do not try again where no answer comes at all.
-
-    Raises:
-        UsageError: there is none, or the Hub does not show it.
-        Unreachable: the Hub cannot be reached.
-        SeldioError: it answers what no Hub answers.
+    A head is empty where there is no such data set or branch and it *may_lack*; *quick* does not try again where no
+    answer comes at all.
     """
 
     def info() -> Head:
@@ -122,11 +110,7 @@ def read_head(repo: str, revision: str = "main", *, may_lack: bool = False, quic
 
 
 def _remote(item: Any) -> RemoteFile:
-    """A file as the Hub lists it.
-
-    Raises:
-        SeldioError: that cannot be: a size below 0, a hash that is none.
-    """
+    """A file as the Hub lists it."""
     sha256 = item.lfs.sha256 if item.lfs is not None else None
     sound = isinstance(item.path, str) and type(item.size) is int and item.size >= 0
     if not sound or not _is_hash(item.blob_id, 40) or not (sha256 is None or _is_hash(sha256, 64)):
@@ -193,12 +177,7 @@ class FileHash:
 
 
 def hashed(one: FileHash) -> str:
-    """Read the file and work out a hash of it.
-
-    Raises:
-        InvalidData: it is in an archive, and damaged or over a limit.
-        SeldioError: the disk fails.
-    """
+    """Read the file and work out a hash of it."""
     head = b"blob %d\0" % one.entry.size if one.kind == "git" else b""
     hasher = hashlib.new("sha1" if one.kind == "git" else "sha256", head, usedforsecurity=False)
     with one.entry.open() as stream:
@@ -222,11 +201,7 @@ def hash_ahead(wanted: Iterable[FileHash | None]) -> None:
 
 
 def fetch(head: Head, file: RemoteFile, folder: Path) -> RemoteFile:
-    """Bring a file into *folder*, under its name, unless it is there already; its name was found to be safe.
-
-    Raises:
-        SeldioError: it cannot be had, or the Hub sends other bytes than it announced.
-    """
+    """Bring a file into *folder*, under its name, unless it is there already; its name was found to be safe."""
     if not file.is_at(folder / file.name):
         download(head, file, local_dir=folder)
     return file
@@ -235,13 +210,7 @@ def fetch(head: Head, file: RemoteFile, folder: Path) -> RemoteFile:
 def download(head: Head, file: RemoteFile, **options: Any) -> str:
     """Where a file was put, once its hash is right; one with a wrong hash is fetched a second time.
 
-    Args:
-        head: what it is of.
-        file: what is wanted.
-        options: of ``hf_hub_download``.
-
-    Raises:
-        SeldioError: it cannot be had, or is wrong again.
+    Options are those of ``hf_hub_download``.
     """
     for force in (False, True):
         call = partial(

@@ -39,16 +39,7 @@ COLOURS = np.array([
 
 
 class Painter:
-    """Draws a scene at any time.
-
-    Args:
-        tracks: of the scene.
-        size: width and height in pixels, both even.
-        room: drawn as the background.
-
-    Raises:
-        UsageError: a size that cannot be.
-    """
+    """Draws a scene at any time, as pictures of *size* (width, height), with the room as their background."""
 
     def __init__(self, tracks: Sequence[Track], size: tuple[int, int] = SMALL, room: Room | None = None) -> None:
         width, height = size

@@ -21,8 +21,7 @@ def fast_size(frames: int) -> int:
 def band(frames: int, rate: int, rng: Random, low: float, high: float, slope: float = 0.0) -> Floats:
     """Noise of power 1 between *low* and *high* (Hz), its edges half an octave wide.
 
-    Args:
-        slope: of the amplitude: it goes with the frequency to that power; -0.5 is pink.
+    Amplitudes go with the frequency to the power *slope* (-0.5 is pink).
     """
     size = fast_size(max(frames, 64))
     frequencies = np.fft.rfftfreq(size, 1 / rate)[1:]
@@ -82,16 +81,9 @@ _WIDTHS = np.array([80.0, 100.0, 140.0])
 
 
 def sound(class_id: int, frames: int, rate: int, rng: Random) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """One event of a class as it is heard at 1 m, without a room.
+    """One event of a STARSS class as it is heard at 1 m, without a room: *frames* samples, *rate* a second, float32.
 
-    Args:
-        class_id: index into the STARSS vocabulary.
-        frames: how many samples; it fades in and out over 5 ms within them.
-        rate: samples a second.
-        rng: makes each event another one.
-
-    Returns:
-        Shape (frames,), float32; every label frame holds some sound.
+    It fades in and out over 5 ms within them; every label frame holds some sound. *rng* makes each event another one.
     """
     wave = SOUNDS[class_id](frames, rate, rng)
     wave += _RUSTLE * np.sqrt(np.mean(wave**2)) * band(frames, rate, rng, 150, 6000)

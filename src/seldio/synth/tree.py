@@ -45,10 +45,6 @@ def write_clip(
 
     Returns:
         The labels, as they were written.
-
-    Raises:
-        UsageError: a track is outside of the room or of the clip, or a number makes no sense.
-        SeldioError: the disk fails.
     """
     options, wanted = options or RecordingOptions(), frozenset(media)
     if not 0 < seconds <= _LONGEST:
@@ -108,11 +104,7 @@ def write_tree(
 
 
 def write_video(path: Path, painter: Painter, seconds: float) -> None:
-    """A video of 30000/1001 pictures a second, each painted for its own time; the last one ends with the clip or after.
-
-    Raises:
-        SeldioError: FFmpeg cannot write it, or the disk fails.
-    """
+    """A video of 30000/1001 pictures a second, each painted for its own time; the last ends with the clip or later."""
     from seldio.media.video_writing import VideoWriter
 
     with atomic_write(path) as stream, VideoWriter(stream, painter.size) as video:

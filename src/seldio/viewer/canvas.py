@@ -47,11 +47,7 @@ _STYLE: dict[str, Any] = {
 
 
 def check_installed() -> None:
-    """See that matplotlib is there.
-
-    Raises:
-        SeldioError: it is not.
-    """
+    """See that matplotlib is there."""
     try:
         import matplotlib as mpl  # noqa: F401
     except ImportError:
@@ -73,11 +69,7 @@ def style() -> Iterator[None]:
 
 
 def blank(width: float, height: float) -> Any:
-    """A figure of *width* × *height* inches that makes room for its texts.
-
-    Raises:
-        UsageError: it would be too high to look at.
-    """
+    """A figure of *width* × *height* inches that makes room for its texts."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -89,11 +81,7 @@ def blank(width: float, height: float) -> Any:
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:
-    """What a picture is written as, by the suffix of its file.
-
-    Raises:
-        UsageError: pictures are not written so.
-    """
+    """What a picture is written as, by the suffix of its file."""
     suffix = PurePath(path).suffix.lower().removeprefix(".")
     if suffix not in KINDS:
         raise UsageError(f"{clipped(os.fspath(path), 200)}: a picture ends with .{', .'.join(KINDS)}")
@@ -109,12 +97,7 @@ def rendered(figure: Any, kind: str) -> bytes:
 
 
 def save(figure: Any, path: str | os.PathLike[str]) -> None:
-    """Write a figure as its name says: ``.png``, ``.svg`` or ``.pdf``.
-
-    Raises:
-        UsageError: pictures are not written so, or there is no such folder.
-        SeldioError: the disk fails.
-    """
+    """Write a figure as its name says: ``.png``, ``.svg`` or ``.pdf``."""
     write_bytes(path, rendered(figure, kind_of(path)))
 
 

@@ -71,19 +71,16 @@ def statistics(labels: PlottedLabels) -> Statistics:
     events = grouped(table, labels.hop) if table.num_rows else None
     lengths = np.diff(events.starts) * hop if events is not None else np.zeros(0)
     sounding = len(np.unique(clip_codes(table)[0])) if table.num_rows else 0
-    azimuth, elevation, distance = (_values(table, field) for field in ("azimuth", "elevation", "distance"))
+    azimuth, elevation, distance = (
+        np.asarray(pc.drop_null(table[field]).to_numpy(), np.float64) if has(table, field) else np.zeros(0)
+        for field in ("azimuth", "elevation", "distance")
+    )
     count = len(origin_of(table).files)
     return Statistics(
         count, count - sounding, dict(seconds), numbers, _polyphony(table, hop), azimuth, elevation, distance,
         np.asarray(lengths, np.float64), {f"{room}": rooms[room] for room in sorted(rooms)},
         {split: splits[split] for split in sorted(splits)},
     )  # fmt: skip
-
-
-def _values(table: Any, field: str) -> Floats:
-    if not has(table, field):
-        return np.zeros(0)
-    return np.asarray(pc.drop_null(table[field]).to_numpy(), np.float64)
 
 
 def _polyphony(table: Any, hop: float) -> dict[int, float]:
@@ -200,12 +197,7 @@ _GREATEST = {"%": 100.0, "°": 180.0}
 
 
 def read_reports(path: str | os.PathLike[str]) -> tuple[ScoreReport, ...]:
-    """The reports of a file that ``seldio score --json`` wrote.
-
-    Raises:
-        DataError: it is none.
-        UsageError: nothing has that name.
-    """
+    """The reports of a file that ``seldio score --json`` wrote."""
     with open_source(path, raise_errors) as source:
         files = list(read_entries(source, raise_errors))
     if len(files) != 1:
@@ -217,12 +209,7 @@ def read_reports(path: str | os.PathLike[str]) -> tuple[ScoreReport, ...]:
 def draw_scores(reports: Sequence[ScoreReport], table: str | None = None) -> Any:
     """A matplotlib figure of one table of each report, systems side by side, overall scores as dashed lines.
 
-    Args:
-        reports: all with the same rows.
-        table: its name, e.g. ``rooms``; by default that of the classes or tasks, else the overall scores.
-
-    Raises:
-        UsageError: a report has no such table, or the tables do not fit.
+    The tables have the same rows; without the name of one, they are those of the classes or tasks, else of all.
     """
     chosen = [_table(report, table) for report in reports]
     columns = [column for column in chosen[0].columns[1:] if column.better is not None]

@@ -94,14 +94,7 @@ def _within(away: Any, radius: float) -> Any:
 
 @functools.lru_cache(maxsize=512)
 def words(text: str, pixels: float, colour: str, hollow: bool = False) -> Sprite:
-    """*text* on a plate: on its colour, or in outline on black where *hollow* (predictions).
-
-    Args:
-        text: printable, one line.
-        pixels: height of the letters' body.
-        colour: ``#rrggbb``.
-        hollow: whether the plate is black with a line in the colour around it.
-    """
+    """*text*, *pixels* high, on a plate of its colour; where *hollow* (predictions), on black with a line around it."""
     shape = _letters(text, pixels)
     pad = max(2, round(pixels / 5))
     inked = np.pad(shape, pad)
@@ -213,11 +206,6 @@ def film(
         video: an equirectangular panorama, azimuth +180 at its left edge.
         sound: what is heard; see :func:`seldio.media.video_writing.sound`.
         width: pixels across; the video's up to :data:`WIDTH` by default.
-
-    Raises:
-        DataError: the video is no panorama.
-        UsageError: no such width, or nothing to show.
-        SeldioError: the disk fails, or there is no encoder.
     """
     check_installed()
     size = _size(video, width)
@@ -252,12 +240,7 @@ def _write(
 
 
 def _size(video: Video | None, width: int | None) -> tuple[int, int]:
-    """Width and height of the film, both even.
-
-    Raises:
-        DataError: the video is no panorama.
-        UsageError: no such width.
-    """
+    """Width and height of the film, both even."""
     if video is not None and abs(video.size[0] / video.size[1] - 2) > 0.02:
         raise DataError(
             f"the video has pictures of {video.size[0]} × {video.size[1]} pixels, and a panorama is twice as wide as "

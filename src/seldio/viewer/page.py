@@ -163,13 +163,16 @@ def document(record: dict[str, Any], media: PageMedia) -> bytes:
             f"media-src {sources}", "base-uri 'none'", "form-action 'none'",
         )
     )  # fmt: skip
+    video = f'<video id="video" playsinline preload="auto" src="{html.escape(media.video)}"></video>'
+    audio = f'<audio id="audio" preload="auto" src="{html.escape(media.audio)}"></audio>'
     text = Template(_part("page.html")).substitute(
         policy=html.escape(policy, quote=True),
         title=html.escape(record["clip"]),
         style=style,
         script=script,
         data=embedded(record),
-        player=_player(media),
+        # the sound is in the video where there is a copy of both
+        player=(video if media.video else "") + (audio if media.audio else ""),
     )
     return text.encode("utf-8", errors="backslashreplace")
 
@@ -190,13 +193,6 @@ def _part(name: str) -> str:
 
 def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
-def _player(media: PageMedia) -> str:
-    """The elements that play; the sound is in the video where there is a copy of both."""
-    video = f'<video id="video" playsinline preload="auto" src="{html.escape(media.video)}"></video>'
-    audio = f'<audio id="audio" preload="auto" src="{html.escape(media.audio)}"></audio>'
-    return (video if media.video else "") + (audio if media.audio else "")
 
 
 #: What becomes of sound and pictures: small copies of them in the page, addresses of the files, or nothing.
@@ -230,10 +226,6 @@ def media_of(
     """Sound and pictures of a clip; *named*: whether the recording and the video were named by the user.
 
     What was found and cannot be read is left out with a note; what was named is an error.
-
-    Raises:
-        NotAudio, NotVideo: a file that was named cannot be read.
-        SeldioError: it is too long, too much for a page, or the disk fails.
     """
     recording, film = clip.played, clip.files.get("video")
     if how == "none" or (recording is None and film is None):
@@ -285,11 +277,7 @@ def _name(entry: Entry) -> str:
 
 
 def _address(entry: Entry, folder: Path | None) -> str:
-    """The address of a file on disk, from the *folder* of the page where there is one.
-
-    Raises:
-        UsageError: it lies inside of another file.
-    """
+    """The address of a file on disk, from the *folder* of the page where there is one."""
     if entry.local is None:
         raise UsageError(
             f"{printable(entry.path)} is no file of its own, so no page can link it: leave --link-media out"

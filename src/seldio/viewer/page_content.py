@@ -46,13 +46,7 @@ class PageLabels:
 
 
 def side(source: str | Source, format: str | None) -> PageLabels:
-    """Read and check the label or prediction file of one clip, which may be an open source.
-
-    Raises:
-        UsageError: it holds no labels, or found of several clips.
-        DataError: not a row of it can be read.
-        SeldioError: it has more rows than a page can hold, or the disk fails.
-    """
+    """Read and check the label or prediction file of one clip, which may be an open source."""
     with all_ranges():
         examined = examine(source, format=format)
     path = source.path if isinstance(source, Source) else source
@@ -72,11 +66,7 @@ def side(source: str | Source, format: str | None) -> PageLabels:
 
 
 def prediction_of(path: Path, stem: str) -> str | Source:
-    """The file of predictions for the clip *stem*: *path* itself, or the file of that name in the folder.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """The file of predictions for the clip *stem*: *path* itself, or the file of that name in the folder."""
     shown = on_this_machine(os.fspath(path), DEFAULTS)
     if not os.path.isdir(shown):  # noqa: PTH112 - a plain string, as in seldio.files
         return os.fspath(named_file(path).path)
@@ -232,10 +222,6 @@ def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str
     """The questions of a file that are about the clip *stem*, and a sentence where there is something to say.
 
     Items belong to the clip if one of their recordings bears its name, or was cut from one that does.
-
-    Raises:
-        UsageError: the file holds no questions.
-        SeldioError: the disk fails.
     """
     found: list[str] = []
     readings = read_items(path, None, lambda finding: found.append(finding.code))

@@ -22,15 +22,9 @@ _AZIMUTHS, _ELEVATIONS = np.arange(-180, 181, 45), np.arange(-90, 91, 30)
 
 
 def timeline(reference: Sequence[EventTrack], predictions: Sequence[EventTrack] | None = None, title: str = "") -> Any:
-    """A row for each class with a bar for each event; predictions below in outline, hatched.
+    """A matplotlib figure with a row for each class and a bar for each event; predictions below in outline, hatched.
 
-    Args:
-        reference: events of a clip.
-        predictions: what a system heard; empty if it heard nothing, None if there is none.
-        title: of the picture.
-
-    Returns:
-        A matplotlib figure; time in seconds.
+    Predictions are empty if a system heard nothing, None if there is none.
     """
     with style():
         rows = classes(reference, predictions or ())
@@ -65,11 +59,6 @@ def directions(
 
     Azimuth runs upwards from -180 (behind, by the right) to +180 (behind, by the left). A line that leaves at one
     edge goes on at the other. References are wide and pale, predictions thin and dark.
-
-    Args:
-        reference: as in :func:`timeline`.
-        predictions: likewise.
-        title: of the picture.
     """
     with style():
         rows = classes(reference, predictions or ())
@@ -96,11 +85,6 @@ def directions_map(
 
     A line for each event with a dot where it begins; the longest event of each class bears the class's name, which
     stands where nothing else is.
-
-    Args:
-        reference: as in :func:`timeline`.
-        predictions: likewise.
-        title: of the picture.
     """
     with style():
         rows = classes(reference, predictions or ())
@@ -259,10 +243,7 @@ def _dense(points: Any) -> Any:
 def _free(at: Any, half: Any, blocked: Any) -> Any:
     """The middle of the free place nearest to *at* that has room for a name; of full ones the one least covered.
 
-    Args:
-        at: azimuth and elevation.
-        half: half the width and half the height of the name, degrees.
-        blocked: what is not to be covered, shape (n, 2).
+    All in degrees of azimuth and elevation: *half* the size of the name; *blocked*, shape (n, 2), is not to be covered.
     """
     grid = np.stack(np.meshgrid(np.arange(-180.0, 181, 3), np.arange(-90.0, 91, 3)), axis=-1).reshape(-1, 2)
     edge = np.array([180.0, 90.0]) - half

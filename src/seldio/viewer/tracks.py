@@ -79,13 +79,7 @@ class EventTrack:
 
 
 def read_labels(path: Path, format: str | None = None) -> PlottedLabels:
-    """The labels or predictions of a file, folder or archive, all of one layout.
-
-    Raises:
-        InvalidData: something in the files is wrong.
-        UsageError: there are none, or several layouts.
-        SeldioError: the disk fails.
-    """
+    """The labels or predictions of a file, folder or archive, all of one layout."""
     table, read_as, single, faults = read_single(path, format)
     layout = resolved(read_as, table)
     table, hop = with_frames(table, layout.hop)
@@ -98,11 +92,7 @@ def read_labels(path: Path, format: str | None = None) -> PlottedLabels:
 
 
 def choose_clip(labels: PlottedLabels, name: str | None) -> str:
-    """The clip called *name*, or the only one there is.
-
-    Raises:
-        UsageError: there is no such clip, or there are several and none was named.
-    """
+    """The clip called *name*, or the only one there is."""
     clips = labels.clips
     found = [clip for clip in clips if name is None or clip == name] or [
         clip for clip in clips if name is not None and clip.rpartition("/")[2] == name

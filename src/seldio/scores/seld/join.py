@@ -33,7 +33,7 @@ from seldio.formats.detect import CHOSEN, Wanted, years
 from seldio.formats.parts import Part, checked_clips, parts, resolved
 from seldio.formats.trees import TYPES
 from seldio.rules.collection import Reference
-from seldio.schema.events import clip_codes, origin_of
+from seldio.schema.events import clip_codes, from_stream, origin_of, to_stream
 from seldio.scores.seld import profiles
 from seldio.scores.seld.profiles import SeldProfile
 from seldio.text import listed, plural, printable
@@ -52,7 +52,7 @@ class ClipRows(NamedTuple):
         """The same as it can go to another process."""
         if isinstance(self.held, Part):
             return self._replace(held=self.held.portable())
-        return self._replace(held=_packed(self.held)) if isinstance(self.held, pa.Table) else self
+        return self._replace(held=to_stream(self.held)) if isinstance(self.held, pa.Table) else self
 
     def rows(self) -> tuple[pa.Table | None, Faults]:
         """Their rows, with frames of 100 ms, None where there is no file; and errors in files.
@@ -64,7 +64,7 @@ class ClipRows(NamedTuple):
             found = self.held.labels(raising_unknown(raise_errors))
             table = next((framed(one.reading.table, one.reading.format) for one in found), None)
             return table, vet(found).thin()
-        table = self.held if isinstance(self.held, pa.Table) else pa.ipc.open_stream(self.held).read_all()
+        table = self.held if isinstance(self.held, pa.Table) else from_stream(self.held)
         return table, Faults()  # the table has been checked as a whole
 
 
@@ -325,14 +325,6 @@ def framed(table: pa.Table, layout: LabelFormat) -> pa.Table:
     if are_events(table):
         return frames_of(table, clock.HOP)
     return table if layout.hop == clock.HOP else rescaled(table, layout.hop, clock.HOP)
-
-
-def _packed(rows: pa.Table) -> bytes:
-    """These rows only, as bytes of Arrow."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as writer:
-        writer.write_table(rows)
-    return bytes(sink.getvalue().to_pybytes())
 
 
 _SUFFIXES = tuple(f".{suffix}" for suffix, kind in TYPES.items() if kind == "audio")
