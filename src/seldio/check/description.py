@@ -92,15 +92,14 @@ def _items(rows: Sequence[tuple[Part, CheckedItems]], named: bool) -> dict[str, 
     format = part.format
     assert isinstance(format, ItemFormat)
     facts = total(one.facts for _, one in rows)
-    found = {
+    values = different([one.part.table for _, one in rows if one.part is not None])
+    return {
         "evidence": "named by --format" if named else facts.evidence,
         "file": part.files[first.file].entry.path,
         "format": format.name,
         "title": format.title,
         "holds": format.holds,
-    }
-    values = different([one.part.table for _, one in rows if one.part is not None])
-    return found | facts.counts(format.holds, values)
+    } | facts.counts(format.holds, values)
 
 
 #: Most values of a column that are shown to people; json has them all.
@@ -246,30 +245,20 @@ def format_page(format: Format) -> str:
     """A format for people."""
     from seldio.schema.events import COLUMNS
 
+    lines, fields = [f"{format.name}  {format.title}", ""], list(COLUMNS)
     if not isinstance(format, LabelFormat):
-        return _item_format_page(format)
-    record = format_record(format)
-    lines = [f"{format.name}  {format.title}", ""]
-    if isinstance(format, Dialect):
-        head = format.header or ",".join(part.field for part in format.columns)
-        lines.append(f"columns     {head}{'' if format.header else '  (no header line)'}")
-    unit = f", distance in {record['distance_unit']}" if record["distance_unit"] else ""
-    lines.append(f"frames      {record['hop_seconds'] * 1000:g} ms{unit}")
-    names = vocabulary(format.vocabulary)
-    lines.append(f"classes     {len(names)} of {names.name}: {names.title}")
+        fields = list((Item if format.holds == "items" else Prediction).model_fields)
+        lines.append(f"holds       {format.holds}")
+    else:
+        record, names = format_record(format), vocabulary(format.vocabulary)
+        if isinstance(format, Dialect):
+            head = format.header or ",".join(part.field for part in format.columns)
+            lines.append(f"columns     {head}{'' if format.header else '  (no header line)'}")
+        unit = f", distance in {record['distance_unit']}" if record["distance_unit"] else ""
+        lines.append(f"frames      {record['hop_seconds'] * 1000:g} ms{unit}")
+        lines.append(f"classes     {len(names)} of {names.name}: {names.title}")
     lines.append(f"carries     {', '.join(format.carries)}")
-    lines.append(f"cannot      {', '.join(name for name in COLUMNS if name not in format.carries) or '-'}")
-    if format.aliases:
-        lines.append(f"also called {', '.join(format.aliases)}")
-    lines.append(f"source      {format.source}")
-    return "\n".join([*lines, "", format.note])
-
-
-def _item_format_page(format: Format) -> str:
-    lines = [f"{format.name}  {format.title}", "", f"holds       {format.holds}"]
-    lines.append(f"carries     {', '.join(format.carries)}")
-    model = Item if format.holds == "items" else Prediction
-    lines.append(f"cannot      {', '.join(name for name in model.model_fields if name not in format.carries) or '-'}")
+    lines.append(f"cannot      {', '.join(name for name in fields if name not in format.carries) or '-'}")
     if format.aliases:
         lines.append(f"also called {', '.join(format.aliases)}")
     lines.append(f"source      {format.source}")

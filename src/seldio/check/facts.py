@@ -168,12 +168,7 @@ class ItemFacts:
         )
 
     def counts(self, holds: str, different: Mapping[str, int]) -> dict[str, Any]:
-        """Counts of the rows, and how long their texts are.
-
-        Args:
-            holds: ``items`` or ``predictions``.
-            different: what :func:`different` says of the same rows.
-        """
+        """Counts of the rows, and how long their texts are; *different* is what :func:`different` says of them."""
         found: dict[str, Any] = {
             "rows": self.rows,
             "ids": different["id"],

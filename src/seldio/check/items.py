@@ -97,13 +97,9 @@ def task_of(name: str) -> str:
 
 
 def check_predictions(reading: ItemReading, name: str, reference: AnyReference, inside: bool) -> Iterator[Finding]:
-    """Predictions compared with their questions, and answers to MERA checked against its rules.
+    """Predictions of the file *name* compared with their questions, and answers to MERA checked against its rules.
 
-    Args:
-        reading: questions or predictions; questions alone are left as they are.
-        name: of the file.
-        reference: the questions, where known.
-        inside: whether the file is one of a submission with a file for each task.
+    With *inside*, the file is one of a submission with a file for each task.
     """
     expected = reference if isinstance(reference, ItemReference) else None
     foreign = inside and task_of(name).lower() != RUENVAQA.lower()  # another task: its answers are no letters
@@ -154,16 +150,9 @@ def _file_findings(pieces: Sequence[tuple[Part, CheckedItems]]) -> Iterator[Find
 
 
 def check_kind(path: str, reference: AnyReference, found: Sequence[CheckedItems], labels: bool) -> None:
-    """Stop where the reference is of the wrong kind; where a file cannot be read, its findings say enough.
+    """Stop at clips as a reference for predictions, and at questions for labels.
 
-    Args:
-        path: of what is checked.
-        reference: what it is compared with.
-        found: its questions and predictions.
-        labels: whether it holds labels.
-
-    Raises:
-        UsageError: clips for predictions, or questions for labels.
+    *found* are the questions and predictions of *path*; where one cannot be read, its findings say enough.
     """
     if reference is None or any(rows.part is None for rows in found):
         return

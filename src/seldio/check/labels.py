@@ -8,7 +8,7 @@ where a row has to be found again for that, its file is read again.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -74,14 +74,9 @@ def checked(
     one: Recognised, columns: Collection[str] | None, *, keep: bool = False,
     chosen: Sequence[Rule] = rules.rules_for(Labels), format: LabelFormat | None = None,
 ) -> CheckedLabels:  # fmt: skip
-    """Run the rules for rows over labels that were read.
+    """Run the *chosen* rules for rows over labels that were read, judged by *format* if not by their own layout.
 
-    Args:
-        one: the labels.
-        columns: those to keep; all if None.
-        keep: keep the reading itself, whatever memory it takes.
-        chosen: the rules.
-        format: the layout to judge them by, if not that of the reading.
+    Kept are the *columns* (all if None), or with *keep* the reading itself, whatever memory it takes.
     """
     reading = one.reading if format is None else dataclasses.replace(one.reading, format=format)
     labels = Labels(reading)
@@ -246,8 +241,7 @@ class LabelGroup:
     def findings(self, lengths: Mapping[str, int]) -> list[RowFinding]:
         """What is wrong with these labels, all of them considered; files are counted through all parts.
 
-        Args:
-            lengths: label frames of clips, where a reference knows them.
+        *lengths* are label frames of clips, where a reference knows them.
         """
         reading = self.reading
         filled = [part for part in reading.parts if part.rows]
@@ -264,14 +258,12 @@ class LabelGroup:
         found = [RowFinding(finding, owner, None) for finding in rules.findings(profile, at=at)]
         if profile.foreign:
             return found
-        void = {field: profile.explained(field) for field in profile.numbers.fields}
-        return found + [one for one in self._row_findings() if one.field not in void or not void[one.field][one.file]]
-
-    def _row_findings(self) -> Iterator[RowFinding]:
-        before = 0
-        for one in self.rows:
-            yield from (found._replace(file=found.file + before) for found in one.findings)
-            before += len(one.numbers.columns["rows"])
+        void, before = {field: profile.explained(field) for field in profile.numbers.fields}, 0
+        for part in self.rows:
+            every = (one._replace(file=one.file + before) for one in part.findings)
+            found += [one for one in every if one.field not in void or not void[one.field][one.file]]
+            before += len(part.numbers.columns["rows"])
+        return found
 
     def _profile(self, reading: LabelReading, filled: Sequence[FileRows], lengths: Mapping[str, int]) -> Profile:
         def texts() -> list[TextFile]:

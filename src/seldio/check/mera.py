@@ -36,14 +36,8 @@ def submission_of(source: Source, found: Sequence[Part], reference: AnyReference
     """The submission to MERA that a source is; None where it is none.
 
     It holds no questions, and no predictions in another format. Beyond that it is one if the reference or the
-    format says so, if a file is called like the task, or if it is a zip or folder with answers to MERA and without
-    labels.
-
-    Args:
-        source: what is checked.
-        found: its parts.
-        reference: what they are compared with.
-        named: whether the user named the format.
+    format (which the user *named*) says so, if a file is called like the task, or if it is a zip or folder with
+    answers to MERA and without labels. *found* are its parts.
     """
     known = tuple(reference.tasks) if isinstance(reference, ItemReference) else ()
     chosen = {file.entry.name for part in found if part.questions is not None for file in part.files}
@@ -77,16 +71,10 @@ def submission_findings(submission: Submission, found: Sequence[Finding]) -> lis
 
 
 def response(path: str | os.PathLike[str], reference: AnyReference = None) -> dict[str, Any]:
-    """The response of MERA's server, without its ``id`` and ``results`` (the scores).
+    """The response of MERA's server to a zip, without its ``id`` and ``results`` (the scores).
 
-    Args:
-        path: the zip; a folder, or a single json file, is taken for what will be zipped.
-        reference: the questions of the tasks that are asked for, as :func:`seldio.check.reference.load` gives them.
-            Without it ruEnvAQA is asked for, and nothing is said about ids and types of outputs.
-
-    Raises:
-        UsageError: nothing has that name, or the reference holds no questions of MERA.
-        SeldioError: the disk fails.
+    A folder, or a single json file, is taken for what will be zipped. Without a reference ruEnvAQA is asked for, and
+    nothing is said about ids and types of outputs.
     """
     if reference is not None and not (isinstance(reference, ItemReference) and reference.tasks):
         raise UsageError(f"{printable(reference.path)} holds no questions of MERA, as ruenvaqa files do")
@@ -101,8 +89,13 @@ def as_json(answer: dict[str, Any]) -> str:
 
 def _members(path: str | os.PathLike[str]) -> dict[str, bytes] | None:
     """The files of a submission by name; None where it cannot be opened as a zip."""
+
+    def damage(finding: Finding) -> None:
+        if finding.code == "SAF107":  # it cannot be read to its end; other oddities are none to the server
+            raise InvalidData(finding)
+
     try:
-        with open_source(path, _damage) as source:
+        with open_source(path, damage) as source:
             if source.kind in ("folder", "zip"):
                 return {entry.name: data for entry, data in read_entries(source, raise_errors)}
             if source.kind == "file" and source.path.lower().endswith(".json"):
@@ -110,9 +103,3 @@ def _members(path: str | os.PathLike[str]) -> dict[str, bytes] | None:
             return None
     except InvalidData:
         return None
-
-
-def _damage(finding: Finding) -> None:
-    """Stop at an archive that cannot be read to its end; other oddities are none to the server."""
-    if finding.code == "SAF107":
-        raise InvalidData(finding)

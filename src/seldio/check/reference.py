@@ -13,7 +13,7 @@ from seldio.files import Entry, Source, open_source, read_entries
 from seldio.findings import raise_errors
 from seldio.formats import TextFile
 from seldio.formats.datasets import COUNTED, clip_range, expected_clips
-from seldio.formats.items import ItemFormat, ItemReading
+from seldio.formats.items import ItemFormat
 from seldio.formats.mera import id_value
 from seldio.formats.recognise import read_files
 from seldio.rules.collection import Reference
@@ -35,15 +35,9 @@ RUENVAQA = "ruEnvAQA"
 def load(text: str) -> Reference | ItemReference:
     """The clips or questions that *text* names.
 
-    Args:
-        text: a range (``mix001..mix079``), a split (``starss23:dev-test``), a text file with one clip a
-            line, a folder or archive with the recordings (which tell the lengths) or the labels; a file
-            with questions; or a folder or archive with the questions of MERA's tasks, a file for each,
-            called like the task.
-
-    Raises:
-        UsageError: it names nothing.
-        InvalidData: the questions themselves are wrong.
+    It is a range (``mix001..mix079``), a split (``starss23:dev-test``), a text file with one clip a line, a folder or
+    archive with the recordings (which tell the lengths) or the labels; a file with questions; or a folder or archive
+    with the questions of MERA's tasks, a file for each, called like the task.
     """
     if re.fullmatch(r"[^/\\]*\d\.\.[^/\\]*\d", text):
         return Reference(text, dict.fromkeys(clip_range(text)))
@@ -56,7 +50,11 @@ def load(text: str) -> Reference | ItemReference:
         if source.kind == "file" and not text.lower().endswith((*_AUDIO, ".csv", ".json")):
             names = source.entries[0].read().decode("utf-8", "replace").split()
             return Reference(text, dict.fromkeys(_clip(name) for name in names))
-        clips = _clips(source.entries, text)
+        audio = [entry for entry in source.entries if entry.name.lower().endswith(_AUDIO)]
+        labels = [entry for entry in source.entries if entry.name.lower().endswith((".csv", ".json"))]
+        if not audio and not labels:
+            raise UsageError(f"{printable(text)} holds neither recordings nor labels")
+        clips = {_clip(e.name): _length(e) for e in audio} or dict.fromkeys(_clip(entry.name) for entry in labels)
         return Reference(text, clips, {} if any(clips.values()) else _labelled(source))
 
 
@@ -75,16 +73,12 @@ def _questions(source: Source) -> ItemReference | None:
             raise UsageError(f"{printable(source.path)} holds predictions; a reference is the questions they answer")
         if reading is None or not reading.rows:
             raise UsageError(f"{printable(source.path)} holds no question")
-        _refuse_repeated_ids(reading)
+        whole = ItemFile([(ItemTable.of(reading), 0)], {0: reading}.__getitem__)
+        for finding in findings(whole, chosen=[repeated_id]):
+            raise_errors(finding)  # no prediction can be joined to an id that stands twice
         gold = {id_value(row.id): row.answer or "" for row in items}
         return ItemReference(source.path, reading, {RUENVAQA: gold} if reading.home == "ruenvaqa" else {})
     return None
-
-
-def _refuse_repeated_ids(reading: ItemReading) -> None:
-    """Stop at an id that stands twice: no prediction can be joined to it."""
-    for finding in findings(ItemFile([(ItemTable.of(reading), 0)], lambda _: reading), chosen=[repeated_id]):
-        raise_errors(finding)
 
 
 def _tasks(source: Source) -> ItemReference | None:
@@ -102,17 +96,6 @@ def _tasks(source: Source) -> ItemReference | None:
             questions = format.read(data, entry.path, raise_errors)
         tasks[name] = gold
     return ItemReference(source.path, questions, tasks)
-
-
-def _clips(entries: tuple[Entry, ...], text: str) -> dict[str, int | None]:
-    """Clips of recordings where there are any, of label files otherwise."""
-    audio = [entry for entry in entries if entry.name.lower().endswith(_AUDIO)]
-    labels = [entry for entry in entries if entry.name.lower().endswith((".csv", ".json"))]
-    if not audio and not labels:
-        raise UsageError(f"{printable(text)} holds neither recordings nor labels")
-    if audio:
-        return {_clip(entry.name): _length(entry) for entry in audio}
-    return dict.fromkeys(_clip(entry.name) for entry in labels)
 
 
 def _labelled(source: Source) -> dict[str, int]:

@@ -40,28 +40,20 @@ class Settings:
         known = Counter(self.baseline)
         marks = sorted(known)
         for finding in findings:
-            if not self._wanted(finding):
+            if not self._wanted(finding) or (marks and _taken(finding, known, marks)):
                 continue
-            if marks and _taken(finding, known, marks):
-                continue
-            level = self._severity_of(finding.code)
-            yield finding if level is None else dataclasses.replace(finding, severity=level)
+            level = max((prefix for prefix in self.severity if finding.code.startswith(prefix)), key=len, default=None)
+            yield finding if level is None else dataclasses.replace(finding, severity=self.severity[level])
 
     def _wanted(self, finding: Finding) -> bool:
         code = finding.code
-        if self.select and not code.startswith(self.select):
-            return False
-        if self.ignore and code.startswith(self.ignore):
+        if (self.select and not code.startswith(self.select)) or (self.ignore and code.startswith(self.ignore)):
             return False
         return not any(
             fnmatch.fnmatchcase(finding.path, pattern) or fnmatch.fnmatchcase(finding.path, f"*/{pattern}")
             for pattern, prefixes in self.per_file_ignores.items()
             if code.startswith(prefixes)
         )
-
-    def _severity_of(self, code: str) -> Severity | None:
-        prefixes = [prefix for prefix in self.severity if code.startswith(prefix)]
-        return self.severity[max(prefixes, key=len)] if prefixes else None
 
 
 def fingerprint(finding: Finding) -> str:
@@ -95,11 +87,7 @@ def _taken(finding: Finding, known: Counter[str], every: Sequence[str]) -> bool:
 
 
 def load(start: Path | None = None) -> Settings:
-    """The settings of the closest ``seldio.toml`` or ``pyproject.toml`` with ``[tool.seldio]``, going up.
-
-    Raises:
-        UsageError: the file is no TOML, or a key or value is not known.
-    """
+    """The settings of the closest ``seldio.toml`` or ``pyproject.toml`` with ``[tool.seldio]``, going up."""
     folder = (start or Path.cwd()).resolve()
     for place in (folder, *folder.parents):
         for name in ("seldio.toml", "pyproject.toml"):
@@ -126,11 +114,7 @@ def _table(file: Path) -> dict[str, Any]:
 
 
 def parse(section: Mapping[str, Any], path: str) -> Settings:
-    """Settings from a TOML table; *path* is for messages.
-
-    Raises:
-        UsageError: a key or value is not known.
-    """
+    """Settings from a TOML table; *path* is for messages."""
     known = {"select", "ignore", "severity", "per-file-ignores", "fail-on", "baseline"}
     if unknown := sorted(set(section) - known):
         raise UsageError(f"{printable(path)}: unknown key {unknown[0]!r}; there are {', '.join(sorted(known))}")
@@ -157,11 +141,7 @@ def _mapping(section: Mapping[str, Any], key: str, path: str) -> Mapping[str, An
 
 
 def codes(value: Any, where: str) -> tuple[str, ...]:
-    """Prefixes of codes, upper case, from a list or a comma-separated string.
-
-    Raises:
-        UsageError: no rule has such a code.
-    """
+    """Prefixes of codes, upper case, from a list or a comma-separated string."""
     from seldio.rules import CATALOGUE
 
     items = value.split(",") if isinstance(value, str) else value
@@ -175,11 +155,7 @@ def codes(value: Any, where: str) -> tuple[str, ...]:
 
 
 def severity(value: Any, path: str) -> Severity:
-    """A severity by name; *path* is for messages.
-
-    Raises:
-        UsageError: it is none.
-    """
+    """A severity by name; *path* is for messages."""
     try:
         return Severity(value)
     except ValueError:
@@ -187,11 +163,7 @@ def severity(value: Any, path: str) -> Severity:
 
 
 def read_baseline(file: Path) -> dict[str, int]:
-    """The known findings that a baseline file lists.
-
-    Raises:
-        UsageError: there is no such file, or it is no baseline.
-    """
+    """The known findings that a baseline file lists."""
     try:
         data = json.loads(file.read_bytes())
         return {str(mark): int(count) for mark, count in data["findings"].items()}

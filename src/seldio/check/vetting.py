@@ -72,7 +72,12 @@ class Faults:
         every = self.alone()
         first, wrong = every.first, every.wrong
         codes = sorted(first, key=lambda code: (not code.startswith("LAB3"), -wrong[code], code))
-        counted = [self._counted(first[code], wrong[code]) for code in codes]
+        counted = [first[code] for code in codes]
+        if self.files != 1:
+            many = plural(self.files, self.noun)
+            counted = [
+                dataclasses.replace(one, message=f"{one.message} (in {wrong[one.code]:,} of {many})") for one in counted
+            ]
         if counted and not force:
             also = (f"{code} in {plural(wrong[code], self.noun)}" if self.files > 1 else code for code in codes[1:])
             others = f"; also {', '.join(also)}" if codes[1:] else ""
@@ -82,12 +87,6 @@ class Faults:
                 "(in Python force=True)",
             )
         return counted
-
-    def _counted(self, finding: Finding, wrong: int) -> Finding:
-        if self.files == 1:
-            return finding
-        many = f"{finding.message} (in {wrong:,} of {plural(self.files, self.noun)})"
-        return dataclasses.replace(finding, message=many)
 
 
 def vet(found: Iterable[Recognised]) -> Faults:
