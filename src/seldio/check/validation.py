@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from operator import attrgetter
+from typing import Any, TypeVar
 
 from seldio import formats, rules
 from seldio.check.items import CheckedItems, ItemCheck, check_kind, item_findings
@@ -38,6 +39,7 @@ from seldio.rules.tree_media import is_sound, is_video
 from seldio.rules.video import check_videos
 
 Path = str | os.PathLike[str]
+Checked = TypeVar("Checked", CheckedItems, CheckedLabels)
 #: What rules for recordings and pictures need of the rows; the second part where they listen.
 _KEPT, _HEARD = ("frame",), ("azimuth", "elevation", "x", "y", "z", "class_id", "source")
 #: Bytes of a part that is the whole data set.
@@ -125,10 +127,18 @@ def examine(
         found += remarks
         look = Lookup(source)
         check = ItemCheck(look, reference, goal is not None, keep=rows, facts=facts)
-        questions = _items(check, source, every if goal is None else goal.answers, found)
+        with_questions = [part for part in (every if goal is None else goal.answers) if part.questions is not None]
+        here = check.keep or reference is not None or check.inside or source.kind not in ("file", "folder")
+        # not kept for another run: recordings that questions name may have changed by then
+        questions = list(chain(*_checked(check, with_questions, found, what="checking questions", here=here)))
+        found += item_findings(questions)
         columns = None if source.stored else _KEPT + _HEARD * deep
         labels = [[part for part in some if part.questions is None] for some in cut]
-        systems_labels = _labels(LabelCheck(columns, rows, facts), labels, found, on_disk=not changed)
+        key = None if changed or rows else attrgetter("stamp")  # results are kept of what is on disk alone
+        checked = _checked(
+            LabelCheck(columns, rows, facts), list(chain(*labels)), found, what="checking labels", key=key, here=rows
+        )
+        systems_labels = [LabelGroup.of(chain(*islice(checked, len(some)))) for some in labels]
         if goal is not None:
             found += submission_findings(goal, found)
         if goal is None or clips is not None:
@@ -167,37 +177,14 @@ def _by_system(source: Source, package: Package | None, named: bool) -> list[Sou
     return [source.restricted(group) for group in groups.values()]
 
 
-def _items(
-    check: ItemCheck, source: Source, found: Iterable[Part], findings: list[Finding]
-) -> list[tuple[Part, CheckedItems]]:
-    """What the questions and predictions among some parts give."""
-    some = [part for part in found if part.questions is not None]
-    here = check.keep or check.reference is not None or check.inside or source.kind not in ("file", "folder")
-    given: list[tuple[Part, CheckedItems]] = []
-    # not kept for another run: recordings that questions name may have changed by then
-    results = each(check, some, what="checking questions", size=attrgetter("size"), here=here)
-    for part, (damaged, rows) in zip(some, results, strict=True):
-        findings += damaged
-        given += [(part, one) for one in rows]
-    findings += item_findings(given)
-    return given
-
-
-def _labels(
-    check: LabelCheck, found: Sequence[Sequence[Part]], findings: list[Finding], *, on_disk: bool
-) -> list[list[LabelGroup]]:
-    """What the labels of each of several systems give, by layout; results are kept of what is *on_disk* alone."""
-    every = list(chain.from_iterable(found))
-    key = attrgetter("stamp") if on_disk and not check.keep else None
-    results = each(check, every, what="checking labels", size=attrgetter("size"), key=key, here=check.keep)
-    given: list[list[LabelGroup]] = []
-    for some in found:
-        rows: list[tuple[Part, CheckedLabels]] = []
-        for part, (wrong, one) in zip(some, results, strict=False):
-            findings += wrong
-            rows += [(part, group) for group in one]
-        given.append(LabelGroup.of(rows))
-    return given
+def _checked(
+    check: Callable[[Part], tuple[list[Finding], list[Checked]]], some: Sequence[Part], findings: list[Finding],
+    **options: Any,
+) -> Iterator[list[tuple[Part, Checked]]]:  # fmt: skip
+    """What each part gives, once it has been checked somewhere; what is wrong with files goes to *findings*."""
+    for part, (wrong, rows) in zip(some, each(check, some, size=attrgetter("size"), **options), strict=True):
+        findings += wrong
+        yield [(part, one) for one in rows]
 
 
 def _check_labels(

@@ -46,14 +46,15 @@ class Candidate:
 class Detection:
     """What a group of files seems to be."""
 
-    format: Dialect | None  # the format, or None where the evidence does not decide or nothing fits
-    candidates: tuple[Candidate, ...]  # what it may be, best first, each with its evidence
+    sample: Sample  # what was seen
+    format: Dialect | None = None  # None where the evidence does not decide or nothing fits
+    candidates: tuple[Candidate, ...] = ()  # what it may be, best first, each with its evidence
     #: formats that cannot be ruled out: those that mean the same by every column, and one of another meaning that is
     #: less than twice ``MARGIN`` behind, or four times where rows are few
-    alike: tuple[Dialect, ...]
-    empty: bool  # no file has a row, so that nothing can be told and nothing needs to be
-    sample: Sample  # what was seen
+    alike: tuple[Dialect, ...] = ()
     possible: tuple[Candidate, ...] = ()  # all that is not out of the question, best first
+    empty: bool = False  # no file has a row, so that nothing can be told and nothing needs to be
+    foreign: bool = False  # most cells are words: read as labels, every one of them would be a finding
 
     @property
     def evidence(self) -> str:
@@ -66,7 +67,7 @@ def detect(files: Sequence[TextFile]) -> Detection:
     lines = sampled(files)
     sample = sample_of(lines)
     if not sample.rows and not sample.header:
-        return Detection(None, (), (), True, sample)
+        return Detection(sample, empty=True)
     if _may_be_shaped(sample) or any('"' in row for file in lines for row in file.rows):
         for shape in shapes.possible([file.cells for file in lines]):
             if (found := _ranked(sample_of(lines, shape))).possible:
@@ -115,26 +116,22 @@ def _behind(lines: Sequence[SampledFile]) -> Detection | None:
         return None
     best, *others = sorted(found, key=lambda one: -one.possible[0].points)
     near = [one for one in others if one.possible[0].points > best.possible[0].points - MARGIN]
-    if all(_agree(one, best) for one in near):
+    values = [[column.values.tolist() for column in one.sample.columns] for one in (best, *near)]
+    same = (means_the_same(one.possible[0].format, best.possible[0].format) for one in near)
+    if all(same) and values.count(values[0]) == len(values):  # all ways to see the rows lead to the same values
         return best
     candidates = {one.possible[0].format.name: one.possible[0] for one in reversed((best, *near))}
     return dataclasses.replace(best, format=None, candidates=tuple(reversed(candidates.values())))
 
 
-def _agree(one: Detection, other: Detection) -> bool:
-    """Whether two ways to see rows lead to the same values."""
-    same = means_the_same(one.possible[0].format, other.possible[0].format)
-    return same and [c.values.tolist() for c in one.sample.columns] == [c.values.tolist() for c in other.sample.columns]
-
-
 def _ranked(sample: Sample, dialects: Sequence[Dialect] = DIALECTS) -> Detection:
     """What a sample seems to be, of these layouts."""
     if sample.indexed:
-        return Detection(None, (), (), False, sample)
+        return Detection(sample)
     ranked = sorted((judge(dialect, sample) for dialect in dialects), key=lambda c: -c.points)
     possible = tuple(candidate for candidate in ranked if candidate.points > OUT / 2)
     if not possible:
-        return Detection(None, (), (), False, sample)
+        return Detection(sample)
     best = possible[0]
     others = [c for c in possible[1:] if not means_the_same(c.format, best.format)]
     # angles in radians have decimals where whole degrees are due: that does not speak for another layout
@@ -145,10 +142,10 @@ def _ranked(sample: Sample, dialects: Sequence[Dialect] = DIALECTS) -> Detection
     lead = best.points - others[0].points + 1e-9 if others else 2 * MARGIN
     close = tuple(c for c in possible if c.points > best.points - MARGIN)
     if lead < MARGIN:
-        return Detection(None, close, alike, False, sample, possible)
+        return Detection(sample, None, close, alike, possible)
     if others and lead < (4 if sample.rows < FEW else 2) * MARGIN:
         alike += (others[0].format,)
-    return Detection(best.format, possible, alike, False, sample, possible)
+    return Detection(sample, best.format, possible, alike, possible)
 
 
 def _like_radians(dialect: Dialect, sample: Sample) -> bool:

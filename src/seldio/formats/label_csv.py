@@ -143,11 +143,6 @@ class CsvPart(FileRows):
         text = diagnosis.plain_lines(self.file.data) + b"\n"
         return text, np.flatnonzero(np.frombuffer(text, np.uint8) == 10)
 
-    def text(self, line: int) -> bytes:
-        """Physical line number *line*, without its end."""
-        text, ends = self._text
-        return text[ends[line - 2] + 1 if line > 1 else 0 : ends[line - 1]]
-
     def lines(self, rows: Ints) -> Ints:
         """See :meth:`FileRows.lines`."""
         return self.physical[rows] if self.physical is not None else rows + (1 + self.skipped)
@@ -160,7 +155,8 @@ class CsvPart(FileRows):
 
     def _place(self, row: int, field: str | None) -> Place:
         line = int(self.physical[row]) if self.physical is not None else row + 1 + self.skipped
-        raw = self.text(line)
+        every, ends = self._text
+        raw = every[ends[line - 2] + 1 if line > 1 else 0 : ends[line - 1]]
         text, index = raw.decode(), self.dialect.index(field)
         if index is None:
             return Place(line, 1, len(text) + 1, text, text)

@@ -77,8 +77,13 @@ def read_files(files: Sequence[TextFile], sink: Sink, format: LabelFormat | None
 
 def usable(files: Iterable[TextFile], sink: Sink) -> list[TextFile]:
     """*files* in UTF-8, without those that are no text, and without JSON that is none of labels: these are findings."""
-    texts = [in_utf8(file, sink) for file in files]
-    return [file for file in texts if not (_unreadable(file, sink) or _foreign_json(file, sink))]
+    kept = []
+    for file in [in_utf8(file, sink) for file in files]:
+        if not _is_parquet(file) and (problem := cells.encoding_problem(file.path, file.data)) is not None:
+            sink(problem)
+        elif not _foreign_json(file, sink):
+            kept.append(file)
+    return kept
 
 
 def files_by_layout(
@@ -92,7 +97,7 @@ def files_by_layout(
     *wanted* for, that decides between layouts that the evidence leaves, which is a finding as well.
     """
     groups = _groups(files)
-    found = {key: _detected(group) for key, group in groups.items()}
+    found = {key: None if _by_content(group[0]) else _detected(group) for key, group in groups.items()}
     choices = {key: choose_layout(own, wanted) for key, own in found.items() if own is not None and wanted is not None}
     found |= {
         key: choice.detection for key, choice in choices.items() if cast("Detection", found[key]).format is not None
@@ -152,24 +157,16 @@ def is_annotations(file: TextFile) -> bool:
     return DCASE2026.likes(file.data, file.name) > 0
 
 
-def _detected(group: Sequence[TextFile]) -> Detection | None:
-    if _by_content(group[0]):
-        return None
-    found = detect(group)
-    if _another_table(group):
-        return dataclasses.replace(found, format=None, candidates=(), alike=(), possible=())
-    return found
-
-
-def _another_table(group: Sequence[TextFile]) -> bool:
-    """Whether most cells are words: read as labels, every one of them would be a finding."""
+def _detected(group: Sequence[TextFile]) -> Detection:
+    """What label files seem to be; nothing of labels where most of their cells are words."""
 
     def wordy(file: TextFile) -> bool:
         lines = [line for line in plain_lines(file.data[:_HEAD]).split(b"\n") if line.strip()][1:]
         cells = [cell.strip(b' "') for line in lines for cell in re.split(rb"[,;\t|]", line)]
         return 2 * sum(_WORD.match(cell) is not None for cell in cells) > len(cells)
 
-    return all(map(wordy, group))
+    found = detect(group)
+    return Detection(found.sample, empty=found.empty, foreign=True) if all(map(wordy, group)) else found
 
 
 _WORD = re.compile(rb"(?i)(?!(nan|inf|infinity)\Z)[a-z]")
@@ -184,7 +181,7 @@ def _choice(
         return _format(key[2]), "its first bytes"
     if own.format is not None:
         return own.format, own.evidence
-    if not own.empty and _another_table(groups[key]):
+    if own.foreign and not own.empty:
         return None, ""
     around = [other for other in found if other[0] == key[0]] + list(found)
     around.sort(key=lambda other: -len(groups[other]) if other[0] == key[0] else 0)
@@ -212,13 +209,6 @@ def in_utf8(file: TextFile, sink: Sink) -> TextFile:
     assert problem is not None
     sink(dataclasses.replace(problem, fixable=True))
     return dataclasses.replace(file, data=text.encode(), stored=file.data)
-
-
-def _unreadable(file: TextFile, sink: Sink) -> bool:
-    problem = None if _is_parquet(file) else cells.encoding_problem(file.path, file.data)
-    if problem is not None:
-        sink(problem)
-    return problem is not None
 
 
 def _foreign_json(file: TextFile, sink: Sink) -> bool:
@@ -285,7 +275,7 @@ def _report_undecided(
     if detection is None or not detection.candidates:
         width = detection.sample.width if detection is not None else 0
         message = f"no known layout: rows of {plural(width, 'column')}{more}"
-        near = closest(detection.sample) if detection is not None and not _another_table(group) else ""
+        near = closest(detection.sample) if detection is not None and not detection.foreign else ""
         hint = f"{near}; {_LAYOUTS}" if near else _LAYOUTS
         sink(READER_RULES["SYN901"].at(path, message, hint, 1))
         return

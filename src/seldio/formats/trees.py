@@ -119,18 +119,14 @@ class Tree:
             if place.named is not None and place.set is not None and (place.inside or flat):
                 key = (place.set, place.named.clip)
                 holding = held.setdefault(key, Holding(place.named.clip, place.set, place.named))
-                _hold(self.row, holding, place)
+                what = place.field or (place.top.field if place.top is not None else None)
+                if what is not None:
+                    holding.files.setdefault(what, place)
+                if place.split is not None:
+                    holding.splits.setdefault(place.split, place)
+                holding.split = holding.split or _split(self.row, place)
+                holding.inside = holding.inside or place.inside
         return held
-
-
-def _hold(row: DatasetSpec, holding: Holding, place: TreePlace) -> None:
-    what = place.field or (place.top.field if place.top is not None else None)
-    if what is not None:
-        holding.files.setdefault(what, place)
-    if place.split is not None:
-        holding.splits.setdefault(place.split, place)
-    holding.split = holding.split or _split(row, place)
-    holding.inside = holding.inside or place.inside
 
 
 # --- which layout ----------------------------------------------------------------------------------
@@ -166,11 +162,9 @@ _ARCHIVE = re.compile(r"\.(zip|tar|tgz|tar\.\w+)$", re.IGNORECASE)
 
 
 def read_tree(names: Sequence[str], root: str = "") -> Tree:
-    """The data set tree that files with these *names* make.
+    """The data set tree that files with these *names* (POSIX paths below the root, in any order) make.
 
-    Args:
-        names: POSIX paths below the root, in any order.
-        root: what the user called the root; ``…/foa_dev/dev-test-tau`` says what is in it.
+    What the user called the *root* counts: ``…/foa_dev/dev-test-tau`` says what is in it.
     """
     given = _ARCHIVE.sub("", root.replace("\\", "/").rstrip("/"))
     above = tuple(part for part in given.split("/") if part not in ("", ".", ".."))[-2:]

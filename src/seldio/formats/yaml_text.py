@@ -99,19 +99,6 @@ class YamlDocument:
 
 def parse(data: bytes, path: str, sink: Sink) -> YamlDocument | None:
     """Read one YAML document; None, after a finding of severity error, where it cannot be read."""
-    text = _text(data, path, sink)
-    if text is None:
-        return None
-    source = TextLines(text)
-    builder = _Builder(source)
-    document = builder.run()
-    for code, start, end, message, hint in builder.problems:
-        line, column, _, value, excerpt = _span(source, start, end)
-        sink(READER_RULES[code].at(path, message, hint, line, column, value, excerpt, fixable=False))
-    return document
-
-
-def _text(data: bytes, path: str, sink: Sink) -> str | None:
     if len(data) > MAX_BYTES:
         message = f"{len(data):,} bytes of YAML: more than {MAX_BYTES:,} are not read"
         sink(READER_RULES["SYN404"].at(path, message, "a meta file has some 4,000 bytes; is it the right file?"))
@@ -124,7 +111,13 @@ def _text(data: bytes, path: str, sink: Sink) -> str | None:
     if (finding := encoding_problem(path, data)) is not None:
         sink(finding)
         return None
-    return data.removeprefix(BOM_UTF8).decode()
+    source = TextLines(data.removeprefix(BOM_UTF8).decode())
+    builder = _Builder(source)
+    document = builder.run()
+    for code, start, end, message, hint in builder.problems:
+        line, column, _, value, excerpt = _span(source, start, end)
+        sink(READER_RULES[code].at(path, message, hint, line, column, value, excerpt, fixable=False))
+    return document
 
 
 class _Loader(yaml.SafeLoader):
