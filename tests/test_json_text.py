@@ -164,7 +164,7 @@ def test_duplicate_key_names_both_places_and_the_last_wins() -> None:
     assert str(finding) == 'x.json:3:2: SYN202 the key "a" stands twice in its object: first in line 1, column 2'
     assert document is not None
     assert document.value == {"a": 3, "b": 2}
-    assert (document.locate(("a",)).line, document.locate(("a",)).column, document.locate(("a",)).text) == (
+    assert (document.locate(("a",)).line, document.locate(("a",)).column, document.locate(("a",)).value) == (
         3,
         7,
         "3",
@@ -439,7 +439,7 @@ def test_every_part_is_located(value: Any, random: Random) -> None:
             assert (text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)) == span[:2]
             assert text.split("\n")[span.line - 1].removesuffix("\r") == span.excerpt
             whole = text[start:end]
-            assert (whole if len(whole) <= 100 else whole[:100] + "…") == span.text
+            assert (whole if len(whole) <= 100 else whole[:100] + "…") == span.value
             if "\n" not in whole:
                 assert whole == span.excerpt[span.column - 1 : span.end_column - 1]
                 json.loads(whole)

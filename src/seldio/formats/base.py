@@ -6,10 +6,12 @@ import bisect
 import dataclasses
 import re
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Literal, Self
+from itertools import chain
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -36,43 +38,50 @@ class TextFile:
     stored: bytes | None = None
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Place:
-    """Where a value stands in its file; lines and columns are 1-based, columns count characters."""
+class Place(NamedTuple):
+    """Where a value stands in its file; lines and columns are 1-based, columns count characters.
+
+    What runs over several lines ends, for *end_column*, with its first line.
+    """
 
     line: int
     column: int
     end_column: int
-    value: str
-    excerpt: str
+    value: str  # as it stands in the file
+    excerpt: str  # its line
 
 
 class TextLines:
-    """A text in which places are looked up; lines end with LF, CR LF or CR."""
+    """A text in which places are looked up; lines end with LF, CR LF or CR, unless *breaks* says otherwise.
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    Args:
+        text: whose offsets are asked for.
+        first_line: the number of its first line in the file.
+        breaks: what ends a line.
+    """
+
+    def __init__(self, text: str, first_line: int = 1, breaks: re.Pattern[str] = re.compile(r"\r\n|\r|\n")) -> None:
+        self.text, self.first_line, self._breaks = text, first_line, breaks
+        self._index, self._excerpt = -1, ""
 
     @cached_property
-    def _starts(self) -> list[int]:
-        return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+    def _starts(self) -> array[int]:
+        return array("Q", chain([0], (match.end() for match in self._breaks.finditer(self.text))))
 
     def line(self, offset: int) -> int:
-        """The 1-based physical line of *offset*."""
-        return bisect.bisect_right(self._starts, offset)
+        """The physical line of *offset*."""
+        return self.first_line - 1 + bisect.bisect_right(self._starts, offset)
 
     def place(self, start: int, end: int, value: str | None = None) -> Place:
         """Where the text from *start* to *end* stands; on its first line, if it runs over several."""
-        number = self.line(start)
-        begin = self._starts[number - 1]
-        stop = _LINE_END.search(self.text, begin)
-        last = stop.start() if stop is not None else len(self.text)
+        index = bisect.bisect_right(self._starts, start) - 1
+        begin = self._starts[index]
+        if index != self._index:  # findings that follow each other in one line share its text
+            behind = self._starts[index + 1] if index + 1 < len(self._starts) else len(self.text)
+            self._index, self._excerpt = index, self.text[begin:behind].removesuffix("\n").removesuffix("\r")
+        stop = max(start, min(end, begin + len(self._excerpt)))
         shown = self.text[start:end] if value is None else value
-        ends = max(start, min(end, last))
-        return Place(number, start - begin + 1, ends - begin + 1, shown, self.text[begin:last])
-
-
-_LINE_END = re.compile(r"\r\n|\r|\n")
+        return Place(self.first_line + index, start - begin + 1, stop - begin + 1, shown, self._excerpt)
 
 
 class FirstRow(int):

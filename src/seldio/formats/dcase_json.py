@@ -144,10 +144,9 @@ class JsonPart(FileRows):
         key = _KEY_OF.get(field or "")
         pointer: Pointer = ("annotations", self.numbers[row])
         try:
-            span = self._document.locate((*pointer, key) if key else pointer)
+            return self._document.locate((*pointer, key) if key else pointer)
         except KeyError:  # the annotation lacks this key
-            span = self._document.locate(pointer)
-        return Place(*span)
+            return self._document.locate(pointer)
 
 
 _KEY_OF = {field: key for key, field in KEYS.items()} | dict.fromkeys(("azimuth", "elevation"), "segmentation")

@@ -25,8 +25,8 @@ from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_columns import ColumnReader, ColumnWriter, quotes_in, texts_in
 from seldio.formats.json_layout import AsWritten, Layout, layout_of, written
-from seldio.formats.json_records import Pointer, Record, Records, Run, peek, place_of
-from seldio.reader_rules import reader_rule
+from seldio.formats.json_records import Records, Run, peek
+from seldio.formats.json_text import Pointer, Record
 from seldio.schema.flaws import Flaw, flaws, row_of
 from seldio.schema.qa import (
     ITEM_SCHEMA,
@@ -373,10 +373,10 @@ class _Reader:
         """See :class:`ItemReading`."""
         record = self.records[int(self.numbers[row])]
         if field is None:
-            return place_of(record.document, record.pointer, len(record.pointer))
+            return record.place()
         key = self.format.key_of(field, record.value)
         pointer = (key,) if number is None else (key, number)
-        return place_of(record.document, (*record.pointer, *pointer), len(record.pointer))
+        return record.place(pointer)
 
     # --- what is wrong
 
@@ -389,7 +389,7 @@ class _Reader:
             values["id"] = str(values["id"])
             self.numbered.append(number)
             return
-        values["id"] = text = record.document.locate((*record.pointer, key)).text
+        values["id"] = text = record.document.locate((*record.pointer, key)).value
         hint = f'write "{clipped(text, 30)}": where ids are read as numbers, "007" and 7 are the same'
         self.report("SYN212", f"{key} is the number {clipped(text, 30)}, and must be text", record, (key,), hint)
 
@@ -399,15 +399,14 @@ class _Reader:
             if numbers:
                 message, hint = f"{key} is missing{_in(numbers)}", self.format.useful[key]
                 first = self.records[min(numbers)]
-                self.send("SYN215", message, place_of(first.document, first.pointer, len(first.pointer)), hint)
+                self.report("SYN215", message, first, (), hint)
         if self.numbered:
             first = self.records[min(self.numbered)]
             key = self.format.key_of("id", first.value)
-            place = place_of(first.document, (*first.pointer, key), len(first.pointer))
-            text = clipped(place.value or "", 30)
+            text = clipped(first.place((key,)).value, 30)
             message = f"{self.format.key_of('id', {})} is the number {text}{_in(self.numbered)}"
             hint = f'it is taken for the id "{text}", as ids of questions are text: write it in quotes'
-            self.send("SYN216", message, place, hint)
+            self.report("SYN216", message, first, (key,), hint)
 
     def report_absent(self, record: Record, number: int) -> None:
         """A finding for each key that must be there, a note of each that should."""
@@ -446,16 +445,8 @@ class _Reader:
         return (key, *rest)
 
     def report(self, code: str, message: str, record: Record, pointer: Pointer, hint: str | None) -> None:
-        """An error at *pointer* inside a record."""
-        at = place_of(record.document, (*record.pointer, *pointer), len(record.pointer))
-        self.send(code, message, at, hint)
-
-    def send(self, code: str, message: str, at: Place, hint: str | None) -> None:
-        """A finding at a place."""
-        self.records.sink(reader_rule(code).at(
-            self.records.path, message, hint, at.line, at.column, at.value, at.excerpt, end_column=at.end_column,
-            fixable=False,
-        ))  # fmt: skip
+        """A finding at *pointer* inside a record."""
+        self.records.sink(record.finding(code, message, pointer, hint))
 
 
 def _in(numbers: Sequence[int]) -> str:

@@ -13,13 +13,11 @@ import numpy as np
 from pydantic_core import from_json
 
 from seldio.findings import Finding, Sink
-from seldio.formats.base import Place
 from seldio.formats.json_columns import Doubt, quotes_in, texts_in
 from seldio.formats.json_layout import Layout
 from seldio.formats.json_strict import LENIENT, JsonSource
-from seldio.formats.json_text import JsonDocument, JsonReader
+from seldio.formats.json_text import JsonDocument, JsonReader, Pointer, Record
 
-Pointer = tuple[str | int, ...]
 #: Where an object keeps its records.
 CONTAINERS = ("records", "data")
 _RECORD = ("id", "qa_id", "audio_path", "question", "prediction")
@@ -30,14 +28,6 @@ _DECODER = json.JSONDecoder()
 #: Records, and bytes of lines, that are read at a time.
 _RUN = 1 << 13
 _RUN_BYTES = 1 << 22
-
-
-class Record(NamedTuple):
-    """One record with its place."""
-
-    value: Any
-    document: JsonDocument
-    pointer: Pointer
 
 
 class Run(NamedTuple):
@@ -197,16 +187,6 @@ def _joint(lead: str, gaps: Sequence[str]) -> str:
     """What stands between all records: a comma, with the blanks that belong to no record, as in ``[{…}, {…}]``."""
     joint = gaps[0].removesuffix(lead) if gaps and gaps[0].endswith(lead) else ","
     return joint if all(joint in gap for gap in gaps) else ","
-
-
-def place_of(document: JsonDocument, pointer: Pointer, least: int) -> Place:
-    """The place of the value at *pointer*, or of the closest one around it, *least* steps deep."""
-    for length in range(len(pointer), least, -1):
-        try:
-            return Place(*document.locate(pointer[:length]))
-        except (LookupError, TypeError):
-            continue
-    return Place(*document.locate(pointer[:least]))
 
 
 def peek(data: bytes) -> frozenset[str]:

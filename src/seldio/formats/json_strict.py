@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from array import array
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from seldio.findings import Finding, Severity
+from seldio.formats.base import Place, TextLines
 from seldio.reader_rules import reader_rule
 from seldio.text import clipped, plural
 
@@ -34,21 +33,8 @@ LONE = re.compile(
 )
 _SAME_BRACKETS = bytes.maketrans(b"{}", b"[]")
 _PROSE = bytes(set(range(256)) - set(b'"[]{}\\/bfnrtu'))  # all but brackets, quotes and escapes
+_LINE_FEED = re.compile("\n")
 _SPACE = re.compile(r"[ \t\n\r]*")
-
-
-class Span(NamedTuple):
-    """A place in a file: 1-based line, column and end column (characters), its text and its line.
-
-    *text* is as it stands in the file, clipped. What runs over several lines ends, for
-    *end_column*, with its first line.
-    """
-
-    line: int
-    column: int
-    end_column: int
-    text: str
-    excerpt: str
 
 
 class JsonProblem(NamedTuple):
@@ -62,37 +48,26 @@ class JsonProblem(NamedTuple):
     torn: bool = False
 
 
-class JsonSource:
-    """A text and where it comes from: offsets become lines and columns."""
-
-    __slots__ = ("_excerpt", "_index", "_starts", "first_line", "path", "text")
+class JsonSource(TextLines):
+    """A text and where it comes from; nothing but LF, behind a CR or not, ends a line."""
 
     def __init__(self, text: str, path: str = "", first_line: int = 1) -> None:
-        self.text, self.path, self.first_line = text, path, first_line
-        self._starts = array("Q")
-        self._index, self._excerpt = -1, ""
+        super().__init__(text, first_line, _LINE_FEED)
+        self.path = path
 
-    def span(self, start: int, end: int) -> Span:
-        """The place between two offsets."""
-        if not self._starts:
-            lengths = (len(line) + 1 for line in self.text.split("\n"))
-            self._starts = array("Q", accumulate(lengths, initial=0))
-        index = bisect_right(self._starts, start) - 1
-        begin, behind = self._starts[index : index + 2]
-        if index != self._index:  # findings that follow each other in one line share its text
-            self._index, self._excerpt = index, self.text[begin : behind - 1].removesuffix("\r")
-        stop = max(min(end, begin + len(self._excerpt)), start)
-        text = self.text[start : min(end, start + _CLIP)] + "…" * (end - start > _CLIP)
-        return Span(self.first_line + index, start - begin + 1, stop - begin + 1, text, self._excerpt)
+    def place(self, start: int, end: int, value: str | None = None) -> Place:
+        """See :meth:`TextLines.place`; the value is clipped."""
+        shown = self.text[start : min(end, start + _CLIP)] + "…" * (end - start > _CLIP) if value is None else value
+        return super().place(start, end, shown)
 
-    def place(self, offset: int) -> str:
-        """An offset in words."""
-        span = self.span(offset, offset)
-        return f"line {span.line:,}, column {span.column:,}"
+    def words(self, offset: int) -> str:
+        """The place of an offset in words."""
+        at = self.place(offset, offset)
+        return f"line {at.line:,}, column {at.column:,}"
 
     def finding(self, what: JsonProblem, severity: Severity | None = None) -> Finding:
         """The finding for a problem; its severity is that of the rule unless one is given."""
-        line, column, end_column, text, excerpt = self.span(what.start, what.end)
+        line, column, end_column, text, excerpt = self.place(what.start, what.end)
         return reader_rule(what.code).at(
             self.path, what.message, what.hint, line, column, text, excerpt, end_column=end_column,
             severity=severity, fixable=False,
@@ -277,7 +252,7 @@ class Walk:
             hint = "write the character itself, or both halves"
             found.append(JsonProblem("SYN205", start, stop, message, hint))
         if self.wanted in (_KEY, _MEMBER) and value in self.open[-1][1]:
-            first = self.source.place(self.open[-1][1][value])
+            first = self.source.words(self.open[-1][1][value])
             message = f'the key "{clipped(value)}" stands twice in its object: first in {first}'
             hint = "remove one: most readers take the last in silence"
             found.append(JsonProblem("SYN202", self.pos, end, message, hint))
@@ -341,7 +316,7 @@ class Walk:
         if not self.open:
             return JsonProblem("SYN201", 0, 0, "the file is empty", "an empty list is written []")
         start = self.open[-1][0]
-        end = self.source.place(len(self.text.rstrip()))
+        end = self.source.words(len(self.text.rstrip()))
         message = f"the {self.text[start]} is not closed before the end, {end}, where {self.wanted} belongs"
         return JsonProblem("SYN201", start, start + 1, message, _MAYBE_CUT, torn=True)
 

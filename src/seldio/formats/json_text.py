@@ -18,10 +18,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from seldio.errors import InvalidData
 from seldio.findings import Finding, Severity, Sink
+from seldio.formats.base import Place
 from seldio.formats.json_strict import (
     CAREFUL,
     LENIENT,
@@ -31,7 +32,6 @@ from seldio.formats.json_strict import (
     SURROGATE,
     JsonProblem,
     JsonSource,
-    Span,
     Walk,
     first_break,
     large_numbers,
@@ -42,7 +42,10 @@ from seldio.formats.json_strict import (
 from seldio.reader_rules import reader_rule
 from seldio.text import plural
 
-__all__ = ["MAX_DEPTH", "JsonDocument", "JsonReader", "Span", "dumps", "parse", "parse_lines"]
+__all__ = ["MAX_DEPTH", "JsonDocument", "JsonReader", "Record", "dumps", "parse", "parse_lines"]
+
+
+Pointer = tuple[str | int, ...]
 
 
 class JsonDocument:
@@ -65,23 +68,23 @@ class JsonDocument:
         """The text that was read, with the white space around the document."""
         return self._source.text
 
-    def extent(self, pointer: tuple[str | int, ...] = ()) -> tuple[int, int]:
+    def extent(self, pointer: Pointer = ()) -> tuple[int, int]:
         """Where in :attr:`text` the value begins and ends that keys and indices lead to."""
         return self._offsets(pointer, False)
 
-    def locate(self, pointer: tuple[str | int, ...], *, key: bool = False) -> Span:
+    def locate(self, pointer: Pointer, *, key: bool = False) -> Place:
         """The place of the value that keys and indices lead to; with *key*, of the key before it.
 
         Of a key that stands twice, the last counts. A pointer that leads nowhere is a LookupError.
         """
-        return self._source.span(*self._offsets(pointer, key))
+        return self._source.place(*self._offsets(pointer, key))
 
-    def finding(self, code: str, message: str, pointer: tuple[str | int, ...], *, key: bool = False,
+    def finding(self, code: str, message: str, pointer: Pointer, *, key: bool = False,
                 hint: str | None = None, severity: Severity | None = None) -> Finding:  # fmt: skip
         """A finding at the place of a value, or of its key; its severity is that of the rule unless one is given."""
         return self._source.finding(JsonProblem(code, *self._offsets(pointer, key), message, hint), severity)
 
-    def _offsets(self, pointer: tuple[str | int, ...], key: bool) -> tuple[int, int]:
+    def _offsets(self, pointer: Pointer, key: bool) -> tuple[int, int]:
         text = self._source.text
         start, end = skip(text, 0), len(text.rstrip(" \t\r\n"))
         for depth, step in enumerate(pointer, 1):
@@ -95,6 +98,34 @@ class JsonDocument:
             if key and depth == len(pointer) and isinstance(step, str):
                 return key_start, key_end
         return start, end
+
+
+class Record(NamedTuple):
+    """A value inside a document, and the way to it."""
+
+    value: Any
+    document: JsonDocument
+    pointer: Pointer
+
+    def near(self, pointer: Pointer) -> Pointer:
+        """The way to a part of the record; to the closest one around it where there is no such part."""
+        for length in range(len(pointer), 0, -1):
+            try:
+                self.document.locate((*self.pointer, *pointer[:length]))
+            except (LookupError, TypeError):
+                continue
+            return (*self.pointer, *pointer[:length])
+        return self.pointer
+
+    def place(self, pointer: Pointer = ()) -> Place:
+        """Where a part of the record stands, or the closest one around it."""
+        return self.document.locate(self.near(pointer))
+
+    def finding(
+        self, code: str, message: str, pointer: Pointer = (), hint: str | None = None, severity: Severity | None = None
+    ) -> Finding:
+        """A finding about a part of the record, or the closest one around it."""
+        return self.document.finding(code, message, self.near(pointer), hint=hint, severity=severity)
 
 
 def _members(text: str, opening: int) -> tuple[dict[str, int] | range, array[int]]:

@@ -6,14 +6,12 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from seldio.findings import Finding, Severity, Sink
+from seldio.findings import Severity, Sink
 from seldio.formats import json_text
-from seldio.formats.base import Place
-from seldio.formats.json_text import JsonDocument
+from seldio.formats.json_text import Pointer, Record
 
-Pointer = tuple[str | int, ...]
 #: Key of ``extra`` that holds a record as it was written, where the usual way to write it gives another one.
 AS_WRITTEN = "as_written"
 _ID = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -21,8 +19,7 @@ _INDENT = re.compile(rb'[\[{]\r?\n( +)["\[{]')
 _ONE_LINE_CONTAINER = re.compile(rb'\{\s*"(?:access|data)"\s*:')
 
 
-@dataclasses.dataclass(frozen=True)
-class MeraProblem:
+class MeraProblem(NamedTuple):
     """What is wrong with a record, at a place inside it."""
 
     code: str
@@ -30,33 +27,6 @@ class MeraProblem:
     pointer: Pointer = ()
     hint: str | None = None
     severity: Severity | None = None  # the rule's own, unless this place is an exception
-
-
-@dataclasses.dataclass(frozen=True)
-class MeraRecord:
-    """One record, the document it stands in and the way to it."""
-
-    value: Any
-    document: JsonDocument
-    pointer: Pointer
-
-    def finding(self, problem: MeraProblem) -> Finding:
-        """A finding about a part of the record; about the record itself where that part is absent."""
-        document, where = self.document, self._known(problem.pointer)
-        return document.finding(problem.code, problem.message, where, hint=problem.hint, severity=problem.severity)
-
-    def place(self, pointer: Pointer) -> Place:
-        """Where a part of the record stands; the record itself where that part is absent."""
-        return Place(*self.document.locate(self._known(pointer)))
-
-    def _known(self, pointer: Pointer) -> Pointer:
-        """The longest beginning of *pointer* that leads somewhere."""
-        value, known = self.value, self.pointer
-        for step in pointer:
-            if not isinstance(value, dict) or step not in value:
-                break
-            value, known = value[step], (*known, step)
-        return known
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,9 +87,9 @@ class MeraLayout:
         return json.dumps(value, ensure_ascii=self.ascii, indent=indent, separators=separators)
 
 
-def load_lines(data: bytes, path: str, sink: Sink) -> tuple[list[MeraRecord], MeraLayout]:
+def load_lines(data: bytes, path: str, sink: Sink) -> tuple[list[Record], MeraLayout]:
     """The records of a file with one in each line."""
-    records = [MeraRecord(document.value, document, ()) for document in json_text.parse_lines(data, path, sink)]
+    records = [Record(document.value, document, ()) for document in json_text.parse_lines(data, path, sink)]
     return records, MeraLayout.of(data, "lines", {})
 
 

@@ -14,12 +14,11 @@ from seldio.findings import Sink
 from seldio.formats import json_text
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.json_text import Pointer, Record
 from seldio.formats.mera import (
     AS_WRITTEN,
     MeraLayout,
     MeraProblem,
-    MeraRecord,
-    Pointer,
     dig,
     id_text,
     id_value,
@@ -58,12 +57,12 @@ class MeraSubmission(ItemFormat):
             return None
         given, layout = loaded
         rows: list[Prediction] = []
-        records: list[MeraRecord] = []
+        records: list[Record] = []
         left_out: list[str] = []
         for record in given:
             problems = list(_problems(record.value))
             for problem in problems:
-                sink(record.finding(problem))
+                sink(record.finding(*problem))
             if not problems:
                 rows.append(_kept(record.value))
                 records.append(record)
@@ -116,12 +115,12 @@ def _splits(layout: MeraLayout) -> dict[str, Any]:
     return dict(splits) if isinstance(splits, dict) else {}
 
 
-def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[list[MeraRecord], MeraLayout] | None:
+def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[list[Record], MeraLayout] | None:
     value = document.value
     if isinstance(value, list):
         message = "a bare list of answers: MERA's server finds no field data in it"
         sink(document.finding("PRD117", message, (), hint=_HINT))
-        return [MeraRecord(row, document, (n,)) for n, row in enumerate(value)], MeraLayout.of(data, "list", {})
+        return [Record(row, document, (n,)) for n, row in enumerate(value)], MeraLayout.of(data, "list", {})
     if not isinstance(value, dict) or "data" not in value:
         sink(document.finding("PRD111", "there is no field data", (), hint=_HINT))
         return None
@@ -132,7 +131,7 @@ def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[li
         return None
     splits = {key: None if key == SPLIT else part for key, part in value["data"].items()}
     layout = MeraLayout.of(data, "container", {key: splits if key == "data" else part for key, part in value.items()})
-    return [MeraRecord(row, document, ("data", SPLIT, n)) for n, row in enumerate(rows)], layout
+    return [Record(row, document, ("data", SPLIT, n)) for n, row in enumerate(rows)], layout
 
 
 def _problems(value: Any) -> Iterator[MeraProblem]:

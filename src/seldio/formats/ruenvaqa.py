@@ -21,12 +21,11 @@ from seldio.findings import Severity, Sink
 from seldio.formats import json_text
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row
+from seldio.formats.json_text import Pointer, Record
 from seldio.formats.mera import (
     AS_WRITTEN,
     MeraLayout,
     MeraProblem,
-    MeraRecord,
-    Pointer,
     dig,
     id_text,
     id_value,
@@ -103,7 +102,7 @@ class RuEnvAqa(ItemFormat):
         for record in given:
             wrong = list(problems(record.value, len(self.instructions)))
             for problem in wrong:
-                sink(record.finding(problem))
+                sink(record.finding(*problem))
             if all(problem.severity is Severity.WARNING for problem in wrong):
                 rows.append(self._kept(record.value, hub, layout))
                 records.append(record)
@@ -188,14 +187,14 @@ class RuEnvAqa(ItemFormat):
         return template(len(item.options or ())) if item.instruction is None else item.instruction
 
 
-def _load(data: bytes, path: str, sink: Sink) -> tuple[list[MeraRecord], MeraLayout] | None:
+def _load(data: bytes, path: str, sink: Sink) -> tuple[list[Record], MeraLayout] | None:
     """The records of one document: a container or a list."""
     document = json_text.parse(data, path, sink)
     if document is None:
         return None
     value = document.value
     if isinstance(value, list):
-        return [MeraRecord(row, document, (n,)) for n, row in enumerate(value)], MeraLayout.of(data, "list", {})
+        return [Record(row, document, (n,)) for n, row in enumerate(value)], MeraLayout.of(data, "list", {})
     rows = dig(value, "data")
     if not isinstance(rows, list):
         hint = 'a file of this layout is {"access": "public", "data": [...]}'
@@ -206,12 +205,10 @@ def _load(data: bytes, path: str, sink: Sink) -> tuple[list[MeraRecord], MeraLay
         message = f"access is {json_text.dumps(value['access'])[:40]}"
         sink(document.finding("QAI205", message, ("access",), hint="write public or private"))
     head = {key: None if key == "data" else part for key, part in value.items()}
-    return [MeraRecord(row, document, ("data", n)) for n, row in enumerate(rows)], MeraLayout.of(
-        data, "container", head
-    )
+    return [Record(row, document, ("data", n)) for n, row in enumerate(rows)], MeraLayout.of(data, "container", head)
 
 
-def _hub_style(records: Sequence[MeraRecord]) -> bool:
+def _hub_style(records: Sequence[Record]) -> bool:
     """Whether the file comes from the Hub: options that a question lacks are null."""
     return any(
         "option_d" in inputs and inputs["option_d"] is None
@@ -220,7 +217,7 @@ def _hub_style(records: Sequence[MeraRecord]) -> bool:
     )
 
 
-def _locator(records: Sequence[MeraRecord]) -> Any:
+def _locator(records: Sequence[Record]) -> Any:
     """The way from a field of an item to its place."""
 
     def locate(row: int, field: str | None, number: int | None) -> Place:

@@ -16,7 +16,6 @@ messages would have to stay here as they are: that is all of this module but the
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from codecs import BOM_UTF8
 from typing import Any, NamedTuple, NoReturn
@@ -24,9 +23,8 @@ from typing import Any, NamedTuple, NoReturn
 import yaml
 
 from seldio.findings import Sink
-from seldio.formats.base import TextLines
+from seldio.formats.base import Place, TextLines
 from seldio.formats.cells import encoding_problem
-from seldio.formats.json_text import Span
 from seldio.reader_rules import READER_RULES
 from seldio.text import clipped, printable
 
@@ -62,12 +60,12 @@ class _RefusedError(Exception):
         self.problem = YamlProblem(*problem)
 
 
-def _span(lines: TextLines, start: int, end: int) -> Span:
+def _span(lines: TextLines, start: int, end: int) -> Place:
     """The place between two offsets; it ends with its first line."""
-    line, column, _, _, excerpt = dataclasses.astuple(lines.place(start, start))
+    line, column, _, _, excerpt = lines.place(start, start)
     text = lines.text[start : min(end, start + len(excerpt) - column + 1, start + _CLIP)]
     text = text.rstrip() or text
-    return Span(line, column, column + len(text), text, excerpt)
+    return Place(line, column, column + len(text), text, excerpt)
 
 
 _Members = dict[int, dict[Any, tuple[yaml.Node, yaml.Node]]]
@@ -82,7 +80,7 @@ class YamlDocument:
         self.value = value
         self._source, self._root, self._members = source, root, members
 
-    def locate(self, pointer: Pointer, key: bool = False) -> Span:
+    def locate(self, pointer: Pointer, key: bool = False) -> Place:
         """The place of the value that keys and indices lead to; with *key*, of the key before it.
 
         A value of several lines ends with its first one. Of a key that stands twice, the last counts.

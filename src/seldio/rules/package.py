@@ -91,7 +91,7 @@ class Meta:
             raise KeyError(pointer)
         span = self.document.locate(pointer, key)
         at = {"line": span.line, "column": span.column, "excerpt": span.excerpt}
-        return {"path": self.path, "value": span.text if pointer else None, **at}
+        return {"path": self.path, "value": span.value if pointer else None, **at}
 
     def finding(self, rule: Rule, pointer: Pointer | None, message: str, hint: str, *, key: bool = False) -> Finding:
         """A finding of *rule* at a field, or at its *key*; at the file as a whole, where there is no pointer."""
