@@ -29,7 +29,7 @@ from seldio.conversion.losses import ALL, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
 from seldio.errors import DataError, InvalidData, LossError, UsageError
-from seldio.files import Entry, Source, open_source, read_entries
+from seldio.files import Entry, Source, open_source
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats.item_parquet import ItemParquet
@@ -38,8 +38,8 @@ from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import AsWritten
 from seldio.formats.mera_submission import SUBMISSION, zipped
 from seldio.formats.parquet import too_large
-from seldio.formats.parts import Part, parts
-from seldio.formats.recognise import PARQUET_SUFFIX, is_table
+from seldio.formats.parts import Part, candidates, parts
+from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.rules.item_table import moved
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, table_of, to_table
 from seldio.text import plural, printable
@@ -58,18 +58,14 @@ def read_items(place: Place | Source, format: ItemFormat | None, sink: Sink) -> 
         sink: takes what is found wrong.
     """
     with reopened(place, sink) as source:
-        found = []
-        for entry, data in read_entries(_likely(source), sink):
-            chosen = format or formats.format_of_file(data, entry.name)
-            reading = chosen.read(data, entry.path, sink) if isinstance(chosen, ItemFormat) else None
-            if reading is not None:
-                found.append(reading)
-    return found
+        found = parts(source, format, sink, whole=True, labels=False)
+        order = {entry.path: number for number, entry in enumerate(source)}
+        return sorted((one for part in found for one in part.items(sink)), key=lambda one: order[one.path])
 
 
 def held_items(source: Source) -> ItemFormat | None:
     """The format of a source's questions or predictions, by a look that stops at the first such file."""
-    for entry in _likely(source):
+    for entry in candidates(source, labels=False):
         try:
             table = entry.name.lower().endswith(PARQUET_SUFFIX)
             format = formats.format_of_file(entry.read() if table else entry.head(_HEAD), entry.name)
@@ -85,16 +81,6 @@ def questions_in(path: str | os.PathLike[str]) -> str | None:
     with open_source(path, _nothing) as source:
         held = held_items(source)
     return None if held is None else f"{'questions' if held.holds == 'items' else 'predictions'} ({held.name})"
-
-
-def _likely(source: Source) -> list[Entry]:
-    """The files that may hold questions: of a folder or archive, which may hold recordings, those named so."""
-    suffixes = tuple({format.suffix for format in formats.ITEM_FORMATS} - {PARQUET_SUFFIX})
-    if source.single:
-        return list(source)
-    return [
-        entry for entry in source if entry.name.lower().endswith(suffixes) or is_table(entry, "items")
-    ]  # fmt: skip
 
 
 @dataclasses.dataclass

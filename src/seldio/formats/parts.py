@@ -28,13 +28,14 @@ from seldio.engines import cut
 from seldio.errors import InvalidData, UnknownFormat, UsageError
 from seldio.files import Entry, Source
 from seldio.findings import Sink
-from seldio.formats import LabelFormat, TextFile, get
+from seldio.formats import Format, LabelFormat, TextFile, get
 from seldio.formats.detect import Wanted
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.parquet import TableRows, footer_of, read_table, table_rows
 from seldio.formats.recognise import (
     PARQUET_SUFFIX,
     SUFFIXES,
+    Content,
     Recognised,
     clip_names,
     files_by_layout,
@@ -87,7 +88,7 @@ class Part:
     _sound: bool = dataclasses.field(default=False, repr=False, compare=False)  # what is held was found usable as it is
 
     @property
-    def format(self) -> LabelFormat | ItemFormat | None:
+    def format(self) -> Format | None:
         """The layout."""
         if self.questions is not None:
             return formats.get(self.questions, ItemFormat)
@@ -181,9 +182,9 @@ class Part:
 
 
 def parts(
-    source: Source, format: LabelFormat | ItemFormat | str | None, sink: Sink, *, without: Path | None = None,
+    source: Source, format: Format | str | None, sink: Sink, *, without: Path | None = None,
     wanted: Wanted | None = None, contents: Mapping[str, bytes] = MappingProxyType({}), size: int | None = None,
-    by_clip: bool = False, whole: bool = False,
+    by_clip: bool = False, whole: bool = False, labels: bool = True,
 ) -> list[Part]:  # fmt: skip
     """The files of a source that hold labels, questions or predictions, in parts.
 
@@ -201,14 +202,15 @@ def parts(
         size: bytes of a part, ``CUT`` if not given.
         by_clip: whether the label files of a layout are in the order of their clips, whatever folders they are in.
         whole: whether large files of lines are not split; tables of labels are where they are larger than *size*.
+        labels: whether files of labels are wanted as well as those of questions and predictions.
 
     Raises:
         UsageError: no such format exists; and what *sink* raises.
         SeldioError: the disk fails.
     """
     chosen = formats.named(format, ItemFormat) or get(format) if isinstance(format, str) else format
-    found = _looked_at(_candidates(source, chosen, without), source, chosen, contents, sink)
-    groups = list(_label_parts(found, chosen, wanted, sink))
+    found = _looked_at(candidates(source, chosen, without, labels), source, chosen, contents, sink)
+    groups = list(_label_parts(found, chosen, wanted, sink)) if labels else []
     cuts = [part for group in groups for part in _cut(group, found, size or CUT, by_clip)]
     for name, entries in found.questions.items():
         alone = Part(tuple(NamedEntry(e, e.name, "") for e in entries), questions=name, named=chosen is not None)
@@ -242,15 +244,18 @@ def checked_clips(found: Iterable[Part]) -> None:
             )
 
 
-def _candidates(source: Source, format: LabelFormat | ItemFormat | None, without: Path | None) -> list[Entry]:
-    """The files that may hold labels or questions, by their names."""
-    if source.single or isinstance(format, ItemFormat):
+def candidates(
+    source: Source, format: Format | None = None, without: Path | None = None, labels: bool = True
+) -> list[Entry]:
+    """The files that may hold labels or questions, by their names; without *labels*, those that may hold questions."""
+    if source.single or (labels and isinstance(format, ItemFormat)):
         return list(source)
-    suffixes = (format.suffix,) if format is not None else (*SUFFIXES, *_LINES)
+    suffixes = (format.suffix,) if format is not None and labels else (*SUFFIXES, *_LINES)
+    tables: tuple[Content, ...] = ("labels", "items", "damaged") if labels else ("items",)
     return [
         entry for entry in source
         if (entry.name.lower().endswith(suffixes)
-            or (format is None and is_table(entry, "labels", "items", "damaged")))
+            or ((format is None or not labels) and is_table(entry, *tables)))
         and not (without is not None and entry.local is not None and entry.local.is_relative_to(without))
     ]  # fmt: skip
 
@@ -267,7 +272,7 @@ class _Evidence:
     held: dict[str, bytes] = dataclasses.field(default_factory=dict)
     whole: bool = True
 
-    def take(self, entry: Entry, data: bytes, source: Source, format: LabelFormat | ItemFormat | None) -> None:
+    def take(self, entry: Entry, data: bytes, source: Source, format: Format | None) -> None:
         """Say what a file is that begins and ends with *data*."""
         name = "stdin.csv" if entry.name == "<stdin>" else entry.name
         file = TextFile(entry.path, name, "", data)
@@ -280,7 +285,7 @@ class _Evidence:
 
 
 def _looked_at(
-    entries: Sequence[Entry], source: Source, format: LabelFormat | ItemFormat | None, contents: Mapping[str, bytes],
+    entries: Sequence[Entry], source: Source, format: Format | None, contents: Mapping[str, bytes],
     sink: Sink,
 ) -> _Evidence:  # fmt: skip
     """What bounded evidence of all *entries* tells; nothing has to be looked at where the format is named."""
@@ -337,9 +342,7 @@ def evidence(found: Sequence[Part]) -> Iterator[TextFile]:
         yield dataclasses.replace(text, data=data)
 
 
-def _label_parts(
-    found: _Evidence, chosen: LabelFormat | ItemFormat | None, wanted: Wanted | None, sink: Sink
-) -> Iterator[Part]:
+def _label_parts(found: _Evidence, chosen: Format | None, wanted: Wanted | None, sink: Sink) -> Iterator[Part]:
     """One part for each layout, and one for what cannot be read."""
     entries = {file.path: entry for entry, file in found.labels}
     clips = dict(zip(entries, clip_names([file.name for _, file in found.labels]), strict=True))
