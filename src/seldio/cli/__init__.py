@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from seldio.cli import demo, hub, score, verbs, view
+from seldio.cli import hub, score, verbs, view
 
 app = typer.Typer(
     name="seldio",
@@ -41,14 +41,14 @@ app.command("convert")(verbs.convert)
 app.command("score")(score.command)
 app.command("rank")(score.rank)
 app.command("info")(verbs.info)
-app.command("view")(view.command)
+app.command("view")(view.view)
 app.command("plot")(view.plot)
 app.command("formats")(verbs.formats)
 app.command("rule")(verbs.rule)
 app.command("schema")(verbs.schema)
 app.command("push")(hub.push)
 app.command("pull")(hub.pull)
-app.command("demo")(demo.command)
+app.command("demo")(view.demo)
 
 
 def main() -> None:
