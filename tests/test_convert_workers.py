@@ -51,6 +51,7 @@ def cut_small(patch: pytest.MonkeyPatch, size: int) -> None:
     patch.setattr(parts, "CUT", size)
     patch.setattr(parts, "HOLD", -1)
     patch.setattr(conversion, "KEPT", -1)
+    patch.setattr(conversion, "PART", size)
 
 
 @pytest.fixture(autouse=True)
@@ -395,7 +396,7 @@ from seldio.conversion import convert_source, labels
 from seldio.engines import running
 from seldio.formats import parts as cutting
 source, out, to, parts, workers, last = sys.argv[1:]
-labels.KEPT, cutting.CUT, cutting.HOLD, left = -1, 3_000, -1, [int(last)]
+labels.KEPT, labels.PART, cutting.HOLD, left = -1, 3_000, -1, [int(last)]
 os.fsync = lambda handle: None
 replace = os.replace
 def once_less(*args):

@@ -60,6 +60,7 @@ def cut(to: Cut) -> Iterator[None]:
         patch.setattr(counting, "PART", to.size)
         patch.setattr(questions, "PART", min(to.size, questions.PART))
         patch.setattr(labels, "KEPT", to.hold)
+        patch.setattr(labels, "PART", min(to.size, labels.PART))
         yield
 
 

@@ -27,7 +27,7 @@ from seldio.engines.cluster import Cluster
 from seldio.errors import InvalidData, SeldioError
 from seldio.files import open_source
 from seldio.findings import raise_errors
-from seldio.formats import get, parts
+from seldio.formats import get
 from seldio.rules.collection import probed
 from seldio.schema.events import ClipFile
 from seldio.synth.tree import CLIPS, write_tree
@@ -114,7 +114,7 @@ def test_an_export_has_the_same_bytes(cluster: Any, tmp_path: Path) -> None:
 
 
 def test_labels_are_the_same_bytes(cluster: Any, labels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "CUT", 1 << 12)
+    monkeypatch.setattr(conversion, "PART", 1 << 12)
     monkeypatch.setattr(conversion, "KEPT", -1)
 
     def converted(place: Path) -> list[bytes]:

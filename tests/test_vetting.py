@@ -49,6 +49,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list
     """All ways in which labels are read; options for the command line."""
     if request.param != "whole":
         monkeypatch.setattr(conversion, "KEPT", -1)
+        monkeypatch.setattr(conversion, "PART", 1_000)
         monkeypatch.setattr(parts, "CUT", 1_000)
         monkeypatch.setattr(parts, "HOLD", -1)
     return ["--workers", "2"] if request.param == "processes" else []

@@ -60,11 +60,7 @@ def _completed(table: pa.Table, field: str, values: Any) -> pa.Table:
 
 
 def filled(table: pa.Table, target: LabelFormat, fill: Mapping[str, Any]) -> pa.Table:
-    """*table* with the values of *fill* wherever a field is unknown and does not follow from others.
-
-    Raises:
-        UsageError: a field cannot be filled, *target* does not have it, or the value is no such field.
-    """
+    """*table* with the values of *fill* wherever a field is unknown and does not follow from others."""
     if target.role != "table":
         table = with_directions(table)
     for field, value in fill.items():
@@ -161,43 +157,27 @@ def with_classes(table: pa.Table, source: LabelFormat, target: LabelFormat) -> p
 
 
 def carried(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Table:
-    """*table* as *target* holds it; its origin names the target's files.
-
-    Raises:
-        DataError: times or numbers are far beyond what the target can hold.
-    """
-    label = source.role == "label" or (source.role == "table" and not has(table, "score"))
-    origin = _origin(origin_of(table), source, target, label)
-    if target.role != "table":
+    """*table* as *target* holds it; its origin names the target's files."""
+    origin = origin_of(table)
+    if target.role == "table":
+        origin = origin if origin.format else dataclasses.replace(origin, vocabulary=source.vocabulary)
+    else:  # a system's output is called otherwise than labels
+        label = source.role == "label" or (source.role == "table" and not has(table, "score"))
+        files = (file if source.name == target.name else _file(file, target, label) for file in origin.files)
+        origin = Origin(target.name, target.vocabulary, tuple(files))
         table = with_times(with_classes(table, source, target), source, target)
         if folds(source, target) and has(table, "azimuth"):
             table = with_column(table, "azimuth", geometry.fold(table["azimuth"].to_numpy()))
         for field in target.needs:  # writers look for these, and write nothing where they are null
             if field not in table.column_names:
                 table = with_column(table, field, pa.nulls(table.num_rows))
-        if isinstance(target, Dialect):
-            _check_sizes(table, target)
+        for field in ("azimuth", "elevation", "distance"):
+            if isinstance(target, Dialect) and target.kind(field) == "whole" and has(table, field):
+                most = pc.max(pc.abs(table[field])).as_py()
+                if most * (target.metre or 1) >= 1e9:  # no angle and no distance
+                    raise DataError(f"{field} goes up to {most:g}: {target.name} has whole numbers of nine digits")
     kept = set(table.column_names) & set(target.carries)
     return with_origin(table.select([name for name in COLUMNS if name in kept]), origin)
-
-
-def _check_sizes(table: pa.Table, target: Dialect) -> None:
-    """Refuse numbers that are no angles and no distances, which whole numbers of nine digits cannot hold."""
-    for field in ("azimuth", "elevation", "distance"):
-        if target.kind(field) == "whole" and has(table, field):
-            most = pc.max(pc.abs(table[field])).as_py()
-            if most * (target.metre or 1) >= 1e9:
-                raise DataError(f"{field} goes up to {most:g}: {target.name} has whole numbers of nine digits")
-
-
-def _origin(origin: Origin, source: LabelFormat, target: LabelFormat, label: bool) -> Origin:
-    """Format, class list and files of the target; *label*: the rows are labels and no system's output."""
-    if target.role == "table":
-        return origin if origin.format else dataclasses.replace(origin, vocabulary=source.vocabulary)
-    files = origin.files
-    if source.name != target.name:
-        files = tuple(_file(file, target, label) for file in files)
-    return Origin(target.name, target.vocabulary, files)
 
 
 def _file(file: ClipFile, target: LabelFormat, label: bool) -> ClipFile:

@@ -21,12 +21,7 @@ _FEW = 3
 
 
 class RightAnswers:
-    """The right answers of a file, written as *target* writes them, a part of the file after the other.
-
-    Args:
-        reading: the first part.
-        target: the format to write.
-    """
+    """The right answers of a file, written as *target* writes them, a part of the file after the other."""
 
     def __init__(self, reading: ItemReading, target: ItemFormat) -> None:
         home = formats.named(reading.home, ItemFormat) or reading.format
@@ -63,11 +58,7 @@ class RightAnswers:
         return table.set_column(place, table.schema.field(place), pa.array(answers, pa.string()))
 
     def finish(self) -> list[str]:
-        """A note where answers changed.
-
-        Raises:
-            UsageError: the target takes another number of options, or some answer is not exactly one of the options.
-        """
+        """A note where answers changed."""
         if self.sizes:
             count, wanted = self.sizes.total(), " or ".join(map(str, self.target.counts))
             shown = ", ".join(f"{number:,} with {size}" for size, number in sorted(self.sizes.items()))

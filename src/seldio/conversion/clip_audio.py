@@ -57,23 +57,6 @@ def cut(
     data sets are W, Y, Z, X (ACN), as are those of SO-Bench. A clip has ``round((end - start) * rate)``
     frames, the first one at the recording's frame nearest to ``start``; less where the recording ends before.
     Files appear whole or not at all, and are the same on every run.
-
-    Args:
-        items: with one recording, ``start`` and ``end`` each; those of one clip come together.
-        root: the folder, archive or label file that the questions were made of, or an open source of it; the
-            items' paths count from there. Labels in ``metadata_dev`` have their recordings in ``foa_dev``
-            beside it.
-        out: the folder that will hold the items.
-        rate: frames a second of what is written.
-        say: takes one line for what is not as asked: a recording that is shorter, samples that were clipped.
-
-    Yields:
-        Each item with the new path and without ``start`` and ``end``, which ``cut_from`` keeps beside
-        ``audio_id`` (in ``extra``, or its ``meta``), with the recording's path.
-
-    Raises:
-        UsageError: an item that has no such part, or a place to write that holds something else.
-        SeldioError: a recording is missing, cannot be read or is no FOA recording, or the disk fails.
     """
     written: dict[str, ClipSpan] = {}
     with Recordings(root) as recordings:
@@ -87,11 +70,7 @@ def cut(
 
 
 def clip_of(item: Item) -> ClipSpan:
-    """The part of a recording that *item* asks about.
-
-    Raises:
-        UsageError: it has none, or a name that cannot be one of a file.
-    """
+    """The part of a recording that *item* asks about."""
     if len(item.audio) != 1 or item.start is None or item.end is None or not item.start < item.end:
         raise UsageError(
             f"the audio of {clipped(item.id)} cannot be cut: it takes one recording, a start and an end behind it"
@@ -206,11 +185,7 @@ class Recordings:
 
 
 def check(path: str, found: Probe) -> None:
-    """See that a recording is one in first-order ambisonics, as far as its header and its path tell.
-
-    Raises:
-        SeldioError: it is not.
-    """
+    """See that a recording is one in first-order ambisonics, as far as its header and its path tell."""
     shown = printable(path)
     if found.channels != FOA:
         raise SeldioError(

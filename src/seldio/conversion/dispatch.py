@@ -76,11 +76,7 @@ def convert_any(
 
 
 def _one_kind(source: Source, held: str) -> None:
-    """See that a folder or archive with questions has no labels as well.
-
-    Raises:
-        UsageError: it has, so that either may be meant.
-    """
+    """See that a folder or archive with questions has no labels as well."""
     for entry in source:
         if entry.name.lower().endswith(".csv") and entry.read()[:1].isdigit():
             raise UsageError(
@@ -102,24 +98,12 @@ def _without(source: Source, out: Place | BinaryIO) -> Source:
 
 
 def named(source: str) -> str | None:
-    """The format that *source* names; None for a data set whose files tell it.
-
-    Raises:
-        UnknownFormat: no format has that name.
-    """
+    """The format that *source* names; None for a data set whose files tell it."""
     return None if source in FAMILIES else get(source).name
 
 
 def resolved(source: str) -> tuple[str, str | None]:
-    """What to read, and the name of its format if *source* is one.
-
-    Args:
-        source: a path, or the name of a format.
-
-    Raises:
-        UsageError: a name without a path, and none of the usual places exists; the message lists them.
-        UnknownFormat: *source* is neither a path nor a name.
-    """
+    """What to read, and the name of its format if *source* is one."""
     if source == "-" or os.path.lexists(source) or is_remote(source):
         return source, None
     if os.sep in source or "." in source:

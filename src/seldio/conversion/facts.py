@@ -98,16 +98,6 @@ def measured(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Ma
     """The facts about *table* that matter when it goes from *source* to *target*.
 
     Facts of tables with different clips and one layout add up to those of all their rows together.
-
-    Args:
-        table: an event table.
-        source: its label format.
-        target: the format to write.
-        fill: values for fields that are unknown, by field.
-
-    Raises:
-        UsageError: *fill* names a field that cannot be filled, or holds a value that cannot be one.
-        DataError: times are far beyond what a recording has.
     """
     given, table = table, filled(table, target, fill)
     found = Facts(Columns.of(table))

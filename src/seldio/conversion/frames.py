@@ -61,11 +61,7 @@ def takes_events(target: LabelFormat) -> bool:
 
 
 def with_times(table: pa.Table, source: LabelFormat, target: LabelFormat) -> pa.Table:
-    """*table* with the kind of rows and the frames of *target*.
-
-    Raises:
-        DataError: there would be more frames than any recording has.
-    """
+    """*table* with the kind of rows and the frames of *target*."""
     if target.role == "table" or not table.num_rows:
         return table
     if isinstance(target, Dialect) and target.silence is not None:

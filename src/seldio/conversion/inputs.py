@@ -31,20 +31,7 @@ def label_parts(
     source: Source, format: LabelFormat | None, sink: Sink, without: Path | None = None, *, by_clip: bool = False,
     size: int | None = None,
 ) -> list[Part]:  # fmt: skip
-    """The label files of an open source, in parts.
-
-    Args:
-        source: a single file is always taken for labels; where nothing else holds labels, tables of them do.
-        format: the layout of all; found from their content if not given.
-        sink: takes what is found about the files.
-        without: a folder that is left out.
-        by_clip: whether the files of a layout are in the order of their clips, whatever folders they are in.
-        size: bytes of a part.
-
-    Raises:
-        UnknownFormat: the content does not tell the layout; the message names the candidates.
-        UsageError: two files describe one clip of one folder.
-    """
+    """The label files of an open source, in parts."""
 
     def wanted(entry: Entry, *suffixes: str) -> bool:
         below = without is not None and entry.local is not None and entry.local.is_relative_to(without)
@@ -118,18 +105,7 @@ class LabelInput:
 
 
 def read_input(path: str | os.PathLike[str] | Source, format: LabelFormat | str | None, sink: Sink) -> LabelInput:
-    """The labels of a file, folder, archive, Parquet table or standard input.
-
-    Args:
-        path: what to read.
-        format: the layout of all label files; found from their content if not given.
-        sink: takes what is found wrong.
-
-    Raises:
-        UnknownFormat: the content does not tell the layout; the message names the candidates.
-        UsageError: nothing has that name, or no such format exists.
-        SeldioError: the disk fails.
-    """
+    """The labels of a file, folder, archive, Parquet table or standard input."""
     with reopened(path, sink) as source:
         layouts = label_parts(source, get(format) if isinstance(format, str) else format, sink, size=_ALL)
         found = [one for part in layouts for one in part.labels(raising_unknown(sink))]
@@ -156,11 +132,7 @@ class SingleLayout(NamedTuple):
 def read_single(
     path: str | os.PathLike[str], format: LabelFormat | str | None = None, sink: Sink = raise_errors
 ) -> SingleLayout:
-    """The event table of a source that has one layout, with what is to be known of it.
-
-    Raises:
-        UsageError: the source holds no labels, or several layouts; and all that :func:`read_input` raises.
-    """
+    """The event table of a source that has one layout, with what is to be known of it."""
     found = read_input(path, format, sink)
     if len(found.tables) != 1:
         held = ", ".join(given.name for _, given in found.tables) or "no labels"

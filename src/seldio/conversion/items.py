@@ -50,13 +50,7 @@ _HEAD = 1 << 16
 
 
 def read_items(place: Place | Source, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
-    """The questions or predictions of a file, folder or archive; files of other kinds are left out.
-
-    Args:
-        place: what to read; ``-`` for standard input.
-        format: of all files; told by their content if not given.
-        sink: takes what is found wrong.
-    """
+    """The questions or predictions of a file, folder or archive; files of other kinds are left out."""
     with reopened(place, sink) as source:
         found = parts(source, format, sink, whole=True, labels=False)
         order = {entry.path: number for number, entry in enumerate(source)}
@@ -104,9 +98,6 @@ class Loss:
         """Count what is lost or altered of *table* in *data*, which was made of it; a table holds any.
 
         A key of ``extra`` that is also a key of the target, for example, has no place of its own there.
-
-        Raises:
-            DataError: *data* cannot be read at all.
         """
         for field in table.schema.names:
             if field not in self.target.carries:
@@ -178,21 +169,7 @@ def convert_items(
     allow_loss: Collection[str] = (),
     sink: Sink = raise_errors,
 ) -> Conversion:
-    """Convert one file of questions or predictions.
-
-    Args:
-        path: the file, or an archive or folder with one such file, or an open source of it.
-        out: the file to write, or a binary stream.
-        target: the format to write.
-        format: of the source; told by its content if not given.
-        allow_loss: fields whose loss is accepted; ``all`` for every one.
-        sink: takes what is found wrong.
-
-    Raises:
-        InvalidData: the sink says so.
-        LossError: the target cannot carry a field, and its loss is not allowed.
-        UsageError: there is nothing to convert, or the target needs a field that the source lacks.
-    """
+    """Convert one file of questions or predictions."""
     allow_loss = checked_fields(allow_loss, {**Item.model_fields, **Prediction.model_fields})
     place = path.path if isinstance(path, Source) else path
     with (
@@ -210,11 +187,7 @@ def convert_items(
 
 
 def one_file(source: Source, place: Place, format: ItemFormat | None, sink: Sink) -> Iterator[ItemReading]:
-    """The only file of questions or predictions in a source, in parts that follow each other.
-
-    Raises:
-        UsageError: there is none, or several.
-    """
+    """The only file of questions or predictions in a source, in parts that follow each other."""
     found = [part for part in parts(source, format, sink) if part.questions is not None]
     files = {file.entry.path for part in found for file in part.files}
     if len(files) > 1:  # all but one may hold nothing that can be read
@@ -240,12 +213,7 @@ def _readings(found: Sequence[Part], sink: Sink) -> Iterator[tuple[str, ItemRead
 
 
 class _Work:
-    """One file being converted, a part of it after the other.
-
-    Args:
-        target: the format to write.
-        writer: of the target.
-    """
+    """One file being converted, a part of it after the other."""
 
     def __init__(self, target: ItemFormat, writer: Writer) -> None:
         self.target, self.writer, self.loss = target, writer, Loss(target)
@@ -257,12 +225,7 @@ class _Work:
         self.wrong: LossError | None = None
 
     def add(self, reading: ItemReading) -> None:
-        """Convert a part of the file.
-
-        Raises:
-            UsageError: the target holds questions, and the file predictions; or it cannot answer these questions.
-            DataError: what was written cannot be read again.
-        """
+        """Convert a part of the file."""
         first, self.reading = self.reading is None, reading
         table = reading.table
         self.rows += len(table)
@@ -293,12 +256,7 @@ class _Work:
             self.wrong = error
 
     def finish(self, allow_loss: Collection[str]) -> Conversion:
-        """What was converted, once nothing is missing or lost.
-
-        Raises:
-            LossError: the target cannot carry a field, and its loss is not allowed.
-            UsageError: the target needs a field that the source lacks, or cannot hold these rows.
-        """
+        """What was converted, once nothing is missing or lost."""
         reading = self.reading
         assert reading is not None
         source, target, notes = reading.format.name, self.target.name, list[str]()
@@ -333,22 +291,14 @@ def _silent(note: str) -> None:
 
 
 def _template(reading: ItemReading, target: ItemFormat) -> list[Prediction]:
-    """What a model has to fill in to answer the questions of *reading*.
-
-    Raises:
-        UsageError: it holds predictions, or the target cannot answer these questions.
-    """
+    """What a model has to fill in to answer the questions of *reading*."""
     if target.holds == "items":
         raise UsageError(f"{reading.format.name} holds predictions, {target.name} questions: convert the questions")
     return target.template([row for row in reading.rows if isinstance(row, Item)])
 
 
 def _put(spool: IO[bytes], stream: BinaryIO, out: Place | BinaryIO, target: ItemFormat) -> None:
-    """Write what was spooled; in a zip, as MERA takes it, where the output of a submission is called one.
-
-    Raises:
-        UsageError: the output is called an archive, and the target is none.
-    """
+    """Write what was spooled; in a zip, as MERA takes it, where the output of a submission is called one."""
     spool.seek(0)
     name = os.fspath(out) if isinstance(out, str | os.PathLike) else ""
     if not str(name).lower().endswith(".zip"):
@@ -360,11 +310,7 @@ def _put(spool: IO[bytes], stream: BinaryIO, out: Place | BinaryIO, target: Item
 
 
 def allowed(lost: dict[str, str], target: ItemFormat, allow_loss: Collection[str]) -> dict[str, str]:
-    """*lost*, if all of it is allowed.
-
-    Raises:
-        LossError: it is not.
-    """
+    """*lost*, if all of it is allowed."""
     refused = {field: what for field, what in lost.items() if not {field, ALL} & set(allow_loss)}
     if refused:
         raise LossError(target.name, refused)
@@ -379,11 +325,7 @@ def _nothing(finding: Finding) -> None:
 
 
 def read_item_table(path: Place, format: ItemFormat | None = None) -> pa.Table | None:
-    """The questions or predictions of a source in one table; None where it holds none and *format* names none.
-
-    Raises:
-        UsageError: it holds several files of them.
-    """
+    """The questions or predictions of a source in one table; None where it holds none and *format* names none."""
     readings = read_items(path, format, raise_errors)
     if not readings and format is None:
         return None

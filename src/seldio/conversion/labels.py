@@ -40,6 +40,8 @@ from seldio.text import plural, printable
 
 #: Bytes of label files of which what was read is kept between the survey and the writing.
 KEPT = 1 << 24
+#: Bytes of label files that are converted together: as rows they are many times as long.
+PART = 2 << 20
 #: What a layout's reader leaves out where it is the same in all rows, so that it is not unknown.
 CONSTANT = {"distance": 0.0, "hemisphere": False}
 _EMPTY = pa.schema(list(COLUMNS.items())).empty_table()
@@ -71,12 +73,7 @@ class Portion:
         return Portion(tuple(part.portable() for part in self.parts))
 
     def read(self, findings: list[Finding]) -> list[Recognised]:
-        """The labels, each layout apart.
-
-        Raises:
-            InvalidData: something in the files is wrong.
-            UnknownFormat: the layout has to be named.
-        """
+        """The labels, each layout apart."""
         if self._read is not None:
             return self._read
         found = [one for part in self.parts for one in part.labels(raising_unknown(strict(findings)))]
@@ -84,11 +81,7 @@ class Portion:
         return found
 
     def carried(self, verb: Verb, key: str, table: pa.Table, format: LabelFormat) -> pa.Table:
-        """The table of one of its layouts as the target has it.
-
-        Raises:
-            DataError: times or numbers are far beyond what the target can hold.
-        """
+        """The table of one of its layouts as the target has it."""
         before, done = self._carried.get(key, (None, None))
         if before is not table:
             done = carried(filled(table, verb.target, dict(verb.fill)), resolved(format, table), verb.target)
@@ -181,11 +174,7 @@ class Surveying:
     verb: Verb
 
     def __call__(self, portion: Portion) -> Survey:
-        """What *portion* holds.
-
-        Raises:
-            InvalidData: something in the labels is wrong.
-        """
+        """What *portion* holds."""
         survey = Survey()
         found = portion.read(survey.findings)
         survey.faults = vet(found) if portion.keep else vet(found).thin()
@@ -290,7 +279,7 @@ def convert_source(
         without = _output_below(path.path if isinstance(path, Source) else path, where)
     filled(_EMPTY, target, fill)  # what cannot be filled is said before anything is read
     with reopened(path, strict(findings)) as source:
-        found = label_parts(source, format, strict(findings), without)
+        found = label_parts(source, format, strict(findings), without, size=PART)
         if not found:
             raise UsageError(f"no label files ({', '.join(SUFFIXES)}) in {printable(source.path)}")
         portions = _portions(found)

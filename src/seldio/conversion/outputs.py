@@ -25,11 +25,7 @@ _ESCAPES = re.compile(r"(^|/)\.{0,2}(/|$)|^[A-Za-z]:|[\\\0]")
 
 
 def table_place(out: str, sources: Iterable[str], layouts: int) -> Path:
-    """The file for one Parquet table of *layouts* layouts, once it is clear that it can be written there.
-
-    Raises:
-        UsageError: *out* is one of the *sources*, or the labels have several layouts.
-    """
+    """The file for one Parquet table of *layouts* layouts, once it is clear that it can be written there."""
     path = _new(Path(out), _identities(sources))
     if layouts > 1:
         raise UsageError("the files have several layouts, a Parquet table has one: convert them one by one")
@@ -37,13 +33,7 @@ def table_place(out: str, sources: Iterable[str], layouts: int) -> Path:
 
 
 def single_place(file: ClipFile, out: str, sources: Iterable[str], source: str) -> Path:
-    """The place of the only *file*: *out*, or below it where that is a folder, which is made.
-
-    Raises:
-        UsageError: it is one of the *sources*.
-        InvalidData: its name leads out of the folder.
-        SeldioError: the disk fails.
-    """
+    """The place of the only *file*: *out*, or below it where that is a folder, which is made."""
     folder = Path(out) if out.endswith(os.sep) or Path(out).is_dir() else None
     name = safe_name(file.name, source)
     path = _new(folder / name if folder else Path(out), _identities(sources))
@@ -53,13 +43,7 @@ def single_place(file: ClipFile, out: str, sources: Iterable[str], source: str) 
 
 
 def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], source: str) -> list[Path]:
-    """The paths of *files* below the folder *out*; all are checked before it is made, with all folders in it.
-
-    Raises:
-        UsageError: one of them is one of the *sources*, or leads out of *out*, or two are one.
-        InvalidData: a name leads out of the folder.
-        SeldioError: the disk fails.
-    """
+    """The paths of *files* below the folder *out*; all are checked before it is made, with all folders in it."""
     top, inputs = Path(out), _identities(sources)
     paths: dict[str, Path] = {}
     for file in files:
@@ -80,12 +64,7 @@ def folder_place(files: Iterable[ClipFile], out: str, sources: Iterable[str], so
 def single_file(
     out: str | os.PathLike[str] | BinaryIO, sources: Iterable[str | os.PathLike[str]]
 ) -> Iterator[tuple[BinaryIO, tuple[str, ...]]]:
-    """A stream for one file, which appears when the block ends well, with its path; *out* itself if it is a stream.
-
-    Raises:
-        UsageError: *out* is one of the *sources*.
-        SeldioError: the disk fails.
-    """
+    """A stream for one file, which appears when the block ends well, with its path; *out* itself if it is a stream."""
     if isinstance(out, IOBase):
         yield cast("BinaryIO", out), ("-",)
         return
@@ -113,11 +92,7 @@ def clip_tables(table: pa.Table) -> Iterator[tuple[ClipFile, pa.Table]]:
 
 
 def safe_name(name: str, source: str) -> str:
-    """The name of a file, unless it leads out of the folder that it is put in.
-
-    Raises:
-        InvalidData: it does (``SAF101``).
-    """
+    """The name of a file, unless it leads out of the folder that it is put in."""
     if _ESCAPES.search(name):
         message = f"the file name {clipped(name)} leads out of the folder"
         raise InvalidData(reader_rule("SAF101").at(source, message))

@@ -189,18 +189,6 @@ def make_questions(
 
     The labels are read and the items written a part at a time; in between they lie in a nameless file, so
     that memory does not grow with their number and nothing is written unless everything is right.
-
-    Args:
-        source: an open source of label files.
-        out: the file to write, a folder to write ``{split}.jsonl`` into, or a binary stream.
-        target: the item format to write.
-        format: the layout of the labels; found from their content if not given.
-        options: what to ask.
-
-    Raises:
-        InvalidData: something in the labels is wrong.
-        UsageError: there are no labels, an option makes no sense, or labels cannot be asked in the target.
-        SeldioError: the disk fails, or a recording is missing.
     """
     check_target(target)
     if options.audio and (not isinstance(out, str | os.PathLike) or source.kind == "stdin"):
@@ -238,11 +226,7 @@ def make_questions(
 
 
 def check_target(target: ItemFormat) -> None:
-    """See that labels can be asked in *target*.
-
-    Raises:
-        UsageError: they cannot; the message lists the formats in which they can.
-    """
+    """See that labels can be asked in *target*."""
     if not _can_hold(target):
         names = ", ".join(format.name for format in formats.ITEM_FORMATS if _can_hold(format))
         raise UsageError(f"labels can be asked in {names}; {target.name} has no place for what is asked")

@@ -69,22 +69,6 @@ def convert_array(
     A tree is written anew: labels and videos as they are, metadata repointed, the recordings of the other array
     left out. The recordings of *to* are those of the tree, which have to be there and as long as those they take
     the place of; with *audio* they are made.
-
-    Args:
-        path: a folder, a file whose text names recordings, or a recording.
-        out: the folder or file to write.
-        to: ``mic`` or ``foa``.
-        audio: make the recordings: FOA by filters from the array's response, MIC by the plane-wave model.
-        gain: decibels by which all recordings that are made become louder (or quieter, if negative), so that
-            none is clipped: one factor for the set. Each of them says so in a comment.
-
-    Returns:
-        What was written, how many samples were clipped, and in its notes the gain that would have kept them.
-
-    Raises:
-        UsageError: an archive, *out* is the source itself, or a gain that is no number.
-        DataError: recordings of *to* are missing or of another length, or hold no four channels.
-        SeldioError: a recording cannot be read, or the disk fails.
     """
     if not isinstance(out, str | os.PathLike):
         raise UsageError(f"--to {to} writes files: name one, or a folder, with -o")
@@ -204,11 +188,7 @@ def _place(out: Path, entry: Entry) -> Path:
 
 
 def _check_siblings(pairs: dict[str, tuple[Entry | None, Entry | None]], to: Array) -> None:
-    """See that each recording has one of *to* that is as long.
-
-    Raises:
-        DataError: some have not; the message names them.
-    """
+    """See that each recording has one of *to* that is as long."""
     missing = [name for name, (_, sibling) in pairs.items() if sibling is None]
     if missing:
         raise DataError(
@@ -227,11 +207,7 @@ def _check_siblings(pairs: dict[str, tuple[Entry | None, Entry | None]], to: Arr
 
 
 def _check_named(named: list[tuple[str, str]], lookup: Lookup, to: Array, made: set[str]) -> None:
-    """See that what metadata will name is there, or is being made.
-
-    Raises:
-        DataError: something is not.
-    """
+    """See that what metadata will name is there, or is being made."""
     lost = [path for path, name in named if lookup.find(path, name) is None and not _is_made(path, made)]
     if lost and len(lost) < len(named):  # where none is here, the recordings lie elsewhere
         raise DataError(
@@ -262,12 +238,7 @@ class MakingRecording:
     gain: float  # decibels by which it becomes louder
 
     def __call__(self, wanted: RecordingToMake) -> tuple[str, WrittenSound]:
-        """Write one; the name of the source, and what was clipped.
-
-        Raises:
-            DataError: it has not four channels.
-            SeldioError: it cannot be read.
-        """
+        """Write one; the name of the source, and what was clipped."""
         entry = wanted.entry
         try:
             found = probe_entry(entry)

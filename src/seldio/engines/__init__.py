@@ -222,12 +222,6 @@ def cut(
 ) -> Iterator[list[Thing]]:
     """*things* in their order, in parts of at most *most* bytes, or of one thing that is larger.
 
-    Args:
-        things: what is cut.
-        most: bytes of a part.
-        size: the bytes of one.
-        count: most things of a part.
-
     >>> list(cut([3, 4, 9, 1, 1, 1], 7, int, count=2))
     [[3, 4], [9], [1, 1], [1]]
     """

@@ -31,13 +31,6 @@ class Cluster:
     The cluster is the one that this program is connected to, else that of ``RAY_ADDRESS``, else one that runs on
     this machine, else one is started here and ended with :meth:`close`. seldio has to be installed on all nodes,
     and they have to see the same files under the same paths.
-
-    Args:
-        workers: parts that are worked on at a time; as many as the cluster has processors if not given.
-
-    Raises:
-        UsageError: Ray is not installed.
-        SeldioError: there is no cluster at ``RAY_ADDRESS``, and none can be started.
     """
 
     def __init__(self, workers: int | None) -> None:
@@ -50,10 +43,6 @@ class Cluster:
         """The results of *work* on all *parts*, in their order; never more than two parts for each worker ahead.
 
         A part whose worker or node is lost is worked on again elsewhere.
-
-        Raises:
-            SeldioError: a part could not be worked on though it was tried several times, or a node does not see the
-                files.
         """
         ray = self._ray
         shared = ray.put(work)
@@ -75,11 +64,7 @@ class Cluster:
                 ray.cancel(reference, force=True)
 
     def _check_nodes(self, paths: list[str]) -> None:
-        """See that all nodes see *paths*.
-
-        Raises:
-            SeldioError: one does not.
-        """
+        """See that all nodes see *paths*."""
         if not paths:
             return
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -176,15 +161,7 @@ def needed(*things: object) -> list[str]:
 
 
 def check_here(thing: object, address: str) -> None:
-    """See that the files of all entries in *thing* are there.
-
-    Args:
-        thing: a part of some work.
-        address: of this node.
-
-    Raises:
-        SeldioError: one is not; it names the node.
-    """
+    """See that the files of all entries in *thing* are there."""
     found = _Places()
     found.look(thing)
     if gone := absent(found.files):

@@ -37,15 +37,7 @@ _PLAIN = {
 
 
 class Ledger:
-    """Results by what they were made from.
-
-    Args:
-        folder: made if it is not there.
-
-    Raises:
-        UsageError: the folder holds something else.
-        SeldioError: the disk fails.
-    """
+    """Results by what they were made from."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -79,11 +71,7 @@ class Ledger:
         return data[_DIGEST:] if hashlib.sha256(data[_DIGEST:]).digest() == data[:_DIGEST] else None
 
     def put(self, name: str, result: Any) -> None:
-        """Keep a result.
-
-        Raises:
-            SeldioError: the disk fails.
-        """
+        """Keep a result."""
         data = pickle.dumps(result, protocol=5)
         write_bytes(self._path(name), hashlib.sha256(data).digest() + data)
         self._used[name] = _DIGEST + len(data)

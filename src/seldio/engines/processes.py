@@ -24,14 +24,7 @@ PATIENCE = 2.0
 
 
 class Processes:
-    """Processes that wait for work until they are closed.
-
-    Args:
-        workers: how many.
-
-    Raises:
-        UsageError: this is a process that may have none.
-    """
+    """Processes that wait for work until they are closed."""
 
     def __init__(self, workers: int) -> None:
         if multiprocessing.current_process().daemon:
@@ -50,11 +43,7 @@ class Processes:
         self._own = [process for process in multiprocessing.active_children() if process.pid not in others]
 
     def map(self, work: Callable[[Part], Result], parts: Iterable[Part]) -> Iterator[Result]:
-        """The results of *work* on all *parts*, in their order; never more than two parts for each worker ahead.
-
-        Raises:
-            SeldioError: a process was killed.
-        """
+        """The results of *work* on all *parts*, in their order; never more than two parts for each worker ahead."""
         ahead: deque[Future[Result]] = deque()
         try:
             for part in parts:

@@ -145,12 +145,7 @@ class _Bounded:
 
 
 class _Zip:
-    """A zip, whose directory each process reads once.
-
-    Args:
-        packed: its bytes.
-        path: as shown to the user.
-    """
+    """A zip, whose directory each process reads once."""
 
     def __init__(self, packed: Packed, path: str) -> None:
         self._packed, self._path = packed, path
@@ -184,16 +179,7 @@ class _Zip:
 
 
 def tar_members(packed: Packed, path: str) -> Iterator[Member]:
-    """The members of a tar, as its headers come.
-
-    Args:
-        packed: its bytes, no longer compressed.
-        path: as shown to the user.
-
-    Raises:
-        tarfile.TarError, and what else ``DAMAGE`` lists: it is damaged.
-        InvalidData: a header is longer than fits, or there are too many.
-    """
+    """The members of a tar, as its headers come."""
     body = packed.stream()
     archive = _Tar(_Bounded(body, path, _TAR_HEADER), path)
     last = -1
@@ -220,28 +206,14 @@ def _tar_member(packed: Packed, at: int, size: int, sparse: Sequence[tuple[int, 
 
 
 class _Tar(tarfile.TarFile):
-    """A tar whose extended headers take no longer to parse than their number of bytes and members allows.
-
-    Args:
-        stream: its bytes.
-        path: as shown to the user.
-    """
+    """A tar whose extended headers take no longer to parse than their number of bytes and members allows."""
 
     def __init__(self, stream: Any, path: str) -> None:
         self.path, self.afford = path, _EXTENDED
         super().__init__(fileobj=stream, encoding="utf-8", errors="surrogateescape", tarinfo=_TarHeader)
 
     def check(self, header: bytes, everywhere: bool) -> None:
-        """See that an extended header is one, before tarfile searches it again and again (CVE-2024-6232).
-
-        Args:
-            header: its bytes.
-            everywhere: it is global, so that its records are applied to every member that follows.
-
-        Raises:
-            tarfile.ReadError: it is damaged.
-            InvalidData: there are too many of them, or too long ones.
-        """
+        """See that an extended header is one, before tarfile searches it again and again (CVE-2024-6232)."""
         place = records = 0
         while place < len(header) and header[place]:
             length, space, _ = header[place : place + 9].partition(b" ")
@@ -283,15 +255,7 @@ def collected(members: Iterable[Member], path: str, sink: Sink, limits: Limits) 
 def admitted(
     members: Sequence[Member], path: str, owner: Packed | None, sink: Sink, limits: Limits
 ) -> Iterator[Entry]:  # fmt: skip
-    """The members that are safe to read, under names that are; a finding for each of the others.
-
-    Args:
-        members: of one archive.
-        path: the archive as shown to the user.
-        owner: closed when the source is; then no member can be read.
-        sink: takes the findings.
-        limits: on names, sizes and numbers.
-    """
+    """The members that are safe to read, under names that are; a finding for each of the others."""
     links = {member.name for member in members if stat.S_ISLNK(member.mode)}
     first: dict[str, Member] = {}
     left = limits.total_bytes

@@ -36,11 +36,6 @@ def restored(source: Source, sink: Sink, limits: Limits) -> Source:
     """*source*, or if it is an export the files that it was made from.
 
     Names are those that the files had, and are checked as those of an archive's members are.
-
-    Args:
-        source: a folder, an archive or a single file, opened. Shards that are in an archive are not read.
-        sink: takes ``SAF1xx`` findings: names that are unsafe or stand twice, and shards that are damaged.
-        limits: on the number of files, and the length of their names.
     """
     written = manifest(source, sink)
     told = frozenset() if written is None else frozenset(written)

@@ -40,20 +40,7 @@ _MOST = 2**31
 
 
 def cells(entry: Entry, stream: BinaryIO, limits: Limits) -> list[Member] | None:
-    """The files in a table of clips.
-
-    Args:
-        entry: the Parquet file, on disk.
-        stream: it, opened.
-        limits: on the number of files in it.
-
-    Returns:
-        None where it is no table of clips (one with a column ``clip`` and columns of files).
-
-    Raises:
-        InvalidData: it holds more than the limits allow (``SAF105``).
-        OSError, ValueError: it is damaged.
-    """
+    """The files in a table of clips; None where it is none (a column ``clip`` and columns of files)."""
     with _damage():
         return _cells(entry, stream, limits)
 
@@ -127,20 +114,12 @@ def _sizes(real: str, group: int, column: str, chunk: Any) -> list[int]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Cell(Inside):
-    """A value of a column that is compressed; called, it gives a stream of it.
-
-    Args:
-        real: the Parquet file.
-        group: the number of the row group.
-        column: the column of files.
-        row: the number of the row in its group.
-        size: bytes of the column in that row group.
-    """
+    """A value of a column that is compressed; called, it gives a stream of it."""
 
     group: int
     column: str
-    row: int
-    size: int
+    row: int  # in its group
+    size: int  # bytes of the column in that row group
 
     def __call__(self) -> io.BytesIO:
         """See :class:`Inside`."""
@@ -187,16 +166,7 @@ Place = tuple[int, int] | None
 
 
 def places(stream: BinaryIO, chunk: Any, most: int) -> list[Place] | None:
-    """Where the values of a column lie in the file.
-
-    Args:
-        stream: the file.
-        chunk: the metadata of the column in one row group, as pyarrow gives it.
-        most: the highest definition level: how many of the column and its parents may be absent.
-
-    Returns:
-        A place for each row; None where they do not lie there plainly, or where the pages are damaged.
-    """
+    """Where the values of a column lie in the file; None where they do not lie there plainly, or pages are damaged."""
     if chunk.compression != "UNCOMPRESSED" or chunk.has_dictionary_page:
         return None
     end = chunk.data_page_offset + chunk.total_compressed_size

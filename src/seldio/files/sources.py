@@ -87,11 +87,7 @@ def reopened(place: str | os.PathLike[str] | Source, sink: Sink) -> Iterator[Sou
 
 
 def read_entries(source: Iterable[Entry], sink: Sink) -> Iterator[tuple[Entry, bytes]]:
-    """Each entry with its content; one that is damaged or over a limit goes to *sink* instead.
-
-    Raises:
-        SeldioError: the disk fails, or a file vanished or may not be read.
-    """
+    """Each entry with its content; one that is damaged or over a limit goes to *sink* instead."""
     for entry in source:
         try:
             data = entry.read()
@@ -206,20 +202,12 @@ def is_remote(source: str) -> bool:
 
 
 def on_this_machine(source: str, limits: Limits) -> str:
-    """Where *source* lies on disk; itself, if it need not be fetched.
-
-    Raises:
-        SeldioError: it cannot be fetched, or is over a limit.
-    """
+    """Where *source* lies on disk; itself, if it need not be fetched."""
     return _FETCHERS[source.partition("://")[0]][0](source, limits) if is_remote(source) else source
 
 
 def remote_listing(source: str) -> tuple[str, str, tuple[str, ...]]:
-    """The address of the data set that a remote *source* is of, its path in there, and the names of all files there.
-
-    Raises:
-        SeldioError: that cannot be asked.
-    """
+    """The address of the data set that a remote *source* is of, its path in there, and the names of all files there."""
     return _FETCHERS[source.partition("://")[0]][1](source)
 
 

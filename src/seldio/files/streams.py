@@ -46,12 +46,7 @@ def open_regular(real: str, path: str) -> tuple[int, int]:
 
 
 def read_regular(real: str, path: str, cap: int) -> bytes:
-    """The content of a regular file.
-
-    Raises:
-        InvalidData: it has more than *cap* bytes (``SAF105``), or is no regular file.
-        SeldioError: the disk fails.
-    """
+    """The content of a regular file."""
     handle, size = open_regular(real, path)
     try:
         parts = [os.read(handle, min(size, cap) + 1)]
@@ -88,14 +83,7 @@ class _Handle:
 
 
 class _Window(io.RawIOBase):
-    """A stream of bytes of a file that never moves the position which other streams of the descriptor share.
-
-    Args:
-        handle: the file.
-        base: where the bytes begin in it.
-        size: how many they are.
-        alone: whether the descriptor is this stream's alone, which closes it and may give it away.
-    """
+    """A stream of bytes of a file that never moves the position which other streams of the descriptor share."""
 
     def __init__(self, handle: _Handle, base: int, size: int, *, alone: bool) -> None:
         super().__init__()
@@ -165,13 +153,7 @@ class Inside:
 
 @dataclass(frozen=True, slots=True)
 class Stretch(Inside):
-    """Bytes that lie in a file as they are; called, it gives a seekable stream of them.
-
-    Args:
-        real: the file, links resolved.
-        at: where they begin.
-        size: how many they are.
-    """
+    """Bytes that lie in a file as they are; called, it gives a seekable stream of them."""
 
     at: int
     size: int
@@ -209,11 +191,7 @@ class Packed(Protocol):
 
 
 class Memory:
-    """An archive in memory, as it came from standard input.
-
-    Args:
-        data: its bytes.
-    """
+    """An archive in memory, as it came from standard input."""
 
     def __init__(self, data: bytes) -> None:
         self.closed, self._data = False, data
@@ -228,12 +206,7 @@ class Memory:
 
 
 class OnDisk:
-    """An archive on disk. What was opened stays readable here and in forks, whatever takes its place.
-
-    Args:
-        real: the file, links resolved.
-        path: as shown to the user.
-    """
+    """An archive on disk. What was opened stays readable here and in forks, whatever takes its place."""
 
     def __init__(self, real: str, path: str) -> None:
         self.closed, self._real, self._path = False, real, path
@@ -244,11 +217,7 @@ class OnDisk:
         return {**vars(self), "_handle": None}
 
     def stream(self) -> IO[bytes]:
-        """See :class:`Packed`.
-
-        Raises:
-            SeldioError: this is another process, and the file is no longer what it was.
-        """
+        """See :class:`Packed`."""
         if self._handle is None:
             handle = _Handle(*open_regular(self._real, self._path))
             if handle.stamp != self._stamp:
@@ -267,12 +236,6 @@ class Inflated:
     """A compressed tar, inflated once in each process: jumping about in it would inflate it again for each member.
 
     It lies in memory or, if it is large, in a nameless temporary file.
-
-    Args:
-        packed: the compressed file.
-        unpack: gives the inflated bytes of a stream.
-        cap: most bytes that there may be.
-        path: as shown to the user.
     """
 
     def __init__(self, packed: Packed, unpack: Callable[[IO[bytes]], Any], cap: int, path: str) -> None:
@@ -290,11 +253,7 @@ class Inflated:
         self._start()
 
     def stream(self) -> IO[bytes]:
-        """See :class:`Packed`.
-
-        Raises:
-            InvalidData: it unpacks to more than the cap.
-        """
+        """See :class:`Packed`."""
         with self._lock:
             self._found = self._found or self._inflate()
         return self._found.stream()

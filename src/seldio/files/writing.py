@@ -31,10 +31,6 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     At any time, through kills and full disks, the file is the old one or the whole new one. It keeps its mode
     (a new file gets the umask's), a link is written through, and an error leaves nothing behind.
-
-    Raises:
-        UsageError: the folder does not exist, or *path* is no regular file.
-        SeldioError: the disk fails, is full, or may not be written.
     """
     shown = os.fspath(path)
     target = _target(shown)
@@ -80,9 +76,6 @@ def many_files() -> Iterator[None]:
 
     The disk is then asked once for each file and once for each folder, and not for the folder after each file.
     Through kills each file is the old one or the whole new one; an error inside of the block leaves all of them old.
-
-    Raises:
-        SeldioError: the disk fails, is full, or may not be written.
     """
     files: list[_Written] = []
     token = _waiting.set(files)
@@ -129,12 +122,7 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
-    """Make a folder, and those above it, where they are not there yet.
-
-    Raises:
-        UsageError: a file has that name.
-        SeldioError: the disk fails, or may not be written.
-    """
+    """Make a folder, and those above it, where they are not there yet."""
     shown = printable(os.fspath(path))
     try:
         os.makedirs(path, exist_ok=True)

@@ -51,7 +51,7 @@ from seldio.text import printable
 #: Bytes of a part. One file is never split, unless it has lines of questions, or is a table of labels.
 CUT = 8 << 20
 #: Bytes of a data set whose files are kept, once they have been looked at, until they are worked on.
-HOLD = 64 << 20
+HOLD = 16 << 20
 #: Bytes of a data set whose files are evidence as a whole, and of the evidence of a larger one, heads and tails.
 EVIDENCE, ENDS = 64 << 20, 8 << 20
 #: What is looked at of a file in any case: a few rows, the head of JSON Lines, and what tells other JSON and Parquet.
