@@ -23,11 +23,7 @@ POSITION = ("azimuth", "elevation", "distance", "x", "y", "z")
 
 
 class Labels:
-    """A reading with its columns as arrays, and what many rules ask of them, computed once.
-
-    Args:
-        reading: the table and the files it came from.
-    """
+    """A reading with its columns as arrays, and what many rules ask of them, computed once."""
 
     def __init__(self, reading: LabelReading) -> None:
         self.reading = reading

@@ -25,6 +25,7 @@ from seldio.text import clipped, plural, printable
 if TYPE_CHECKING:
     from seldio.media.audio import Probe
 
+#: The file that a path of an item names.
 Find = Callable[[str], "Entry | None"]
 
 
@@ -62,6 +63,11 @@ class NamedRecording(NamedTuple):
     probe: Probe | None = None  # its header; None where it cannot be read
     fault: str | None = None  # why it cannot
 
+    @property
+    def shown(self) -> str:
+        """Its path in a sentence."""
+        return clipped(self.path)
+
 
 _ABSENT = pa.schema({"path": pa.string(), "row": pa.int64(), "number": pa.int64()})
 
@@ -88,12 +94,7 @@ class Audio:
 
     @classmethod
     def of(cls, table: ItemTable, find: Find) -> Audio:
-        """What the headers of the recordings tell that the questions of a part name; nothing of predictions.
-
-        Args:
-            table: the questions.
-            find: the file that a path of an item names, or None; one that cannot be opened is a finding.
-        """
+        """What the headers of the recordings tell that the questions of a part name; nothing of predictions."""
         recordings: dict[str, NamedRecording] = {}
         absent: dict[str, tuple[int, int]] = {}
         paths = table.paths
@@ -176,44 +177,43 @@ def _behind(table: ItemTable, lengths: Mapping[str, float]) -> Iterator[tuple[in
     columns = [table.values(field) for field in _TIMES] if lengths else []
     for row, audio in enumerate(table.values("audio") if lengths else ()):
         seconds = lengths.get(plain(audio[0])) if len(audio) == 1 else None
-        if seconds is None:
-            continue
-        start, end, span, onset, events, extra = (column[row] for column in columns)
-        known = start is not None and end is not None
-        given = table.extra(row) if aside and extra and ('"start"' in extra or '"end"' in extra) else {}
-        start = _seconds(given.get("start")) if start is None else start
-        end = _seconds(given.get("end")) if end is None else end
-        for late in _late(start, end, seconds, _said(span, onset, events), known):
-            yield row, plain(audio[0]), late
-
-
-def _late(
-    start: float | None, end: float | None, seconds: float, times: Iterable[tuple[str, str, int | None, float]],
-    known: bool,
-) -> Iterator[Late]:  # fmt: skip
-    """The times of an item that lie behind the end of its recording, *seconds* long, or of its part of it."""
-    if start is not None and end is not None and end < start:
-        return  # that is QAI105, and nobody knows how long the part is
-    if start is not None and start >= seconds:
-        yield Late("start", "start", None, start, seconds, False)
-        return
-    if end is not None and end > seconds + SLACK:
-        yield Late("end", "end", None, end, seconds, False)
-        return
-    length = (min(end, seconds) if end is not None else seconds) - (start or 0.0)
-    for what, field, number, time in times:
-        if time > length + SLACK and not (known and what == "time_span"):  # that is QAI105, without a recording
-            yield Late(what, field, number, time, length, end is not None)
+        if seconds is not None:
+            start, end, span, onset, events, extra = (column[row] for column in columns)
+            known = start is not None and end is not None
+            more = table.extra(row) if aside and extra and ('"start"' in extra or '"end"' in extra) else {}
+            start = _seconds(more.get("start")) if start is None else start
+            end = _seconds(more.get("end")) if end is None else end
+            # what an item with both says of its span is QAI105, without a recording
+            times = _times(None if known else span, onset, events)
+            for late in _late(start, end, seconds, times):
+                yield row, plain(audio[0]), late
 
 
 def _seconds(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _said(
+def _late(
+    start: float | None, end: float | None, seconds: float, times: Iterable[tuple[str, str, int | None, float]]
+) -> Iterator[Late]:
+    """The times of an item that lie behind the end of its recording, *seconds* long, or of its part of it."""
+    if start is not None and end is not None and end < start:
+        return  # that is QAI105, and nobody knows how long the part is
+    if start is not None and start >= seconds:
+        yield Late("start", "start", None, start, seconds, False)
+    elif end is not None and end > seconds + SLACK:
+        yield Late("end", "end", None, end, seconds, False)
+    else:
+        length = (min(end, seconds) if end is not None else seconds) - (start or 0.0)
+        for what, field, number, time in times:
+            if time > length + SLACK:
+                yield Late(what, field, number, time, length, end is not None)
+
+
+def _times(
     span: list[float] | None, onset: float | None, events: list[dict[str, Any]] | None
 ) -> Iterator[tuple[str, str, int | None, float]]:
-    """What an item says of times, each with its field, counted from the start of its clip."""
+    """The times that an item names, each with its field, counted from the start of its clip."""
     if span is not None:
         yield "time_span", "answer_meta", None, max(span)
     if onset is not None:
@@ -245,7 +245,7 @@ def audio_missing(audio: Audio, found: Found) -> Iterator[Finding]:
     Reference: SO-Bench: audio_path is relative to the root of the data set.
     """
     for one in audio.absent if audio.recordings else ():
-        yield found(one, f"the recording {clipped(one.path)} is not there", "download it, or correct the path")
+        yield found(one, f"the recording {one.shown} is not there", "download it, or correct the path")
 
 
 @rule("QAI302", ERROR)
@@ -265,9 +265,9 @@ def audio_unreadable(audio: Audio, found: Found) -> Iterator[Finding]:
     """
     for one in audio.recordings.values():
         if one.fault is not None:
-            yield found(one, f"{_shown(one)} cannot be read as audio: {printable(one.fault)}", "download it again")
+            yield found(one, f"{one.shown} cannot be read as audio: {printable(one.fault)}", "download it again")
         elif one.probe is not None and not one.probe.frames:
-            yield found(one, f"{_shown(one)} holds no samples", "download it again")
+            yield found(one, f"{one.shown} holds no samples", "download it again")
 
 
 @rule("QAI303", ERROR)
@@ -287,7 +287,7 @@ def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
     """
     for one, probe in audio.heard:
         if probe.cut_off:
-            message = f"{_shown(one)} ends at {probe.seconds:.3f} s: {probe.cut_off}"
+            message = f"{one.shown} ends at {probe.seconds:.3f} s: {probe.cut_off}"
             yield found(one, message, "download it again")
 
 
@@ -355,7 +355,7 @@ def audio_too_long(audio: Audio, found: Found) -> Iterator[Finding]:
     if most is not None:
         for one, probe in audio.heard:
             if probe.seconds > most:
-                message = f"{_shown(one)} has {probe.seconds:.1f} s, and models hear the first {most:g} s"
+                message = f"{one.shown} has {probe.seconds:.1f} s, and models hear the first {most:g} s"
                 yield found(one, message, "cut it into clips")
 
 
@@ -398,7 +398,7 @@ def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
     """
     for one, probe in audio.heard:
         if probe.rate != audio.expected.rate and audio.expected.known.get(one.path) == probe.rate:
-            message = f"{_shown(one)} has {probe.rate:,} Hz, as published; the others have {audio.expected.rate:,} Hz"
+            message = f"{one.shown} has {probe.rate:,} Hz, as published; the others have {audio.expected.rate:,} Hz"
             yield found(one, message, "resample it when loading")
 
 
@@ -425,10 +425,6 @@ def audio_not_checked(audio: Audio, found: Found) -> Iterator[Finding]:
 # --- what rules share --------------------------------------------------------------------------------------
 
 
-def _shown(one: NamedRecording) -> str:
-    return clipped(one.path)
-
-
 def _shared(
     audio: Audio, wrong: list[tuple[NamedRecording, str]], rest: str, hint: str, found: Found
 ) -> Iterator[Finding]:  # fmt: skip
@@ -439,7 +435,7 @@ def _shared(
         yield found(wrong[0][0], message, hint.format(them="them"))
         return
     for one, value in wrong:
-        yield found(one, f"{_shown(one)} has {value}, {rest}", hint.format(them="it"))
+        yield found(one, f"{one.shown} has {value}, {rest}", hint.format(them="it"))
 
 
 # --- running them ------------------------------------------------------------------------------------------
@@ -448,13 +444,7 @@ def _shared(
 def check_file(
     parts: Sequence[tuple[ItemTable, int]], recordings: Sequence[Audio], source: Callable[[int], ItemReading]
 ) -> Iterator[Finding]:
-    """What is wrong in a file as a whole, and with its recordings.
-
-    Args:
-        parts: what is kept of its parts, in their order, each with the number of its lines.
-        recordings: what each of them tells of its recordings.
-        source: a part, read (again), for the places of findings.
-    """
+    """What is wrong in a file as a whole, see :class:`ItemFile`, and with its recordings, of which each part tells."""
     file = ItemFile(parts, source)
     yield from findings(file)
     yield from findings(Audio.sum(file, recordings))

@@ -39,12 +39,7 @@ class Paths(NamedTuple):
 class ItemTable:
     """The columns of the rows of a file, or of a part of it, and what several rules ask of them, computed once.
 
-    Args:
-        table: the columns.
-        home: the format that the rows come from.
-        format: that of the file.
-        path: of the file.
-        reading: the rows with their places; None where no findings are made.
+    *home* is the format that the rows come from, *reading* None where no findings are made.
     """
 
     def __init__(
@@ -163,11 +158,9 @@ class ItemTable:
 
 
 class ItemFile(ItemTable):
-    """The sum of the parts of a file: what each keeps (:meth:`ItemTable.slim`), one after another.
+    """The sum of the parts of a file: what each keeps (:meth:`ItemTable.slim`) and how many lines it has.
 
-    Args:
-        parts: in their order, at least one, each with the number of its lines where it is a run of them.
-        source: a part, read (again), for the places of findings.
+    *source* reads a part (again), for the places of findings.
     """
 
     def __init__(self, parts: Sequence[tuple[ItemTable, int]], source: Callable[[int], ItemReading]) -> None:

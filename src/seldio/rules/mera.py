@@ -142,12 +142,7 @@ def literal_braces(table: ItemTable, found: Found) -> Iterator[Finding]:
 
 
 class Answers:
-    """The answers of a submission, and the questions where those are known.
-
-    Args:
-        reading: of the answers.
-        gold: the questions by id, where they are known.
-    """
+    """The answers of a submission, and the questions by id where those are known."""
 
     def __init__(self, reading: ItemReading, gold: Mapping[str, Item] | None = None) -> None:
         self.gold, self.table = gold, ItemTable.of(reading)
@@ -315,12 +310,9 @@ LETTER_RULES = frozenset({"PRD133", "PRD134", "PRD135", "PRD136"})
 
 
 def check_answers(reading: ItemReading, gold: Sequence[Item] | None = None, letters: bool = True) -> Iterator[Finding]:
-    """What is wrong with the answers of a ``ruenvaqa-submission``.
+    """What is wrong with the answers of a ``ruenvaqa-submission`` to the questions *gold*, where these are known.
 
-    Args:
-        reading: of the file.
-        gold: the questions, where known.
-        letters: whether the answers are letters of options; those of MERA's other tasks may be anything.
+    Without *letters* they may be anything, as those of MERA's other tasks.
     """
     answers = Answers(reading, None if gold is None else {item.id: item for item in gold})
     return findings(answers, skip=() if letters else LETTER_RULES)

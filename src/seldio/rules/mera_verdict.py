@@ -53,10 +53,7 @@ def mera_verdict(
 ) -> list[Json]:
     """The errors of a submission in the order of the tasks of *gold*: ``task``, ``type`` and what the type needs.
 
-    Args:
-        members: the files of the archive by name; None where it cannot be opened.
-        gold: every task that is asked for, with the right outputs; None instead of them where they are not known.
-        metric: tried on every answer, where given.
+    *members* are the files of the archive by name, None where it cannot be opened; *metric* is tried on every answer.
     """
     if members is None:
         return [{"task": "_all", "type": "unreadable_zip"}, *({"task": task, "type": "no_task"} for task in gold)]

@@ -81,12 +81,7 @@ JOINS = {
 
 
 class Answered:
-    """Predictions and the questions they are joined to.
-
-    Args:
-        reading: of the predictions, or of questions with a model's outputs.
-        questions: of the reference, each id once.
-    """
+    """Predictions, or questions with a model's outputs, and the questions (each id once) that they are joined to."""
 
     def __init__(self, reading: ItemReading, questions: ItemReading) -> None:
         #: the format of the predictions, and the reference as people see it

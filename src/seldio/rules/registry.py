@@ -120,11 +120,7 @@ def findings(
 
 
 def get(code: str) -> Rule:
-    """The rule with this code, in any case.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """The rule with this code, in any case; UsageError if there is none."""
     try:
         return CATALOGUE[code.upper()]
     except KeyError:
@@ -132,11 +128,7 @@ def get(code: str) -> Rule:
 
 
 def find(text: str) -> list[Rule]:
-    """The rules whose code begins with *text*, else the one of that name, else those whose title has it in it.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """The rules whose code begins with *text*, else the one of that name, else those whose title has it in it."""
     word, name = text.strip().lower(), re.sub(r"[\s_]+", "-", text.strip().lower())
     every = [CATALOGUE[code] for code in sorted(CATALOGUE)]
     found = (

@@ -60,21 +60,6 @@ class GenerationOptions(TypedDict, total=False):
     split: str
 
 
-def chosen_tasks(tasks: Collection[str] | None, known: Mapping[str, Task[View, Made]]) -> list[Task[View, Made]]:
-    """The tasks asked for, in the order of *known*.
-
-    Raises:
-        UsageError: a task that does not exist or that labels cannot answer.
-    """
-    answered = [task for task in known.values() if task.candidates is not None]
-    names = {task.name for task in answered}
-    for name in sorted(set(tasks or ()) - names):
-        if name in known:
-            raise UsageError(f"{name}: {known[name].refused}")
-        raise UsageError(f"no task {name!r}; there are {', '.join(task.name for task in answered)}")
-    return [task for task in answered if tasks is None or task.name in tasks]
-
-
 def ask_all(
     table: pa.Table,
     known: Mapping[str, Task[View, Made]],
@@ -92,17 +77,15 @@ def ask_all(
 ) -> Iterator[Item]:
     """The items of *tasks* about all clips of *table*, one by one; *skipped* is counted up on the way.
 
-    Args:
-        table: as for :func:`seldio.tasks.generate`, like the keywords.
-        known: all tasks, in the order in which a clip's items come; those that labels cannot answer too.
-        view_of: makes of a clip what the tasks look at.
-        make: makes the item of a draft.
-
-    Raises:
-        UsageError: a task that does not exist or is refused, a window that cannot be, a table without frames, or a
-            wrong *audio_pattern*.
+    The table and the keywords are those of :func:`seldio.tasks.generate`, *known* are all tasks in the order in which
+    a clip's items come; *view_of* makes of a clip what the tasks look at, and *make* the item of a draft.
     """
-    wanted = [(task, task.candidates) for task in chosen_tasks(tasks, known) if task.candidates is not None]
+    answered = {name: task.candidates for name, task in known.items() if task.candidates is not None}
+    for name in sorted(set(tasks or ()) - set(answered)):
+        if name in known:
+            raise UsageError(f"{name}: {known[name].refused}")
+        raise UsageError(f"no task {name!r}; there are {', '.join(answered)}")
+    wanted = [(known[name], found) for name, found in answered.items() if tasks is None or name in tasks]
     length, step = _label_frames("window", window), _label_frames("hop", hop)
     if length > 10 * LONGEST:
         raise UsageError(f"a window is at most {LONGEST:g} s long, as the clips of the benchmarks; not {window:g}")
@@ -159,14 +142,7 @@ class _Pieces(NamedTuple):
 
 
 def scenes(table: pa.Table, margins: Margins, window: int, hop: int) -> Iterator[Scene]:
-    """The clips of *table* in which something sounds, by recording and time.
-
-    Args:
-        table: an event table with ``clip`` and ``frame``.
-        margins: which directions count as near the edge of a sector.
-        window: label frames of a clip, at most.
-        hop: label frames from the start of one to the start of the next.
-    """
+    """The clips of *table* in which something sounds, by recording and time; *window* and *hop* in label frames."""
     if not table.num_rows:
         return
     found = spans(table)
@@ -196,7 +172,7 @@ def scenes(table: pa.Table, margins: Margins, window: int, hop: int) -> Iterator
         name = names[span_clip[pieces.span[low]]]
         first = int(pieces.window[low]) * hop
         end = min(first + window, lengths[name])
-        yield Scene(name, paths.get(name, name), first, end, events[low:high], rows, means[low:high], margins)
+        yield Scene(name, paths.get(name, name), first, end, events[low:high], rows, means[low:high])
 
 
 def recording_frames(table: pa.Table) -> dict[str, int]:

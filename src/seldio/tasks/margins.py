@@ -68,11 +68,7 @@ class Margins:
 
 
 def margins_of(values: Mapping[str, float]) -> Margins:
-    """The margins with these *values* by name, and the defaults of the others.
-
-    Raises:
-        UsageError: a name that is no margin, or a value that makes no sense.
-    """
+    """The margins with these *values* by name, and the defaults of the others."""
     names = [field.name for field in dataclasses.fields(Margins)]
     for name in values:
         if name not in names:

@@ -29,7 +29,7 @@ from seldio.schema.qa import Item
 from seldio.tasks.generation import GenerationOptions, ItemPlace, ask_all
 from seldio.tasks.margins import Margins
 from seldio.tasks.nouns import Noun, RussianClip, Sound, alike, clip_of, known_classes, nested, pairs
-from seldio.tasks.scene import Scene, SceneEvent
+from seldio.tasks.scene import SceneEvent
 from seldio.tasks.task import CLOSE, SHORT, Say, T, Task, digest
 
 # --- wording ----------------------------------------------------------------------------------------------
@@ -380,16 +380,9 @@ def stream(table: pa.Table, **options: Unpack[GenerationOptions]) -> Iterator[It
     ``answer`` is the letter of the right option, ``canonical_answer`` its text. Ids are whole numbers, as the
     benchmark's, from a hash of the content; below 2^53, so that every JSON reader keeps them. Beside the
     benchmark's keys, ``meta`` has the clip's ``audio_id``, and its ``start`` and ``end`` in seconds.
-
-    Raises:
-        UsageError: a task that does not exist or is refused, or a window that cannot be.
     """
     known, dataset = known_classes(table), origin_of(table).format or None
-
-    def clip(scene: Scene) -> RussianClip:
-        return clip_of(scene, known)
-
-    return ask_all(table, _ALL, clip, partial(_item, dataset), **options)
+    return ask_all(table, _ALL, partial(clip_of, known=known), partial(_item, dataset), **options)
 
 
 def _item(dataset: str | None, place: ItemPlace, task: Task[RussianClip, Choice], draft: Choice) -> Item:

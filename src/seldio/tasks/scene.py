@@ -79,16 +79,14 @@ class Scene:
         events: by onset.
         rows: the event frames of all clips.
         means: unit vectors of the mean directions of *events*.
-        margins: what must differ by how much.
 
     ``alike`` has the events of each class by its plain name.
     """
 
     def __init__(
         self, clip: str, path: str, first: int, end: int, events: list[SceneEvent], rows: SceneRows, means: Floats,
-        margins: Margins,
     ) -> None:  # fmt: skip
-        self.clip, self.path, self.rows, self.means, self.margins = clip, path, rows, means, margins
+        self.clip, self.path, self.rows, self.means = clip, path, rows, means
         self.first, self.length = first, end - first
         self.start, self.end = first / 10, end / 10
         self.events = events
