@@ -37,6 +37,11 @@ RESUME: Any = typer.Option(
 )  # fmt: skip
 
 
+def format_option(help: str, *names: str) -> Any:
+    """An option that takes the name of a format."""
+    return typer.Option(None, *names, help=help, autocompletion=complete_formats)
+
+
 def print_json(value: object) -> None:
     """Print what a command did or knows as JSON."""
     from seldio.text import json_text

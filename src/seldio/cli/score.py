@@ -13,9 +13,9 @@ from seldio.cli.options import (
     RESUME,
     WORKERS,
     Engine,
-    complete_formats,
     complete_outputs,
     complete_profiles,
+    format_option,
     named_numbers,
     write_report,
 )
@@ -65,12 +65,8 @@ def command(
     profile: str | None = typer.Option(
         None, "--profile", "-p", help="The way of scoring; --profiles lists them.", autocompletion=complete_profiles
     ),
-    format: str | None = typer.Option(
-        None, "--format", "-f", help="The layout of the predictions.", autocompletion=complete_formats
-    ),
-    reference_format: str | None = typer.Option(
-        None, help="The layout of the reference, likewise.", autocompletion=complete_formats
-    ),
+    format: str | None = format_option("The layout of the predictions.", "--format", "-f"),
+    reference_format: str | None = format_option("The layout of the reference, likewise."),
     allow_missing: bool = typer.Option(False, "--allow-missing", help="Score what is there, and say what is not."),
     force: bool = typer.Option(False, "--force", help="Score labels in which seldio validate finds errors too."),
     output: str = _OUTPUT,

@@ -24,6 +24,7 @@ from seldio.cli.options import (
     complete_rules,
     complete_schemas,
     complete_targets,
+    format_option,
     named_numbers,
     print_json,
     write_report,
@@ -38,9 +39,7 @@ if TYPE_CHECKING:
 @guarded
 def validate(
     paths: list[str] = typer.Argument(help="Files, folders, archives (zip, tar), or - for standard input."),
-    format: str | None = typer.Option(
-        None, "--format", "-f", help="The layout; found from the content if not given.", autocompletion=complete_formats
-    ),
+    format: str | None = format_option("The layout; found from the content if not given.", "--format", "-f"),
     reference: str | None = typer.Option(
         None,
         help="What to compare with: for labels the clips to expect (a folder of recordings or labels, "
@@ -144,9 +143,7 @@ def convert(
     path: str | None = typer.Argument(None, help="Where the data is, if SOURCE is the name of its format."),
     to: str = typer.Option(..., "--to", help=_TO, autocompletion=complete_targets),
     out: str | None = typer.Option(None, "-o", help="The file or folder to write; one file goes to standard output."),
-    format: str | None = typer.Option(
-        None, "--format", "-f", help="The layout of SOURCE; found if not given.", autocompletion=complete_formats
-    ),
+    format: str | None = format_option("The layout of SOURCE; found if not given.", "--format", "-f"),
     allow_loss: str = typer.Option("", help="Fields whose loss is accepted, comma separated; all for every one."),
     fill: list[str] = typer.Option([], help=_FILL),
     force: bool = typer.Option(False, "--force", help="Convert labels in which seldio validate finds errors too."),
@@ -210,9 +207,7 @@ def convert(
 @guarded
 def info(
     path: str = typer.Argument(help="A file, folder, archive, or - for standard input."),
-    format: str | None = typer.Option(
-        None, "--format", "-f", help="The layout; found from the content if not given.", autocompletion=complete_formats
-    ),
+    format: str | None = format_option("The layout; found from the content if not given.", "--format", "-f"),
     json: bool = typer.Option(False, "--json", help="Print json."),
 ) -> ExitCode:
     """What is here: layout and why; clips, events and classes; questions and answers; the levels of a recording."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import complete_formats, complete_profiles
+from seldio.cli.options import complete_profiles, format_option
 from seldio.errors import ExitCode, SeldioError
 from seldio.text import plural, printable
 
@@ -32,12 +32,8 @@ def view(
     out: str | None = typer.Option(
         None, "-o", help="The page to write; CLIP.html here if not given, - for standard output."
     ),
-    format: str | None = typer.Option(
-        None, "--format", "-f", help="The layout of the labels; found if not given.", autocompletion=complete_formats
-    ),
-    predictions_format: str | None = typer.Option(
-        None, help="The layout of the predictions; found if not given.", autocompletion=complete_formats
-    ),
+    format: str | None = format_option("The layout of the labels; found if not given.", "--format", "-f"),
+    predictions_format: str | None = format_option("The layout of the predictions; found if not given."),
     link_media: bool = typer.Option(
         False, "--link-media", help="Name sound and video where they are, in place of small copies in the page."
     ),
@@ -94,12 +90,8 @@ def plot(
     out: Path | None = typer.Option(
         None, "-o", help="The picture (.png, .svg, .pdf) or film (.mp4); CLIP-KIND.png here if not given."
     ),
-    format: str | None = typer.Option(
-        None, "--format", "-f", help="The layout of SOURCE; found if not given.", autocompletion=complete_formats
-    ),
-    predictions_format: str | None = typer.Option(
-        None, help="That of the predictions, likewise.", autocompletion=complete_formats
-    ),
+    format: str | None = format_option("The layout of SOURCE; found if not given.", "--format", "-f"),
+    predictions_format: str | None = format_option("That of the predictions, likewise."),
     profile: str | None = typer.Option(
         None, help="The way of scoring.", rich_help_panel=_SCORES, autocompletion=complete_profiles
     ),
