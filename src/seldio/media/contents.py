@@ -1,11 +1,14 @@
-"""Sound out of any container, AAC in ``.mp4`` too; and what a recording or a video is, in numbers."""
+"""Sound out of any container, AAC in ``.mp4`` too; what its samples are like; what a recording or a video is."""
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import math
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import chain, combinations
 from typing import Any, BinaryIO, Literal
 
 import numpy as np
@@ -14,9 +17,8 @@ from av.audio.stream import AudioStream
 
 from seldio.errors import SeldioError
 from seldio.files import Entry
-from seldio.media.audio import Floats, NotAudio, Probe, ReadableSound
+from seldio.media.audio import BLOCK, Floats, NotAudio, Probe, ReadableSound
 from seldio.media.recording import Recording
-from seldio.media.surveys import listen
 from seldio.media.video import SoundOnly, Video
 from seldio.media.video_packets import FAILURES, container_in, reason
 
@@ -28,15 +30,7 @@ def container_name(names: str) -> str:
 
 
 class ContainedSound(ReadableSound):
-    """The first sound in a container; a context manager.
-
-    Args:
-        stream: of the file, seekable; it stays open.
-
-    Raises:
-        NotAudio: there is none.
-        NotVideo: it is no container that may be read.
-    """
+    """The first sound in a container, which is read from a seekable stream that stays open; a context manager."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stack = ExitStack()
@@ -65,9 +59,10 @@ class ContainedSound(ReadableSound):
         floats = AudioResampler("fltp", self._stream.layout.name, self.rate)
         waiting, there = [np.zeros((self.channels, 0), np.float32)], 0
         try:
-            for part in self._parts(floats):
-                waiting.append(part)
-                there += part.shape[1]
+            decoded = chain(self._container.decode(self._stream), [None])  # at the end, what is still inside comes out
+            for made in chain.from_iterable(map(floats.resample, decoded)):
+                waiting.append(np.asarray(made.to_ndarray(), np.float32))
+                there += waiting[-1].shape[1]
                 while there >= frames:
                     whole = np.concatenate(waiting, axis=1)
                     yield np.ascontiguousarray(whole[:, :frames])
@@ -77,20 +72,10 @@ class ContainedSound(ReadableSound):
         if there:
             yield np.concatenate(waiting, axis=1)
 
-    def _parts(self, floats: AudioResampler) -> Iterator[Any]:
-        for frame in self._container.decode(self._stream):
-            yield from (np.asarray(made.to_ndarray(), np.float32) for made in floats.resample(frame))
-        yield from (np.asarray(made.to_ndarray(), np.float32) for made in floats.resample(None))
-
 
 @contextmanager
 def opened_sound(entry: Entry) -> Iterator[ReadableSound]:
-    """The sound of a file: as libsndfile reads it, or out of a container that it does not read.
-
-    Raises:
-        NotAudio: neither reads it; the words are those about libsndfile.
-        SeldioError: it is over a limit, or the disk fails.
-    """
+    """The sound of a file: as libsndfile reads it, or out of a container; errors are in the words of libsndfile."""
     with ExitStack() as stack:
         found: ReadableSound = stack.enter_context(Recording(entry))
         try:
@@ -103,57 +88,155 @@ def opened_sound(entry: Entry) -> Iterator[ReadableSound]:
         yield found
 
 
+# --- all samples of a recording, in one pass and little memory ---------------------------------------------------
+
+#: Samples at full scale in a row that make a flat top.
+_FLAT = 3
+#: A channel is dead below this level (dB of full scale) if another one is louder by so many dB: what the microphones
+#: of one array hear differs by less, and so do W, Y, Z, X in a room;
+_QUIET, _BELOW = -60.0, 30.0
+#: by less than that, if no peak of it is so many dB above its level, as in noise without any event.
+_BELOW_STEADY, _STEADY = 20.0, 20.0
+#: All channels are dead below this level if nothing in them reaches this peak: noise of 16 bits, and no sound.
+_NOTHING, _NO_PEAK = -70.0, -55.0
+
+
+@dataclasses.dataclass
+class SoundSurvey:
+    """What is known of a recording's samples; channels count from 0."""
+
+    frames: int  # read, all of them unless *fault* is set
+    lowest: Any  # smallest sample of each channel (samples that are no numbers left out)
+    highest: Any  # largest one
+    total: Any  # sum of each channel
+    squares: Any  # sum of the squares of each channel
+    flat: Any  # times that a channel stays at full scale for three samples or more
+    loud: Any  # samples of each channel beyond full scale, which floats allow
+    broken: Any  # samples that are no numbers, or infinite
+    same: list[tuple[int, int]]  # pairs of channels that are the same sample by sample
+    opposite: list[tuple[int, int]]  # pairs that differ in their sign only
+    digest: str = ""  # of all samples, the rate and the number of channels
+    fault: str | None = None  # why the rest could not be read
+
+    @property
+    def silent(self) -> list[int]:
+        """Channels in which all samples are alike."""
+        return np.flatnonzero((self.lowest >= self.highest) & (self.broken == 0)).tolist()
+
+    @property
+    def offsets(self) -> Any:
+        """The mean of each channel, full scale being 1."""
+        return self.total / max(1, self.frames)
+
+    @property
+    def levels(self) -> Any:
+        """Of each channel the root of the mean square, without its offset, in dB of full scale; -inf for silence."""
+        return _decibels(np.sqrt(np.maximum(0.0, self.squares / max(1, self.frames) - self.offsets**2)))
+
+    @property
+    def peaks(self) -> Any:
+        """The largest absolute sample of each channel, in dB of full scale; -inf for silence."""
+        return _decibels(np.maximum(0.0, np.maximum(self.highest, -self.lowest)))
+
+    @property
+    def dead(self) -> list[int]:
+        """Channels in which nothing sounds above noise: by their level, alone or against the loudest channel."""
+        levels, peaks = self.levels, self.peaks
+        below = levels.max(initial=-np.inf) - np.maximum(levels, -1e3)
+        steady = peaks < levels + _STEADY
+        quiet = (levels < _QUIET) & ((below > _BELOW) | (steady & (below > _BELOW_STEADY)))
+        nothing = ((levels < _NOTHING) & (peaks < _NO_PEAK)).all()
+        return np.flatnonzero((quiet | nothing) & (self.broken == 0)).tolist()
+
+
+def listen(recording: ReadableSound) -> SoundSurvey:
+    """Read all of *recording* once, in blocks; what breaks on the way is in ``fault``."""
+    channels = recording.channels
+    full = 1 - (2.0**-7 if recording.probe.subtype.endswith(("U8", "S8")) else 2.0**-15)
+    pairs = list(combinations(range(channels), 2))
+    flat, loud, broken = np.zeros((3, channels), np.int64)
+    lowest, highest = np.full(channels, np.inf), np.full(channels, -np.inf)
+    total, squares = np.zeros((2, channels))
+    sound = SoundSurvey(0, lowest, highest, total, squares, flat, loud, broken, pairs, list(pairs))
+    digest = hashlib.blake2b(f"{recording.rate} {channels}".encode(), digest_size=16)
+    before = np.zeros((channels, _FLAT), np.float32)
+    try:
+        for block in recording.blocks(BLOCK):
+            digest.update(block.data)
+            _add(sound, block, before, np.float32(full))
+            before = np.concatenate((before, block), axis=1)[:, -_FLAT:]
+    except SeldioError as error:
+        sound.fault = str(error)
+    sound.digest = digest.hexdigest()
+    return sound
+
+
+def _add(sound: SoundSurvey, block: Any, before: Any, full: np.float32) -> None:
+    fine = np.isfinite(block)
+    clean = block if fine.all() else np.where(fine, block, np.float32(0))
+    sound.frames += block.shape[1]
+    sound.broken += (~fine).sum(axis=1)
+    sound.lowest = np.minimum(sound.lowest, clean.min(axis=1))
+    sound.highest = np.maximum(sound.highest, clean.max(axis=1))
+    sound.total = sound.total + clean.sum(axis=1, dtype=np.float64)
+    sound.squares = sound.squares + np.square(clean, dtype=np.float64).sum(axis=1)
+    for channel in np.flatnonzero((clean.max(axis=1) >= full) | (clean.min(axis=1) <= -full)).tolist():
+        wave = np.concatenate((before[channel], clean[channel]))
+        sound.flat[channel] += _flat_tops(wave >= full) + _flat_tops(wave <= -full)
+        sound.loud[channel] += int(np.count_nonzero(np.abs(clean[channel]) > 1))
+    sound.same = [(a, b) for a, b in sound.same if np.array_equal(block[a], block[b])]
+    sound.opposite = [(a, b) for a, b in sound.opposite if np.array_equal(block[a], -block[b])]
+
+
+def _flat_tops(full: Any) -> int:
+    """How many times three in a row are reached, not by the first three, which were counted before."""
+    third = full[2:] & full[1:-1] & full[:-2]
+    return int(np.count_nonzero(third[1:] & ~third[:-1]))
+
+
+def _decibels(amplitude: Any) -> Any:
+    with np.errstate(divide="ignore"):
+        return 20 * np.log10(amplitude)
+
+
+# --- in numbers ----------------------------------------------------------------------------------------
+
+
 def contents(entry: Entry, kind: Literal["audio", "video"]) -> dict[str, Any]:
-    """What is in a file that is a recording or a video by its name; all of its sound is read.
-
-    Args:
-        entry: the file.
-        kind: what its name says.
-
-    Raises:
-        NotAudio, NotVideo: it cannot be read.
-        SeldioError: it is over a limit, or the disk fails.
-    """
-    if kind == "audio":
-        return _recording(entry)
-    with entry.open() as stream:
+    """What is in a file that is a recording or a video by its name; all of its sound is read."""
+    if kind == "video":
         try:
-            with Video(stream) as video:
-                return {"kind": "video", **_video(video)} | _inside(entry, video)
+            with entry.open() as stream, Video(stream) as video:
+                return _video(entry, video)
         except SoundOnly:
-            return _recording(entry)
-
-
-def _recording(entry: Entry) -> dict[str, Any]:
-    with opened_sound(entry) as sound:
-        return {"kind": "recording", **_sound(sound)}
+            pass
+    with opened_sound(entry) as recording:
+        return {"kind": "recording", **_sound(recording)}
 
 
 def _sound(recording: ReadableSound) -> dict[str, Any]:
     found, probe = listen(recording), recording.probe
     fault = found.fault or probe.cut_off
+
+    def rounded(level: float) -> float | None:
+        return round(level, 2) if math.isfinite(level) else None  # for silence
+
+    levels = zip(found.peaks.tolist(), found.levels.tolist(), strict=True)
     return {
         "type": " ".join(part for part in (probe.container, probe.subtype) if part),
         "channels": recording.channels,
         "rate": recording.rate,
         "frames": found.frames,
         "seconds": found.frames / recording.rate,
-        "peak": _decibels(max(found.peaks.tolist(), default=-math.inf)),
-        "by_channel": [
-            {"peak": _decibels(peak), "level": _decibels(level)}
-            for peak, level in zip(found.peaks.tolist(), found.levels.tolist(), strict=True)
-        ],
+        "peak": rounded(max(found.peaks.tolist(), default=-math.inf)),
+        "by_channel": [{"peak": rounded(peak), "level": rounded(level)} for peak, level in levels],
     } | ({"fault": fault} if fault else {})
 
 
-def _decibels(value: float) -> float | None:
-    """Rounded; None for silence."""
-    return round(value, 2) if math.isfinite(value) else None
-
-
-def _video(video: Video) -> dict[str, Any]:
+def _video(entry: Entry, video: Video) -> dict[str, Any]:
     width, height = video.size
-    return {
+    found: dict[str, Any] = {
+        "kind": "video",
         "type": f"{container_name(video.container)} {video.codec.upper()}",
         "width": width,
         "height": height,
@@ -162,15 +245,13 @@ def _video(video: Video) -> dict[str, Any]:
         "start": float(video.start),
         "end": float(video.scan.end),
         "hidden": video.scan.hidden,
-    } | ({"fault": video.scan.fault} if video.scan.fault else {})
-
-
-def _inside(entry: Entry, video: Video) -> dict[str, Any]:
-    """The sound inside of a video."""
-    if video.scan.sound is None:
-        return {}
-    try:
-        with entry.open() as stream, ContainedSound(stream) as sound:
-            return {"sound": _sound(sound)}
-    except SeldioError as error:
-        return {"sound": {"fault": str(error)}}
+    }
+    if video.scan.fault:
+        found["fault"] = video.scan.fault
+    if video.scan.sound is not None:
+        try:
+            with entry.open() as stream, ContainedSound(stream) as sound:
+                found["sound"] = _sound(sound)
+        except SeldioError as error:
+            found["sound"] = {"fault": str(error)}
+    return found

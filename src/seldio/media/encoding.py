@@ -49,14 +49,9 @@ def grid(rate: float, taps: int) -> Floats:
 
 
 def taps_of(responses: Complexes, taps: int) -> Floats:
-    """Impulse responses with time 0 in the middle (tap ``taps // 2``), the outer quarters faded.
+    """Impulse responses with time 0 in the middle (tap ``taps // 2``, even), the outer quarters faded.
 
-    Args:
-        responses: shape (…, f) at the frequencies of :func:`grid`.
-        taps: how many, even.
-
-    Returns:
-        Shape (…, taps).
+    Responses of shape (…, f), at the frequencies of :func:`grid`, become taps of shape (…, taps).
     """
     impulse = np.fft.irfft(responses, _FINER * taps)
     middle = np.roll(impulse, taps // 2, axis=-1)[..., :taps]
@@ -73,17 +68,8 @@ def response_of(taps: Floats, frequencies: Floats, rate: float) -> Complexes:
 def filtered(blocks: Iterable[Sound], taps: Floats) -> Iterator[Floats]:
     """Blocks of sound through filters, by overlap-save, without delay: as many frames come out as went in.
 
-    The result does not depend on how the sound is cut into blocks, to the last bit.
-
-    Args:
-        blocks: shape (channels or 1, any number of frames).
-        taps: shape (channels, t), time 0 at tap ``t // 2``; t is even.
-
-    Yields:
-        Shape (channels, frames), float64.
-
-    Raises:
-        DataError: sound that is not finite.
+    The result does not depend on how the sound is cut into blocks, to the last bit. Blocks have the shape (channels
+    or 1, any number of frames), taps (channels, t) with time 0 at tap ``t // 2`` and t even; float64 comes out.
     """
     length = taps.shape[1]
     size = power_of_two(4 * length)
@@ -126,11 +112,7 @@ def _windows(blocks: Iterable[Sound], size: int, overlap: int, tail: int) -> Ite
 
 
 def check_sound(sound: Sound, channels: int | None = None) -> Sound:
-    """*sound* itself, if it is of real numbers and shape (channels, frames).
-
-    Raises:
-        UsageError: it is not.
-    """
+    """*sound* itself, if it is of real numbers and shape (channels, frames); UsageError, if not."""
     wanted = "(channels, frames)" if channels is None else f"({channels}, frames)"
     if sound.ndim != 2 or (channels is not None and len(sound) != channels):
         turned = ", it seems to be (frames, channels)" if sound.ndim == 2 and sound.shape[1] == channels else ""
@@ -233,11 +215,7 @@ def encode(blocks: Iterable[Sound], rate: int, to: str, regularisation: float = 
 
 @lru_cache(maxsize=16)
 def encoding_taps(rate: int, to: str, regularisation: float = REGULARISATION) -> Floats:
-    """The filters of W, Y, Z, X, shape (4, taps), time 0 in the middle: about 85 ms (2048 taps at 24 kHz).
-
-    Raises:
-        UsageError: a format, rate or regularisation that is none.
-    """
+    """The filters of W, Y, Z, X, shape (4, taps), time 0 in the middle: about 85 ms (2048 taps at 24 kHz)."""
     arrays.check_format(to)
     arrays.check_rate(rate)
     if not (np.isfinite(regularisation) and regularisation > 0):
@@ -309,13 +287,20 @@ def render(
     if times is None and len(directions) != 1:
         raise UsageError(f"{len(directions)} directions and no times: say when the source is in each")
     if times is not None:
-        directions = _on_steps(directions, np.asarray(times, np.float64), _steps(len(signal), rate))
+        count = math.ceil(len(signal) / _hop(rate)) + 1  # the end of the signal is a step too
+        steps = np.asarray(np.arange(count) * (_hop(rate) / rate), np.float64)
+        directions = _on_steps(directions, np.asarray(times, np.float64), steps)
     still = not np.ptp(directions, axis=0).any()
     if arrays.check_format(format) == "foa":
         gains = arrays.foa_gains(directions)
-        sound = gains[:1].T * signal if still else _gains_between(gains, len(signal), rate) * signal
+        if still:
+            sound = gains[:1].T * signal
+        else:  # straight between steps
+            share = (np.arange(_hop(rate)) / _hop(rate))[:, np.newaxis]
+            between = gains[:-1, np.newaxis] + share * np.diff(gains, axis=0)[:, np.newaxis]
+            sound = between.reshape(-1, 4)[: len(signal)].T * signal
     else:
-        sound = _through_sphere(signal, directions[0], rate) if still else _moving(signal, directions, rate)
+        sound = _standing(signal, directions[0], rate) if still else _moving(signal, directions, rate)
     return np.asarray(sound, dtype=signal.dtype)
 
 
@@ -341,7 +326,7 @@ def _orders(rate: int) -> Floats:
     return taps_of((arrays.modes(frequencies, terms) * weights).T, length)
 
 
-def _through_sphere(signal: Sound, direction: Floats, rate: int) -> Floats:
+def _standing(signal: Sound, direction: Floats, rate: int) -> Floats:
     taps = (_series(direction[np.newaxis], rate) @ _orders(rate))[0]
     parts = list(filtered([signal[np.newaxis]], taps))
     return np.concatenate(parts, axis=1) if parts else np.zeros((4, 0))
@@ -352,11 +337,6 @@ def _through_sphere(signal: Sound, direction: Floats, rate: int) -> Floats:
 
 def _hop(rate: int) -> int:
     return max(1, round(rate / STEPS))
-
-
-def _steps(frames: int, rate: int) -> Floats:
-    """The times (s) of the steps that a signal needs, its end included."""
-    return np.asarray(np.arange(math.ceil(frames / _hop(rate)) + 1) * (_hop(rate) / rate), dtype=np.float64)
 
 
 def _on_steps(directions: Floats, times: Floats, steps: Floats) -> Floats:
@@ -377,13 +357,6 @@ def _on_steps(directions: Floats, times: Floats, steps: Floats) -> Floats:
     return np.asarray(before * one + behind * other)
 
 
-def _gains_between(gains: Floats, frames: int, rate: int) -> Floats:
-    """Gains at every frame, shape (4, frames), straight between steps."""
-    share = (np.arange(_hop(rate)) / _hop(rate))[:, np.newaxis]
-    between = gains[:-1, np.newaxis] + share * np.diff(gains, axis=0)[:, np.newaxis]
-    return between.reshape(-1, 4)[:frames].T
-
-
 def _moving(signal: Sound, directions: Floats, rate: int) -> Floats:
     """The signal in pieces that fade into each other, each through the filters of its direction."""
     hop, taps = _hop(rate), _orders(rate).shape[1]
@@ -398,12 +371,9 @@ def _moving(signal: Sound, directions: Floats, rate: int) -> Floats:
     made = np.zeros((4, (count - 1) * hop + size))
     for first in range(0, count, _TOGETHER):
         some = slice(first, first + _TOGETHER)
-        for number, piece in enumerate(_pieces(pieces[some] * fade, directions[some], spectra, rate, size), first):
+        responses = _series(directions[some], rate) @ spectra
+        heard = np.fft.irfft(np.fft.rfft(pieces[some] * fade, size)[:, np.newaxis] * responses, size)
+        for number, piece in enumerate(heard, first):
             made[:, number * hop : number * hop + size] += piece
     start = hop + taps // 2
     return made[:, start : start + len(signal)]
-
-
-def _pieces(windows: Floats, directions: Floats, spectra: Complexes, rate: int, size: int) -> Iterator[Floats]:
-    responses = _series(directions, rate) @ spectra
-    yield from np.fft.irfft(np.fft.rfft(windows, size)[:, np.newaxis] * responses, size)

@@ -73,14 +73,10 @@ class SoundField:
         return np.asarray(np.log10(np.clip(self.power / floor, 1.0, 1e3)).mean(axis=1))
 
     def directions(self, reference: int = 0) -> Floats:
-        """Where the sound of each label frame comes from.
+        """Where the sound of each label frame comes from, where the channel *reference* is taken for W.
 
-        Args:
-            reference: the channel that is taken for W.
-
-        Returns:
-            Vectors, shape (label frames, 3), of lengths from 0 (diffuse, or noise) to 1 (one plane wave in all
-            bands). Their components belong to the channels :func:`others`: front, left and up where W is taken for W.
+        Vectors, shape (label frames, 3), have lengths from 0 (diffuse, or noise) to 1 (one plane wave in all bands).
+        Their components belong to the channels :func:`others`: front, left and up where W is taken for W.
         """
         rest = others(reference)
         power = self.power[:, :, np.newaxis]
@@ -97,15 +93,9 @@ def others(reference: int) -> list[int]:
 
 
 def listen(recording: Recording, format: Format, hop: Fraction = clock.HOP) -> SoundField:
-    """The sound field of a recording with four channels, read once, block by block.
+    """The sound field of a recording with four channels, read once, block by block; *hop* is that of its labels.
 
-    Args:
-        recording: of any rate that holds the bands (6.6 kHz and above).
-        format: ``foa`` (W, Y, Z, X) or ``mic`` (M1 … M4).
-        hop: seconds of a label frame.
-
-    Raises:
-        SeldioError: it cannot be read.
+    Any rate will do that holds the bands (6.6 kHz and above).
     """
     rate = recording.rate
     frames = recording.probe.label_frames(hop)

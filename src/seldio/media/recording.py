@@ -63,20 +63,13 @@ class Recording(ReadableSound):
     def read(
         self, start: int = 0, frames: int | None = None, out: Floats | None = None, *, pad: bool = False
     ) -> Floats:  # fmt: skip
-        """The sound from frame *start* on; whole numbers become -1 … 1.
+        """The sound from frame *start* on, shape (channels, frames), float32; whole numbers become -1 … 1.
 
         Args:
             start: the first frame.
             frames: how many, all that follow if None; fewer are given where the recording ends.
-            out: an array to fill, float32, shape (channels, frames).
+            out: an array to fill, float32, shape (channels, frames); the result is a part of it.
             pad: give zeros for what lies before the beginning (*start* below 0) and behind the end.
-
-        Returns:
-            Shape (channels, frames), float32, contiguous unless *out* is not; a part of *out* if that is given.
-
-        Raises:
-            UsageError: *start* lies outside of the recording, or *out* has another shape or type.
-            NotAudio: the file cannot be read as audio, or became shorter.
         """
         sound = self._sound()
         total, channels = sound.probe.frames, sound.probe.channels
@@ -87,7 +80,10 @@ class Recording(ReadableSound):
         low, high = (min(max(edge, 0), total) for edge in (start, start + frames))
         before = min(low - start, frames) if start < 0 else 0
         width = frames if pad else high - low
-        given = np.empty((channels, width), np.float32) if out is None else _fitting(out, channels, frames)[:, :width]
+        if out is not None and (out.shape != (channels, frames) or out.dtype != np.float32):
+            needed = (channels, frames)
+            raise UsageError(f"out has shape {out.shape} of {out.dtype}; needed is {needed} of float32")
+        given = np.empty((channels, width), np.float32) if out is None else out[:, :width]
         given[:, :before] = 0
         given[:, before + high - low :] = 0
         if high > low:
@@ -116,12 +112,6 @@ class Recording(ReadableSound):
                 if opened is None or opened.owner != os.getpid():
                     self._opened = opened = _open(self._entry, self._lock)
         return opened
-
-
-def _fitting(out: Floats, channels: int, frames: int) -> Floats:
-    if out.shape != (channels, frames) or out.dtype != np.float32:
-        raise UsageError(f"out has shape {out.shape} of {out.dtype}; needed is {(channels, frames)} of float32")
-    return out
 
 
 # --- opened files ------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ broadcast streams (MPEG-TS), which begin anywhere: there it is their first momen
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -25,7 +26,7 @@ from av.video.stream import VideoStream
 from seldio import clock
 from seldio.errors import DataError, UsageError
 from seldio.files import open_source
-from seldio.media.surveys import PictureSurvey, survey
+from seldio.media.audio import Closing
 from seldio.media.video_packets import MOST_PIXELS, Ints, NotVideo, Scan, SoundOnly, opened, scan, speaking
 from seldio.text import plural, printable
 
@@ -38,7 +39,7 @@ _Made = TypeVar("_Made")
 Missing = Literal["error", "hold", "skip"]
 
 
-class Video:
+class Video(Closing):
     """A video file; a context manager. Opening it reads the packets once and decodes nothing.
 
     Several threads may ask for pictures at once: each call has a decoder of its own.
@@ -69,12 +70,6 @@ class Video:
             if isinstance(source, str | os.PathLike) and isinstance(error, NotVideo):
                 raise NotVideo(f"{printable(os.fspath(source))} cannot be read as video: {error}") from error
             raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the file, if it was opened here."""
@@ -149,9 +144,6 @@ class Video:
         """What :meth:`frames_at` gives, made smaller, for :meth:`seldio.media.video_writing.VideoWriter.picture`.
 
         Pictures stay as FFmpeg has them, which is quicker. Label frames without a picture are left out.
-
-        Raises:
-            NotVideo: a picture is damaged.
         """
         return self._each(label_frames, _Converter(size, scaled=True).frame, "centre", hop, "skip")
 
@@ -255,19 +247,11 @@ Open = Callable[[], AbstractContextManager[tuple[InputContainer, VideoStream]]]
 class PictureDecoder:
     """Decodes pictures by number; a context manager. Numbers that go up are decoded in one pass.
 
-    Args:
-        open: opens the container anew.
-        scan: its packets.
-        wanted: the numbers that will be asked for. In H.264, pictures that are not among them and that no other
-            picture is made from are not decoded at all.
-        threads: 0 lets FFmpeg choose.
+    In H.264, pictures that are not *wanted* and that no other picture is made from are not decoded at all.
     """
 
     def __init__(self, open: Open, scan: Scan, wanted: frozenset[int], threads: int = 0) -> None:
-        self._open = open
-        self._scan = scan
-        self._wanted = wanted
-        self._threads = threads
+        self._open, self._scan, self._wanted, self._threads = open, scan, wanted, threads
         self._stack = ExitStack()
         self._may_seek = len(scan.keys) > 0
         self._last: tuple[int, VideoFrame] | None = None
@@ -283,11 +267,7 @@ class PictureDecoder:
         self._stack.close()
 
     def picture(self, number: int) -> VideoFrame:
-        """The picture *number*, exactly as decoding everything from the beginning gives it.
-
-        Raises:
-            NotVideo: it is damaged.
-        """
+        """The picture *number*, exactly as decoding everything from the beginning gives it; NotVideo, if damaged."""
         if self._last is not None and self._last[0] == number:
             return self._last[1]
         if number < self._next:
@@ -324,7 +304,11 @@ class PictureDecoder:
     def _find(self, number: int) -> VideoFrame | None:
         key = int(self._scan.keys[number]) if self._may_seek else 0
         if key > self._next + SEEK_COST:
-            self._seek(key)
+            self.seeks += 1
+            self._sought = True
+            with speaking():
+                self._container.seek(int(self._scan.raw[key]), stream=self._stream)
+            self._frames = self._run(key)
         for at, frame in self._frames:
             self._next = at + 1
             if at == number:
@@ -332,13 +316,6 @@ class PictureDecoder:
             if at > number:
                 break
         return None
-
-    def _seek(self, key: int) -> None:
-        self.seeks += 1
-        self._sought = True
-        with speaking():
-            self._container.seek(int(self._scan.raw[key]), stream=self._stream)
-        self._frames = self._run(key)
 
     def _run(self, key: int | None) -> Iterator[tuple[int, VideoFrame]]:
         """Numbers and pictures as they are shown, from the picture *key* on."""
@@ -375,3 +352,76 @@ class PictureDecoder:
 
     def _number(self, stamp: int | None) -> int | None:
         return None if stamp is None else self._scan.number_of.get(stamp)
+
+
+# --- what all pictures look like -----------------------------------------------------------------------------
+
+#: Seconds, from and to.
+Span = tuple[float, float]
+
+#: Pixels across that are looked at; every nth of a larger picture.
+_ACROSS = 240
+#: Brightness (of 255) up to which a pixel is black, and the share of black pixels in a black picture.
+_DARK, _SHARE = 32, 0.98
+#: By how much (of 255) a pixel may differ in pictures that are the same, written once more by a lossy encoder.
+_SAME = 6
+#: Seconds from which on it is told: fades are shorter, and somebody always moves.
+BLACK, FROZEN = 2.0, 10.0
+#: Share of the rest of a video that may stand still for shorter. Where more does, pictures are drawn: such scenes stand
+#: still whenever nothing moves, and in those of cameras there is noise.
+_DRAWN = 0.2
+#: Formats of pixels whose first plane is the brightness, a byte each.
+_PLANES = ("yuv420p", "yuvj420p", "yuv422p", "yuvj422p", "yuv444p", "yuvj444p", "nv12", "gray")
+
+
+@dataclasses.dataclass(frozen=True)
+class PictureSurvey:
+    """What all pictures of a video look like."""
+
+    there: int  # how many come out of the decoder
+    black: tuple[Span, ...] = ()  # spans in which pictures are black
+    frozen: tuple[Span, ...] = ()  # spans in which pictures are all the same, black ones left out
+    fault: str = ""  # why there are no more pictures, if decoding says so
+
+
+def survey(pictures: Iterable[tuple[int, VideoFrame]], scan: Scan) -> PictureSurvey:
+    """Look at the brightness of all *pictures*, each with its number, in their order; none of them is kept."""
+    reformatter, first = VideoReformatter(), np.zeros((0, 0), np.uint8)
+    dark: list[tuple[int, bool, bool]] = []
+    still: list[tuple[int, bool, bool]] = []
+    for number, frame in pictures:
+        plain = frame if frame.format.name in _PLANES else reformatter.reformat(frame, format="gray")
+        plane: Any = plain.planes[0]
+        step = max(1, plain.width // _ACROSS)
+        shown = np.frombuffer(plane, np.uint8).reshape(-1, plane.line_size)[: plain.height : step, : plain.width : step]
+        same = (
+            shown.shape == first.shape and (np.maximum(shown, first) - np.minimum(shown, first)).max(initial=0) <= _SAME
+        )
+        first = first if same else shown.copy()
+        black = bool(np.mean(shown <= _DARK) >= _SHARE)
+        dark.append((number, black, black))
+        still.append((number, not black, bool(same) and not black))
+    every = _runs(still, scan)
+    frozen = tuple(span for span in every if span[1] - span[0] >= FROZEN)
+    inside, total = (sum(end - start for start, end in spans) for spans in (frozen, every))
+    drawn = total - inside > _DRAWN * (float(scan.end - scan.start) - inside)
+    long = tuple(span for span in _runs(dark, scan) if span[1] - span[0] >= BLACK)
+    return PictureSurvey(len(dark), long, () if drawn else frozen)
+
+
+def _runs(pictures: list[tuple[int, bool, bool]], scan: Scan) -> list[Span]:
+    """Runs of two pictures or more, in seconds.
+
+    Args:
+        pictures: the number of each, whether it may begin a run, and whether it goes on with the last one.
+        scan: tells when they are shown.
+    """
+    found, run = list[Span](), list[int]()
+    for number, possible, goes_on in (*pictures, (-1, False, False)):
+        if not goes_on:
+            if len(run) > 1:
+                found.append((float(scan.time(run[0])), float(scan.time(number) if number >= 0 else scan.end)))
+            run = []
+        if possible:
+            run.append(number)
+    return found

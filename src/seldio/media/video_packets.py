@@ -19,7 +19,6 @@ from typing import Any, BinaryIO
 import av
 import numpy as np
 from av.container import InputContainer
-from av.packet import Packet
 from av.video.stream import VideoStream
 
 from seldio import clock
@@ -99,50 +98,33 @@ def speaking() -> Iterator[None]:
         raise NotVideo(reason(error)) from error
 
 
-def _stay_closed(url: str, *_: Any) -> Any:
-    raise OSError(f"{url} stays closed")
-
-
 @contextmanager
 def container_in(stream: BinaryIO, lock: threading.Lock) -> Iterator[InputContainer]:
-    """The container in *stream*.
-
-    Raises:
-        NotVideo: it is no container that may be read.
-    """
+    """The container in *stream*; NotVideo, where it is none that may be read."""
     reader: Any = SharedStream(stream, lock)
+
+    def stay_closed(url: str, *_: Any) -> Any:
+        raise OSError(f"{url} stays closed")
+
     try:
         container = av.open(
-            reader, options=dict(_OPTIONS), buffer_size=_BUFFER, io_open=_stay_closed, metadata_errors="replace"
+            reader, options=dict(_OPTIONS), buffer_size=_BUFFER, io_open=stay_closed, metadata_errors="replace"
         )
     except FAILURES as error:
-        raise NotVideo(_why_not(reader)) from error
+        reader.seek(0)
+        start = reader.read(512)
+        text = "it is a text" if not set(start) - {*range(0x20, 0x7F), *b"\t\r\n"} else ""
+        other = "it is no video container, or a damaged one (known are MP4, MOV, Matroska, WebM, AVI, …)"
+        raise NotVideo(text or other if start else "it is empty (0 bytes)") from error
     with container:
         yield container
 
 
 @contextmanager
 def opened(stream: BinaryIO, lock: threading.Lock) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """The container in *stream* and its main video stream, which nothing has been decoded of.
-
-    Raises:
-        NotVideo: it is no container that may be read, has no video, or pictures of over MOST_PIXELS.
-    """
+    """The container in *stream* and its main video stream, which nothing has been decoded of."""
     with container_in(stream, lock) as container:
         yield container, _main(container)
-
-
-def _why_not(reader: SharedStream) -> str:
-    reader.seek(0)
-    start = reader.read(512)
-    if not start:
-        return "it is empty (0 bytes)"
-    text = not set(start) - {*range(0x20, 0x7F), *b"\t\r\n"}
-    return (
-        "it is a text"
-        if text
-        else "it is no video container, or a damaged one (known are MP4, MOV, Matroska, WebM, AVI, …)"
-    )
 
 
 def _main(container: InputContainer) -> VideoStream:
@@ -238,9 +220,6 @@ class Scan:
         """The picture of each label frame by a convention, by time stamps where it goes by time; -1 for none.
 
         There is none before the first one, by more than half a picture, and none behind the end of the last one.
-
-        Raises:
-            UsageError: there is no such convention.
         """
         chosen = clock.named(name)
         frames = [int(frame) for frame in label_frames]
@@ -259,12 +238,11 @@ class Scan:
 
 
 def scan(container: InputContainer, stream: VideoStream) -> Scan:
-    """Go through all packets of *stream*, and decode none.
-
-    Raises:
-        NotVideo: it has no pictures, too many, or time stamps beyond reason.
-    """
-    rate = _rate(stream)
+    """Go through all packets of *stream*, and decode none."""
+    rates = (stream.guessed_rate, stream.average_rate, stream.base_rate)
+    rate = next((Fraction(rate) for rate in rates if rate is not None and 0 < rate <= 1000), None)
+    if rate is None:
+        raise NotVideo("it does not say how many pictures a second it has")
     packets: list[Stamps] = []
     sound = next(iter(container.streams.audio), None)
     sounding: tuple[int, int] | None = None
@@ -274,7 +252,10 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
             if not packet.size:
                 continue
             if packet.stream is sound:
-                sounding = _sound_span(packet, sounding)
+                if packet.pts is not None and not packet.is_discard and abs(packet.pts) <= _MOST_TICKS:
+                    end = packet.pts + (packet.duration or 0)
+                    low, high = sounding or (packet.pts, end)
+                    sounding = min(low, packet.pts), max(high, end)
             elif packet.is_discard:
                 hidden += 1
             else:
@@ -295,21 +276,6 @@ def scan(container: InputContainer, stream: VideoStream) -> Scan:
         span = float((sounding[0] - zero) * base), float((sounding[1] - zero) * base)
     found = _scan(container, stream, packets, rate)
     return dataclasses.replace(found, fault=fault, promised=promised, hidden=hidden, sound=span)
-
-
-def _sound_span(packet: Packet[Any], span: tuple[int, int] | None) -> tuple[int, int] | None:
-    """From when to when there is sound, with one more packet of it; hidden ones and those without stamps are none."""
-    if packet.pts is None or packet.is_discard or abs(packet.pts) > _MOST_TICKS:
-        return span
-    start, end = packet.pts, packet.pts + (packet.duration or 0)
-    return (start, end) if span is None else (min(span[0], start), max(span[1], end))
-
-
-def _rate(stream: VideoStream) -> Fraction:
-    for rate in (stream.guessed_rate, stream.average_rate, stream.base_rate):
-        if rate is not None and 0 < rate <= 1000:
-            return Fraction(rate)
-    raise NotVideo("it does not say how many pictures a second it has")
 
 
 def _scan(container: InputContainer, stream: VideoStream, packets: list[Stamps], rate: Fraction) -> Scan:

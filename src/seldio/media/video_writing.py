@@ -40,8 +40,6 @@ OPTIONS = {"preset": "veryfast", "crf": "23"}
 _SAME_BYTES = {"mbtree": "0"}
 #: Pictures from one that stands alone to the next: one second, so that players seek quickly.
 KEYS = 30
-#: Bits a second of sound.
-SOUND_BITS = 128_000
 
 
 class VideoWriter:
@@ -52,38 +50,35 @@ class VideoWriter:
 
     Args:
         stream: to write to; seekable, and left open.
-        size: width and height, both even.
+        size: width and height, both even; (0, 0) for sound alone.
         rate: pictures a second.
         sound: samples a second and channels (1 or 2) of the sound, if there is any.
         options: of the encoder of pictures, in place of :data:`OPTIONS`.
         sound_bits: a second.
-
-    Raises:
-        UsageError: a size or rate that cannot be.
-        SeldioError: FFmpeg has no such encoder, or cannot write.
     """
 
     def __init__(
         self, stream: BinaryIO, size: tuple[int, int], rate: Fraction = clock.NTSC,
-        sound: tuple[int, int] | None = None, options: dict[str, str] | None = None, sound_bits: int = SOUND_BITS,
+        sound: tuple[int, int] | None = None, options: dict[str, str] | None = None, sound_bits: int = 128_000,
     ) -> None:  # fmt: skip
         width, height = size
-        if min(size) < 2 or width % 2 or height % 2 or max(size) > 8192:
+        if any(size) and (min(size) < 2 or width % 2 or height % 2 or max(size) > 8192):
             raise UsageError(f"pictures of {width} × {height}: H.264 wants even numbers from 2 to 8192")
         if not 0 < rate <= 1000:
             raise UsageError(f"{rate} pictures a second: choose a rate above 0, 1000 at most")
         self.size, self.rate, self.pictures = size, Fraction(rate), 0
-        self._samples = 0
+        self._samples, self._video = 0, None
         with _speaking():
-            self._file: OutputContainer = av.open(stream, "w", format="mp4", container_options=_MUXING)
-            self._video = self._file.add_stream(
-                "libx264", rate=self.rate, options={**(options or OPTIONS), **_SAME_BYTES}
-            )
-            self._video.width, self._video.height, self._video.pix_fmt = width, height, "yuv420p"
-            context = self._video.codec_context
-            context.time_base, context.thread_count = 1 / self.rate, 1
-            context.gop_size, context.max_b_frames = KEYS, 0
-            context.flags |= int(av.codec.context.Flags.bitexact)
+            muxing = {"fflags": "+bitexact"}
+            self._file: OutputContainer = av.open(stream, "w", format="mp4", container_options=muxing)
+            if any(size):
+                chosen = {**(options or OPTIONS), **_SAME_BYTES}
+                self._video = self._file.add_stream("libx264", rate=self.rate, options=chosen)
+                self._video.width, self._video.height, self._video.pix_fmt = width, height, "yuv420p"
+                context = self._video.codec_context
+                context.time_base, context.thread_count = 1 / self.rate, 1
+                context.gop_size, context.max_b_frames = KEYS, 0
+                context.flags |= int(av.codec.context.Flags.bitexact)
             self._audio = self._file.add_stream("aac", rate=sound[0]) if sound else None
             if self._audio is not None and sound:
                 self._audio.layout = "stereo" if sound[1] == 2 else "mono"
@@ -105,6 +100,8 @@ class VideoWriter:
 
     def picture(self, picture: Picture | VideoFrame) -> None:
         """Add the next picture, shape (height, width, 3): red, green, blue; or a frame of FFmpeg of that size."""
+        if self._video is None:
+            raise UsageError("this file was opened for sound alone")
         width, height = self.size
         shape = (picture.height, picture.width, 3) if isinstance(picture, VideoFrame) else picture.shape
         kind = np.uint8 if isinstance(picture, VideoFrame) else picture.dtype
@@ -132,9 +129,6 @@ class VideoWriter:
             frame.sample_rate, frame.pts, frame.time_base = rate, self._samples, Fraction(1, rate)
             self._file.mux(self._audio.encode(frame))
         self._samples += sound.shape[1]
-
-
-_MUXING = {"fflags": "+bitexact"}
 
 
 @contextmanager
@@ -182,11 +176,7 @@ class Downmix:
         return self.frames / self.rate
 
     def blocks(self) -> Iterator[Floats]:
-        """The sound, shape (ears, frames), within -1 … 1, about a second at a time, at :attr:`encoded` frames a second.
-
-        Raises:
-            NotAudio: it is damaged.
-        """
+        """The sound, shape (ears, frames), within -1 … 1, about a second at a time, :attr:`encoded` frames a second."""
         layout = "stereo" if len(self.weights) == 2 else "mono"
         resampler = av.AudioResampler("fltp", layout, self.encoded) if self.rate != self.encoded else None
         with Decoder(self.stream) as decoder:
@@ -212,10 +202,8 @@ def ears(array: Array, channels: int) -> tuple[Weights, str]:
     """What of each channel goes to each ear, and how to say so.
 
     FOA (W, Y, Z, X): cardioids to the left and to the right, ``(W ± Y) / 2``. MIC: the two capsules of each
-    side. A recording of four channels whose array is not known is taken for FOA.
-
-    Returns:
-        Weights of shape (ears, channels), left first, and a phrase.
+    side. A recording of four channels whose array is not known is taken for FOA. Weights have the shape (ears,
+    channels), left first.
     """
     if array == "mic" and channels == 4:
         return np.array([[0.5, 0, 0.5, 0], [0, 0.5, 0, 0.5]], np.float32), "the capsules of each side"
@@ -229,12 +217,7 @@ def ears(array: Array, channels: int) -> tuple[Weights, str]:
 
 
 def sound(stream: BinaryIO, array: Array = "audio") -> Downmix:
-    """A recording as people listen to it: two ears, and loud enough.
-
-    Raises:
-        NotAudio: it cannot be read as audio.
-        SeldioError: it is longer than an hour.
-    """
+    """A recording as people listen to it: two ears, and loud enough."""
     header = probe(stream)
     if header.rate not in RATES:
         raise NotAudio(f"{header.rate:,} frames a second, which no player knows")
@@ -262,47 +245,24 @@ def copy(downmix: Downmix | None, video: Video | None) -> bytes:
 
     Pictures are taken on the true clock of the video, :data:`PICTURES` a second at most; before the first one
     and in gaps the screen is black.
-
-    Raises:
-        NotVideo: a picture is damaged.
-        NotAudio: the recording is.
-        SeldioError: the video is longer than an hour, or FFmpeg has no encoder for H.264 or AAC.
-        UsageError: there is nothing to copy.
     """
+    if video is None and downmix is None:
+        raise UsageError("neither a recording nor a video to copy")
     out = io.BytesIO()
     blocks = downmix.blocks() if downmix is not None else iter(())
-    if video is None:
-        if downmix is None:
-            raise UsageError("neither a recording nor a video to copy")
-        _write_sound(out, downmix, blocks)
-        return out.getvalue()
-    _check_length(float(video.scan.end), "the video")
-    rate = min(Fraction(video.rate), Fraction(PICTURES)) or Fraction(PICTURES)
     track = (downmix.encoded, len(downmix.weights)) if downmix is not None else None
-    with VideoWriter(out, fitted(video.size), rate, track, _OPTIONS, SOUND_BITS) as writer:
-        for number, picture in enumerate(_pictures(video, writer.size, rate)):
+    size, rate = (0, 0), Fraction(PICTURES)
+    if video is not None:
+        _check_length(float(video.scan.end), "the video")
+        size, rate = fitted(video.size), min(Fraction(video.rate), rate) or rate
+    with VideoWriter(out, size, rate, track, _OPTIONS, SOUND_BITS) as writer:
+        for number, picture in enumerate(_pictures(video, size, rate) if video is not None else ()):
             if number % PICTURES == 0 and (block := next(blocks, None)) is not None:
                 writer.sound(block)  # a second of each in turn, so that they lie side by side in the file
             writer.picture(picture)
         for block in blocks:
             writer.sound(block)
     return out.getvalue()
-
-
-def _write_sound(out: BinaryIO, downmix: Downmix, blocks: Iterator[Floats]) -> None:
-    """AAC in MP4, without pictures."""
-    layout = "stereo" if len(downmix.weights) == 2 else "mono"
-    with av.open(out, "w", format="mp4", container_options={"fflags": "+bitexact"}) as file:
-        stream = file.add_stream("aac", rate=downmix.encoded)
-        stream.layout, stream.bit_rate = layout, SOUND_BITS
-        stream.codec_context.flags |= int(av.codec.context.Flags.bitexact)
-        at = 0
-        for block in blocks:
-            frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(block), format="fltp", layout=layout)
-            frame.rate, frame.pts, frame.time_base = downmix.encoded, at, Fraction(1, downmix.encoded)
-            at += frame.samples
-            file.mux(stream.encode(frame))
-        file.mux(stream.encode(None))
 
 
 def _pictures(video: Video, size: tuple[int, int], rate: Fraction) -> Iterator[Picture | VideoFrame]:

@@ -42,7 +42,7 @@ from seldio.text import listed, plural, printable
 
 if TYPE_CHECKING:
     from seldio.media.audio import Probe
-    from seldio.media.surveys import SoundSurvey
+    from seldio.media.contents import SoundSurvey
 
 #: Flat tops that are too many to be chance.
 _MOST_FLAT = 10
@@ -488,8 +488,7 @@ def check_sounds(files: Sequence[TreeFile[Any]], sink: Sink) -> SurveyedSounds:
 
 def _levels(entry: Entry) -> tuple[int, SoundSurvey] | Finding | None:
     """Channels and levels of a recording, or what is wrong; None where it cannot be opened."""
-    from seldio.media.contents import opened_sound
-    from seldio.media.surveys import listen
+    from seldio.media.contents import listen, opened_sound
 
     try:
         with opened_sound(entry) as recording:

@@ -17,7 +17,7 @@ from seldio.findings import Finding, Rule, Sink
 from seldio.formats import LabelReading
 from seldio.formats.trees import Tree
 from seldio.media.arrays import Format
-from seldio.rules.collection import Collection, Found
+from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_causes import Verdict
 from seldio.rules.deep_fit import IN_LABELS, BlamedCause, Fit, Fits, fits_of_clip, fits_of_tree
 from seldio.rules.deep_timing import Other, Shift
@@ -74,15 +74,11 @@ def _evidence(verdict: Verdict) -> str:
 def by_file(fits: Fits, kind: type[_Timing]) -> Iterator[tuple[Fit, _Timing, bool | None, str]]:
     """Each file that another time or clip is the fault of, once, whatever recordings speak for it.
 
-    Yields:
-        The clearest recording, what it says, whether its siblings agree with the labels (see
-        :meth:`Fits.agree_in_time`; then it is at fault, else the labels), and the names of all.
+    With the clearest recording and what it says, whether its siblings agree with the labels (see
+    :meth:`Fits.agree_in_time`; then it is at fault, else the labels), and the names of all.
     """
-    groups: dict[tuple[str, bool], list[tuple[Fit, _Timing, bool | None]]] = {}
-    for fit, one in fits.timings:
-        if isinstance(one, kind):
-            agree = fits.agree_in_time(fit, one)
-            groups.setdefault((fit.recording if agree else fit.labels, bool(agree)), []).append((fit, one, agree))
+    shown = ((fit, one, fits.agree_in_time(fit, one)) for fit, one in fits.timings if isinstance(one, kind))
+    groups = grouped(shown, lambda each: (each[0].recording if each[2] else each[0].labels, bool(each[2])))
     for group in groups.values():
         fit, clearest, agree = max(group, key=lambda each: each[1].after)
         yield fit, clearest, agree, _names([fit for fit, _, _ in group])
@@ -90,11 +86,6 @@ def by_file(fits: Fits, kind: type[_Timing]) -> Iterator[tuple[Fit, _Timing, boo
 
 def _names(fits: list[Fit]) -> str:
     return " and ".join(f"{fit.file} as {fit.format.upper()}" for fit in fits)
-
-
-def percent(share: float) -> str:
-    """A share in whole percent."""
-    return f"{round(100 * share)} %"
 
 
 #: The kinds of causes that a rule is about by itself.
@@ -177,7 +168,9 @@ def labels_shifted(fits: Fits, found: Found) -> Iterator[Finding]:
     for fit, one, agree, names in by_file(fits, Shift):
         time = f"{float(abs(one.frames) * fit.hop):.1f} s"
         count, moved = plural(abs(one.frames) * fit.step, "label frame"), f"{-one.frames * fit.step:+d}"
-        fits_now = f"{percent(one.before)} of what is heard alone fits as labelled, {percent(one.after)} once they are"
+        fits_now = (
+            f"{100 * one.before:.0f} % of what is heard alone fits as labelled, {100 * one.after:.0f} % once they are"
+        )
         if agree:
             side = "early" if one.frames > 0 else "late"
             message = (
@@ -209,15 +202,15 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, labels have the name of their recording.
     """
     for fit, one, agree, names in by_file(fits, Other):
-        share = f"{printable(one.clip)} fits {percent(one.after)} of what is heard alone"
+        share = f"{printable(one.clip)} fits {100 * one.after:.0f} % of what is heard alone"
         if agree:
             message = (
                 f"{fit.file} ({fit.format.upper()}) sounds like another clip: {share}; its own labels fit "
-                f"{percent(one.before)} of it, and the other recording of the clip"
+                f"{100 * one.before:.0f} % of it, and the other recording of the clip"
             )
             yield found(fit.recording, message, "take the recording that belongs to the labels")
         else:
-            message = f"the labels look like those of another clip: {share}, these {percent(one.before)} ({names})"
+            message = f"the labels look like those of another clip: {share}, these {100 * one.before:.0f} % ({names})"
             yield found(fit.labels, message, "find out which name is right")
 
 
@@ -229,8 +222,7 @@ def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) ->
 def check_clip(reading: LabelReading, recordings: Sequence[tuple[Entry, Format | None]], sink: Sink) -> bool:
     """Compare the labels of one clip with its recordings, one at least; their format is None where nothing tells it.
 
-    Returns:
-        Whether there was something to compare: directions, and four channels.
+    Whether there was something to compare (directions, and four channels) is given back.
     """
     fits = fits_of_clip(reading, recordings)
     run(fits, sink)

@@ -52,14 +52,9 @@ class LabelFrames:
 
 
 def label_frames(frame: Ints, azimuth: Floats, elevation: Floats, event: Ints, count: int) -> LabelFrames:
-    """What the rows of one clip say of its first label frames.
+    """What the rows of one clip say of its first *count* label frames; *event* is a number of the class and source.
 
-    Args:
-        frame: label frames; those below 0 and from *count* on are left out.
-        azimuth: degrees, NaN where unknown.
-        elevation: degrees, NaN where unknown.
-        event: a number of the class and source.
-        count: label frames to look at.
+    Unknown azimuths and elevations are NaN.
     """
     inside = (frame >= 0) & (frame < count)
     frame, event, azimuth, elevation = frame[inside], event[inside], azimuth[inside], elevation[inside]
@@ -124,14 +119,9 @@ def likelihood(cosine: Floats) -> Floats:
 
 
 def pieces(labels: LabelFrames, sound: Mapping[int, Floats]) -> dict[int, Pieces]:
-    """Pieces of the events that sound alone.
+    """Pieces of the events that sound alone, by the channel that is taken for W, each with the directions heard.
 
-    Args:
-        labels: of a clip.
-        sound: directions, shape (label frames, 3), as long as they are direct, by the channel that is taken for W.
-
-    Returns:
-        The same pieces, by that channel, each with the directions heard.
+    Directions of the sound, shape (label frames, 3), are as long as they are direct.
     """
     lengths = {reference: np.linalg.norm(directions, axis=1) for reference, directions in sound.items()}
     count = min(len(labels), *map(len, sound.values()))
@@ -229,20 +219,16 @@ FITS = Cause("", "", "", ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
 @lru_cache(maxsize=2)
 def causes(format: Format) -> tuple[Cause, ...]:
     """All causes that a recording of this format may have, labels that fit first."""
+    orders = [np.eye(3)[list(order)] for order in itertools.permutations(range(3))]
+    signs = list(itertools.product((1.0, -1.0), repeat=3))
     found = [FITS]
     for reference in range(4 if format == "foa" else 1):
-        for turn in _exchanges():
+        for turn in (np.diag(sign) @ order for order in orders for sign in signs):
             found += [_exchange(turn, reference, format)] if reference or not np.array_equal(turn, np.eye(3)) else []
     for degrees in (d for d in range(-175, 180, 5) if d % 90):
         found.append(rotation(degrees))
         found.append(rotation(degrees, mirrored=True))
     return tuple(found)
-
-
-def _exchanges() -> list[Floats]:
-    """The 48 matrices that exchange axes and turn them around."""
-    orders = [np.eye(3)[list(order)] for order in itertools.permutations(range(3))]
-    return [np.diag(signs) @ order for order in orders for signs in itertools.product((1.0, -1.0), repeat=3)]
 
 
 def _matrix(turn: Floats) -> tuple[tuple[float, ...], ...]:
@@ -337,18 +323,17 @@ def rotation(degrees: int, mirrored: bool = False) -> Cause:
 
 
 def judge(by_reference: Mapping[int, Pieces], format: Format) -> Verdict | None:
-    """The cause that explains the pieces; None where labels fit, or where the sound cannot tell.
-
-    Args:
-        those: the pieces by the channel that is taken for W; 0 is always there.
-        format: of the recordings.
-    """
+    """The cause that explains the pieces, by the channel that is taken for W; None where none is clear."""
     plain = by_reference[0]
     if plain.places < PLACES or plain.events < EVENTS:
         return None
     fits = plain.evidence(np.eye(3)[np.newaxis])[0]
     best, rival, evidence = _best(by_reference, format)
-    if best is FITS or not _certain(evidence - fits, best.penalty):
+    gain = evidence - fits
+    if best is FITS or gain.sum() - best.penalty < MARGIN:
+        return None
+    draws = np.random.default_rng(0).integers(0, len(gain), (_DRAWS, len(gain)))
+    if np.quantile(gain[draws].sum(axis=1), 0.01) <= best.penalty:  # it has to be large whatever places had been heard
         return None
     turn = np.stack((np.eye(3), np.array(best.turn)))
     before = plain.errors(turn[:1])[0]
@@ -373,16 +358,12 @@ def _best(by_reference: Mapping[int, Pieces], format: Format) -> tuple[Cause, Ca
     if best.kind in ("rotated", "mirrored") and best.penalty >= 3.0:
         best, evidence = _refined(best, by_reference[0])
     near = [n for n in np.argsort(-scores).tolist() if scores[n] > scores[first] - CLEAR]
-    others = [known[n] for n in near if n != first and not _alike(known[n], best)]
-    return best, others[0] if others else None, evidence
-
-
-def _alike(one: Cause, other: Cause) -> bool:
-    """Whether two causes differ by a few degrees only."""
-    if one.reference != other.reference or one.kind != other.kind:
-        return False
-    cosine = (np.trace(np.array(one.turn).T @ np.array(other.turn)) - 1) / 2
-    return bool(cosine > np.cos(np.radians(16)))
+    for other in (known[number] for number in near if number != first):
+        cosine = (np.trace(np.array(best.turn).T @ np.array(other.turn)) - 1) / 2
+        few_degrees = cosine > np.cos(np.radians(16))
+        if not (few_degrees and (best.reference, best.kind) == (other.reference, other.kind)):
+            return best, other, evidence
+    return best, None, evidence
 
 
 def _refined(cause: Cause, pieces: Pieces) -> tuple[Cause, Floats]:
@@ -397,11 +378,3 @@ def _refined(cause: Cause, pieces: Pieces) -> tuple[Cause, Floats]:
     if not mirrored and abs(degrees) < SMALLEST:
         return FITS, found[best]
     return some[best], found[best]
-
-
-def _certain(gain: Floats, penalty: float) -> bool:
-    """Whether the gain over all places is large, and stays so whatever places had been heard."""
-    if gain.sum() - penalty < MARGIN:
-        return False
-    draws = np.random.default_rng(0).integers(0, len(gain), (_DRAWS, len(gain)))
-    return bool(np.quantile(gain[draws].sum(axis=1), 0.01) > penalty)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 from operator import attrgetter
@@ -21,7 +21,7 @@ from seldio.formats import LabelReading
 from seldio.formats.trees import TYPES, Tree, TreePlace
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
-from seldio.rules.collection import Collection
+from seldio.rules.collection import Collection, grouped
 from seldio.rules.deep_causes import Cause, LabelFrames, Pieces, Verdict, in_labels, joined, judge, label_frames, pieces
 from seldio.rules.deep_timing import FURTHEST, AudibleFrames, Other, Shift, evidence, other, shift, sound_frames
 from seldio.schema.clips import Clip
@@ -246,21 +246,16 @@ class Fits:
         return [one for one in self.all if one.labels == fit.labels and one is not fit and one.intact]
 
     def agree(self, fits: Iterable[Fit], cause: Cause) -> bool | None:
-        """Whether the siblings of *those* agree with the labels where those show *cause*.
+        """Whether the siblings of *fits* agree with the labels where those show *cause*; None where nothing tells.
 
-        Returns:
-            False where the siblings show the same cause, so that the labels are wrong; None where nothing tells.
+        They do not where they show the same cause: then the labels are wrong.
         """
         turns = np.stack((np.eye(3), np.array(cause.turn)))
         heard = [one.pieces[0].evidence(turns).sum(axis=1) for fit in fits for one in self.siblings(fit)]
         return _better(*np.sum(heard, axis=0)) if heard and not cause.reference else None
 
     def agree_in_time(self, fit: Fit, shown: Shift | Other) -> bool | None:
-        """Whether the siblings of *fit* agree with the labels as they are, where it shows another time or clip.
-
-        Returns:
-            False where the siblings show the same, so that the labels are wrong; None where nothing tells.
-        """
+        """The same where *fit* shows another time or clip."""
         labels, late = (
             (fit.label_frames, shown.frames) if isinstance(shown, Shift) else (self.label_frames[shown.clip], 0)
         )
@@ -278,35 +273,45 @@ class Fits:
     @cached_property
     def faults(self) -> list[BlamedCause]:
         """The causes that single recordings show; those that tell the same of one file are together."""
-        groups: dict[object, BlamedCause] = {}
-        for fit in self.all:
-            if fit.verdict is not None:
-                fault = BlamedCause([fit], fit.verdict, self.agree([fit], fit.verdict.cause))
-                key = fault.cause.kind, fit.labels if fault.in_labels else fit.recording, fault.agree
-                groups.setdefault(key, dataclasses.replace(fault, fits=[])).fits.append(fit)
-        return list(groups.values())
+        shown = (
+            BlamedCause([fit], fit.verdict, self.agree([fit], fit.verdict.cause))
+            for fit in self.all if fit.verdict is not None
+        )  # fmt: skip
+
+        def blamed(fault: BlamedCause) -> Hashable:
+            fit = fault.fits[0]
+            return fault.cause.kind, fit.labels if fault.in_labels else fit.recording, fault.agree
+
+        return [_together(same) for same in grouped(shown, blamed).values()]
 
     @cached_property
     def shared(self) -> list[BlamedCause]:
         """What all recordings of a format share, from the places of all of them; of both formats, if they agree."""
-        groups: dict[object, BlamedCause] = {}
+        shown = []
         for format in FORMATS:
-            those = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces[0])]
-            if len(those) < MANY:
+            fits = [fit for fit in self.all if fit.format == format and fit.intact and len(fit.pieces[0])]
+            if len(fits) < MANY:
                 continue
-            verdict = judge({of: joined([fit.pieces[of] for fit in those]) for of in those[0].pieces}, format)
+            verdict = judge({of: joined([fit.pieces[of] for fit in fits]) for of in fits[0].pieces}, format)
             if verdict is not None:
-                fault = BlamedCause(those, verdict, self.agree(those, verdict.cause))
-                # where labels are at fault the turn is that of the labels, however it is measured
-                key = fault.cause.kind, None if fault.agree is False else verdict.cause.turn, fault.agree
-                groups.setdefault(key, dataclasses.replace(fault, fits=[])).fits.extend(those)
-        return list(groups.values())
+                shown.append(BlamedCause(fits, verdict, self.agree(fits, verdict.cause)))
+
+        def blamed(fault: BlamedCause) -> Hashable:
+            # where labels are at fault the turn is that of the labels, however it is measured
+            return fault.cause.kind, None if fault.agree is False else fault.verdict.cause.turn, fault.agree
+
+        return [_together(same) for same in grouped(shown, blamed).values()]
 
     @cached_property
     def timings(self) -> list[tuple[Fit, Shift | Other]]:
         """The recordings whose labels fit at another time, or are those of another clip."""
         found = ((fit, timing(fit, self.label_frames)) for fit in self.all)
         return [(fit, one) for fit, one in found if one is not None]
+
+
+def _together(same: list[BlamedCause]) -> BlamedCause:
+    """One cause for the recordings of several that tell the same."""
+    return dataclasses.replace(same[0], fits=[fit for fault in same for fit in fault.fits])
 
 
 def _better(labelled: float, changed: float) -> bool | None:
@@ -326,7 +331,7 @@ def fits_of_tree(collection: Collection, tree: Tree, lookup: Lookup) -> Fits:
 def fits_of_clip(reading: LabelReading, recordings: Iterable[tuple[Entry, Format | None]]) -> Fits:
     """The labels of one clip and recordings of it; the format is None where nothing tells it.
 
-    Nothing is in it where there are no directions in the labels, or not four channels to listen to.
+    There are no fits where the labels have no directions, or where there are not four channels to listen to.
     """
     entries = list(recordings)
     collection = Collection(entries[0][0].path, "file", tuple(entry for entry, _ in entries), (reading,))

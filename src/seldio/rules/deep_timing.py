@@ -68,10 +68,9 @@ class Shift:
 
 
 def evidence(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> tuple[Floats, Floats]:
-    """How well labels that are *late* by some label frames fit: log-likelihood of each label frame.
+    """How well labels that are *late* by some label frames fit: log-likelihood of each label frame of the sound.
 
-    Returns:
-        That of directions, and that of when something sounds, each of shape (label frames of the sound,).
+    First that of directions, then that of when something sounds.
     """
     place, inside = _moved(labels, sound, late)
     alone = labels.alone[place]

@@ -25,7 +25,7 @@ from seldio.text import listed, printable
 
 if TYPE_CHECKING:
     from seldio.media.audio import Probe
-    from seldio.media.surveys import PictureSurvey
+    from seldio.media.video import PictureSurvey
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Facts = TypeVar("Facts")
@@ -264,8 +264,7 @@ class WatchedVideo(NamedTuple):
 
 def decoded(entry: Entry) -> PictureSurvey:
     """What the pictures of a video look like; decodes all of it."""
-    from seldio.media.surveys import PictureSurvey
-    from seldio.media.video import Video
+    from seldio.media.video import PictureSurvey, Video
 
     try:
         with entry.open() as stream, Video(stream) as video:
