@@ -6,9 +6,8 @@ import math
 import mmap
 import os
 import threading
-from collections.abc import Callable, Iterator
-from functools import partial
-from typing import Any, BinaryIO, NamedTuple
+from collections.abc import Iterator
+from typing import BinaryIO
 
 import numpy as np
 
@@ -138,10 +137,9 @@ def _open(entry: Entry, lock: threading.RLock) -> _Opened:
     stream = entry.open()
     try:
         found = probe(stream)
-        plain = _plain(found)
-        if plain is not None and entry.on_disk:
+        if _is_plain(found) and entry.on_disk:
             with stream:
-                return _Mapped(stream, found, plain, inside(stream))
+                return _Mapped(stream, found, inside(stream))
         return _Decoded(stream, Decoder(stream), found, lock)
     except BaseException:
         stream.close()
@@ -172,22 +170,16 @@ class _Decoded(_Opened):
         self.close()
 
 
-class _Plain(NamedTuple):
-    """How the samples of a file without compression are stored, and made float32."""
-
-    dtype: str
-    convert: Callable[[Any, Floats], None]
-
-
 class _Mapped(_Opened):
     """A recording that is mapped into memory."""
 
-    def __init__(self, stream: BinaryIO, found: Probe, plain: _Plain, base: int) -> None:
+    def __init__(self, stream: BinaryIO, found: Probe, base: int) -> None:
         assert found.header is not None
         super().__init__(found)
-        self._convert = plain.convert
+        self._header = found.header
+        _, _, kind, self._factor = _PLAIN[found.subtype]
         start = base - base % mmap.ALLOCATIONGRANULARITY  # of a shard no more than the recording
-        at, dtype = base + found.header.data_at, np.dtype(plain.dtype)
+        at, dtype = base + found.header.data_at, np.dtype((found.header.order if kind != "u1" else "|") + kind)
         self._end = at + found.frames * found.header.block
         self._map = mmap.mmap(stream.fileno(), self._end - start, access=mmap.ACCESS_READ, offset=start)
         width = found.header.block // (found.channels * dtype.itemsize)  # 3 for 24 bits, of bytes
@@ -197,7 +189,17 @@ class _Mapped(_Opened):
     def fill(self, start: int, out: Floats) -> None:
         if self._map.size() < self._end:  # to look behind the end would kill the process
             raise NotAudio("it has become shorter since it was opened")
-        self._convert(self._samples[start : start + out.shape[1]], out)
+        samples, order = self._samples[start : start + out.shape[1]], self._header.order
+        if self._header.bits == 24:  # the upper bytes of four
+            words = np.zeros((*samples.shape[:2], 4), np.uint8)
+            words[..., slice(1, 4) if order == "<" else slice(0, 3)] = samples
+            samples = words.view(f"{order}i4")[..., 0]
+        with np.errstate(all="ignore"):  # doubles beyond float32 become infinite, in libsndfile too
+            np.copyto(out, samples.T, casting="same_kind")
+        if self._header.bits == 8:
+            out -= np.float32(128)
+        if self._factor != 1:
+            out *= np.float32(self._factor)
 
     def forget(self) -> None:
         """Pages of the map count as this process's memory until they are given back."""
@@ -205,50 +207,22 @@ class _Mapped(_Opened):
             self._map.madvise(mmap.MADV_DONTNEED)
 
 
-def _plain(found: Probe) -> _Plain | None:
-    """How to read the samples in place; None where that cannot be."""
-    header = found.header
+def _is_plain(found: Probe) -> bool:
+    """Whether the samples can be read in place."""
+    header, row = found.header, _PLAIN.get(found.subtype)
     if header is None or found.container not in ("WAV", "WAVEX", "RF64") or not found.frames:
-        return None
-    row = _PLAIN.get(found.subtype)
-    if row is None or (header.tag, header.bits) != row[:2]:
-        return None
-    fits = found.frames * header.block <= header.rest and found.channels == header.channels
-    if not fits or header.block * 8 != header.channels * header.bits:
-        return None
-    order = header.order if row[2] != "u1" else "|"
-    convert = row[3] if header.bits != 24 else partial(_from_int24, order=header.order)
-    return _Plain(order + row[2], convert)
+        return False
+    if row is None or (header.tag, header.bits) != row[:2] or found.channels != header.channels:
+        return False
+    return found.frames * header.block <= header.rest and header.block * 8 == header.channels * header.bits
 
 
-def _scaled(zero: int, factor: float) -> Callable[[Any, Floats], None]:
-    def convert(samples: Any, out: Floats) -> None:
-        np.copyto(out, samples.T, casting="same_kind")
-        if zero:
-            out -= np.float32(zero)
-        out *= np.float32(factor)
-
-    return convert
-
-
-def _from_int24(samples: Any, out: Floats, order: str = "<") -> None:
-    """Three bytes are the upper ones of four."""
-    words = np.zeros((*samples.shape[:2], 4), np.uint8)
-    words[..., slice(1, 4) if order == "<" else slice(0, 3)] = samples
-    _scaled(0, 2.0**-31)(words.view(f"{order}i4")[..., 0], out)
-
-
-def _from_floats(samples: Any, out: Floats) -> None:
-    with np.errstate(all="ignore"):  # doubles beyond float32 become infinite, in libsndfile too
-        np.copyto(out, samples.T, casting="same_kind")
-
-
-#: By libsndfile's name: the tag and bits in the header, the type in numpy, and what makes it float32.
-_PLAIN: dict[str, tuple[int, int, str, Callable[[Any, Floats], None]]] = {
-    "PCM_U8": (PCM, 8, "u1", _scaled(128, 2.0**-7)),
-    "PCM_16": (PCM, 16, "i2", _scaled(0, 2.0**-15)),
-    "PCM_24": (PCM, 24, "u1", _from_int24),
-    "PCM_32": (PCM, 32, "i4", _scaled(0, 2.0**-31)),
-    "FLOAT": (FLOAT, 32, "f4", _from_floats),
-    "DOUBLE": (FLOAT, 64, "f8", _from_floats),
+#: By libsndfile's name: the tag and bits in the header, the type in numpy, and what full scale is multiplied by.
+_PLAIN = {
+    "PCM_U8": (PCM, 8, "u1", 2.0**-7),
+    "PCM_16": (PCM, 16, "i2", 2.0**-15),
+    "PCM_24": (PCM, 24, "u1", 2.0**-31),
+    "PCM_32": (PCM, 32, "i4", 2.0**-31),
+    "FLOAT": (FLOAT, 32, "f4", 1.0),
+    "DOUBLE": (FLOAT, 64, "f8", 1.0),
 }

@@ -24,7 +24,6 @@ from seldio.rules.base import Labels
 from seldio.rules.collection import Collection, grouped
 from seldio.rules.deep_causes import Cause, LabelFrames, Pieces, Verdict, in_labels, joined, judge, label_frames, pieces
 from seldio.rules.deep_timing import FURTHEST, AudibleFrames, Other, Shift, evidence, other, shift, sound_frames
-from seldio.schema.clips import Clip
 from seldio.text import printable
 
 if TYPE_CHECKING:
@@ -70,49 +69,37 @@ class LabelledClip:
         return label_frames(self.frame, self.azimuth, self.elevation, self.event, count)
 
 
-class RecordingFinder:
-    """Finds the recordings of the clips of a tree."""
-
-    def __init__(self, collection: Collection, tree: Tree, lookup: Lookup) -> None:
-        self.tree, self._lookup = tree, lookup
-        self._entries = {entry.name: entry for entry in collection.entries}
-        self._places = {place.name: place for place in tree.places}
-        self.rows = rows_of(collection)
-
-    def pairs(self, clip: Clip) -> Iterator[Pair]:
-        """The labels of a clip with each of its recordings."""
-        assert clip.metadata is not None
-        rows = dataclasses.replace(self.rows[clip.metadata], place=self._places.get(clip.metadata))
-        for entry, format in self._recordings(clip) if len(rows.frame) else ():
-            yield Pair(clip.clip, rows, entry, self._places.get(entry.name), format)
-
-    def _recordings(self, clip: Clip) -> Iterator[tuple[Entry, Format | None]]:
-        """The recordings of a clip with their formats; None where no folder tells it."""
+def _pairs(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pair]:
+    """The labels of each clip of a tree with each of its recordings."""
+    entries = {entry.name: entry for entry in collection.entries}
+    places = {place.name: place for place in tree.places}
+    labelled = {name: rows for name, rows in rows_of(collection).items() if len(rows.frame)}
+    for clip in tree.clips:
+        if clip.metadata is None or clip.metadata not in labelled:
+            continue
+        rows = dataclasses.replace(labelled[clip.metadata], place=places.get(clip.metadata))
         named: dict[Format | None, str | None] = {"foa": clip.foa, "mic": clip.mic, None: clip.audio}
         inside = {format: name for format, name in named.items() if name is not None}
-        for format, name in inside.items():
-            if name in self._entries:
-                yield self._entries[name], format
-        if not inside and clip.metadata is not None:
-            yield from self._on_disk(self._places[clip.metadata])
+        recordings = ((entries[name], format) for format, name in inside.items() if name in entries)
+        for entry, format in recordings if inside else _on_disk(tree, places[clip.metadata], lookup):
+            yield Pair(clip.clip, rows, entry, places.get(entry.name), format)
 
-    def _on_disk(self, labels: TreePlace) -> Iterator[tuple[Entry, Format | None]]:
-        """Recordings that are not in the source, but on disk where they belong."""
-        below = "/".join((*labels.below, labels.stem))
-        tops = {name: top for name, top in self.tree.row.tops.items() if top.set == labels.set or top.set is None}
-        for format in FORMATS:
-            folders = [name for name, top in tops.items() if top.field == format] or [format]
-            paths = [f"{folder}/{path}" for folder in folders for path in dict.fromkeys((below, labels.stem))]
-            if entry := self._find(paths, labels):
-                yield entry, format
-        folder = labels.name.rpartition("/")[0]
-        if not tops and (entry := self._find([f"{folder}/{labels.stem}".lstrip("/")], labels)):
-            yield entry, None
 
-    def _find(self, paths: Iterable[str], labels: TreePlace) -> Entry | None:
-        """The first recording there is of *paths*, whatever type it has."""
+def _on_disk(tree: Tree, labels: TreePlace, lookup: Lookup) -> Iterator[tuple[Entry, Format | None]]:
+    """Recordings that are not in the source, but on disk where they belong; no format where no folder tells it."""
+    below = "/".join((*labels.below, labels.stem))
+    tops = {name: top for name, top in tree.row.tops.items() if top.set == labels.set or top.set is None}
+    wanted: dict[Format | None, list[str]] = {}
+    for format in FORMATS:
+        folders = [name for name, top in tops.items() if top.field == format] or [format]
+        wanted[format] = [f"{folder}/{path}" for folder in folders for path in dict.fromkeys((below, labels.stem))]
+    if not tops:
+        wanted[None] = [f"{labels.name.rpartition('/')[0]}/{labels.stem}".lstrip("/")]
+    for shown, paths in wanted.items():
         names = (f"{path}.{suffix}" for path in paths for suffix in _SUFFIXES)
-        return next(filter(None, (self._lookup.find(name, labels.name) for name in names)), None)
+        entry = next(filter(None, (lookup.find(name, labels.name) for name in names)), None)
+        if entry is not None:
+            yield entry, shown
 
 
 def rows_of(collection: Collection) -> dict[str, LabelledClip]:
@@ -322,8 +309,7 @@ def _better(labelled: float, changed: float) -> bool | None:
 
 def fits_of_tree(collection: Collection, tree: Tree, lookup: Lookup) -> Fits:
     """The clips of a tree that have both labels and a recording with four channels, which is listened to as a whole."""
-    found = RecordingFinder(collection, tree, lookup)
-    pairs = [pair for clip in tree.clips if clip.metadata in found.rows for pair in found.pairs(clip)]
+    pairs = list(_pairs(collection, tree, lookup))
     fits = each(_fit, pairs, what="comparing labels with the sound", size=attrgetter("size"), key=attrgetter("stamp"))
     return Fits(collection, (fit for fit in fits if fit is not None))
 

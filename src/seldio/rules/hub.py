@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import posixpath
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from seldio.files import Entry
 from seldio.findings import Finding, Rule, Severity
-from seldio.rules.collection import Found
+from seldio.rules.collection import Found, grouped
 from seldio.rules.hub_folder import HubFolder, kind_of, suffix_of
 from seldio.rules.registry import ERROR, WARNING, register, rule
 from seldio.text import clipped, listed, plural, printable
@@ -59,21 +59,8 @@ def _gigabytes(folder: HubFolder) -> Iterator[tuple[str, str, float]]:
     return ((entry.path, "", entry.size / 1e9) for entry in folder.files)
 
 
-def _columns(folder: HubFolder) -> Iterator[tuple[str, str, float]]:
-    return ((path, "", len(table.schema.to_arrow_schema())) for path, table in _readable(folder))
-
-
-def _column_names(folder: HubFolder) -> Iterator[tuple[str, str, float]]:
-    for path, table in _readable(folder):
-        yield from ((path, clipped(name, 30), len(name)) for name in table.schema.to_arrow_schema().names)
-
-
-def _splits(folder: HubFolder) -> Iterator[tuple[str, str, float]]:
-    return ((card_path(folder), printable(config.name), len(config.splits)) for config in folder.configs)
-
-
 def _configs(folder: HubFolder) -> list[tuple[str, str, float]]:
-    return [(card_path(folder), "", len(folder.configs))]
+    return [(folder.card_path, "", len(folder.configs))]
 
 
 _ONE_COLUMN = "make what tells them apart a column"
@@ -86,11 +73,14 @@ LIMITS = (
           "{amount:,.0f} GB; the Hub stores files of up to 500 GB", "cut it up"),
     Limit("HUB104", "hub-large-file", WARNING, _gigabytes, 200,
           "{amount:,.0f} GB; the Hub asks for less than 200 GB", "cut it up", worse=500),
-    Limit("HUB202", "hub-columns", ERROR, _columns, 1_000,
+    Limit("HUB202", "hub-columns", ERROR,
+          lambda folder: ((path, "", len(schema)) for path, _, schema in folder.tables), 1_000,
           "{amount:,} columns; the viewer shows up to 1,000", "use lists of structs"),
-    Limit("HUB203", "hub-column-name", ERROR, _column_names, 500,
-          "The column {name} has a name of over 500 characters", "give it a short name"),
-    Limit("HUB301", "hub-splits", ERROR, _splits, 30,
+    Limit("HUB203", "hub-column-name", ERROR,
+          lambda folder: ((path, clipped(name, 30), len(name)) for path, _, s in folder.tables for name in s.names),
+          500, "The column {name} has a name of over 500 characters", "give it a short name"),
+    Limit("HUB301", "hub-splits", ERROR,
+          lambda folder: ((folder.card_path, printable(one.name), len(one.splits)) for one in folder.configs), 30,
           "Configuration {name} has {amount:,} splits; the viewer shows up to 30",
           "make them configurations, or a column"),
     Limit("HUB302", "hub-configs", ERROR, _configs, 4_000,
@@ -100,13 +90,6 @@ LIMITS = (
 )  # fmt: skip
 for _limit in LIMITS:
     register(Rule(_limit.code, _limit.name, _limit.severity, "none", _limit.findings, ("HubFolder",)))
-
-
-def _readable(folder: HubFolder) -> Iterator[tuple[str, pq.FileMetaData]]:
-    """The path of each Parquet file that can be opened, and its footer."""
-    return (
-        (one.path, table) for one in folder.files if isinstance(table := folder.footers.get(one.name), pq.FileMetaData)
-    )
 
 
 # --- Parquet ---------------------------------------------------------------------------------------
@@ -147,7 +130,7 @@ def hub_row_group(folder: HubFolder, found: Found) -> Iterator[Finding]:
 
     Reference: dataset-viewer: ROWS_INDEX_MAX_ARROW_DATA_IN_MEMORY.
     """
-    for path, table in _readable(folder):
+    for path, table, _ in folder.tables:
         for number in range(table.num_row_groups):
             group = table.row_group(number)
             indexed = all(group.column(column).has_offset_index for column in range(group.num_columns))
@@ -172,17 +155,15 @@ def hub_split_schema(folder: HubFolder, found: Found) -> Iterator[Finding]:
 
     Reference: dataset-viewer, SplitParquetSchemaMismatchError.
     """
+    schemas = {path: schema for path, _, schema in folder.tables}
     for config in folder.configs:
         for split, patterns in config.splits.items():
-            entries = {entry.name: entry for pattern in patterns for entry in folder.matching(pattern)}
-            tables = [(entry.path, folder.footers.get(name)) for name, entry in entries.items()]
-            opened = [
-                (path, table.schema.to_arrow_schema()) for path, table in tables if isinstance(table, pq.FileMetaData)
-            ]
-            for path, schema in opened[1:]:
-                if not schema.equals(opened[0][1]):
-                    what = _difference(opened[0][1], schema)
-                    yield found(path, f"Differs from {printable(opened[0][0])} in split {printable(split)}: {what}",
+            paths = dict.fromkeys(entry.path for pattern in patterns for entry in folder.matching(pattern))
+            first, *others = [path for path in paths if path in schemas] or [""]
+            for path in others:
+                if not schemas[path].equals(schemas[first]):
+                    what = _difference(schemas[first], schemas[path])
+                    yield found(path, f"Differs from {printable(first)} in split {printable(split)}: {what}",
                                 "write all files of a split with one schema")  # fmt: skip
 
 
@@ -231,11 +212,6 @@ SIZES = (
 _LISTS = {"license": LICENSES, "task_categories": TASKS, "size_categories": frozenset(SIZES)}
 
 
-def card_path(folder: HubFolder) -> str:
-    """The card as shown to people."""
-    return next((entry.path for entry in folder.files if entry.name == "README.md"), folder.path)
-
-
 @rule("HUB601", ERROR)
 def hub_card_unreadable(folder: HubFolder, found: Found) -> Iterator[Finding]:
     """A card whose YAML cannot be read.
@@ -252,7 +228,7 @@ def hub_card_unreadable(folder: HubFolder, found: Found) -> Iterator[Finding]:
     Reference: hub-docs, datasets-cards.
     """
     if folder.card is None:
-        yield found(card_path(folder), "The YAML at the top is not a mapping that can be read", "correct or remove it")
+        yield found(folder.card_path, "The YAML at the top is not a mapping that can be read", "correct or remove it")
 
 
 @rule("HUB602", WARNING)
@@ -276,7 +252,7 @@ def hub_card_value(folder: HubFolder, found: Found) -> Iterator[Finding]:
         for value in given if isinstance(given, list) else [given]:
             if value is not None and value not in known:
                 near = str(value).lower().replace(" ", "-")
-                yield found(card_path(folder), f"The Hub does not list {key} {clipped(str(value), 40)}",
+                yield found(folder.card_path, f"The Hub does not list {key} {clipped(str(value), 40)}",
                             f"did you mean {near}?" if near in known else "take a value of its list")  # fmt: skip
 
 
@@ -295,7 +271,7 @@ def hub_no_license(folder: HubFolder, found: Found) -> Iterator[Finding]:
     Reference: hub-docs, repositories-licenses.
     """
     if folder.card is not None and not folder.card.get("license"):
-        yield found(card_path(folder), "Names no licence: nobody may use the data", "--license cc-by-4.0, for example")
+        yield found(folder.card_path, "Names no licence: nobody may use the data", "--license cc-by-4.0, for example")
 
 
 @rule("HUB304", ERROR)
@@ -314,14 +290,12 @@ def hub_mixed_formats(folder: HubFolder, found: Found) -> Iterator[Finding]:
     Reference: datasets, infer_module_for_data_files; dataset-viewer, FileFormatMismatchBetweenSplitsError.
     """
     for config in folder.configs:
-        entries = (
-            one for patterns in config.splits.values() for pattern in patterns for one in folder.matching(pattern)
-        )
-        names = (entry.name for entry in entries)
+        every = (pattern for patterns in config.splits.values() for pattern in patterns)
+        names = (entry.name for pattern in every for entry in folder.matching(pattern))
         # a metadata file tells about the media files around it
         kinds = dict.fromkeys(kind_of(name) for name in names if not name.rpartition("/")[2].startswith("metadata."))
         if len(kinds) > 1:
-            yield found(card_path(folder), f"Configuration {printable(config.name)} mixes {listed(list(kinds))}",
+            yield found(folder.card_path, f"Configuration {printable(config.name)} mixes {listed(list(kinds))}",
                         "write all splits in one format, or make two configurations")  # fmt: skip
 
 
@@ -339,15 +313,15 @@ def hub_pattern_without_files(folder: HubFolder, found: Found) -> Iterator[Findi
 
     Reference: hub-docs, datasets-manual-configuration.
     """
-    lost: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    for config in folder.configs:
-        for split, patterns in config.splits.items():
-            for pattern in patterns:
-                if not folder.matching(pattern):
-                    lost[config.name, split].append(pattern)
+    patterns = (
+        (config.name, split, pattern)
+        for config in folder.configs for split, some in config.splits.items() for pattern in some
+    )  # fmt: skip
+    lost = grouped((one for one in patterns if not folder.matching(one[2])), lambda one: one[:2])
     for (name, split), missing in lost.items():
         what = f"{plural(len(missing), 'pattern')} of configuration {printable(name)}, split {printable(split)}"
-        yield found(card_path(folder), f"No file fits {what}: {listed(missing)}", "correct the pattern, or take it out")
+        fits = f"No file fits {what}: {listed([pattern for *_, pattern in missing])}"
+        yield found(folder.card_path, fits, "correct the pattern, or take it out")
 
 
 _NAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
@@ -356,11 +330,10 @@ _NAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
 def _listings(folder: HubFolder) -> Iterator[tuple[Entry, str, list[Any]]]:
     """Each metadata file that names files, with one of its columns that do, and what stands in it."""
     for entry in folder.files:
-        if entry.name.rpartition("/")[2] in _NAMES:
-            table = _table(folder, entry)
-            for column in table.column_names if table is not None else ():
-                if table is not None and _names_files(column):
-                    yield entry, column, table[column].to_pylist()
+        table = _table(folder, entry) if entry.name.rpartition("/")[2] in _NAMES else None
+        for column in table.column_names if table is not None else ():
+            if table is not None and _names_files(column):
+                yield entry, column, table[column].to_pylist()
 
 
 def _names_files(column: str) -> bool:
@@ -375,9 +348,8 @@ def _table(folder: HubFolder, entry: Entry) -> pa.Table | None:
             if isinstance(footer, str):
                 return None
             with entry.open() as stream:
-                return pq.read_table(
-                    stream, columns=[name for name in footer.schema.to_arrow_schema().names if _names_files(name)]
-                )
+                columns = [name for name in footer.schema.to_arrow_schema().names if _names_files(name)]
+                return pq.read_table(stream, columns=columns)
         reader = pyarrow.csv.read_csv if suffix_of(entry.name) == "csv" else pyarrow.json.read_json
         with entry.open() as stream:
             return reader(stream)

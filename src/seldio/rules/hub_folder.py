@@ -50,23 +50,24 @@ class HubFolder:
     card: Mapping[str, Any] | None  # the YAML values at the top of ``README.md``; None where they cannot be read
 
     @cached_property
-    def names(self) -> frozenset[str]:
-        """The names of all files."""
-        return frozenset(entry.name for entry in self.files)
-
-    @cached_property
-    def _by_name(self) -> dict[str, Entry]:
+    def names(self) -> dict[str, Entry]:
+        """All files by name."""
         return {entry.name: entry for entry in self.files}
 
     @cached_property
     def configs(self) -> tuple[Config, ...]:
-        """The configurations of the card."""
-        return read_configs(self.card or {})
+        """The configurations of the card, whichever of the allowed ways of writing ``data_files`` they use."""
+        given = (self.card or {}).get("configs")
+        found = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+        return tuple(
+            Config(str(item.get("config_name", "default")), dict(_splits(item.get("data_files"), item.get("data_dir"))))
+            for item in found
+        )
 
     def matching(self, pattern: str) -> list[Entry]:
         """The files that a pattern of the card stands for, but for the card and its like."""
-        if pattern in self._by_name:
-            return [self._by_name[pattern]]
+        if pattern in self.names:
+            return [self.names[pattern]]
         fits = glob_pattern(pattern)
         return [entry for entry in self.files if fits.fullmatch(entry.name) and entry.name not in ASIDE]
 
@@ -74,6 +75,17 @@ class HubFolder:
     def footers(self) -> dict[str, pq.FileMetaData | str]:
         """The footer of each Parquet file, or what is wrong with it."""
         return {entry.name: _footer(entry) for entry in self.files if suffix_of(entry.name) == "parquet"}
+
+    @cached_property
+    def tables(self) -> list[tuple[str, pq.FileMetaData, pa.Schema]]:
+        """The path of each Parquet file that can be opened, its footer and its schema."""
+        footers = ((entry.path, self.footers.get(entry.name)) for entry in self.files)
+        return [(path, one, one.schema.to_arrow_schema()) for path, one in footers if isinstance(one, pq.FileMetaData)]
+
+    @property
+    def card_path(self) -> str:
+        """The card as shown to people."""
+        return next((entry.path for entry in self.files if entry.name == "README.md"), self.path)
 
 
 #: Files about the data set, never part of a split.
@@ -88,16 +100,6 @@ def _footer(entry: Entry) -> pq.FileMetaData | str:
         return error.finding.message
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         return str(error).split("\n")[0]
-
-
-def read_configs(card: Mapping[str, Any]) -> tuple[Config, ...]:
-    """The configurations of a card, whichever of the allowed ways of writing ``data_files`` they use."""
-    given = card.get("configs")
-    found = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
-    return tuple(
-        Config(str(item.get("config_name", "default")), dict(_splits(item.get("data_files"), item.get("data_dir"))))
-        for item in found
-    )
 
 
 def _splits(data_files: Any, data_dir: Any) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -60,13 +60,10 @@ def _is_text(entry: Entry) -> bool:
     return kind_of(entry.name) not in ("wav", "mp4", "parquet", "arrow") and b"\0" not in entry.head(2**12)
 
 
-def _kind(secret: str) -> str:
-    return next(kind for kind, pattern in SECRETS.items() if re.search(pattern, secret))
-
-
-def _masked(secret: str) -> str:
-    """The first characters of a secret: enough to know it by, too few to use it."""
-    return f"{secret[:4]}…"
+def _described(secret: str) -> str:
+    """What it is, with its first characters: enough to know it by, too few to use it."""
+    kind = next(kind for kind, pattern in SECRETS.items() if re.search(pattern, secret))
+    return f"{kind} ({printable(secret[:4])}…)"
 
 
 @rule("HUB501", ERROR)
@@ -88,13 +85,12 @@ def hub_secret(folder: HubFolder, found: Found) -> Iterator[Finding]:
     for entry in folder.files:
         if _is_text(entry):
             for line, match in _matches(entry, _SECRET):
-                text = match.decode("ascii", "replace")
-                yield found(entry.path, f"Holds {_kind(text)} ({printable(_masked(text))})",
-                            "make it invalid where it was issued, and take it out", line=line)  # fmt: skip
+                what = f"Holds {_described(match.decode('ascii', 'replace'))}"
+                yield found(entry.path, what, "make it invalid where it was issued, and take it out", line=line)
         elif not isinstance(folder.footers.get(entry.name, ""), str):
             for row, column, text in _in_table(entry):
-                yield found(entry.path, f"Row {row:,} of column {printable(column)} holds {_kind(text)} "
-                            f"({printable(_masked(text))})", "make it invalid, and take it out")  # fmt: skip
+                what = f"Row {row:,} of column {printable(column)} holds {_described(text)}"
+                yield found(entry.path, what, "make it invalid, and take it out")
 
 
 def _in_table(entry: Entry) -> Iterator[tuple[int, str, str]]:
@@ -153,5 +149,4 @@ def hub_home_path(folder: HubFolder, found: Found) -> Iterator[Finding]:
             if places:
                 line, text = places[0]
                 what = f"{plural(len(places), 'path')} into a home folder, the first {printable(text)}"
-                yield found(entry.path, what,
-                            "write paths relative to the data set", line=line)  # fmt: skip
+                yield found(entry.path, what, "write paths relative to the data set", line=line)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,11 +27,8 @@ DATA = "data/"
 _INSIDE = {"class_id": "class"}
 
 
-class TableLabels(NamedTuple):
-    """The labels of a clip in a table: the name of its label file, or its own, and its rows."""
-
-    file: str
-    rows: pa.Table
+#: The labels of a clip in a table: the name of its label file, or its own, and its rows.
+TableLabels = tuple[str, pa.Table]
 
 
 @rule("LAY201", ERROR)
@@ -56,14 +52,12 @@ def export_tables_differ(collection: Collection, _: Tree, found: Found) -> Itera
             rows = reading.table.slice(part.first, part.rows)
             files |= {part.file.name: rows, part.origin.clip: rows}
     for entry in collection.stored:
-        pairs = [(table, files[table.file]) for table in _tables(entry) if table.file in files]
-        wrong = [(table, rows) for table, rows in pairs if _difference(table.rows, rows)]
-        if wrong:
-            table, rows = wrong[0]
+        pairs = [(name, _difference(rows, files[name])) for name, rows in _tables(entry) if name in files]
+        if wrong := [(name, difference) for name, difference in pairs if difference]:
             yield found(
                 entry.path,
                 f"the labels of {plural(len(wrong), 'clip')} are not those of the label files inside: "
-                f"{listed([one.file for one, _ in wrong])} ({_difference(table.rows, rows)})",
+                f"{listed([name for name, _ in wrong])} ({wrong[0][1]})",
                 "whichever is right, export again: the tables are made of the label files",
             )
 
@@ -122,16 +116,14 @@ def _tables(entry: Entry) -> Iterator[TableLabels]:
     try:
         if entry.name.startswith(LABELS) and last.endswith(PARQUET_SUFFIX):
             reading = PARQUET.read([TextFile(entry.path, entry.name, last, entry.read())], lambda _: None)
-            yield from (
-                TableLabels(part.file.name, reading.table.slice(part.first, part.rows)) for part in reading.parts
-            )
+            yield from ((part.file.name, reading.table.slice(part.first, part.rows)) for part in reading.parts)
         elif last.endswith(PARQUET_SUFFIX):
             with entry.open() as stream:
                 yield from _nested(pq.ParquetFile(stream, arrow_extensions_enabled=False))
         elif last == "metadata.jsonl":
             for record in map(json.loads, entry.read().splitlines()):
                 if record.get("events") is not None:
-                    yield TableLabels(record["clip"], pa.Table.from_pylist(record["events"]))
+                    yield record["clip"], pa.Table.from_pylist(record["events"])
     except (*DAMAGE, InvalidData, AttributeError):  # the reader reports it
         return
 
@@ -147,7 +139,7 @@ def _nested(file: pq.ParquetFile) -> Iterator[TableLabels]:
         files = table["label_file"].to_pylist() if "label_file" in names else [None] * table.num_rows
         for path, clip, events in zip(files, table["clip"].to_pylist(), table["events"], strict=True):
             if events.is_valid:
-                yield TableLabels(path["path"] if path else clip, pa.Table.from_struct_array(events.values))
+                yield path["path"] if path else clip, pa.Table.from_struct_array(events.values)
 
 
 def _difference(table: pa.Table, rows: pa.Table) -> str:

@@ -127,10 +127,6 @@ def other_format_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Fi
                 )
 
 
-def _never_filmed(tree: Tree, holding: Holding) -> bool:
-    return recording_of(holding.named) in tree.row.without_video
-
-
 def recording_of(named: Named) -> str:
     """The STARSS recording that a clip is, or was cut from."""
     return f"fold{named.fold}_room{named.room}_mix{named.mix or 0:03d}"
@@ -153,7 +149,7 @@ def video_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """
     for set in ("dev", "eval"):
         for gap in _gaps(tree, set, AUDIO, {"video"}):
-            clips = [holding for holding in gap.clips if not _never_filmed(tree, holding)]
+            clips = [one for one in gap.clips if recording_of(one.named) not in tree.row.without_video]
             if clips:
                 gap = gap._replace(clips=clips)
                 yield found(
@@ -179,32 +175,22 @@ def never_filmed(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, "12 audio recordings with missing videos".
     """
     for gap in _gaps(tree, "dev", AUDIO, {"video"}):
-        clips = [holding for holding in gap.clips if _never_filmed(tree, holding)]
+        clips = [one for one in gap.clips if recording_of(one.named) in tree.row.without_video]
         if clips:
             gap = gap._replace(clips=clips, total=0)
             yield found(gap.files(AUDIO), f"no video for {gap}, as published: {gap.names}", tree.row.known_gaps)
 
 
-class _Count(NamedTuple):
+class _Count:
     """How much of a split is there."""
 
-    split: str
-    missing: list[str]
-    total: int
-
-    @property
-    def nearly(self) -> bool:
-        """Whether so little is missing that somebody will believe it complete."""
-        return 0 < len(self.missing) <= max(1, self.total // 10) and self.there > 0
-
-    @property
-    def part(self) -> bool:
-        """Whether a good deal of it is missing."""
-        return bool(self.missing) and not self.nearly
-
-    @property
-    def there(self) -> int:
-        return self.total - len(self.missing)
+    def __init__(self, split: str, clips: AbstractSet[str], found: AbstractSet[str]) -> None:
+        self.split, self.total, self.missing = split, len(clips), sorted(clips - found)
+        self.there = self.total - len(self.missing)
+        #: whether so little is missing that somebody will believe it complete
+        self.nearly = 0 < len(self.missing) <= max(1, self.total // 10) and self.there > 0
+        #: whether a good deal of it is missing
+        self.part = bool(self.missing) and not self.nearly
 
 
 def _counts(collection: Collection, tree: Tree) -> list[_Count]:
@@ -213,8 +199,8 @@ def _counts(collection: Collection, tree: Tree) -> list[_Count]:
         return []
     dev = {clip for (set, clip) in tree.holdings if set == "dev"}
     tested = {clip for (set, clip) in tree.holdings if set == "eval"}
-    counts = [_Count(split.name, sorted(split.clips - dev), len(split.clips)) for split in tree.row.splits]
-    return [*counts, _Count("eval", sorted(tree.row.evaluation - tested), len(tree.row.evaluation))]
+    counts = [_Count(split.name, split.clips, dev) for split in tree.row.splits]
+    return [*counts, _Count("eval", tree.row.evaluation, tested)]
 
 
 @rule("LAY108", WARNING)
@@ -257,7 +243,7 @@ def part_of_data_set(collection: Collection, tree: Tree, found: Found) -> Iterat
 
     Reference: DCASE 2023 Task 3, "Volume, duration, and data split".
     """
-    *dev, evaluation = _counts(collection, tree) or [_Count("eval", [], 0)]
+    *dev, evaluation = _counts(collection, tree) or [_Count("eval", set(), set())]
     parts = [count for count in dev if count.part]
     shown = any(place.inside and "/" in place.name for place in tree.places)
     parts = parts if shown and any(count.there for count in dev) else []
