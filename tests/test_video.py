@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import io
 import os
@@ -145,10 +146,11 @@ def test_it_seeks_only_over_long_gaps(wanted: Any, seeks: int) -> None:
 
 def test_a_seek_that_goes_astray_is_made_good() -> None:
     data, whole = long(3, "mp4")
-    with Video(io.BytesIO(data)) as video, PictureDecoder(video._opened, video.scan, frozenset([250])) as decoder:
-        decoder._seek(280)  # past what is wanted
-
-        assert number(decoder.picture(250).to_ndarray(format="rgb24")) == whole[250]
+    with Video(io.BytesIO(data)) as video:
+        astray = dataclasses.replace(video.scan, keys=np.full(300, 280))  # past what is wanted
+        with PictureDecoder(video._opened, astray, frozenset([250])) as decoder:
+            assert number(decoder.picture(250).to_ndarray(format="rgb24")) == whole[250]
+            assert decoder.seeks == 1
 
 
 def test_threads_may_share_a_video() -> None:
