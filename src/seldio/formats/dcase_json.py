@@ -275,14 +275,9 @@ def _table(format: JsonFormat, annotations: Sequence[dict[str, Any]]) -> pa.Tabl
     assert segmentation is not None, "the checks let a segmentation through that is none"
     columns["azimuth"], columns["elevation"] = _directions(segmentation)
     columns["segmentation"] = segmentation
-    columns["extra"] = pa.array([_extra(row) for row in annotations], pa.string())
+    unknown = ({key: value for key, value in row.items() if key not in KEYS} for row in annotations)
+    columns["extra"] = pa.array([json.dumps(e, ensure_ascii=False) if e else None for e in unknown], pa.string())
     return pa.table({name: columns[name] for name in COLUMNS if name in columns})
-
-
-def _extra(annotation: dict[str, Any]) -> str | None:
-    """The unknown keys of an annotation as a json object; None where there are none."""
-    unknown = {key: value for key, value in annotation.items() if key not in KEYS}
-    return json.dumps(unknown, ensure_ascii=False) if unknown else None
 
 
 def _directions(segmentation: pa.Array) -> tuple[pa.Array, pa.Array]:

@@ -157,7 +157,7 @@ class ItemParquet(ItemFormat):
 
         def locate(row: int, field: str | None, number: int | None) -> Place:  # noqa: ARG001 - a list is one cell
             value = getattr(rows[row], field, None) if field else None
-            return Place(int(places[row]) + 1, 1, 1, _shown(value), "")
+            return Place(int(places[row]) + 1, 1, 1, "" if value is None else clipped(str(value), 200), "")
 
         origin = {key: kept[key] for key in ("format", "origin") if key in kept}
         if origin and not self._is_sound(origin, rows):
@@ -357,12 +357,6 @@ def _kept(schema: pa.Schema) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else {"holds": None}
 
 
-def _shown(value: object) -> str:
-    if value is None:
-        return ""
-    return clipped(value if isinstance(value, str) else str(value), 200)
-
-
 def formats(texts: tuple[ItemFormat, ...]) -> tuple[ItemFormat, ...]:
     """The two formats of tables; *texts* are those whose records tables of other makers may hold."""
     note = (
@@ -447,10 +441,9 @@ def _plain(value: Any, trail: Trail, audio: frozenset[Trail]) -> Any:
 
 def json_lines(file: pq.ParquetFile, audio: frozenset[Trail]) -> str:
     """The rows as JSON Lines, a line for each."""
-    lines = (json.dumps(_plain(row, (), audio), ensure_ascii=False, default=_text) for row in records(file, audio))
+
+    def text(value: Any) -> str:  # that Parquet holds as bytes; dates and decimals as they are written
+        return value.decode() if isinstance(value, bytes) else str(value)
+
+    lines = (json.dumps(_plain(row, (), audio), ensure_ascii=False, default=text) for row in records(file, audio))
     return "".join(f"{line}\n" for line in lines)
-
-
-def _text(value: Any) -> str:
-    """Text that Parquet holds as bytes; dates and decimals as they are written."""
-    return value.decode() if isinstance(value, bytes) else str(value)

@@ -361,8 +361,11 @@ class ColumnWriter:
                     members[key] = self._values(more)
                 continue
             text = self._field(field, _whole(table.column(field)), more)
-            if (more is not None and None in more) or (format.closed and key in format.required):
-                text = _either(text, more, format.closed)
+            if format.closed and key in format.required:
+                text = pc.fill_null(text, "null")
+            elif more is not None and None in more:  # null, as it was written
+                null = pa.array(["null" if value is None else None for value in more], pa.string())
+                text = pc.coalesce(text, null)
             members[key] = text
         for field in format.besides:
             column = _whole(table.column(field))
@@ -387,13 +390,14 @@ class ColumnWriter:
             return pc.if_else(pc.equal(sizes, 1), text, several)
         if field == "events" or (field == "answer_meta" and more is not None):
             rows = zip(column.to_pylist(), more or [None] * len(column), strict=True)
-            return self._values([self._written(field, value, rest) for value, rest in rows], absent=None)
+            written = (
+                None if value is None else self.format.written(field, unpacked({field: value})[field], rest)
+                for value, rest in rows
+            )
+            return self._values([*written], absent=None)
         if field == "extra":
             return self._values([None if text is None else from_json(text) for text in column.to_pylist()], absent=None)
         return self._column(column)
-
-    def _written(self, field: str, value: Any, more: Any) -> Any:
-        return None if value is None else self.format.written(field, unpacked({field: value})[field], more)
 
     def _column(self, column: pa.Array) -> pa.Array:
         """The JSON texts of a column; null where it is."""
@@ -449,12 +453,3 @@ class ColumnWriter:
 def _whole(column: pa.ChunkedArray) -> pa.Array:
     """A column in one piece."""
     return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks or [pa.nulls(0, column.type)])
-
-
-def _either(text: pa.Array, more: list[Any] | None, always: bool) -> pa.Array:
-    """*text*, and null as JSON writes it where it has none and the record says so."""
-    if always:
-        return pc.fill_null(text, "null")
-    assert more is not None
-    null = pa.array(["null" if value is None else None for value in more], pa.string())
-    return pc.coalesce(text, null)

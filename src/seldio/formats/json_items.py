@@ -25,7 +25,7 @@ from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_columns import ColumnReader, ColumnWriter, quotes_in, texts_in
 from seldio.formats.json_layout import AsWritten, Layout, layout_of, written
-from seldio.formats.json_records import Records, Run, peek
+from seldio.formats.json_records import Records, Run, peek, value_at
 from seldio.formats.json_text import Pointer, Record
 from seldio.schema.flaws import Flaw, flaws, row_of
 from seldio.schema.qa import (
@@ -193,12 +193,14 @@ class JsonItems(ItemFormat):
             known = {key: each for key, each in value.items() if each is not None}
             return known | more if isinstance(more, dict) else known
         if field == "events":
-            return _without_none(value) if self.closed else [self._event(event) for event in value]
+            if self.closed:
+                return _without_none(value)
+            proofs = self.proofs.items()
+            return [
+                {key: event[name] for key, name in proofs if event[name] is not None} | (event["extra"] or {})
+                for event in value
+            ]
         return value
-
-    def _event(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        known = {key: event[field] for key, field in self.proofs.items() if event[field] is not None}
-        return known | (event["extra"] or {})
 
     def proof(self, event: Any) -> Any:
         """An event that proves an answer, under the names of the fields."""
@@ -375,8 +377,7 @@ class _Reader:
         if field is None:
             return record.place()
         key = self.format.key_of(field, record.value)
-        pointer = (key,) if number is None else (key, number)
-        return record.place(pointer)
+        return record.place((key,) if number is None else (key, number))
 
     # --- what is wrong
 
@@ -430,7 +431,7 @@ class _Reader:
             self.report("SYN212", f"{_path(pointer)} is no key of this format", record, pointer, hint)
             return
         must = "text" if flaw.at == ("audio",) and not self.format.closed else flaw.must
-        value = _at(record.value, pointer)
+        value = value_at(record.value, pointer)
         self.report("SYN212", f"{_path(pointer)} is {_kind(value)}, and must be {must}", record, pointer, None)
 
     def pointer(self, flaw: Flaw, record: Mapping[str, Any]) -> Pointer:
@@ -452,16 +453,6 @@ class _Reader:
 def _in(numbers: Sequence[int]) -> str:
     """In how many records something is, where these are several."""
     return f" in {plural(len(numbers), 'record')}" if len(numbers) > 1 else ""
-
-
-def _at(value: Any, pointer: Pointer) -> Any:
-    """The value at *pointer*, or the closest one around it."""
-    for step in pointer:
-        try:
-            value = value[step]
-        except (LookupError, TypeError):
-            return value
-    return value
 
 
 def _path(pointer: Pointer) -> str:

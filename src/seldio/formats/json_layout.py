@@ -43,7 +43,8 @@ class Layout:
         escaped = b"\\u" in data and data.isascii() and _ESCAPED.search(data) is not None
         value = json.loads(text)
         found = _INDENT.match(text)
-        indent, eol = (_unit(self.lead, found[2]), found[1]) if found else (None, "\n")
+        base = self.lead.rpartition("\n")[2] if "\n" in self.lead else ""
+        indent, eol = (found[2].removeprefix(base) or " ", found[1]) if found else (None, "\n")
         slashes = "\\/" in text
         style = dataclasses.replace(self, ascii=escaped, order=tuple(value), indent=indent, eol=eol, slashes=slashes)
         styles = (dataclasses.replace(style, separators=pair) for pair in _SEPARATORS if not indent or pair[0] == ",")
@@ -76,12 +77,6 @@ class Layout:
     def single(self) -> bool:
         """Whether the file is one record and has no place for others."""
         return not self.joint
-
-
-def _unit(lead: str, inner: str) -> str:
-    """The indent of one level, where a record's keys are indented by *inner*."""
-    base = lead.rpartition("\n")[2] if "\n" in lead else ""
-    return inner.removeprefix(base) or " "
 
 
 def layout_of(stored: object, default: Layout) -> Layout:
@@ -172,18 +167,14 @@ def _digest(text: str) -> str:
 def is_sound(origin: Mapping[str, Any]) -> bool:
     """Whether :func:`written` can follow what an origin says of single records."""
     kept, orders = origin.get("as_written", {}), origin.get("orders", [])
-    whole = isinstance(orders, list) and all(isinstance(order, list) and _are_texts(order) for order in orders)
-    return whole and isinstance(kept, dict) and all(_is_kept(value, len(orders)) for value in kept.values())
-
-
-def _are_texts(values: list[Any]) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
-def _is_kept(value: object, orders: int) -> bool:
-    if not isinstance(value, list) or not value:
+    if not isinstance(orders, list) or not isinstance(kept, dict):
         return False
-    return all(how is None or isinstance(how, str) or (type(how) is int and 0 <= how < orders) for how in value)
+
+    def is_how(how: object) -> bool:
+        return how is None or isinstance(how, str) or (type(how) is int and 0 <= how < len(orders))
+
+    whole = all(isinstance(order, list) and all(isinstance(key, str) for key in order) for order in orders)
+    return whole and all(isinstance(hows, list) and hows and all(map(is_how, hows)) for hows in kept.values())
 
 
 def written(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic_core import from_json
 
-from seldio.findings import Finding, Sink
+from seldio.findings import Sink
 from seldio.formats.json_columns import Doubt, quotes_in, texts_in
 from seldio.formats.json_layout import Layout
 from seldio.formats.json_strict import LENIENT, JsonSource
@@ -92,7 +92,7 @@ class Records:
     def __getitem__(self, number: int) -> Record:
         """A record that could be read."""
         if not self.lines:
-            return Record(_at(self.document.value, self._at(number)), self.document, self._at(number))
+            return Record(value_at(self.document.value, self._at(number)), self.document, self._at(number))
         start, end = (int(place) for place in self._starts[number : number + 2])
         text = self.data[start : end - 1].decode()
         return Record(LENIENT.decode(text), JsonDocument(None, JsonSource(text, self.path, number + 1)), ())
@@ -121,7 +121,12 @@ class Records:
             if document is None:
                 return ()
             self.document, value = document, document.value
-        at = _list_in(value, lambda pointer, message: self.sink(_container(self.document, pointer, message)))
+
+        def report(pointer: Pointer, message: str) -> None:
+            hint = 'a file of records is [{...}, ...], {"records": [...]}, {"data": [...]} or JSON Lines'
+            self.sink(self.document.finding("SYN213", message, pointer, hint=hint))
+
+        at = _list_in(value, report)
         if at is None:
             return ()
         self.readable, self.pointer = True, at
@@ -156,7 +161,9 @@ class Records:
         end = extents[-1][1] if extents else opening + 1
         lead = text[opening + 1 : extents[0][0]] if extents else ""
         gaps = [text[stop:start] for (_, stop), (start, _) in pairwise(extents)]
-        joint = _joint(lead, gaps)
+        # what stands between all records: a comma, with the blanks that belong to no record, as in ``[{…}, {…}]``
+        joint = gaps[0].removesuffix(lead) if gaps and gaps[0].endswith(lead) else ","
+        joint = joint if all(joint in gap for gap in gaps) else ","
         ends = [stop + gap.index(joint) for (_, stop), gap in zip(extents, gaps, strict=False)]
         starts = [opening + 1, *(stop + len(joint) for stop in ends)]
         return Layout(text[: opening + 1], lead, joint, text[end:]), [*zip(starts, [*ends, end], strict=False)]
@@ -177,16 +184,14 @@ def _values(raws: Sequence[bytes]) -> list[Any]:
         return [_value(raw) for raw in raws]
 
 
-def _at(value: Any, pointer: Pointer) -> Any:
+def value_at(value: Any, pointer: Pointer) -> Any:
+    """The value at *pointer*, or the closest one around it."""
     for step in pointer:
-        value = value[step]
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            return value
     return value
-
-
-def _joint(lead: str, gaps: Sequence[str]) -> str:
-    """What stands between all records: a comma, with the blanks that belong to no record, as in ``[{…}, {…}]``."""
-    joint = gaps[0].removesuffix(lead) if gaps and gaps[0].endswith(lead) else ","
-    return joint if all(joint in gap for gap in gaps) else ","
 
 
 def peek(data: bytes) -> frozenset[str]:
@@ -234,8 +239,3 @@ def _list_in(value: Any, report: Callable[[Pointer, str], None]) -> Pointer | No
         return ()
     report((wrong,), f"{wrong} is not an array")
     return None
-
-
-def _container(document: JsonDocument, pointer: Pointer, message: str) -> Finding:
-    hint = 'a file of records is [{...}, ...], {"records": [...]}, {"data": [...]} or JSON Lines'
-    return document.finding("SYN213", message, pointer, hint=hint)

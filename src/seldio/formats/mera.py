@@ -6,11 +6,14 @@ import dataclasses
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from seldio.findings import Severity, Sink
 from seldio.formats import json_text
 from seldio.formats.json_text import Pointer, Record
+from seldio.schema.qa import Item, Prediction
+
+R = TypeVar("R", Item, Prediction)
 
 #: Key of ``extra`` that holds a record as it was written, where the usual way to write it gives another one.
 AS_WRITTEN = "as_written"
@@ -113,9 +116,14 @@ def id_value(text: str) -> int | str:
     return int(text) if _ID.fullmatch(text) else text
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are written alike, their order of keys included."""
-    return json.dumps(one) == json.dumps(other)
+def kept(row: R, value: dict[str, Any], built: dict[str, Any]) -> R:
+    """The row of a record; with the record itself where writing the row would give another one, *built*.
+
+    The order of keys counts.
+    """
+    if AS_WRITTEN not in value and json.dumps(built) == json.dumps(value):
+        return row
+    return row.model_copy(update={"extra": {**(row.extra or {}), AS_WRITTEN: value}})
 
 
 def kind(value: Any) -> str:

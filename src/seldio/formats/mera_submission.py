@@ -22,7 +22,7 @@ from seldio.formats.mera import (
     dig,
     id_text,
     id_value,
-    is_same,
+    kept,
     kind,
 )
 from seldio.reader_rules import reader_rule
@@ -79,7 +79,9 @@ class MeraSubmission(ItemFormat):
         """See :meth:`ItemFormat.write`."""
         layout = MeraLayout.from_origin(origin, MeraLayout(head={"data": {SPLIT: None}}))
         records = [_record(row) for row in rows if isinstance(row, Prediction)]
-        return layout.text(records, lambda found: {**layout.head, "data": {**_splits(layout), SPLIT: found}})
+        splits = layout.head.get("data")
+        others = splits if isinstance(splits, dict) else {}
+        return layout.text(records, lambda found: {**layout.head, "data": {**others, SPLIT: found}})
 
     def template(self, items: Sequence[Item]) -> list[Prediction]:
         """See :meth:`ItemFormat.template`; MERA numbers its questions."""
@@ -108,11 +110,6 @@ def zipped(members: Mapping[str, bytes]) -> bytes:
             entry.create_system, entry.external_attr = 3, 0o644 << 16
             archive.writestr(entry, data)
     return stream.getvalue()
-
-
-def _splits(layout: MeraLayout) -> dict[str, Any]:
-    splits = layout.head.get("data")
-    return dict(splits) if isinstance(splits, dict) else {}
 
 
 def _load(document: json_text.JsonDocument, data: bytes, sink: Sink) -> tuple[list[Record], MeraLayout] | None:
@@ -153,9 +150,7 @@ def _problems(value: Any) -> Iterator[MeraProblem]:
 def _kept(value: dict[str, Any]) -> Prediction:
     """The prediction of a record; with the record itself where writing the prediction would give another one."""
     row = _prediction(value)
-    if AS_WRITTEN not in value and is_same(_built(row, dict(row.extra or {})), value):
-        return row
-    return row.model_copy(update={"extra": {**(row.extra or {}), AS_WRITTEN: value}})
+    return kept(row, value, _built(row, dict(row.extra or {})))
 
 
 def _prediction(value: dict[str, Any]) -> Prediction:

@@ -127,7 +127,10 @@ class _CsvFormat(ItemFormat, Generic[_R]):
         name = self.fields.get(field or "", field)
         column = table.header.index(name) if name in table.header else None
         if column is not None and name == KEYWORDS and number is not None:
-            return _keyword_place(table, row, column, number)
+            cell = table.cell(row, column)
+            words = [match for match in _KEYWORD.finditer(table.source.text, cell.start, cell.end) if match[1]]
+            if number < len(words):
+                return table.source.place(*words[number].span(1))
         return table.place(row, column)
 
     def write(self, rows: Sequence[Row], origin: dict[str, object] | None = None) -> bytes:
@@ -185,13 +188,6 @@ def _texts(extra: Mapping[str, object] | None, names: Iterable[str]) -> dict[str
 def keywords_of(cell: str) -> list[str]:
     """The keywords that are joined by commas in *cell*."""
     return [word.strip() for word in cell.split(",") if word.strip()]
-
-
-def _keyword_place(table: CsvTable, row: int, column: int, number: int) -> Place:
-    """Where keyword *number* stands in its cell."""
-    cell, text = table.cell(row, column), table.source.text
-    words = [match for match in _KEYWORD.finditer(text, cell.start, cell.end) if match[1]]
-    return table.source.place(*words[number].span(1)) if number < len(words) else table.place(row, column)
 
 
 def keyword_cell(item: Item) -> str:
@@ -302,20 +298,19 @@ def expand(items: Sequence[Item], frames: Callable[[str], int | None] | None = N
         items: of a JASCO question file.
         frames: the number of sample frames of an item's recording, by id; the column stays empty without.
     """
-    return [row for item in items for row in _asked(item, frames(item.id) if frames is not None else None)]
-
-
-def _asked(item: Item, frames: int | None) -> Iterable[Prediction]:
-    """One item with each of the instructions."""
-    copied = {new: _texts(item.extra, (old,))[old] for new, old in _COPIED.items()}
-    found: dict[str, str | None] = {
-        **copied, "n_frames": "" if frames is None else str(frames), "with_speech": "True",
-        "target_keywords": keyword_cell(item), "tgt_text": item.answer or "",
-    }  # fmt: skip
-    extra: Extra = {name: found[name] for name in JascoPredictions.columns if name in found}
-    path = "{data_folder}/" + (item.audio[0] if item.audio else implied_path(item.id))
-    for instruction in INSTRUCTIONS:
-        yield Prediction.model_validate({"id": item.id, "audio": [path], "prompt": instruction, "extra": extra})
+    rows = []
+    for item in items:
+        count = frames(item.id) if frames is not None else None
+        found: dict[str, str | None] = {
+            **{new: _texts(item.extra, (old,))[old] for new, old in _COPIED.items()},
+            "n_frames": "" if count is None else str(count), "with_speech": "True",
+            "target_keywords": keyword_cell(item), "tgt_text": item.answer or "",
+        }  # fmt: skip
+        extra: Extra = {name: found[name] for name in JascoPredictions.columns if name in found}
+        path = "{data_folder}/" + (item.audio[0] if item.audio else implied_path(item.id))
+        asked = {"id": item.id, "audio": [path], "extra": extra}
+        rows += [Prediction.model_validate({**asked, "prompt": instruction}) for instruction in INSTRUCTIONS]
+    return rows
 
 
 _SOURCE = "https://github.com/BenoitWang/What_Are_They_Doing"

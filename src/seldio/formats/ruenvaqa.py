@@ -30,7 +30,7 @@ from seldio.formats.mera import (
     id_text,
     id_value,
     is_lines,
-    is_same,
+    kept,
     kind,
     load_lines,
 )
@@ -97,7 +97,8 @@ class RuEnvAqa(ItemFormat):
         if loaded is None:
             return None
         given, layout = loaded
-        hub = _hub_style(given)
+        asked = [inputs for record in given if isinstance(inputs := dig(record.value, "inputs"), dict)]
+        hub = any("option_d" in inputs and inputs["option_d"] is None for inputs in asked)  # options it lacks are null
         rows, records = [], []
         for record in given:
             wrong = list(problems(record.value, len(self.instructions)))
@@ -126,9 +127,7 @@ class RuEnvAqa(ItemFormat):
     def _kept(self, value: dict[str, Any], hub: bool, layout: MeraLayout) -> Item:
         """The item of a record; with the record itself where writing the item would give another one."""
         item = self._item(value)
-        if AS_WRITTEN not in value and is_same(self._built(item, hub, layout), value):
-            return item
-        return item.model_copy(update={"extra": {**(item.extra or {}), AS_WRITTEN: value}})
+        return kept(item, value, self._built(item, hub, layout))
 
     def _item(self, value: dict[str, Any]) -> Item:
         inputs, categories = value["inputs"], dig(value, "meta", "categories")
@@ -154,7 +153,10 @@ class RuEnvAqa(ItemFormat):
 
     def _record(self, item: Item, hub: bool, layout: MeraLayout) -> dict[str, Any]:
         """The record of an item: as it was written, where it still says the same."""
-        _check(item)
+        count = len(item.options or ())
+        if not item.audio or len(item.audio) > 99 or count > 26:
+            what = f"{count} options" if count > 26 else f"{len(item.audio)} recordings"
+            raise InvalidData(reader_rule("QAI212").at("<items>", f"item {item.id} has {what}"))
         extra = dict(item.extra or {})
         written = extra.pop(AS_WRITTEN, None)
         if isinstance(written, dict) and not list(problems(written, 0, strict=True)):
@@ -208,15 +210,6 @@ def _load(data: bytes, path: str, sink: Sink) -> tuple[list[Record], MeraLayout]
     return [Record(row, document, ("data", n)) for n, row in enumerate(rows)], MeraLayout.of(data, "container", head)
 
 
-def _hub_style(records: Sequence[Record]) -> bool:
-    """Whether the file comes from the Hub: options that a question lacks are null."""
-    return any(
-        "option_d" in inputs and inputs["option_d"] is None
-        for inputs in (dig(record.value, "inputs") for record in records)
-        if isinstance(inputs, dict)
-    )
-
-
 def _locator(records: Sequence[Record]) -> Any:
     """The way from a field of an item to its place."""
 
@@ -263,15 +256,6 @@ def _inputs(item: Item, hub: bool) -> dict[str, Any]:
     options += [None] * (4 - len(options)) if hub else []
     named = {f"option_{letter}": text for letter, text in zip(string.ascii_lowercase, options, strict=False)}
     return {"question": item.question} | audio | named
-
-
-def _check(item: Item) -> None:
-    """Stop at an item that the layout cannot hold."""
-    count = len(item.options or ())
-    if not item.audio or len(item.audio) > 99 or count > 26:
-        what = f"{count} options" if count > 26 else f"{len(item.audio)} recordings"
-        message = f"item {item.id} has {what}"
-        raise InvalidData(reader_rule("QAI212").at("<items>", message))
 
 
 # --- what a record has to hold ----------------------------------------------------------------------
