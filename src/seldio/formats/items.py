@@ -65,12 +65,7 @@ class ItemReading(Reading):
 
 
 class Writer:
-    """A file being written a table at a time; this one, of formats that want all rows at once, when it is closed.
-
-    Args:
-        format: of the file.
-        stream: takes its bytes.
-    """
+    """A file being written a table at a time; this one, of formats that want all rows at once, when it is closed."""
 
     def __init__(self, format: ItemFormat, stream: BinaryIO) -> None:
         self.format, self.stream = format, stream
@@ -142,9 +137,7 @@ class ItemFormat(Format):
     ) -> dict[str, object] | None:
         """The origin that the writer wants of *reading*: of a file of this format, or kept in a table of one.
 
-        Args:
-            reading: what was read.
-            tell: takes a sentence on what cannot be kept of it.
+        *tell* takes a sentence on what cannot be kept of it.
         """
         if reading.format.name == self.name:
             return reading.origin

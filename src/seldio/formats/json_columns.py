@@ -163,12 +163,7 @@ class Group:
 
 
 class ColumnReader:
-    """Records of one format being read.
-
-    Args:
-        format: of the records.
-        records: as JSON gives them.
-    """
+    """Records of one format, as JSON gives them, being read."""
 
     def __init__(self, format: JsonItems, records: Sequence[Any]) -> None:
         self.format, self.records = format, records
@@ -308,12 +303,7 @@ def _extras(extra: Mapping[str, list[Any]]) -> pa.Array:
 
 
 class ColumnWriter:
-    """Rows of a table as the JSON texts of their records, in one layout.
-
-    Args:
-        format: of the records.
-        layout: of the file.
-    """
+    """Rows of a table as the JSON texts of their records, in one layout."""
 
     def __init__(self, format: JsonItems, layout: Layout) -> None:
         self.format, self.layout = format, layout

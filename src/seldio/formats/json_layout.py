@@ -91,8 +91,6 @@ def layout_of(stored: object, default: Layout) -> Layout:
 #: How one record is written: as the layout does it (None), with its keys in an order of its own (the number of that
 #: order), or as a text.
 How = str | int | None
-
-
 #: Writes the rows of some numbers as a layout has them.
 Rewrite = Callable[[Layout, list[int]], list[str]]
 
@@ -118,13 +116,7 @@ class AsWritten:
         return self.layout or frame
 
     def add(self, ours: Sequence[str], theirs: Sequence[str], rewrite: Rewrite) -> None:
-        """Take note of records.
-
-        Args:
-            ours: their texts as the layout writes them.
-            theirs: as the file has them.
-            rewrite: writes some of them in another layout.
-        """
+        """Take note of records: their texts as the layout writes them (*ours*), and as the file has them."""
         odd = [number for number, (our, their) in enumerate(zip(ours, theirs, strict=True)) if our != their]
         if odd:
             hows = self._hows(odd, theirs, rewrite)
@@ -180,14 +172,9 @@ def is_sound(origin: Mapping[str, Any]) -> bool:
 def written(
     layout: Layout, ours: list[str], origin: Mapping[str, Any], rewrite: Rewrite, used: Counter[str]
 ) -> list[str]:
-    """The texts of records, as the file had them that *origin* came from.
+    """The texts of records, as the file had them that *origin* came from; *ours* are as the layout writes them.
 
-    Args:
-        layout: of the file.
-        ours: the texts of all records as the layout writes them.
-        origin: with ``as_written`` and ``orders``; files of earlier versions name records by their texts.
-        rewrite: writes some of them in another layout.
-        used: how often each was written before; counted on.
+    Files of earlier versions name records by their texts. *used* counts how often each was written before.
     """
     given = origin.get("as_written")
     kept: Mapping[str, list[How]] = given if isinstance(given, Mapping) else {}

@@ -39,13 +39,7 @@ class Run(NamedTuple):
 
 
 class Records:
-    """The records of one file, by number.
-
-    Args:
-        data: the file.
-        path: as shown to people.
-        sink: for what is wrong with the JSON.
-    """
+    """The records of one file, by number; what is wrong with the JSON goes to *sink*."""
 
     def __init__(self, data: bytes, path: str, sink: Sink) -> None:
         self.path, self.sink = path, sink

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, TypeVar, overload
+from typing import Annotated, Any, TypeVar, get_args, get_origin, overload
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -135,60 +135,21 @@ def plain_value(value: Any) -> Any:
     return value
 
 
-_META = pa.struct(
-    {
-        "azimuth_deg": pa.float64(),
-        "elevation_deg": pa.float64(),
-        "distance_m": pa.float64(),
-        "time_span": pa.list_(pa.float64()),
-        "onset_time": pa.float64(),
-        "active_count": pa.int32(),
-        "keywords": pa.list_(pa.string()),
-    }
-)
-_PROOF = pa.struct(
-    {
-        "class_name": pa.string(),
-        "class_id": pa.int32(),
-        "source": pa.int32(),
-        "onset": pa.float64(),
-        "offset": pa.float64(),
-        "azimuth": pa.float64(),
-        "elevation": pa.float64(),
-        "distance": pa.float64(),
-        "extra": pa.string(),
-    }
-)
-ITEM_SCHEMA = pa.schema(
-    {
-        "id": pa.string(),
-        "audio": pa.list_(pa.string()),
-        "start": pa.float64(),
-        "end": pa.float64(),
-        "task": pa.string(),
-        "question": pa.string(),
-        "instruction": pa.string(),
-        "options": pa.list_(pa.string()),
-        "answer": pa.string(),
-        "canonical_answer": pa.string(),
-        "answer_meta": _META,
-        "language": pa.string(),
-        "split": pa.string(),
-        "dataset": pa.string(),
-        "events": pa.list_(_PROOF),
-        "extra": pa.string(),
-    }
-)
-PREDICTION_SCHEMA = pa.schema(
-    {
-        "id": pa.string(),
-        "audio": pa.list_(pa.string()),
-        "task": pa.string(),
-        "prompt": pa.string(),
-        "prediction": pa.string(),
-        "extra": pa.string(),
-    }
-)
+def _arrow(kind: Any) -> pa.DataType:
+    """The type of a column for a field of this *kind*; the open-ended part is json text."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return pa.struct({name: _arrow(field.annotation) for name, field in kind.model_fields.items()})
+    if get_origin(kind) is dict:
+        return pa.string()
+    inner = get_args(kind)
+    if get_origin(kind) is list:
+        return pa.list_(_arrow(inner[0]))
+    # of what is annotated, or may be None, the first says the type
+    return _arrow(inner[0]) if inner else {str: pa.string(), float: pa.float64(), int: pa.int32()}[kind]
+
+
+ITEM_SCHEMA = pa.schema(list(_arrow(Item)))
+PREDICTION_SCHEMA = pa.schema(list(_arrow(Prediction)))
 
 
 def to_table(rows: Iterable[Item] | Iterable[Prediction], schema: pa.Schema = ITEM_SCHEMA) -> pa.Table:
