@@ -23,7 +23,7 @@ from videos import make as make_video
 
 import seldio
 from seldio.cli import app
-from seldio.data.clip_media import media_beside
+from seldio.data.clip_media import media_of
 from seldio.errors import DataError, SeldioError, UsageError
 from seldio.media import video_writing as copies
 from seldio.media.audio import NotAudio, write_wav
@@ -99,7 +99,7 @@ def heard(data: bytes) -> np.ndarray[Any, Any]:
 
 
 def test_recording_and_video_are_found_in_the_tree(tree: Path) -> None:
-    files = media_beside(tree)
+    files = media_of(tree)
 
     assert (CLIP, "foa") == (files.clip.clip, files.array)
     assert files.played is not None
@@ -111,7 +111,7 @@ def test_recording_and_video_are_found_in_the_tree(tree: Path) -> None:
 def test_without_foa_it_is_mic(tree: Path) -> None:
     (tree.parents[2] / f"foa_dev/{SPLIT}/{CLIP}.wav").unlink()
 
-    assert "mic" == media_beside(tree).array
+    assert "mic" == media_of(tree).array
 
 
 def test_files_beside_the_labels_are_found_and_others_are_not(tmp_path: Path) -> None:
@@ -119,10 +119,10 @@ def test_files_beside_the_labels_are_found_and_others_are_not(tmp_path: Path) ->
     labels.write_text(ROWS)
     wav(tmp_path / "b.wav", tone(0))
     wav(tmp_path.parent / "unrelated/a.wav", tone(0))  # bears the name, in a folder that says nothing
-    assert media_beside(labels).played is None
+    assert media_of(labels).played is None
     wav(tmp_path / "a.wav", tone(0))
-    assert "audio" == media_beside(labels).array
-    assert media_beside(labels).played is not None
+    assert "audio" == media_of(labels).array
+    assert media_of(labels).played is not None
 
 
 @pytest.mark.parametrize("name", ["audio", "wav", "foa_dev"])
@@ -132,18 +132,18 @@ def test_recordings_in_a_folder_that_says_so_are_found(tmp_path: Path, name: str
     labels.write_text(ROWS)
     wav(tmp_path / f"{name}/a.wav", tone(0))
 
-    assert media_beside(labels).played is not None
+    assert media_of(labels).played is not None
 
 
 def test_the_folder_of_a_named_recording_tells_its_array(tree: Path) -> None:
     mic = tree.parents[2] / f"mic_dev/{SPLIT}/{CLIP}.wav"
 
-    assert "mic" == media_beside(tree, audio=mic).array
+    assert "mic" == media_of(tree, audio=mic).array
 
 
 def test_a_folder_is_no_clip(tree: Path) -> None:
     with pytest.raises(UsageError, match="name the label file of one clip"):
-        media_beside(tree.parent)
+        media_of(tree.parent)
 
 
 def test_a_link_that_leads_out_of_the_tree_is_not_followed(tree: Path, tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_a_link_that_leads_out_of_the_tree_is_not_followed(tree: Path, tmp_path:
         recording = tree.parents[2] / f"{name}/{SPLIT}/{CLIP}.wav"
         recording.unlink()
         recording.symlink_to(secret)
-    found = media_beside(tree).played
+    found = media_of(tree).played
 
     assert found is None
 

@@ -115,7 +115,7 @@ _CENTRE = (
 #: Behind a side: what it is counted from, where that is not the front.
 _ELSEWHERE = re.compile(rf"(?: side)?\s+(?:of|from|than)\s+(?:(?:the|your|my|a|an)\s+)?+(?!{_CENTRE})[a-z]")
 _ABOVE_IT = re.compile(rf"\s+(?:the|a|an|that|your)\s+(?!{_CENTRE})[a-z]")
-#: Behind an angle that is counted from somewhere else, or from the front to a side that is told later.
+#: Behind an angle that is counted from somewhere else, or from the front to a side that is stated later.
 _OFF = re.compile(r"\s*(?:away\s+)?(?:from|off|past|beyond|short of)\b")
 _OFF_CENTRE = re.compile(rf"\s*(?:away\s+)?(?:from|off)[\s-]+(?:the\s+|your\s+)?{_CENTRE}")
 
@@ -293,8 +293,8 @@ def intervals(text: str) -> list[Span]:
     pairs = _pairs(text, found)
     if any(each.doubtful for each in found) or _uncertain(text, found, pairs):
         return []
-    if not pairs and (told := _told(text, found)):
-        return [told]
+    if not pairs and (stated := _stated_span(text, found)):
+        return [stated]
     return [(one.value, abs(two.value)) for one, two in pairs]
 
 
@@ -382,17 +382,17 @@ def _role(text: str, place: int, found: list[Quantity]) -> str:
     return str(words[-1].lastgroup) if words else ""
 
 
-def _told(text: str, found: list[Quantity]) -> Span | None:
+def _stated_span(text: str, found: list[Quantity]) -> Span | None:
     """The interval of a text that says where it begins, and where it ends or how long it is."""
-    told: dict[str, list[float]] = {"start": [], "end": [], "length": []}
+    stated: dict[str, list[float]] = {"start": [], "end": [], "length": []}
     for place, each in enumerate(found):
         role = _role(text, place, found)
         if not role and place == 0 and len(found) > 1 and _role(text, 1, found) == "length":
             role = "start"  # "3 s, lasting 2 s"
         if not role:
             return None
-        told[role].append(each.value)
-    start, end, length = (only(told[role]) for role in ("start", "end", "length"))
+        stated[role].append(each.value)
+    start, end, length = (only(stated[role]) for role in ("start", "end", "length"))
     if start is None or (end is None and length is None):
         return None
     return (start, end) if end is not None else (start, round(start + (length or 0.0), 9))

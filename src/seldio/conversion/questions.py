@@ -259,12 +259,12 @@ def _near(place: Path | BinaryIO) -> Path | None:
 
 
 def _choice(
-    batches: Sequence[SpooledBatch], asked: Mapping[str, int], options: QuestionOptions, module: ModuleType
+    batches: Sequence[SpooledBatch], counts: Mapping[str, int], options: QuestionOptions, module: ModuleType
 ) -> tuple[Mapping[str, int], Sequence[Mask | None]]:
     """How many items of each task are written, in the proportions of *module*, and which of each batch; None: all."""
     if not options.selects:
-        return asked, [None] * len(batches)
-    wanted = mix.targets(asked, per_task=options.per_task, balance=options.balance, total=options.total,
+        return counts, [None] * len(batches)
+    wanted = mix.targets(counts, per_task=options.per_task, balance=options.balance, total=options.total,
                          proportions={name: task.weight for name, task in module.TASKS.items()})  # fmt: skip
     keys = [batch.keys for batch in batches]
     masks = np.split(mix.chosen(np.concatenate(keys), wanted), np.cumsum([len(key) for key in keys])[:-1])

@@ -154,7 +154,7 @@ def stem_of(path: str) -> str:
     return "stdin" if path == "-" else os.path.splitext(os.path.basename(path))[0]
 
 
-def media_beside(labels: Path, audio: Path | None = None, video: Path | None = None) -> ClipMedia:
+def media_of(labels: Path, audio: Path | None = None, video: Path | None = None) -> ClipMedia:
     """The recordings and the video that belong to a label file, as given or as found beside it.
 
     Looked for are files of the same name: in the same folder, and in the folders of a data set tree that hold
@@ -164,10 +164,10 @@ def media_beside(labels: Path, audio: Path | None = None, video: Path | None = N
     if os.path.isdir(path):
         raise UsageError(f"{printable(path)} is a folder: name the label file of one clip in it")
     clip = Clip.model_construct(clip=stem_of(path), layout="loose")
-    return ClipMedia(clip, _beside(path) if os.path.isfile(path) else {}).replaced(audio, video)
+    return ClipMedia(clip, _files_of(path) if os.path.isfile(path) else {}).replaced(audio, video)
 
 
-def _beside(path: str) -> dict[str, Entry]:
+def _files_of(path: str) -> dict[str, Entry]:
     """The files of the clip, by what they are; the nearest first."""
     folder, stem = os.path.dirname(os.path.abspath(path)), stem_of(path)
     found: dict[str, Entry] = {}

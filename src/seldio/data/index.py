@@ -19,7 +19,7 @@ from seldio.check.vetting import Faults, vet
 from seldio.conversion.inputs import label_parts
 from seldio.conversion.outputs import clip_tables
 from seldio.data.arrow_tables import ClipLabelFile, Events, Items, read_questions
-from seldio.data.clip_media import PLAYED, ClipMedia, Path, media_beside
+from seldio.data.clip_media import PLAYED, ClipMedia, Path, media_of
 from seldio.errors import UsageError
 from seldio.files import DEFAULTS, Entry, Source, open_source
 from seldio.files.sources import Lookup, is_remote, on_this_machine, remote_listing
@@ -191,11 +191,11 @@ def open_clip(
     """
     place = _fetched(os.fspath(labels))
     if place == "-":
-        yield place, media_beside(place, audio, video)
+        yield place, media_of(place, audio, video)
         return
     with open_source(place, lambda _: None) as source:
         if clip is None and source.single:
-            yield place, media_beside(place, audio, video)
+            yield place, media_of(place, audio, video)
             return
         index = Index(source)
         row, file = _chosen(index, clip)

@@ -156,14 +156,14 @@ def needed(*things: object) -> list[str]:
     These are the files of entries, and all absolute paths to something that is there.
     """
     found = _Places()
-    found.look(things)
+    found.search(things)
     return [*dict.fromkeys([*found.files, *filter(os.path.lexists, found.named)])]
 
 
 def check_here(thing: object, address: str) -> None:
     """See that the files of all entries in *thing* are there."""
     found = _Places()
-    found.look(thing)
+    found.search(thing)
     if gone := absent(found.files):
         raise unseen([f"{socket.gethostname()} ({address})"], gone)
 
@@ -194,7 +194,7 @@ class _Places(pickle.Pickler):
         self.files: list[str] = []
         self.named: list[str] = []
 
-    def look(self, thing: object) -> None:
+    def search(self, thing: object) -> None:
         try:
             self.dump(thing)
         except (pickle.PicklingError, AttributeError, TypeError):

@@ -185,13 +185,13 @@ def _film(
     reference: list[EventTrack], predictions: list[EventTrack], path: str, width: int | None,
 ) -> tuple[str, ...]:  # fmt: skip
     """Write the film about a label file; return what there is to know."""
-    from seldio.data.clip_media import media_beside
+    from seldio.data.clip_media import media_of
     from seldio.media.audio import NotAudio
     from seldio.media.video import Video
     from seldio.media.video_writing import sound
     from seldio.viewer.film import film
 
-    clip = media_beside(labels, audio, video)
+    clip = media_of(labels, audio, video)
     recording, pictures = clip.played, clip.files.get("video")
     for entry in (recording, pictures):
         if entry is not None and os.path.realpath(entry.path) == os.path.realpath(path):

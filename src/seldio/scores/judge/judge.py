@@ -67,7 +67,7 @@ class Cache:
             raise UsageError(f"cannot make the judge's cache {printable(self.path)}: its folder does not exist")
         self._copy = tempfile.TemporaryDirectory(prefix="seldio-") if copy and self.path is not None else None
         opened = self.path or ":memory:" if self._copy is None else _copied(str(self.path), self._copy.name)
-        with self._told():
+        with self._sqlite_errors():
             self._base = sqlite3.connect(opened, timeout=_BUSY, isolation_level=None)
             try:
                 self._prepare()
@@ -117,7 +117,7 @@ class Cache:
         return printable(self.path or "the cache in memory")
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _sqlite_errors(self) -> Iterator[None]:
         """SQLite's errors as ours."""
         try:
             yield
@@ -135,7 +135,7 @@ class Cache:
     def find(self, keys: Iterable[str]) -> dict[str, CachedReply]:
         """Those of *keys* that are there."""
         found: dict[str, CachedReply] = {}
-        with self._told():
+        with self._sqlite_errors():
             for key in keys:
                 query = (
                     "SELECT text, model, tokens_in, tokens_out, task, coalesce(runs, 0) "
@@ -156,7 +156,7 @@ class Cache:
 
         Unread runs add up, until a reply can be read.
         """
-        with self._told(), self._transaction():
+        with self._sqlite_errors(), self._transaction():
             self._base.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?, ?, ?)", (key, *entry[:-1]))
             if entry.unread:
                 add = "INSERT INTO unread VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET runs = runs + excluded.runs"
