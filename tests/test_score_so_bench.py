@@ -21,14 +21,14 @@ from seldio.answers.matching import word_error_rate, words
 from seldio.answers.names import Names, key, names_in
 from seldio.answers.plain_text import plainly
 from seldio.errors import DataError, InvalidData, SeldioError, UsageError
-from seldio.schema.qa import AnswerMeta, Item, Prediction
+from seldio.schema.qa import AnswerMeta, Item, PackedRows, Prediction
 from seldio.scores.answers import score_answers
 from seldio.scores.judge.messages import Reply
 from seldio.scores.so_bench.count import evaluate, interval_iou, official_fallback
-from seldio.scores.so_bench.join import join, slim
+from seldio.scores.so_bench.join import join
 from seldio.scores.so_bench.judging import REPLY_SCHEMA, cache_key, from_cache, through, to_judge
 from seldio.scores.so_bench.profiles import PROFILES, get
-from seldio.scores.so_bench.report import judged_without_reference, score
+from seldio.scores.so_bench.report import score
 from seldio.tasks import generate
 from seldio.tasks.english import PUBLISHED
 
@@ -609,7 +609,7 @@ def test_the_strict_join_takes_any_folder_and_counts_what_is_missing_as_wrong():
 )
 def test_the_official_join_falls_into_its_traps_and_says_so(questions, rows, pairs, trap):
     found = join(questions, rows, "official")
-    assert pairs == found.pairs
+    assert pairs == list(zip(found.items.tolist(), found.predictions.tolist(), strict=True))
     names = {notice.name for notice in found.notices}
     assert f"official-join-{trap}" in names
 
@@ -813,13 +813,13 @@ def test_numbers_that_a_judge_read_without_the_reference_are_told():
                 canonical_answer="30", answer_meta=AnswerMeta(azimuth_deg=30.0))  # fmt: skip
     verdict = judgement(prediction={"azimuth_deg": 30.0})
     row = Prediction(id="q", task="estimate_azimuth", prediction="About thirty.")
-    judged = scored([item], [row], CARD, judge=lambda _: [verdict], offline="none")[1]
-    (told,) = judged_without_reference(judged)
+    own = {"judge": lambda _: [verdict], "offline": "none", "own_words": True}
+    told = noticed(score([item], [row], CARD, **own))["judge-without-reference"]
     assert told.text.startswith("1 answer with a number read by a judge that was not shown the reference")
     shown = Item(id="q", task="multi_hop", question="What?", answer="A bell.", canonical_answer="bell")
     heard = Prediction(id="q", task="multi_hop", prediction="A gong.")
-    assert judged_without_reference(scored([shown], [heard], CARD, judge=lambda _: [verdict], offline="none")[1]) == ()
-    assert judged_without_reference(scored([item], [row], CARD)[1]) == ()
+    for report in (score([shown], [heard], CARD, **own), score([item], [row], CARD, own_words=True)):
+        assert "judge-without-reference" not in noticed(report)
 
 
 def test_large_files_score_the_same_read_in_parts(tmp_path, monkeypatch):
@@ -836,11 +836,17 @@ def test_large_files_score_the_same_read_in_parts(tmp_path, monkeypatch):
     whole = score_answers(tmp_path / "answers.jsonl", tmp_path / "qa.jsonl")
     monkeypatch.setattr("seldio.formats.parts.LINES", 0)
     monkeypatch.setattr("seldio.formats.parts.CHUNK", 1 << 10)
-    made = []
-    monkeypatch.setattr("seldio.scores.answers.slim", lambda table: made.append(len(table)) or slim(table))
-    assert score_answers(tmp_path / "answers.jsonl", tmp_path / "qa.jsonl") == whole
-    assert len(made) > 4
-    assert sum(made) == 40
+    packed, made = PackedRows.__init__, []
+
+    def pack(rows, tables, model):
+        packed(rows, (made.append(len(table)) or table for table in tables), model)
+
+    monkeypatch.setattr(PackedRows, "__init__", pack)
+    for block in (4096, 3):
+        monkeypatch.setattr(PackedRows, "_BLOCK", block)
+        assert score_answers(tmp_path / "answers.jsonl", tmp_path / "qa.jsonl") == whole
+    assert len(made) > 8
+    assert sum(made) == 2 * (40 + 39)
     lines = (tmp_path / "answers.jsonl").read_text().splitlines()
     (tmp_path / "answers.jsonl").write_text("\n".join([*lines[:29], lines[29][:-1], *lines[30:]]) + "\n")
     with pytest.raises(InvalidData, match=r"answers\.jsonl:30:"):

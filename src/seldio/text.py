@@ -95,7 +95,7 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
-def listed(names: list[str] | tuple[str, ...], most: int = 5) -> str:
-    """The first *most* names, comma separated, and how many more there are."""
-    shown = ", ".join(printable(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+def listed(names: list[str] | tuple[str, ...], most: int = 5, count: int | None = None) -> str:
+    """The first *most* names, comma separated, and how many more there are; *count*: of them all, if not all given."""
+    shown, more = ", ".join(printable(name) for name in names[:most]), (count or len(names)) - most
+    return shown if more <= 0 else f"{shown} and {more:,} more"

@@ -6,10 +6,9 @@ import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path as LocalPath
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
-
-import pyarrow as pa
 
 from seldio import formats
 from seldio.conversion.items import one_file
@@ -21,9 +20,8 @@ from seldio.formats.items import ItemReading
 from seldio.reports.tables import Notice, ScoreReport
 from seldio.rules.item_table import OUTPUTS
 from seldio.rules.predictions import has_outputs
-from seldio.schema.qa import Item, Prediction, Rows, trusted
+from seldio.schema.qa import Item, PackedRows, Prediction, trusted
 from seldio.scores.so_bench import profiles
-from seldio.scores.so_bench.join import slim
 from seldio.tasks.english import KNOWN
 from seldio.text import listed, meant, plural, printable
 
@@ -93,8 +91,8 @@ def score_answers(
         SeldioError: a judge cannot be asked.
     """
     options = options or AnswerOptions()
-    given = _reading(predictions, format, options.profile)
-    asked = _reading(reference, reference_format, options.profile) if reference is not None else None
+    given = _reading(predictions, format)
+    asked = _reading(reference, reference_format) if reference is not None else None
     _check_sides(given, asked)
     if asked is None and given.format.holds == "items":
         asked = given  # MMAU's and MMAR's files hold both, and their programs read nothing else
@@ -111,36 +109,23 @@ def score_answers(
     return dataclasses.replace(report, notices=(*copies, *report.notices)) if copies else report
 
 
-def _reading(path: Path, format: str | None, profile: str | None) -> ItemReading:
-    """The one file of questions or predictions at *path*, read a part after the other; of SO-Bench what is scored.
+def _reading(path: Path, format: str | None) -> ItemReading:
+    """The one file of questions or predictions at *path*; what is read in several parts is packed.
 
     Raises:
         UsageError: there is none, or several.
     """
     chosen = formats.get(format, ItemFormat) if format is not None else None
-    first: ItemReading | None = None
-    tables = []
     with open_source(path, raise_errors) as source:
-        for reading in one_file(source, path, chosen, raise_errors):
-            first = first or reading
-            name = reading.format.name
-            slimmed = name in _SLIM and PROFILES.get(profile or _USUAL[name]) is _so_bench
-            tables.append(slim(reading.table) if slimmed else reading.table)
-    assert first is not None
-    if len(tables) == 1 and not slimmed:
-        return first
-    columns, whole = {}, pa.concat_tables(tables)
-    tables.clear()
-    for name in whole.column_names:  # one after the other, so that only one of them is there twice
-        columns[name] = whole.column(name).combine_chunks()
-        whole = whole.drop_columns(name)
-    return dataclasses.replace(
-        first, rows=Rows(pa.table(columns), Item if first.format.holds == "items" else Prediction)
-    )
-
-
-#: The formats of SO-Bench's questions.
-_SLIM = ("so-bench", "so-dataset-qa")
+        readings = one_file(source, path, chosen, raise_errors)
+        first = next(readings)
+        second = next(readings, None)
+        if second is None:
+            return first
+        tables = (reading.table for reading in chain((first, second), readings))
+        return dataclasses.replace(
+            first, rows=PackedRows(tables, Item if first.format.holds == "items" else Prediction)
+        )
 
 
 def _check_sides(given: ItemReading, asked: ItemReading | None) -> None:
@@ -172,7 +157,7 @@ def _check_sides(given: ItemReading, asked: ItemReading | None) -> None:
 
 def _outputs(given: ItemReading) -> Sequence[Prediction]:
     """The predictions of a file, those beside their questions included; a question without output gives none."""
-    if "prediction" in given.table.column_names:
+    if given.format.holds == "predictions" or "prediction" in given.table.column_names:
         return cast("Sequence[Prediction]", given.rows)
     key, rows = OUTPUTS.get(given.home, ""), list[Prediction]()
     for row in given.rows:

@@ -7,18 +7,20 @@ from its record (:class:`seldio.tasks.task.Task`): what its answer is, the numbe
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar, cast
+from typing import Any, Literal, NamedTuple
 
 from seldio.answers.extract import extract
 from seldio.answers.judgements import AnsweredQuestion, Judge, Judgement, judgement
 from seldio.answers.matching import reference_of, transcribed
 from seldio.answers.names import Names, names_in
 from seldio.errors import SeldioError, UsageError
-from seldio.schema.qa import Item, Prediction, Rows
-from seldio.scores.so_bench.join import BLOCK, JoinedAnswers, blocks
+from seldio.formats.base import Ints
+from seldio.schema.qa import Extra, Item, Prediction, Rows
+from seldio.scores.so_bench.join import JoinedAnswers, fields
 from seldio.scores.so_bench.judging import cache_key
 from seldio.scores.so_bench.profiles import AnswerProfile
 from seldio.tasks.english import KNOWN
@@ -80,74 +82,67 @@ def count(
     """
     if offline not in ("extract", "none", "official-fallback"):
         raise UsageError(f"no way {offline!r} to read offline; there are extract, none, official-fallback")
-    known = blocks(items, "task", "answer", "canonical_answer")
-    names = Names(name for one in known for name in names_in(*one))
-    size = BLOCK if judge is None else max(1, len(joined.pairs))  # a judge is asked once about all
-    for start in range(0, len(joined.pairs), size):
-        pairs = joined.pairs[start : start + size]
-        asked = picked(items, [pair.item for pair in pairs])
-        given = picked(predictions, [pair.prediction for pair in pairs])
-        yield from _scored(list(zip(asked, given, strict=True)), names, profile, judge, offline)
-    for start in range(0, len(joined.missing), BLOCK):
-        yield from (Scored(item, "", "missing") for item in picked(items, joined.missing[start : start + BLOCK]))
+    names = Names(name for one in fields(items, "task", "answer", "canonical_answer") for name in names_in(*one))
+    size = BLOCK if judge is None else max(1, len(joined.items))  # a judge is asked once
+    for start in range(0, len(joined.items), size):
+        numbers, theirs = joined.items[start : start + size], joined.predictions[start : start + size]
+        asked = [items[number] for number in numbers.tolist()]
+        given = _given(predictions, theirs)
+        requests = [_request(item, text_of(*said)) for item, said in zip(asked, given, strict=True)]
+        found = [
+            extract(request, names) if offline == "extract" or request.task not in _ASKED_ABOUT else None
+            for request in requests
+        ]
+        how: list[Decider] = ["undecided" if each is None else "offline" for each in found]
+        open_ones = [place for place, each in enumerate(found) if each is None]
+        if judge is not None and open_ones:
+            sent = [dataclasses.replace(requests[place], key=_key(asked[place], *given[place])) for place in open_ones]
+            verdicts = judge(sent)
+            if len(verdicts) != len(sent):
+                raise SeldioError(f"the judge was asked {len(sent)} times and answered {len(verdicts)} times")
+            for place, verdict in zip(open_ones, verdicts, strict=True):
+                if verdict is not None:
+                    found[place], how[place] = verdict, "judge"
+        for item, request, way, verdict in zip(asked, requests, how, found, strict=True):
+            if verdict is None and offline == "official-fallback":
+                way, verdict = "fallback", official_fallback(request.prediction)
+            outcome = None if verdict is None else evaluate(request, verdict, profile)
+            yield Scored(item, request.prediction, way, verdict, outcome)
+    yield from (Scored(items[number], "", "missing") for number in joined.missing.tolist())
 
 
-Answer = TypeVar("Answer", Item, Prediction)
+#: So many questions are scored at a time.
+BLOCK = 4096
+#: The tasks that the official program asks its judge about.
+_ASKED_ABOUT = {name for name, task in KNOWN.items() if task.answer != "speech"}
 
 
-def picked(rows: Sequence[Answer], numbers: Sequence[int]) -> Sequence[Answer]:
-    """Some rows, by their numbers; of a table no others are made."""
-    if isinstance(rows, Rows):
-        return cast("Sequence[Answer]", Rows(rows.table.take(numbers), rows.model))
-    return [rows[number] for number in numbers]
+def _given(predictions: Sequence[Prediction], numbers: Ints) -> list[tuple[str | None, Extra]]:
+    """The text and the further keys of some predictions."""
+    if not isinstance(predictions, Rows):
+        return [(predictions[number].prediction, predictions[number].extra or {}) for number in numbers.tolist()]
+    found = predictions.take(numbers, "prediction", "extra")
+    extra = (json.loads(text) if text else {} for text in found["extra"].to_pylist())
+    return list(zip(found["prediction"].to_pylist(), extra, strict=True))
 
 
-def _scored(
-    answered: list[tuple[Item, Prediction]], names: Names, profile: AnswerProfile, judge: Judge | None,
-    offline: Offline,
-) -> Iterator[Scored]:  # fmt: skip
-    requests = [_request(item, row) for item, row in answered]
-    asked_about = {name for name, task in KNOWN.items() if task.answer != "speech"}  # by the official program
-    found = [
-        extract(request, names) if offline == "extract" or request.task not in asked_about else None
-        for request in requests
-    ]
-    how: list[Decider] = ["undecided" if each is None else "offline" for each in found]
-    open_ones = [place for place, each in enumerate(found) if each is None]
-    if judge is not None and open_ones:
-        asked = [dataclasses.replace(requests[place], key=_key(*answered[place])) for place in open_ones]
-        verdicts = judge(asked)
-        if len(verdicts) != len(asked):
-            raise SeldioError(f"the judge was asked {len(asked)} times and answered {len(verdicts)} times")
-        for place, verdict in zip(open_ones, verdicts, strict=True):
-            if verdict is not None:
-                found[place], how[place] = verdict, "judge"
-    if offline == "official-fallback":
-        for place, each in enumerate(found):
-            if each is None:
-                found[place], how[place] = official_fallback(requests[place].prediction), "fallback"
-    for (item, _), request, way, verdict in zip(answered, requests, how, found, strict=True):
-        outcome = None if verdict is None else evaluate(request, verdict, profile)
-        yield Scored(item, request.prediction, way, verdict, outcome)
-
-
-def text_of(row: Prediction) -> str:
+def text_of(prediction: str | None, extra: Extra) -> str:
     """The text that the official program scores: prediction_cleaned, else prediction, else prediction_raw."""
-    extra = row.extra or {}
-    texts = (extra.get("prediction_cleaned"), row.prediction, extra.get("prediction_raw"))
+    texts = (extra.get("prediction_cleaned"), prediction, extra.get("prediction_raw"))
     return next((text if isinstance(text, str) else str(text) for text in texts if text), "")
 
 
-def _request(item: Item, row: Prediction) -> AnsweredQuestion:
+def _request(item: Item, text: str) -> AnsweredQuestion:
     meta = {} if item.answer_meta is None else item.answer_meta.__dict__
     truth = {key: value for key, value in meta.items() if value is not None}
-    canonical = item.canonical_answer
-    return AnsweredQuestion(item.id, item.task or "", item.question, item.answer or "", canonical, truth, text_of(row))
+    return AnsweredQuestion(
+        item.id, item.task or "", item.question, item.answer or "", item.canonical_answer, truth, text
+    )
 
 
-def _key(item: Item, row: Prediction) -> str:
-    raw = (row.extra or {}).get("prediction_raw")
-    return cache_key(item.task, item.question, item.answer, row.prediction, raw if isinstance(raw, str) else None)
+def _key(item: Item, prediction: str | None, extra: Extra) -> str:
+    raw = extra.get("prediction_raw")
+    return cache_key(item.task, item.question, item.answer, prediction, raw if isinstance(raw, str) else None)
 
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")

@@ -8,10 +8,10 @@ is not by id.
 from __future__ import annotations
 
 import dataclasses
-import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from operator import attrgetter
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -20,25 +20,20 @@ import pyarrow.compute as pc
 from seldio.errors import DataError
 from seldio.formats.base import Ints
 from seldio.reports.tables import Notice
-from seldio.schema.qa import Item, Prediction, Rows, packed, same_audio, same_task
+from seldio.schema.qa import ITEM_SCHEMA, Item, Prediction, Rows, same_audio, same_task
 from seldio.text import clipped, listed, plural
 
 JoinedBy = Literal["strict", "official"]
 
 
-class JoinedPair(NamedTuple):
-    """A question and the prediction that answers it, by their numbers in their sequences."""
-
-    item: int
-    prediction: int
-
-
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class JoinedAnswers:
-    """The outcome of a join."""
+    """The outcome of a join; questions and predictions are named by their numbers in their sequences."""
 
-    pairs: list[JoinedPair]  # in the order of the questions (strict) or of the predictions (official)
-    missing: list[int]  # the questions that no prediction answers
+    #: the questions that are answered, in their order (strict) or in that of the predictions (official)
+    items: Ints
+    predictions: Ints  # the prediction that answers each of them
+    missing: Ints  # the questions that no prediction answers
     notices: tuple[Notice, ...] = ()  # what there is to know
 
 
@@ -54,28 +49,15 @@ def join(items: Sequence[Item], predictions: Sequence[Prediction], how: JoinedBy
 
 
 def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedAnswers:
-    missed = "counted as wrong; the official program leaves them out"
-    if (answers := _answers(items, predictions)) is not None:
-        there = np.flatnonzero(answers >= 0)
-        pairs = [JoinedPair(*pair) for pair in zip(there.tolist(), answers[there].tolist(), strict=True)]
-        return _joined(items, pairs, (), missed)
-    asked, given = values(items, "id"), values(predictions, "id")
-    number = {id: index for index, id in enumerate(asked)}
-    theirs = [(index, number.get(id)) for index, id in enumerate(given) if id is not None]
-    fitting = [(index, item) for index, item in theirs if item is not None]
-    faults = (
-        ("id of several questions", _repeated(asked)),
-        ("prediction without qa_id", [f"number {n}" for n, id in enumerate(given, 1) if id is None]),
-        ("prediction with the qa_id of no question", [str(given[n]) for n, item in theirs if item is None]),
-        ("question answered more than once", _repeated(id for id in given if id is not None)),
-        ("prediction with another recording than its question",
-         [asked[item] for item in _unlike(items, predictions, fitting, "audio", same_audio)]),
-        ("prediction with another task than its question",
-         [asked[item] for item in _unlike(items, predictions, fitting, "task", same_task)]),
-    )  # fmt: skip
+    theirs, faults = _by_id(items, predictions)
+    pa.default_memory_pool().release_unused()  # millions of ids and their indices have taken much
+    for called, field, alike in (("recording", "audio", same_audio), ("task", "task", same_task)):
+        faults[f"prediction with another {called} than its question"] = _unlike(
+            items, predictions, theirs, field, alike
+        )
     wrong = [
         f"{plural(len(names), what.split(' ', 1)[0])} {what.split(' ', 1)[1]}: {listed(names, 3)}"
-        for what, names in faults
+        for what, names in faults.items()
         if names
     ]
     if wrong:
@@ -84,93 +66,82 @@ def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedA
             "correct the file (seldio validate shows the lines), or score with the official join, which takes what "
             "it can get and names what it joined otherwise than by id"
         )
-    answered = {item: n for n, item in fitting}
-    pairs = [JoinedPair(item, answered[item]) for item in range(len(items)) if item in answered]
-    return _joined(items, pairs, (), missed)
+    pa.default_memory_pool().release_unused()
+    order = np.argsort(theirs, kind="stable")
+    return _joined(items, theirs[order], order, (), "counted as wrong; the official program leaves them out")
 
 
-def _answers(items: Sequence[Item], predictions: Sequence[Prediction]) -> Ints | None:
-    """The prediction of each question of a table, -1 for none; None where something does not fit, or for no tables."""
-    if not isinstance(items, Rows) or not isinstance(predictions, Rows):
-        return None
-    asked, given = items.table["id"], predictions.table["id"]
-    if given.null_count or any(pc.count_distinct(ids).as_py() != len(ids) for ids in (asked, given)):
-        return None
-    found = pc.index_in(given, value_set=asked)
-    if found.null_count:
-        return None
-    numbers = found.to_numpy().astype(np.int64)
-    for start in range(0, len(numbers), BLOCK):
-        theirs = predictions.table.slice(start, BLOCK).select(["audio", "task"])
-        own = items.table.select(["audio", "task"]).take(numbers[start : start + BLOCK])
-        for field, alike in (("audio", same_audio), ("task", same_task)):
-            if not all(map(alike, theirs[field].to_pylist(), own[field].to_pylist())):
-                return None
-    answers = np.full(len(items), -1, np.int64)
-    answers[numbers] = np.arange(len(numbers))
-    return answers
+def _by_id(items: Sequence[Item], predictions: Sequence[Prediction]) -> tuple[Ints, dict[str, list[str]]]:
+    """The question of each prediction, of several the last and -1 for none, and what is wrong with ids."""
+    asked, given = _column(items, "id"), _column(predictions, "id")
+    faults = {"id of several questions": _repeated(asked)}
+    last = len(asked) - 1
+    if faults["id of several questions"]:
+        theirs = last - pc.index_in(given, value_set=asked[::-1]).fill_null(last + 1).to_numpy().astype(np.int64)
+    else:
+        theirs = pc.index_in(given, value_set=asked).fill_null(-1).to_numpy().astype(np.int64)
+    faults |= {
+        "prediction without qa_id": [f"number {n}" for n in np.flatnonzero(given.is_null()) + 1],
+        "prediction with the qa_id of no question": given.filter(pa.array(theirs < 0)).drop_null().to_pylist(),
+        "question answered more than once": _repeated(given.drop_null()),
+    }
+    return theirs, faults
 
 
-#: So many questions are looked at a time.
-BLOCK = 4096
-#: The columns that joining and counting look at; of further keys of questions, only the class.
-_LOOKED_AT = ("id", "audio", "task", "question", "answer", "canonical_answer", "answer_meta", "prediction", "extra")
-
-
-def slim(table: pa.Table) -> pa.Table:
-    """A table of questions or predictions with nothing in the columns that no score depends on."""
-    for number, field in enumerate(table.schema):
-        if field.name not in _LOOKED_AT:
-            table = table.set_column(number, field, pa.nulls(len(table), field.type))
-    if "prediction" in table.column_names:
-        return table
-    extra = (json.loads(text) if text else {} for text in table["extra"].to_pylist())
-    kept = [packed({_CLASS: keys[_CLASS]}) if _CLASS in keys else None for keys in extra]
-    return table.set_column(table.schema.get_field_index("extra"), "extra", pa.array(kept, pa.string()))
-
-
-_CLASS = "question_class"
-
-
-def blocks(rows: Sequence[Item], *fields: str) -> Iterator[tuple[Any, ...]]:
-    """Some fields of all rows; of a table a block of its columns after the other."""
+def fields(rows: Sequence[Item], *names: str) -> Iterator[tuple[Any, ...]]:
+    """Several fields of all rows; of a table a block of its columns after the other, without any row being made."""
     if not isinstance(rows, Rows):
-        yield from zip(*(values(rows, field) for field in fields), strict=True)
+        yield from map(attrgetter(*names), rows)
         return
-    table = rows.table.select(fields)
-    for start in range(0, len(table), BLOCK):
-        yield from zip(*(column.to_pylist() for column in table.slice(start, BLOCK).columns), strict=True)
+    for block in rows.blocks(*names):
+        yield from zip(*(column.to_pylist() for column in block.columns), strict=True)
 
 
-def values(rows: Sequence[Item] | Sequence[Prediction], field: str) -> list[Any]:
-    """A field of all rows; of a table its column, without any row being made."""
-    return rows.table[field].to_pylist() if isinstance(rows, Rows) else [getattr(row, field) for row in rows]
+def _arrays(rows: Sequence[Item] | Sequence[Prediction], field: str) -> Iterator[pa.Array]:
+    """A field of all rows, a block after the other."""
+    if not isinstance(rows, Rows):
+        yield pa.array([getattr(row, field) for row in rows], ITEM_SCHEMA.field(field).type)
+        return
+    for block in rows.blocks(field):
+        yield from block[field].chunks
+
+
+def _column(rows: Sequence[Item] | Sequence[Prediction], field: str) -> pa.Array:
+    return pa.chunked_array(_arrays(rows, field), ITEM_SCHEMA.field(field).type).combine_chunks()
 
 
 def _unlike(
-    items: Sequence[Item], predictions: Sequence[Prediction], pairs: Sequence[tuple[int, int]], field: str,
+    items: Sequence[Item], predictions: Sequence[Prediction], theirs: Ints, field: str,
     alike: Callable[[Any, Any], bool],
-) -> list[int]:  # fmt: skip
-    """The questions whose predictions have another *field*."""
-    theirs, own = values(predictions, field), values(items, field)
-    return [item for n, item in pairs if not alike(theirs[n], own[item])]
+) -> list[str]:  # fmt: skip
+    """The questions whose predictions have another *field*; *theirs*: the question of each prediction, -1 for none."""
+    own, found, start = _column(items, field), list[str](), 0
+    for block in _arrays(predictions, field):
+        numbers = theirs[start : start + len(block)]
+        start, there = start + len(block), numbers >= 0
+        numbers, given = numbers[there], block.filter(pa.array(there)).to_pylist()
+        right = own.take(numbers).to_pylist()
+        found += [items[n].id for n, *texts in zip(numbers.tolist(), given, right, strict=True) if not alike(*texts)]
+    return found
 
 
-def _repeated(ids: Iterable[str]) -> list[str]:
-    return [each for each, count in Counter(ids).items() if count > 1]
+def _repeated(ids: pa.Array) -> list[str]:
+    if pc.count_distinct(ids).as_py() == len(ids):
+        return []
+    values, counts = ids.value_counts().flatten()
+    repeated: list[str] = values.filter(pc.greater(counts, 1)).to_pylist()
+    return repeated
 
 
-def _joined(items: Sequence[Item], pairs: list[JoinedPair], told: Iterable[Notice], missed: str) -> JoinedAnswers:
+def _joined(items: Sequence[Item], answered: Ints, answers: Ints, told: Iterable[Notice], missed: str) -> JoinedAnswers:
     """A join with a notice on questions without prediction, which are *missed* somehow."""
-    answered = {pair.item for pair in pairs}
-    missing = [item for item in range(len(items)) if item not in answered]
-    notices = list(told)
-    if missing:
-        names = listed([items[number].id for number in missing], 5)
+    missing, notices = np.setdiff1d(np.arange(len(items)), answered, assume_unique=True), list(told)
+    if missing.size:
+        names = listed([items[number].id for number in missing[:5]], 5, len(missing))
         comma = "," if missed.startswith("counted") else ""
         text = f"{plural(len(missing), 'question')} without prediction ({names}){comma} {missed}"
         notices.append(Notice("missing-predictions", text, grave=True))
-    return JoinedAnswers(pairs, missing, tuple(notices))
+    return JoinedAnswers(answered, answers, missing, tuple(notices))
 
 
 # --- as the official program -----------------------------------------------------------------------
@@ -199,7 +170,7 @@ def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> Joine
             return "line", line
         return None
 
-    pairs, ways = [], defaultdict(list)
+    answered, ways = list[int](), defaultdict(list)
     for line, row in enumerate(predictions):
         found = find(row, line)
         if found is None:
@@ -208,7 +179,7 @@ def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> Joine
             raise DataError(f"{called}: {reason}, and the official program stops here with a ValueError: correct it")
         way, number = found
         used.add(number)
-        pairs.append(JoinedPair(number, line))
+        answered.append(number)
         for kind in _traps(way, row, items[number]):
             ways[kind].append(f"{'line ' + str(line + 1) if row.id is None else row.id} to {items[number].id}")
     told = [
@@ -220,8 +191,9 @@ def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> Joine
         )
         for kind, names in ways.items()
     ]
-    joined = _joined(items, pairs, told, "left out of the mean, as the official program does without a word")
-    if repeated := _repeated(item.id for item in items):
+    missed = "left out of the mean, as the official program does without a word"
+    joined = _joined(items, np.array(answered, np.int64), np.arange(len(answered)), told, missed)
+    if repeated := _repeated(_column(items, "id")):
         text = f"several questions share an id ({listed(repeated)}): the first prediction goes to the last of them"
         more = Notice("official-join-repeated", text, grave=True)
         joined = dataclasses.replace(joined, notices=(*joined.notices, more))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-import sys
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import median
+
+import numpy as np
 
 from seldio.answers.judgements import Judge
 from seldio.errors import DataError
-from seldio.reports.tables import Cell, Column, Notice, ScoreReport, Table, in_order
+from seldio.formats.base import Ints
+from seldio.geometry import Floats
+from seldio.reports.tables import Column, Notice, ScoreReport, Table, in_order
 from seldio.schema.qa import Item, Prediction
 from seldio.scores.so_bench.count import Decider, Offline, Scored, count
 from seldio.scores.so_bench.join import JoinedAnswers, JoinedBy
@@ -26,6 +29,7 @@ _MACRO = Column("macro", "macro", "%", 2, "higher", "mean over tasks: each count
 _N = Column("n", "n", "", 0, None, "questions")
 _PARSED = Column("parse_rate", "parsed", "%", 1, "higher", "predictions that say what the task asks for")
 _SHARE = Column("decided", "decided", "%", 1, "higher", "questions that somebody decided")
+#: Who decides, with the column of how often; the first three come to a verdict.
 _HOW: tuple[tuple[Decider, Column], ...] = (
     ("offline", Column("offline", "offline", "", 0, None, "read from the text without a judge")),
     ("judge", Column("judge", "judge", "", 0, None, "decided by the judge")),
@@ -41,127 +45,120 @@ _MEASURES = (
     ("interval_iou", "overlap of intervals, IoU"),
     ("time_error_s", "onset error, seconds"),
 )
+_DECIDERS = [how for how, _ in _HOW]
 #: What is kept of an outcome.
 _KEPT = (*(key for key, _ in _MEASURES), "wer", "wer_raw")
-_NAN = math.nan
-_NONE: Mapping[str, float] = {}
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Mark:
-    """What tables and notices need of a scored question."""
+class Marks:
+    """Scored questions in columns, in the order in which they are counted.
 
-    id: str  # of the question
-    task: str  # of the question
-    group: str  # its own question class, else that which its task has in the benchmark
-    how: Decider  # who decided
-    correct: float  # from 0 to 1; 0 where nobody decided
-    parseable: bool  # whether the judgement held what the task needs
-    details: Mapping[str, float]  # the numbers of its outcome
-    odd: tuple[str, ...]  # the notices that it is one of the reasons for
+    Args:
+        rows: the questions.
+        take: is handed them one by one; none of them is kept.
+    """
+
+    def __init__(self, rows: Iterable[Scored], take: Callable[[Scored], object] | None = None) -> None:
+        self.names: dict[str, int] = {}  # codes of tasks and of groups
+        task, group, decider, odd = array("i"), array("i"), array("b"), array("b")
+        correct, parseable, from_text = array("d"), array("b"), array("b")
+        numbers = {key: (array("q"), array("d")) for key in _KEPT}
+        self.reason = ""  # why the first that has no score has none
+        for number, row in enumerate(rows):
+            task.append(self.names.setdefault(row.task, len(self.names)))
+            group.append(self.names.setdefault(question_class(row), len(self.names)))
+            decider.append(_DECIDERS.index(row.how))
+            correct.append(row.correct)
+            parseable.append(row.outcome is not None and row.outcome.parseable)
+            from_text.append(row.how == "offline" and row.task != "speech_content" and bool(row.prediction.strip()))
+            odd.append(sum(1 << bit for bit, (about, *_) in enumerate(_ABOUT_ROWS.values()) if about(row)))
+            details = row.outcome.details if row.outcome is not None else {}
+            for key, (places, values) in numbers.items() if details else ():
+                if details.get(key) is not None:
+                    places.append(number)
+                    values.append(float(details[key]))
+            if not self.reason and _unusable(row):
+                self.reason = clipped(str(details["scoring_error"]), 80)
+            if take is not None:
+                take(row)
+        self.task, self.group, self.decider = np.asarray(task), np.asarray(group), np.asarray(decider)
+        self.correct, self.parseable = np.asarray(correct), np.asarray(parseable)
+        self.from_text = np.asarray(from_text)  # whether a text was read that the official program asks its judge about
+        self.odd = np.asarray(odd)  # a bit for each notice that a question is a reason for
+        #: the numbers of outcomes by key: the questions that have one, and it
+        self.numbers = {key: (np.asarray(places), np.asarray(values)) for key, (places, values) in numbers.items()}
+        self.all = np.arange(len(task))
+        self.decided = self.decider < _DECIDERS.index("undecided")
+        order, self.tasks = {name: place for place, name in enumerate(KNOWN)}, dict[str, Ints]()  # the rows of each
+        there = [name for name, code in self.names.items() if (self.task == code).any()]
+        for name in sorted(there, key=lambda name: (order.get(name, len(order)), name)):
+            self.tasks[name] = np.flatnonzero(self.task == self.names[name])
+
+    def accuracy(self, rows: Ints) -> float:
+        """The mean score; what nobody decided is 0."""
+        return mean(self.correct[rows])
+
+    def both(self, rows: Ints) -> tuple[float, float]:
+        """The mean score of all, and of those that somebody decided."""
+        return self.accuracy(rows), self.accuracy(rows[self.decided[rows]])
 
     @property
-    def decided(self) -> bool:
-        """Whether somebody decided."""
-        return self.how not in ("undecided", "missing")
+    def macro(self) -> float:
+        """The mean over tasks of their mean scores."""
+        return mean(np.array([self.accuracy(rows) for rows in self.tasks.values()]))
 
-    @classmethod
-    def of(cls, row: Scored) -> Mark:
-        """The mark of a scored question."""
-        details = row.outcome.details if row.outcome is not None else {}
-        kept = {key: float(details[key]) for key in _KEPT if details.get(key) is not None} if details else _NONE
-        odd = tuple(name for name, (about, _, _) in _ABOUT_ROWS.items() if about(row))
-        if row.how == "offline" and row.task != "speech_content" and row.prediction.strip():
-            odd += ("read-offline",)
-        parseable = row.outcome is not None and row.outcome.parseable
-        return cls(row.item.id, sys.intern(row.task), question_class(row), row.how, row.correct, parseable, kept, odd)
+    def values(self, task: str, key: str) -> tuple[Ints, Floats]:
+        """The finite numbers of a key of a task's outcomes, and their questions."""
+        places, values = self.numbers[key]
+        kept = (self.task[places] == self.names.get(task, -1)) & np.isfinite(values)
+        return places[kept], values[kept]
 
 
 def question_class(row: Scored) -> str:
     """The group of a question: its own, else that which its task has in the benchmark."""
     named = (row.item.extra or {}).get("question_class")
     usual = KNOWN[row.task].question_class if row.task in KNOWN else "other"
-    return sys.intern(named) if isinstance(named, str) else usual
+    return named if isinstance(named, str) else usual
 
 
-def mean(values: Iterable[float]) -> float:
-    """The mean; NaN of nothing."""
-    found = list(values)
-    return sum(found) / len(found) if found else _NAN
+def mean(values: Floats) -> float:
+    """The mean, summed up in order as the official program does; NaN of nothing."""
+    return sum(values.tolist()) / len(values) if len(values) else math.nan
 
 
-def accuracy(rows: Iterable[Mark]) -> float:
-    """The mean score; what nobody decided is 0."""
-    return mean(row.correct for row in rows)
-
-
-def by_task(rows: Iterable[Mark]) -> dict[str, list[Mark]]:
-    """The rows of each task, in the order of the benchmark's table; others behind, by name."""
-    found: dict[str, list[Mark]] = {}
-    for row in rows:
-        found.setdefault(row.task, []).append(row)
-    order = {task: place for place, task in enumerate(KNOWN)}
-    return dict(sorted(found.items(), key=lambda pair: (order.get(pair[0], len(order)), pair[0])))
-
-
-def macro(rows: Iterable[Mark]) -> float:
-    """The mean over tasks of their mean scores."""
-    return mean(accuracy(each) for each in by_task(rows).values())
-
-
-def tables(system: str, rows: Sequence[Mark]) -> tuple[Table, ...]:
+def tables(system: str, marks: Marks) -> tuple[Table, ...]:
     """All tables of a score, those without rows left out."""
-    tasks = by_task(rows)
-    found = (_overall(system, rows), _tasks(tasks), _classes(rows), _errors(tasks), _speech(tasks))
+    decided = float(marks.decided.sum()) / len(marks.all)
+    whole = (system, *marks.both(marks.all), marks.macro, decided, len(marks.all))
+    columns = (Column("system", "system"), _ACCURACY, _DECIDED, _MACRO, _SHARE, _N)
+    groups = {name: np.flatnonzero(marks.group == code) for name, code in sorted(marks.names.items())}
+    classes = tuple((name, len(rows), *marks.both(rows)) for name, rows in groups.items() if len(rows))
+    found = (
+        Table("overall", "task-aware accuracy", columns, (whole,)),
+        _tasks(marks),
+        Table("classes", "by question class", (Column("question_class", "question class"), _N, _ACCURACY, _DECIDED),
+              classes),
+        _errors(marks),
+        _speech(marks),
+    )  # fmt: skip
     return tuple(table for table in found if table.rows)
 
 
-def _decided(rows: Sequence[Mark]) -> list[Mark]:
-    return [row for row in rows if row.decided]
-
-
-def _numbers(rows: Sequence[Mark]) -> tuple[Cell, ...]:
-    return accuracy(rows), accuracy(_decided(rows))
-
-
-def _shown(rows: Iterable[Mark]) -> list[tuple[Decider, Column]]:
-    """The columns of who decided; that of the official fallback only where it did."""
-    used = {row.how for row in rows}
-    return [(how, column) for how, column in _HOW if how != "fallback" or how in used]
-
-
-def _overall(system: str, rows: Sequence[Mark]) -> Table:
-    columns = (Column("system", "system"), _ACCURACY, _DECIDED, _MACRO, _SHARE, _N)
-    decided = len(_decided(rows)) / len(rows) if rows else _NAN
-    cells = (system, *_numbers(rows), macro(rows), decided, len(rows))
-    return Table("overall", "task-aware accuracy", columns, (cells,))
-
-
-def _tasks(tasks: dict[str, list[Mark]]) -> Table:
-    shown = _shown(row for rows in tasks.values() for row in rows)
+def _tasks(marks: Marks) -> Table:
+    totals = np.bincount(marks.decider, minlength=len(_DECIDERS))
+    shown = [
+        (code, column) for code, (how, column) in enumerate(_HOW) if how != "fallback" or totals[code]
+    ]  # that of the official fallback only where it decided
     columns = (Column("task", "task"), _N, _ACCURACY, _DECIDED, _PARSED, *(column for _, column in shown))
     cells = []
-    for task, rows in tasks.items():
-        parsed, counts = mean(float(row.parseable) for row in rows), Counter(row.how for row in rows)
-        cells.append((task, len(rows), *_numbers(rows), parsed, *(counts[how] for how, _ in shown)))
+    for task, rows in marks.tasks.items():
+        counts = np.bincount(marks.decider[rows], minlength=len(_DECIDERS)).tolist()
+        parsed = int(marks.parseable[rows].sum()) / len(rows)
+        cells.append((task, len(rows), *marks.both(rows), parsed, *(counts[code] for code, _ in shown)))
     return Table("tasks", "by task", columns, tuple(cells))
 
 
-def _classes(rows: Sequence[Mark]) -> Table:
-    groups: dict[str, list[Mark]] = {}
-    for row in rows:
-        groups.setdefault(row.group, []).append(row)
-    columns = (Column("question_class", "question class"), _N, _ACCURACY, _DECIDED)
-    cells = tuple((group, len(groups[group]), *_numbers(groups[group])) for group in sorted(groups))
-    return Table("classes", "by question class", columns, cells)
-
-
-def _details(rows: Sequence[Mark], key: str) -> list[float]:
-    """The finite values of a key of the outcomes."""
-    return [row.details[key] for row in rows if key in row.details and math.isfinite(row.details[key])]
-
-
-def _errors(tasks: dict[str, list[Mark]]) -> Table:
+def _errors(marks: Marks) -> Table:
     columns = (
         Column("task", "task"),
         Column("measure", "measure"),
@@ -170,126 +167,122 @@ def _errors(tasks: dict[str, list[Mark]]) -> Table:
         Column("median", "median", "", 3),
     )
     cells = [
-        (task, title, len(values), mean(values), median(values))
-        for task, rows in tasks.items()
+        (task, title, len(values), mean(values), median(values.tolist()))
+        for task in marks.tasks
         for key, title in _MEASURES
-        if (values := _details(rows, key))
+        if len(values := marks.values(task, key)[1])
     ]
     return Table("errors", "how far off, over predictions that could be read", columns, tuple(cells))
 
 
-def _speech(tasks: dict[str, list[Mark]]) -> Table:
-    rows = tasks.get("speech_content", [])
-    best, raw = _details(rows, "wer"), _details(rows, "wer_raw")
-    clipped = [min(value, 1.0) for value in best]
-    statistics: tuple[tuple[str, Callable[[], float]], ...] = (
-        ("wer_mean", lambda: mean(best)),
-        ("wer_median", lambda: median(best)),
-        ("wer_clipped_mean", lambda: mean(clipped)),
-        ("wer_clipped_median", lambda: median(clipped)),
-        ("wer_raw_mean", lambda: mean(raw)),
-        ("wer_raw_median", lambda: median(raw)),
-        *((f"acc_wer_le_{limit}", lambda limit=limit: mean(float(value <= limit) for value in best))
-          for limit in (0.3, 0.5, 1.0)),
-    )  # fmt: skip
+def _speech(marks: Marks) -> Table:
+    best, raw = (marks.values("speech_content", key)[1] for key in ("wer", "wer_raw"))
+    capped = np.minimum(best, 1.0)
+    cells = []
+    for name, values in (("wer", best), ("wer_clipped", capped), ("wer_raw", raw)) if len(best) else ():
+        cells += [(f"{name}_mean", mean(values)), (f"{name}_median", median(values.tolist()))]
+    for limit in (0.3, 0.5, 1.0) if len(best) else ():
+        cells.append((f"acc_wer_le_{limit}", mean((best <= limit).astype(float))))
     columns = (Column("statistic", "statistic"), Column("value", "value", "", 4))
-    cells = tuple((name, compute()) for name, compute in statistics) if best else ()
-    return Table("speech", f"transcripts: word error rates of {len(best)} predictions", columns, cells)
+    return Table("speech", f"transcripts: word error rates of {len(best)} predictions", columns, tuple(cells))
 
 
 # --- what there is to know -------------------------------------------------------------------------
 
 
 def notices(
-    rows: Sequence[Mark], joined: JoinedAnswers, profile: AnswerProfile, reason: str = ""
+    marks: Marks, items: Sequence[Item], joined: JoinedAnswers, profile: AnswerProfile, own_words: bool
 ) -> tuple[Notice, ...]:
-    """All that apply, the grave ones first; *reason*: why no score could be made of the first that has none."""
-    found = [*joined.notices, *_undecided(rows), *_about(rows, "scoring-errors", reason), *_about(rows, "no-truth")]
-    if tasks := sorted({row.task for row in rows} - {*KNOWN}):
+    """All that apply, the grave ones first; *own_words*: whether a judge was asked in seldio's words."""
+    counted = np.concatenate((joined.items, joined.missing))
+
+    def ids(rows: Ints) -> str:
+        return listed([items[number].id for number in counted[rows[:3]].tolist()], 3, len(rows))
+
+    about = {}
+    for bit, (name, (_, what, grave)) in enumerate(_ABOUT_ROWS.items()):
+        if len(rows := np.flatnonzero(marks.odd & (1 << bit))):
+            noun, rest = what.format(ids=ids(rows), reason=marks.reason).split(" ", 1)
+            about[name] = [Notice(name, f"{plural(len(rows), noun)} {rest}", grave)]
+    found = [*joined.notices, *_undecided(marks), *about.get("scoring-errors", ()), *about.get("no-truth", ())]
+    if tasks := sorted({*marks.tasks} - {*KNOWN}):
         text = f"tasks that SO-Bench does not have ({listed(tasks)}): right is what equals the answer but for case"
         found.append(Notice("unknown-tasks", text, grave=True))
-    found += [*_about(rows, "azimuth-as-elevation"), *_about(rows, "contradictory-judgements")]
+    found += [*about.get("azimuth-as-elevation", ()), *about.get("contradictory-judgements", ())]
     if profile.departures:
         found.append(Notice("not-the-whole-program", profile.departures, grave=True))
-    found += [*_float_trap(rows, profile), *_uneven(rows)]
-    if Counter(row.task for row in rows) != COUNTS:
+    found += [*_float_trap(marks, profile, ids), *_uneven(marks)]
+    if {task: len(rows) for task, rows in marks.tasks.items()} != COUNTS:
         text = (
             f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
             "task): the accuracy cannot be compared to published ones"
         )
         found.append(Notice("other-questions", text))
-    read = sum("read-offline" in row.odd for row in rows)
-    if read:
-        share = f"{read:,} of {plural(len(rows), 'question')}"
+    if read := int(marks.from_text.sum()):
+        share = f"{read:,} of {plural(len(marks.all), 'question')}"
         text = f"{share} decided from the text alone; the official program asks a judge about all but transcripts"
         found.append(Notice("read-offline", text))
-    return in_order(found)
+    return (*in_order(found), *(_judged_without_reference(marks) if own_words else ()))
 
 
-def _about(rows: Sequence[Mark], name: str, reason: str = "") -> Iterator[Notice]:
-    _, what, grave = _ABOUT_ROWS[name]
-    if some := [row.id for row in rows if name in row.odd]:
-        noun, rest = what.format(ids=listed(some, 3), reason=reason).split(" ", 1)
-        yield Notice(name, f"{plural(len(some), noun)} {rest}", grave)
-
-
-def _undecided(rows: Sequence[Mark]) -> Iterator[Notice]:
-    open_ones = Counter(row.task for row in rows if row.how == "undecided")
+def _undecided(marks: Marks) -> Iterator[Notice]:
+    names = [*marks.names]
+    open_ones = Counter(names[code] for code in marks.task[marks.decider == _DECIDERS.index("undecided")])
     if not open_ones:
         return
     tasks = ", ".join(f"{task} {count:,}" for task, count in open_ones.most_common(4))
-    decided = _decided(rows)
-    over = f"over the decided ones {accuracy(decided):.2%}" if decided else "and none is decided"
+    every, decided = marks.both(marks.all)
+    over = "and none is decided" if math.isnan(decided) else f"over the decided ones {decided:.2%}"
     text = (
         f"{plural(open_ones.total(), 'prediction')} without verdict ({tasks}): their texts do not tell, and there was "
-        f"no judge or it gave no verdict. Counted as wrong the accuracy is {accuracy(rows):.2%}, {over}: "
+        f"no judge or it gave no verdict. Counted as wrong the accuracy is {every:.2%}, {over}: "
         "give a judge for one number"
     )
     yield Notice("no-verdict", text, grave=True)
 
 
-def judged_without_reference(rows: Iterable[Mark | Scored]) -> tuple[Notice, ...]:
-    """What to know where a judge read numbers without being shown the right ones."""
-    hidden = {task.name for task in KNOWN.values() if task.hidden and task.truth}
-    there = sum(row.how == "judge" and row.task in hidden for row in rows)
-    if not there:
-        return ()
-    text = (
-        f"{plural(there, 'answer')} with a number read by a judge that was not shown the reference, so that it "
-        "cannot read the right number into the text; the official program shows it, and its judge may be kinder"
-    )
-    return (Notice("judge-without-reference", text),)
+def _judged_without_reference(marks: Marks) -> Iterator[Notice]:
+    """Where a judge read numbers without being shown the right ones."""
+    hidden = (task.name for task in KNOWN.values() if task.hidden and task.truth)
+    there = sum(int((marks.decider[marks.tasks[name]] == 1).sum()) for name in hidden if name in marks.tasks)
+    if there:
+        text = (
+            f"{plural(there, 'answer')} with a number read by a judge that was not shown the reference, so that it "
+            "cannot read the right number into the text; the official program shows it, and its judge may be kinder"
+        )
+        yield Notice("judge-without-reference", text)
 
 
-def _float_trap(rows: Sequence[Mark], profile: AnswerProfile) -> Iterator[Notice]:
+def _float_trap(marks: Marks, profile: AnswerProfile, ids: Callable[[Ints], str]) -> Iterator[Notice]:
     """Errors equal to a threshold on paper and beyond it in binary."""
     limited = (task for task in KNOWN.values() if task.threshold)
     for task in sorted(limited, key=lambda task: THRESHOLDS.index(str(task.threshold))):
         limit, key, unit = getattr(profile, str(task.threshold)), str(task.error), task.unit
         if task.threshold == "distance" and profile.relative:
             key, unit = "relative_distance_error", "of the distance"
-        there = (row for row in rows if row.task == task.name and key in row.details)
-        at = [row for row in there if abs(row.details[key] - limit) < 1e-9]
-        failed = [row.id for row in at if not row.correct]
-        if failed:
+        rows, values = marks.values(task.name, key)
+        at = rows[abs(values - limit) < 1e-9]
+        failed = at[marks.correct[at] == 0]
+        if len(failed):
             text = (
                 f"{plural(len(failed), 'prediction')} of {task.name} wrong by the last bit: {len(at):,} are off by "
                 f"exactly {limit:g} {unit}, which is allowed, and in binary {len(failed):,} of these come out greater "
-                f"({listed(failed, 3)}). Kept as in the official program"
+                f"({ids(failed)}). Kept as in the official program"
             )
             yield Notice("float-trap", text)
 
 
-def _uneven(rows: Sequence[Mark]) -> Iterator[Notice]:
-    tasks = by_task(rows)
-    if len(tasks) < 2:
+def _uneven(marks: Marks) -> Iterator[Notice]:
+    if len(marks.tasks) < 2:
         return
-    (first, most), (second, next_most) = Counter({task: len(some) for task, some in tasks.items()}).most_common(2)
-    share, even = (most + next_most) / len(rows), 2 / len(tasks)
+    sizes = Counter({task: len(rows) for task, rows in marks.tasks.items()})
+    (first, most), (second, next_most) = sizes.most_common(2)
+    share, even = (most + next_most) / len(marks.all), 2 / len(sizes)
     if share > 1.5 * even:
         text = (
             f"{first} and {second} make {share:.0%} of the questions: the accuracy over all questions "
-            f"({accuracy(rows):.2%}) is mostly theirs; with all {len(tasks)} tasks alike it is {macro(rows):.2%}"
+            f"({marks.accuracy(marks.all):.2%}) is mostly theirs; with all {len(sizes)} tasks alike it is "
+            f"{marks.macro:.2%}"
         )
         yield Notice("uneven-tasks", text)
 
@@ -379,17 +372,10 @@ def score(
         UsageError: a way of reading that does not exist.
     """
     joined = joined_by(items, predictions, join)
-    rows: list[Mark] = []
-    reason = ""
-    for row in count(items, predictions, joined, profile, judge, offline):
-        rows.append(Mark.of(row))
-        if not reason and _unusable(row) and row.outcome is not None:
-            reason = clipped(str(row.outcome.details["scoring_error"]), 80)
-        if take is not None:
-            take(row)
-    if not rows:
+    marks = Marks(count(items, predictions, joined, profile, judge, offline), take)
+    if not len(marks.all):
         raise DataError("there is nothing to score: no question has a prediction, or there is no question")
-    over = f"{plural(len(rows), 'question')} of {plural(len(by_task(rows)), 'task')}"
+    over = f"{plural(len(marks.all), 'question')} of {plural(len(marks.tasks), 'task')}"
     settings = profile.settings() | {"join": join, "offline": offline, "judge": judge is not None}
-    told = (*notices(rows, joined, profile, reason), *(judged_without_reference(rows) if own_words else ()))
-    return ScoreReport(system, profile.name, profile.title, over, tables(system, rows), told, settings)
+    told = notices(marks, items, joined, profile, own_words)
+    return ScoreReport(system, profile.name, profile.title, over, tables(system, marks), told, settings)
