@@ -156,7 +156,7 @@ class Audio:
         yield from first.values()
 
     @property
-    def heard(self) -> Iterator[tuple[NamedRecording, Probe]]:
+    def readable(self) -> Iterator[tuple[NamedRecording, Probe]]:
         """Those that can be read, with their headers."""
         for one in self.recordings.values():
             if one.probe is not None and one.probe.frames:
@@ -285,7 +285,7 @@ def audio_cut_off(audio: Audio, found: Found) -> Iterator[Finding]:
 
     Reference: RIFF, the size of the data chunk; libsndfile and FFmpeg read what is there without a word.
     """
-    for one, probe in audio.heard:
+    for one, probe in audio.readable:
         if probe.cut_off:
             message = f"{one.shown} ends at {probe.seconds:.3f} s: {probe.cut_off}"
             yield found(one, message, "download it again")
@@ -310,7 +310,7 @@ def audio_rate(audio: Audio, found: Found) -> Iterator[Finding]:
     wanted = audio.expected.rate
     if wanted is not None:
         known = audio.expected.known
-        wrong = [(one, f"{p.rate:,} Hz") for one, p in audio.heard if p.rate not in (wanted, known.get(one.path))]
+        wrong = [(one, f"{p.rate:,} Hz") for one, p in audio.readable if p.rate not in (wanted, known.get(one.path))]
         yield from _shared(audio, wrong, f"the benchmark's recordings have {wanted:,} Hz", "resample {them}", found)
 
 
@@ -331,7 +331,7 @@ def audio_channels(audio: Audio, found: Found) -> Iterator[Finding]:
     """
     wanted = audio.expected.channels
     if wanted is not None:
-        wrong = [(one, plural(p.channels, "channel")) for one, p in audio.heard if p.channels != wanted]
+        wrong = [(one, plural(p.channels, "channel")) for one, p in audio.readable if p.channels != wanted]
         text = f"the benchmark's recordings have {plural(wanted, 'channel')}"
         yield from _shared(audio, wrong, text, "take the original of {them}", found)
 
@@ -353,7 +353,7 @@ def audio_too_long(audio: Audio, found: Found) -> Iterator[Finding]:
     """
     most = audio.expected.seconds
     if most is not None:
-        for one, probe in audio.heard:
+        for one, probe in audio.readable:
             if probe.seconds > most:
                 message = f"{one.shown} has {probe.seconds:.1f} s, and models hear the first {most:g} s"
                 yield found(one, message, "cut it into clips")
@@ -396,7 +396,7 @@ def audio_known_oddity(audio: Audio, found: Found) -> Iterator[Finding]:
 
     Reference: JASCO, dataset/v0/47.wav.
     """
-    for one, probe in audio.heard:
+    for one, probe in audio.readable:
         if probe.rate != audio.expected.rate and audio.expected.known.get(one.path) == probe.rate:
             message = f"{one.shown} has {probe.rate:,} Hz, as published; the others have {audio.expected.rate:,} Hz"
             yield found(one, message, "resample it when loading")
@@ -430,7 +430,7 @@ def _shared(
 ) -> Iterator[Finding]:  # fmt: skip
     """A finding for each recording; a single one where all are wrong in the same way."""
     values = {value for _, value in wrong}
-    if len(wrong) >= MANY and len(values) == 1 and len(wrong) == sum(1 for _ in audio.heard):
+    if len(wrong) >= MANY and len(values) == 1 and len(wrong) == sum(1 for _ in audio.readable):
         message = f"all {len(wrong):,} recordings have {wrong[0][1]}, {rest}"
         yield found(wrong[0][0], message, hint.format(them="them"))
         return

@@ -70,20 +70,20 @@ def mera_response(verdict: list[Json]) -> Json:
     plain: dict[str, list[Json]] = {}
     for error in sorted(verdict, key=lambda error: str(error["task"])):
         plain.setdefault(error["task"], []).append({key: part for key, part in error.items() if key != "task"})
-    told = {
+    public = {
         task: [
             {key: part for key, part in error.items() if key != "local_path"} | {"comment": ERRORS[error["type"]]}
             for error in errors
         ]
         for task, errors in plain.items()
     }
-    everywhere, told_everywhere = plain.pop("_all", []), told.pop("_all", [])
+    everywhere, public_everywhere = plain.pop("_all", []), public.pop("_all", [])
     return {
         "_errors_reason": plain,
         "_global_errors_reason": everywhere,
-        "error_reason": told,
+        "error_reason": public,
         "errors": plain,
-        "global_error_reason": told_everywhere,
+        "global_error_reason": public_everywhere,
         "status": "Failed" if verdict else "Ok",
     }
 

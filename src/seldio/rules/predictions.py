@@ -86,41 +86,46 @@ class Answered:
     def __init__(self, reading: ItemReading, questions: ItemReading) -> None:
         #: the format of the predictions, and the reference as people see it
         self.home, self.path, self.finding = reading.home, printable(questions.path), reading.finding
-        self.given, self.asked = ItemTable.of(reading), ItemTable.of(questions)
+        self.answers, self.questions = ItemTable.of(reading), ItemTable.of(questions)
         name = _OF.get(reading.home, reading.home)
         #: what the benchmark's scorer does
         self.join = JOINS.get(name if name in JOINS else questions.home, Join())
         #: how many predictions have no id, so that they go by order
-        self.nameless = self.given.column("id").null_count
+        self.nameless = self.answers.column("id").null_count
         #: whether predictions go by order and are not as many as the questions
-        self.counts_differ = bool(self.nameless) and len(self.given) != len(self.asked)
+        self.counts_differ = bool(self.nameless) and len(self.answers) != len(self.questions)
 
     @cached_property
     def question(self) -> Ints:
         """The row of the question that each prediction is joined to: by id, without one by its place; -1: none."""
-        ids = self.given.column("id")
-        row = pc.fill_null(pc.index_in(ids, value_set=self.asked.column("id")), -1).to_numpy(zero_copy_only=False)
+        ids = self.answers.column("id")
+        row = pc.fill_null(pc.index_in(ids, value_set=self.questions.column("id")), -1).to_numpy(zero_copy_only=False)
         order = np.arange(len(row))
-        return np.where(self.given.known("id"), row, np.where(order < len(self.asked), order, -1)).astype(np.int64)
+        order[len(self.questions) :] = -1
+        return np.where(self.answers.known("id"), row, order).astype(np.int64)
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:
         """Prediction and question of those that are joined; none by order where the counts differ."""
         joined = self.question >= 0
         if self.counts_differ:
-            joined &= self.given.known("id")
+            joined &= self.answers.known("id")
         rows = rows_where(joined)
         return list(zip(rows, self.question[rows].tolist(), strict=True))
 
     def same(self, field: Literal["audio", "task"], row: int, item: int) -> bool:
         """Whether a prediction and a question name the same recording or task, or one of them none."""
         alike = same_audio if field == "audio" else same_task
-        return bool(alike(self.given.values(field)[row], self.asked.values(field)[item]))
+        return bool(alike(self.answers.values(field)[row], self.questions.values(field)[item]))
+
+    def hint(self, row: int, field: Literal["audio", "task"]) -> str:
+        """What the scorer does where a prediction has another recording or task than its question."""
+        return self.join.order if self.answers.values("id")[row] is None else str(getattr(self.join, field))
 
     def called(self, row: int, item: int) -> str:
         """A question as people find it."""
-        name = clipped(self.asked.values("id")[item])
-        return name if self.given.values("id")[row] is not None else f"the question in its place, {name},"
+        name = clipped(self.questions.values("id")[item])
+        return name if self.answers.values("id")[row] is not None else f"the question in its place, {name},"
 
 
 def has_outputs(reading: ItemReading) -> bool:
@@ -163,10 +168,10 @@ def missing_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
     """
     if answered.nameless:
         return
-    given, ids = answered.given.column("id"), answered.asked.column("id")
+    given, ids = answered.answers.column("id"), answered.questions.column("id")
     for row in rows_where(pc.invert(pc.is_in(ids, value_set=given))):
-        place = f"line {answered.asked.line(row)} of {answered.path}"
-        message = f"no prediction for {clipped(answered.asked.values('id')[row])}, {place}"
+        place = f"line {answered.questions.line(row)} of {answered.path}"
+        message = f"no prediction for {clipped(answered.questions.values('id')[row])}, {place}"
         yield found(None, None, message, answered.join.missing)
 
 
@@ -186,10 +191,10 @@ def surplus_prediction(answered: Answered, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench, score_sobench.py, prepare_records.
     """
-    surplus = rows_where((answered.question < 0) & answered.given.known("id"))
-    alike = {_loose(id): id for id in answered.asked.values("id")} if surplus else {}
+    surplus = rows_where((answered.question < 0) & answered.answers.known("id"))
+    alike = {_loose(id): id for id in answered.questions.values("id")} if surplus else {}
     for row in surplus:
-        id = answered.given.values("id")[row]
+        id = answered.answers.values("id")[row]
         other = alike.get(_loose(id))
         hint = f"the reference has {clipped(repr(other))}" if other is not None else answered.join.surplus
         name = clipped(repr(id) if other is not None else id)
@@ -218,15 +223,14 @@ def wrong_audio(answered: Answered, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench, score_sobench.py, prepare_records.
     """
-    given, asked = answered.given, answered.asked
+    answers, questions = answered.answers, answered.questions
     for row, item in answered.pairs:
         if not answered.same("audio", row, item):
-            audio, other = listed(given.values("audio")[row], 2), listed(asked.values("audio")[item], 2)
+            audio, other = listed(answers.values("audio")[row], 2), listed(questions.values("audio")[item], 2)
             message = f"the audio is {audio}, that of {answered.called(row, item)} {other}"
-            nameless = given.values("id")[row] is None
-            yield found(row, "audio", message, answered.join.order if nameless else answered.join.audio)
-        elif all('"audio_id"' in (table.values("extra")[each] or "") for table, each in ((given, row), (asked, item))):
-            own, theirs = given.extra(row).get("audio_id"), asked.extra(item).get("audio_id")
+            yield found(row, "audio", message, answered.hint(row, "audio"))
+        elif all('"audio_id"' in (one.values("extra")[at] or "") for one, at in ((answers, row), (questions, item))):
+            own, theirs = answers.extra(row).get("audio_id"), questions.extra(item).get("audio_id")
             if isinstance(theirs, str) and isinstance(own, str) and theirs != own:
                 message = f"the audio_id is {clipped(own)}, that of {answered.called(row, item)} {clipped(theirs)}"
                 yield found(row, "audio_id", message, answered.join.audio)
@@ -250,10 +254,9 @@ def wrong_task(answered: Answered, found: Found) -> Iterator[Finding]:
     for row, item in answered.pairs:
         if answered.same("task", row, item) or not answered.same("audio", row, item):
             continue  # of a wrong recording, one cause would be told twice
-        task, other = clipped(answered.given.values("task")[row]), clipped(answered.asked.values("task")[item])
-        nameless = answered.given.values("id")[row] is None
-        yield found(row, "task", f"the task is {task}, that of {answered.called(row, item)} {other}",
-                    answered.join.order if nameless else answered.join.task)  # fmt: skip
+        task, other = clipped(answered.answers.values("task")[row]), clipped(answered.questions.values("task")[item])
+        message = f"the task is {task}, that of {answered.called(row, item)} {other}"
+        yield found(row, "task", message, answered.hint(row, "task"))
 
 
 @rule("PRD205", ERROR)
@@ -275,11 +278,11 @@ def instructions_missing(answered: Answered, found: Found) -> Iterator[Finding]:
         return
     asked: dict[int, dict[str, int]] = {}
     for row, item in answered.pairs:
-        asked.setdefault(item, {}).setdefault(answered.given.values("prompt")[row] or "", row)
+        asked.setdefault(item, {}).setdefault(answered.answers.values("prompt")[row] or "", row)
     for item, prompts in asked.items():
         lacking = [str(n) for n, text in enumerate(INSTRUCTIONS, 1) if text not in prompts]
         if lacking and len(prompts) < len(INSTRUCTIONS):
-            id = answered.asked.values("id")[item]
+            id = answered.questions.values("id")[item]
             message = f"{clipped(id)} was asked {len(prompts)} of {len(INSTRUCTIONS)} instructions"
             numbers = f"number {lacking[0]}" if len(lacking) == 1 else f"numbers {', '.join(lacking)}"
             hint = f"{numbers} of JASCO's list missing: eval.py takes the best of those that are there"
@@ -304,7 +307,7 @@ def foreign_instruction(answered: Answered, found: Found) -> Iterator[Finding]:
     if answered.home != "jasco-predictions":
         return
     others: dict[str, list[int]] = {}
-    for row, prompt in enumerate(answered.given.values("prompt")):
+    for row, prompt in enumerate(answered.answers.values("prompt")):
         if prompt not in INSTRUCTIONS:
             others.setdefault(prompt or "", []).append(row)
     for text, rows in others.items():
@@ -335,11 +338,11 @@ def count_differs(answered: Answered, found: Found) -> Iterator[Finding]:
     """
     if not answered.counts_differ:
         return
-    given, asked = len(answered.given), len(answered.asked)
+    given, asked = len(answered.answers), len(answered.questions)
     message = f"{plural(given, 'prediction')}, some of them without an id, for {plural(asked, 'question')}"
     if answered.nameless == given:
         message = f"{plural(given, 'prediction')} without ids for {plural(asked, 'question')}"
-    nameless = rows_where(~answered.given.known("id")[:asked])
+    nameless = rows_where(~answered.answers.known("id")[:asked])
     alike = (all(answered.same(field, row, row) for field in ("audio", "task")) for row in nameless)
     first = next((row for row, same in zip(nameless, alike, strict=True) if not same), None)
     if first is not None:
@@ -388,21 +391,21 @@ def changed_copy(answered: Answered, found: Found) -> Iterator[Finding]:
 
     Reference: JASCO, evaluation/eval.py; MMAU, evaluation.py: both read nothing but this file.
     """
-    given, asked = answered.given, answered.asked
+    answers, questions = answered.answers, answered.questions
     for row, item in answered.pairs:
-        if given.asks:
+        if answers.asks:
             fields = ("question", "options", "answer")
-            both = {field: (given.values(field)[row], asked.values(field)[item]) for field in fields}
+            both = {field: (answers.values(field)[row], questions.values(field)[item]) for field in fields}
         else:
-            text = given.values("extra")[row] or ""
+            text = answers.values("extra")[row] or ""
             if '"tgt_text"' not in text and not any(f'"{ours}"' in text for ours in _JASCO_COPIES):
                 continue
-            extra, truth = json.loads(text), asked.extra(item)
+            extra, truth = json.loads(text), questions.extra(item)
             both = {ours: (extra.get(ours), truth.get(name)) for ours, name in _JASCO_COPIES.items()}
-            both["tgt_text"] = (extra.get("tgt_text"), asked.values("answer")[item])
+            both["tgt_text"] = (extra.get("tgt_text"), questions.values("answer")[item])
         for name, (ours, theirs) in both.items():
             if ours is not None and theirs is not None and ours != theirs:
-                id = clipped(asked.values("id")[item])
+                id = clipped(questions.values("id")[item])
                 message = f"{name} is {_shown(ours)}, that of {id} {_shown(theirs)}"
                 yield found(row, name, message, answered.join.copy)
 
@@ -426,8 +429,8 @@ def other_questions(answered: Answered, found: Found) -> Iterator[Finding]:
 
     Reference: SO-Bench, README: the training set's own test split is no substitute for the benchmark.
     """
-    if not answered.pairs and len(answered.given) and not answered.nameless:
-        ids, theirs = answered.given.values("id"), next(iter(answered.asked.values("id")), "")
+    if not answered.pairs and len(answered.answers) and not answered.nameless:
+        ids, theirs = answered.answers.values("id"), next(iter(answered.questions.values("id")), "")
         message = f"no id ({plural(len(set(ids)), 'id')}) is one of the reference's"
         hint = f"here ids are like {clipped(ids[0], 30)}, in {answered.path} {clipped(theirs, 30)}"
         yield found(0, "id", message, hint)

@@ -290,8 +290,8 @@ def _events(
         for brief, reason, cell in zip(short, unsteady, certain, strict=True)
     ]
     twice = np.logical_or.reduceat(doubled, low).tolist()
-    told = (certain, twice, short, unsteady, unplaced)
-    lists = (*_labels(table, heads), *(column.tolist() for column in columns), *told, low.tolist(), high.tolist())
+    judged = (certain, twice, short, unsteady, unplaced)
+    lists = (*_labels(table, heads), *(column.tolist() for column in columns), *judged, low.tolist(), high.tolist())
     return list(map(SceneEvent._make, zip(numbers, *lists, strict=True)))
 
 

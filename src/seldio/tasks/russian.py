@@ -195,15 +195,15 @@ def _both(clip: RussianClip, say: Say) -> Iterator[tuple[Sound, Sound] | str]:
 
 def _wrong_both(clip: RussianClip, say: Say, count: int) -> list[tuple[Noun, Noun, tuple[SceneEvent, ...]]]:
     """*count* different pairs, or as many as there are, of which one class or both are absent."""
-    heard = [sound for sound in clip.sounds if sound.audible]
-    mixed, silent = len(heard) * len(clip.absent), pairs(clip.absent)
+    audible = [sound for sound in clip.sounds if sound.audible]
+    mixed, silent = len(audible) * len(clip.absent), pairs(clip.absent)
     chosen: dict[int, None] = {}
     while len(chosen) < min(count, mixed + len(silent)):
         chosen[say.below(mixed + len(silent))] = None
     found: list[tuple[Noun, Noun, tuple[SceneEvent, ...]]] = []
     for number in chosen:
         if number < mixed:
-            sound = heard[number // len(clip.absent)]
+            sound = audible[number // len(clip.absent)]
             found.append((sound.noun, clip.absent[number % len(clip.absent)], sound.events))
         else:
             found.append((*silent[number - mixed], ()))
@@ -233,17 +233,17 @@ def unclear(one: Sound, other: Sound, margins: Margins) -> str | None:
 
 def kinds(clip: RussianClip, margins: Margins, say: Say) -> Iterator[Choice | str]:  # noqa: ARG001
     """Whether one kind of sounds is heard or several."""
-    heard = [sound for sound in clip.sounds if sound.audible]
+    audible = [sound for sound in clip.sounds if sound.audible]
     if clip.unnamed:
         yield NO_NAME
-    elif not heard:
+    elif not audible:
         yield SHORT
-    elif len(clip.sounds) == 1 and heard[0].noun.broad:
+    elif len(clip.sounds) == 1 and audible[0].noun.broad:
         yield BROAD
     elif len(clip.sounds) == 1:
-        yield draft(say, KINDS, {}, ONE, (SEVERAL,), heard[0].events)
-    elif all(alike(one.noun, other.noun) for one, other in combinations(heard, 2)):
-        yield ALIKE if len(heard) > 1 else SHORT
+        yield draft(say, KINDS, {}, ONE, (SEVERAL,), audible[0].events)
+    elif all(alike(one.noun, other.noun) for one, other in combinations(audible, 2)):
+        yield ALIKE if len(audible) > 1 else SHORT
     else:
         yield draft(say, KINDS, {}, SEVERAL, (ONE,), clip.scene.events)
 
