@@ -152,7 +152,10 @@ class ItemFacts:
         return cls(
             _evidence(reading),
             len(table),
-            {name: _value_counts(column) for name, column in columns.items()},
+            {
+                name: {each["values"]: each["counts"] for each in pc.value_counts(column.drop_null()).to_pylist()}
+                for name, column in columns.items()
+            },
             {name: Lengths.of(table[name]) for name in _TEXTS if name in names},
             (asked,),
         )
@@ -227,11 +230,6 @@ def _evidence(reading: ItemReading) -> str:
 def _written(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Which rows have a text that is not empty."""
     return pc.fill_null(pc.not_equal(column, ""), False)
-
-
-def _value_counts(column: pa.ChunkedArray) -> dict[Any, int]:
-    """How often each value stands; those that nobody wrote are left out."""
-    return {each["values"]: each["counts"] for each in pc.value_counts(column.drop_null()).to_pylist()}
 
 
 Facts = TypeVar("Facts", LabelFacts, ItemFacts)

@@ -87,7 +87,9 @@ def fix(path: str, data: bytes, dialect: Dialect, codes: Collection[str], unsafe
         return Fixed(path, data, data, ())
     mark = _MARK if text.startswith(_MARK) else ""
     text = text[len(mark) :]
-    fixed = _fixed(diagnosis.repaired(text, dialect, todo), dialect, todo) if todo else text
+    if not set(todo) <= _LINE_ENDS:
+        text = diagnosis.repaired(text, dialect, todo)
+    fixed = _fixed(text, dialect, todo)
     after = (("" if "SYN103" in todo else mark) + fixed).encode()
     return Fixed(path, data, after, tuple(todo) if after != data else ())
 
@@ -157,10 +159,6 @@ def _whole(value: float, _: Dialect) -> float:
     return float(np.rint(value))
 
 
-def _other_unit(distance: float, dialect: Dialect) -> float:
-    return distance * 100 if dialect.metre == 100 else distance / 100
-
-
 #: What a rule says of the values of a field that it found: the value that is meant, of the one that is written.
 _VALUES: dict[str, Mapping[str, Callable[[float, Dialect], float]]] = {
     "LAB103": {"azimuth": _wrapped},
@@ -169,7 +167,7 @@ _VALUES: dict[str, Mapping[str, Callable[[float, Dialect], float]]] = {
     "LAB303": {"azimuth": _wrapped},
     "LAB304": {},  # azimuth and elevation change places
     "LAB305": {"class_id": lambda value, _: value - 1},
-    "LAB308": {"distance": _other_unit},
+    "LAB308": {"distance": lambda value, dialect: value * 100 if dialect.metre == 100 else value / 100},
     "LAB314": {"elevation": lambda value, _: 90 - value},
     "LAB318": {"distance": lambda value, dialect: value * (dialect.metre or 1) / 1000},
 }
@@ -212,7 +210,11 @@ def repairs(examined: Sequence[Examined], unsafe: bool, check: Check) -> list[Fi
         fixed = [one for one in _round(examined, unsafe) if one.path not in refused]
         if not fixed:
             break
-        tried = changes | {new.path: _after(changes.get(new.path), new) for new in fixed}
+        tried = dict(changes)
+        for new in fixed:  # two changes of a file, one after the other, are one
+            old = changes.get(new.path, dataclasses.replace(new, codes=()))
+            codes = tuple(dict.fromkeys((*old.codes, *new.codes)))
+            tried[new.path] = dataclasses.replace(new, before=old.before, codes=codes)
         then = check({path: change.after for path, change in tried.items()})
         moved = _moved(examined, then)
         if not moved:
@@ -221,13 +223,6 @@ def repairs(examined: Sequence[Examined], unsafe: bool, check: Check) -> list[Fi
         mine = moved & {new.path for new in fixed}
         refused |= mine or {new.path for new in fixed}  # or one change moves its neighbours: none of them is made
     return list(changes.values())
-
-
-def _after(old: Fixed | None, new: Fixed) -> Fixed:
-    """Two changes of a file, one after the other, as one."""
-    if old is None:
-        return new
-    return dataclasses.replace(new, before=old.before, codes=tuple(dict.fromkeys((*old.codes, *new.codes))))
 
 
 def _moved(before: Sequence[Examined], after: Sequence[Examined]) -> set[str]:

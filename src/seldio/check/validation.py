@@ -213,7 +213,7 @@ def _check_labels(
     return every
 
 
-def _check_tree(source: Source, collection: Collection, sink: Sink, asked: bool, listening: Lookup | None) -> int:
+def _check_tree(source: Source, collection: Collection, sink: Sink, questions: bool, listening: Lookup | None) -> int:
     """Check a folder's names and recordings, or a single recording; return how many recordings were looked at.
 
     With *listening*, which finds recordings of labels that came alone, recordings are listened to as well.
@@ -228,7 +228,7 @@ def _check_tree(source: Source, collection: Collection, sink: Sink, asked: bool,
         rules.run((collection, tree), sink)
     # recordings that questions name are checked with them
     deep = listening is not None
-    count = check_recordings(collection, tree, sink, deep=deep) if tree.layout != "loose" or not asked else 0
+    count = check_recordings(collection, tree, sink, deep=deep) if tree.layout != "loose" or not questions else 0
     if listening is not None:
         check_fit(collection, tree, listening, sink)
     return count + check_videos(collection, tree, sink, deep=deep)

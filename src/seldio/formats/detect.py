@@ -190,9 +190,9 @@ def judge(dialect: Dialect, sample: Sample) -> Candidate:
 # --- a given format that the content contradicts ---------------------------------------------------
 
 
-def explain_width(file: TextFile, given: Dialect, width: int) -> tuple[str, str, str]:
-    """Code, message and hint of a file whose rows have *width* cells, where *given* has another number of columns."""
-    message = f"every row has {plural(width, 'cell')}, {given.name} has {len(given.columns)} columns"
+def explain_width(file: TextFile, named: Dialect, width: int) -> tuple[str, str, str]:
+    """Code, message and hint of a file whose rows have *width* cells, where *named* has another number of columns."""
+    message = f"every row has {plural(width, 'cell')}, {named.name} has {len(named.columns)} columns"
     found = detect([file])
     names = [candidate.format.name for candidate in found.candidates[:4]]
     if found.format is None:
@@ -201,9 +201,9 @@ def explain_width(file: TextFile, given: Dialect, width: int) -> tuple[str, str,
     best = found.format
     evidence = f" ({'; '.join(found.candidates[0].evidence)})" if found.candidates[0].evidence else ""
     hint = f"read it with --format {best.name}{evidence}, or convert it with seldio convert"
-    if given.role == "submission" and best.role == "label":
+    if named.role == "submission" and best.role == "label":
         return "LAB309", f"{message}: this is a label file ({best.name}), not a submission", hint
-    if given.role == "submission":
+    if named.role == "submission":
         return "LAB310", f"{message}: these are {best.title.split(':')[0]}", hint
     return "SYN121", f"{message}; it looks like {best.name}", hint
 

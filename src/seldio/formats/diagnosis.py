@@ -190,6 +190,8 @@ class _Cleaner:
 
         That line begins at *start*, and the piece has *width* characters, all by default.
         """
+        if self.undone:  # it has been found before
+            return
         rule = reader_rule(code)
         fixable = rule.fix != "none" if fixable is None else fixable
         if start is None:
@@ -470,9 +472,17 @@ class _Cleaner:
             cells.problem(cell, part.kind, part.field, first=index == 0)
             for index, (part, cell) in enumerate(zip(self.dialect.columns, parts, strict=True))
         ]
+        if self.undone:
+            if self.comma or "SYN120" in self.undone:
+                pairs = zip(parts, problems, strict=True)
+                self.meant[line - 1] = ",".join(
+                    (problem is not None and problem.code in self.undone and problem.repaired) or cell
+                    for cell, problem in pairs
+                )
+            return None
         if not known:
             self.bad_rows.learn(text, parts, problems)
-        column, meant, written = 1, list(parts), list(parts)
+        column, meant = 1, list(parts)
         for index, (cell, problem) in enumerate(zip(parts, problems, strict=True)):
             if problem is not None:
                 self.report(
@@ -480,11 +490,7 @@ class _Cleaner:
                     width=len(problem.value), fixable=problem.fixable,
                 )  # fmt: skip
                 meant[index] = problem.repaired or ""
-                if problem.code in self.undone:
-                    written[index] = problem.repaired or cell
             column += len(cell) + 1
-        if written != parts and (self.comma or "SYN120" in self.undone):
-            self.meant[line - 1] = ",".join(written)
         meaningful = all(problem is None or problem.repaired is not None for problem in problems)
         return ",".join(meant) if meaningful else None
 
