@@ -77,7 +77,8 @@ def clip_of(item: Item) -> ClipSpan:
         )
     names = (item.split, _holder(item).get("audio_id"))
     parts = [name for name in names if isinstance(name, str) and name]
-    if names[1] not in parts or any(not _plain(part) for part in parts):
+    odd = [part for part in parts if not re.fullmatch(r"[\w-][\w.-]*", part) or name_fault(part + ".wav")]
+    if odd or names[1] not in parts:
         raise UsageError(
             f"the audio of {clipped(item.id)} cannot be written: split and audio_id become names of a folder and a "
             f"file, so take letters, digits, - and _ (they are {clipped(repr(names))})"
@@ -90,10 +91,6 @@ def _holder(item: Item) -> dict[str, Any]:
     extra = item.extra or {}
     meta = extra.get("meta")
     return meta if "audio_id" not in extra and isinstance(meta, dict) else dict(extra)
-
-
-def _plain(name: str) -> bool:
-    return re.fullmatch(r"[\w-][\w.-]*", name) is not None and name_fault(name + ".wav") is None
 
 
 def _moved(item: Item, clip: ClipSpan) -> Item:

@@ -110,16 +110,11 @@ def resolved(source: str) -> tuple[str, str | None]:
         raise UsageError(f"no such file or folder: {printable(source)}")
     format = get(source)
     usual = [name for row in of_dialect(format.name) for name in row.usual] or [format.name]
-    places = [place / name for place in _roots() for name in usual]
+    own = [Path(os.environ["SELDIO_DATA"])] if os.environ.get("SELDIO_DATA") else []
+    places = [place / name for place in (Path(), Path("data"), *own, Path.home() / "datasets") for name in usual]
     found = next((place for place in places if place.is_dir()), None)
     if found is None:
         tried = "\n  ".join(str(place) for place in places)
         raise UsageError(f"no data of {format.name} in the usual places; name the folder behind it. Tried\n  {tried}")
     labels = next((found / name for name in ("metadata_dev", "annotations") if (found / name).is_dir()), found)
     return str(labels), named(source)
-
-
-def _roots() -> list[Path]:
-    """The present folder, ``data`` below it, ``SELDIO_DATA``, and ``~/datasets``."""
-    named = [Path(os.environ["SELDIO_DATA"])] if os.environ.get("SELDIO_DATA") else []
-    return [Path(), Path("data"), *named, Path.home() / "datasets"]

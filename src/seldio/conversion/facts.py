@@ -106,7 +106,8 @@ def measured(table: pa.Table, source: LabelFormat, target: LabelFormat, fill: Ma
     for field in fill:
         own = not given.num_rows or (field in given.column_names and given[field].equals(table[field]))
         found.counts[f"filled {field}"] = int(not own)
-    found.counts["unclassed"] = _unclassed(table)
+    unknown = [table[field].is_null().to_numpy() for field in ("class_id", "class_name") if field in table.column_names]
+    found.counts["unclassed"] = int(np.logical_and.reduce([np.ones(table.num_rows, dtype=bool), *unknown]).sum())
     if "extra" not in target.carries:
         _keys(found, table)
     if not table.num_rows:
@@ -128,12 +129,6 @@ def untimed(columns: Columns) -> int:
     return max(map(columns.unknown, TIMES[1:] if columns.are_events else TIMES[:1]))
 
 
-def _unclassed(table: pa.Table) -> int:
-    """The number of rows in which neither the number nor the name of a class is known."""
-    fields = [table[field].is_null().to_numpy() for field in ("class_id", "class_name") if field in table.column_names]
-    return int(np.logical_and.reduce([np.ones(table.num_rows, dtype=bool), *fields]).sum())
-
-
 # --- what may be lost ------------------------------------------------------------------------------
 
 
@@ -149,7 +144,11 @@ def _losses(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFor
     if "hemisphere" in table.column_names:
         found.counts["hemisphere"] = pc.sum(table["hemisphere"]).as_py() or 0
     if "segmentation" in table.column_names and "segmentation" not in target.carries:
-        found.counts["maps"] = _maps(table["segmentation"].combine_chunks())
+        maps = table["segmentation"].combine_chunks()
+        row, triplet = points(maps)
+        count, energy = (np.bincount(row, weights, len(maps)) for weights in (None, triplet[:, 2]))
+        direction = (count == 1) & (energy == 1.0)  # a single point of energy 1 says no more
+        found.counts["maps"] = int((pc.is_valid(maps).to_numpy(zero_copy_only=False) & ~direction).sum())
     if "x" not in target.carries and has(table, "x"):
         norm = np.sqrt(sum(table[axis].to_numpy() ** 2 for axis in "xyz"))
         _range(found, "norm", norm[np.isfinite(norm)])
@@ -192,14 +191,6 @@ def _movements(found: Facts, table: pa.Table, source: LabelFormat, target: Label
         found.counts[f"moving {field}"] = len(np.unique(np.repeat(np.arange(len(lengths)), lengths)[changed]))
 
 
-def _maps(maps: pa.Array) -> int:
-    """The number of energy maps; a single point of energy 1 says no more than a direction."""
-    row, triplet = points(maps)
-    count, energy = (np.bincount(row, weights, len(maps)) for weights in (None, triplet[:, 2]))
-    extended = pc.is_valid(maps).to_numpy(zero_copy_only=False) & ~((count == 1) & (energy == 1.0))
-    return int(extended.sum())
-
-
 def _keys(found: Facts, table: pa.Table) -> None:
     """The further keys of the source files and of their rows."""
     rows = table["extra"].unique().to_pylist() if "extra" in table.column_names else []
@@ -219,21 +210,16 @@ def _changes(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFo
     found.timed = Columns.of(timed)
     for field in MOVABLE:
         if decimals(target, field) is not None and has(timed, field):
-            _range(found, f"rounding of {field}", _deviation(timed, field, target))
+            unit = (target.metre or 1) if isinstance(target, Dialect) and field == "distance" else 1
+            values = timed[field].to_numpy() * unit
+            values = values[np.isfinite(values)]
+            _range(found, f"rounding of {field}", np.abs(values - np.round(values, decimals(target, field) or 0)))
     _clips(found, timed, source, target)
 
 
 def decimals(target: LabelFormat, field: str) -> int | None:
     """The decimals that *target* leaves to *field*; None where it does not round."""
     return _DECIMALS.get(target.kind(field) or "") if isinstance(target, Dialect) else None
-
-
-def _deviation(table: pa.Table, field: str, target: LabelFormat) -> Any:
-    """By how much each value of *field* is rounded, in the target's unit."""
-    unit = (target.metre or 1) if isinstance(target, Dialect) and field == "distance" else 1
-    values = table[field].to_numpy() * unit
-    values = values[np.isfinite(values)]
-    return np.abs(values - np.round(values, decimals(target, field) or 0))
 
 
 def _clips(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFormat) -> None:

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import IO, Any, BinaryIO, cast
@@ -25,7 +25,7 @@ import pyarrow.parquet as pq
 from seldio import formats
 from seldio.check.reference import RUENVAQA
 from seldio.conversion.choices import RightAnswers, with_choices
-from seldio.conversion.losses import ALL, checked_fields
+from seldio.conversion.losses import allowed, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
 from seldio.errors import DataError, InvalidData, LossError, UsageError
@@ -72,7 +72,7 @@ def held_items(source: Source) -> ItemFormat | None:
 
 def questions_in(path: str | os.PathLike[str]) -> str | None:
     """What a file, folder or archive holds where that is questions or predictions, in words."""
-    with open_source(path, _nothing) as source:
+    with open_source(path, lambda _: None) as source:  # what is wrong is told when it is read in earnest
         held = held_items(source)
     return None if held is None else f"{'questions' if held.holds == 'items' else 'predictions'} ({held.name})"
 
@@ -91,8 +91,9 @@ class Loss:
     def need(self, table: pa.Table) -> None:
         """Count what is missing in *table*."""
         for field in self.target.needs:
-            there = int(_filled(table, field).sum()) if field in table.schema.names else 0
-            self.missing[field] += len(table) - there
+            self.missing[field] += len(table)
+            if field in table.schema.names:
+                self.missing[field] -= int(_filled(table, field).sum())
 
     def add(self, table: pa.Table, data: bytes) -> None:
         """Count what is lost or altered of *table* in *data*, which was made of it; a table holds any.
@@ -125,10 +126,6 @@ class Loss:
             and not (field == "extra" and _holds(other, one))
             for one, other in both
         )  # fmt: skip
-
-    def lacking(self) -> str:
-        """What is missing, in words; empty where nothing is."""
-        return "; ".join(f"{field} is missing in {plural(n, 'row')}" for field, n in self.missing.items() if n)
 
     def in_words(self) -> dict[str, str]:
         """The fields that rows lose or have changed, with how many do."""
@@ -230,7 +227,10 @@ class _Work:
         table = reading.table
         self.rows += len(table)
         if reading.format.holds != self.target.holds:
-            rows = _template(reading, self.target)
+            if self.target.holds == "items":
+                source, target = reading.format.name, self.target.name
+                raise UsageError(f"{source} holds predictions, {target} questions: convert the questions")
+            rows = self.target.template([row for row in reading.rows if isinstance(row, Item)])
             self.made += len(rows)
             self.writer.add(table_of(rows, Prediction), None)
             return
@@ -245,7 +245,8 @@ class _Work:
         if reading.note is not None and isinstance(self.target, ItemParquet):
             reading.note(self.memory)
         try:
-            origin = None if isinstance(self.target, ItemParquet) else self.target.origin_of(reading, _silent)
+            # what cannot be kept of an origin is told once, of the whole file
+            origin = None if isinstance(self.target, ItemParquet) else self.target.origin_of(reading, lambda _: None)
             if first and not same and isinstance(self.target, JsonItems):
                 head = self.target.write(table.slice(0, 1), origin)
                 self.marks = formats.format_of_file(head, f"out{self.target.suffix}") is None
@@ -268,8 +269,9 @@ class _Work:
             notes.append(f"options of {plural(self.chosen, 'question')} made of the answers that {source} holds")
         if self.answers is not None:
             notes += self.answers.finish()
-        if target not in (source, reading.home) and (lacking := self.loss.lacking()):
-            raise UsageError(f"{target} cannot be made of {source}: {lacking}")
+        lacking = [f"{field} is missing in {plural(n, 'row')}" for field, n in self.loss.missing.items() if n]
+        if lacking and target not in (source, reading.home):
+            raise UsageError(f"{target} cannot be made of {source}: {'; '.join(lacking)}")
         if self.wrong is not None:
             fields = "; ".join(f"{field}: {what}" for field, what in self.wrong.losses.items())
             raise UsageError(f"{target} cannot be made of {source}: {fields}") from self.wrong
@@ -280,21 +282,10 @@ class _Work:
         if large is not None and target != source:
             raise _unreadable(self.target, self.made, large.message)
         lost = reading.lost | (self.loss.in_words() if target != source else {})
-        return self._done(source, allowed(lost, self.target, allow_loss), notes)
+        return self._done(source, allowed(lost, target, allow_loss), notes)
 
-    def _done(self, source: str, lost: dict[str, str], notes: Sequence[str]) -> Conversion:
+    def _done(self, source: str, lost: Mapping[str, str], notes: Sequence[str]) -> Conversion:
         return Conversion((source,), self.target.name, 1, (), self.rows, (self.rows, self.made), lost, tuple(notes), ())
-
-
-def _silent(note: str) -> None:
-    """What cannot be kept of an origin is told once, of the whole file."""
-
-
-def _template(reading: ItemReading, target: ItemFormat) -> list[Prediction]:
-    """What a model has to fill in to answer the questions of *reading*."""
-    if target.holds == "items":
-        raise UsageError(f"{reading.format.name} holds predictions, {target.name} questions: convert the questions")
-    return target.template([row for row in reading.rows if isinstance(row, Item)])
 
 
 def _put(spool: IO[bytes], stream: BinaryIO, out: Place | BinaryIO, target: ItemFormat) -> None:
@@ -307,18 +298,6 @@ def _put(spool: IO[bytes], stream: BinaryIO, out: Place | BinaryIO, target: Item
         stream.write(zipped({f"{RUENVAQA}.json": spool.read()}))
     else:
         raise UsageError(f"{target.name} is written as one file, not as an archive: -o with another name than .zip")
-
-
-def allowed(lost: dict[str, str], target: ItemFormat, allow_loss: Collection[str]) -> dict[str, str]:
-    """*lost*, if all of it is allowed."""
-    refused = {field: what for field, what in lost.items() if not {field, ALL} & set(allow_loss)}
-    if refused:
-        raise LossError(target.name, refused)
-    return lost
-
-
-def _nothing(finding: Finding) -> None:
-    """What is wrong is told when the file is read in earnest."""
 
 
 # --- in memory -------------------------------------------------------------------------------------

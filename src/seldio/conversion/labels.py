@@ -275,8 +275,9 @@ def convert_source(
     findings: list[Finding] = []
     where = cast("BinaryIO", out) if isinstance(out, IOBase) else os.fspath(cast("str | os.PathLike[str]", out))
     without = None
-    if isinstance(where, str) and target.role != "table":
-        without = _output_below(path.path if isinstance(path, Source) else path, where)
+    if isinstance(where, str) and target.role != "table":  # what an earlier run put into the source is no source
+        top, below = Path(path.path if isinstance(path, Source) else path).resolve(), Path(where).resolve()
+        without = below if top != below and below.is_relative_to(top) else None
     filled(_EMPTY, target, fill)  # what cannot be filled is said before anything is read
     with reopened(path, strict(findings)) as source:
         found = label_parts(source, format, strict(findings), without, size=PART)
@@ -415,9 +416,3 @@ def _write_table(
         stream = out if path is None else stack.enter_context(atomic_write(path))
         write_clips(numbered(), cast("BinaryIO", stream), layout.origin, layout.names, schema)
     return ("-",) if path is None else (str(path),)
-
-
-def _output_below(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Path | None:
-    """The output folder, where it lies inside the source: what an earlier run put there is no source."""
-    source, target = Path(path).resolve(), Path(out).resolve()
-    return target if source != target and target.is_relative_to(source) else None

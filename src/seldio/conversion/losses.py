@@ -112,10 +112,12 @@ def _losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[
     if folds(source, target) and (behind := facts.counts["behind"]):
         rows = plural(facts.table.rows, "row")
         yield "azimuth", f"front or back: {behind:,} of {rows} lie behind and are folded to the front"
-    if isinstance(target, Dialect) and (what := _unknown_distances(facts, target)):
-        yield "distance", what
-    if "extra" not in target.carries and (keys := _further_keys(facts)):
-        yield "extra", f"further keys: {listed(keys)}"
+    unmarked = isinstance(target, Dialect) and "distance" in target.carries and target.unknown_distance is None
+    if unmarked and facts.table.has("distance") and (unknown := facts.table.unknown("distance")):
+        yield "distance", f"{unknown:,} of {plural(facts.table.rows, 'row')} have none; 0 is written for it"
+    keys = {**facts.names.get("keys of files", {}), **facts.names.get("keys of rows", {})}
+    if "extra" not in target.carries and (further := [key for key in keys if key != "annotations"]):
+        yield "extra", f"further keys: {listed(further)}"
 
 
 def _time_losses(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[tuple[str, str]]:
@@ -167,19 +169,6 @@ def _norm(facts: Facts, source: LabelFormat) -> str:
     return f"the norm, {what} ({low:.2f} to {high:.2f})"
 
 
-def _unknown_distances(facts: Facts, target: Dialect) -> str:
-    if "distance" not in target.carries or target.unknown_distance is not None or not facts.table.has("distance"):
-        return ""
-    unknown, rows = facts.table.unknown("distance"), plural(facts.table.rows, "row")
-    return f"{unknown:,} of {rows} have none; 0 is written for it" if unknown else ""
-
-
-def _further_keys(facts: Facts) -> list[str]:
-    """Keys of the source files, and of their rows, that are no fields."""
-    keys = {**facts.names.get("keys of files", {}), **facts.names.get("keys of rows", {})}
-    return [key for key in keys if key != "annotations"]
-
-
 #: Columns of which something is said where the target lacks them, with the unit of their values.
 _DESCRIBED = {
     "source": "", "elevation": "°", "distance": " m", "onscreen": "", "hemisphere": "", "score": "", "segmentation": "",
@@ -219,7 +208,6 @@ def notes(facts: Facts, source: LabelFormat, target: LabelFormat) -> list[str]:
         _classes(facts, source, target),
         _times(facts, source, target),
         _rounding(facts, target),
-        _units(facts, source, target),
         _values(facts, source, target),
         _clips(facts, target),
     )
@@ -276,15 +264,12 @@ def _shown(most: float, left: int) -> str:
     return f"{np.ceil(most * 10 ** (left + 2) - 1e-6) / 10 ** (left + 2):.{left + 2}f}"
 
 
-def _units(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
-    ours, theirs = getattr(target, "metre", None), getattr(source, "metre", None)
-    if ours and theirs and ours != theirs and facts.timed.has("distance") and "distance" in target.carries:
-        yield f"distances in {UNITS[theirs][1]} become {UNITS[ours][1]}"
-
-
 def _values(facts: Facts, source: LabelFormat, target: LabelFormat) -> Iterator[str]:
-    """Values that the target has and the table does not."""
+    """Distances in other units, and values that the target has and the table does not."""
     timed = facts.timed
+    ours, theirs = getattr(target, "metre", None), getattr(source, "metre", None)
+    if ours and theirs and ours != theirs and timed.has("distance") and "distance" in target.carries:
+        yield f"distances in {UNITS[theirs][1]} become {UNITS[ours][1]}"
     if "x" in target.carries and "x" not in timed.known:
         yield "x, y and z are unit vectors: the table has no activity"
     fills = target.fills if isinstance(target, (Dialect, JsonFormat)) else {}
@@ -393,6 +378,12 @@ def refuse(planned: Plan, target: LabelFormat, allow_loss: Collection[str]) -> N
         metres = " (metres, whatever the unit of the layout)" if "distance" in planned.missing else ""
         hint = f" To set one value for all: {fills}{metres}" if fills else ""
         raise UsageError(f"{target.name} needs {', '.join(planned.missing)} ({reasons}).{hint}")
-    refused = {field: what for field, what in planned.losses.items() if not {field, ALL} & set(allow_loss)}
+    allowed(planned.losses, target.name, allow_loss)
+
+
+def allowed(losses: Mapping[str, str], target: str, allow_loss: Collection[str]) -> Mapping[str, str]:
+    """*losses* of a conversion to *target*, or LossError unless all are allowed."""
+    refused = {field: what for field, what in losses.items() if not {field, ALL} & set(allow_loss)}
     if refused:
-        raise LossError(target.name, refused)
+        raise LossError(target, refused)
+    return losses

@@ -103,12 +103,12 @@ def _tree(source: Source, out: Path, work: MakingRecording, audio: bool) -> Arra
     rest = [entry for entry in kept if entry.name not in replaced]
     named = [(repointed(path, to), entry.name) for entry in rest for path in _recordings(entry, OTHER[to])]
     _check_named(named, lookup, to, made=set(replaced.values()) if audio else set())
-    written = [str(_place(out, entry)) for entry in rest]
+    written = [str(out / PurePosixPath(entry.name)) for entry in rest]
     for folder in {Path(place).parent for place in written} | {(out / name).parent for name in replaced.values()}:
         make_folder(folder)
     for entry in rest:
         if not (audio and entry.name in replaced.values()):
-            _copy(entry, _place(out, entry), to)
+            _copy(entry, out / PurePosixPath(entry.name), to)
     made = _made(work, [(own[name], out / PurePosixPath(sibling)) for name, sibling in replaced.items() if audio])
     written += [str(out / sibling) for sibling in replaced.values() if audio]
     notes = [f"{plural(len(replaced), 'recording')} of the {TITLES[OTHER[to]]} {'converted' if audio else 'left out'}"]
@@ -183,10 +183,6 @@ def _text(line: bytes) -> str:
     return line.decode("utf-8", "surrogateescape")
 
 
-def _place(out: Path, entry: Entry) -> Path:
-    return out / PurePosixPath(entry.name)
-
-
 def _check_siblings(pairs: dict[str, tuple[Entry | None, Entry | None]], to: Array) -> None:
     """See that each recording has one of *to* that is as long."""
     missing = [name for name, (_, sibling) in pairs.items() if sibling is None]
@@ -208,15 +204,15 @@ def _check_siblings(pairs: dict[str, tuple[Entry | None, Entry | None]], to: Arr
 
 def _check_named(named: list[tuple[str, str]], lookup: Lookup, to: Array, made: set[str]) -> None:
     """See that what metadata will name is there, or is being made."""
-    lost = [path for path, name in named if lookup.find(path, name) is None and not _is_made(path, made)]
+    lost = [
+        path for path, name in named
+        if lookup.find(path, name) is None and path not in made
+        and not any(one.endswith("/" + path) or path.endswith("/" + one) for one in made)
+    ]  # fmt: skip
     if lost and len(lost) < len(named):  # where none is here, the recordings lie elsewhere
         raise DataError(
             f"metadata would name {plural(len(lost), 'recording')} of {to} that is not there: {listed(lost)}"
         )
-
-
-def _is_made(path: str, made: set[str]) -> bool:
-    return path in made or any(name.endswith("/" + path) or path.endswith("/" + name) for name in made)
 
 
 class RecordingToMake(NamedTuple):
@@ -318,8 +314,12 @@ def repointed(text: str, to: Array) -> str:
     """
     source = OTHER[to]
     text = _folders(source).sub(to, text)
-    text = _channels(source).sub(lambda match: _renamed(match.group(), source, to), text)
-    text = _named(source).sub(lambda match: match.group(1) + _cased(match.group(2), to), text)
+    channels = r"(?<!\w)" + r"(\W{1,4})".join(CHANNELS[source]) + r"(?!\w)"  # one after the other, quoted or not
+    names = dict(zip(CHANNELS[source], CHANNELS[to], strict=True))
+    text = re.sub(channels, lambda all: re.sub(r"\w+", lambda one: names[one.group()], all.group()), text)
+    # the array's name as the value of a key, in json and yaml
+    value = rf"((?<!\w)[\"']?(?:{_KEYS})[\"']?\s*[:=]\s*[\"']?)({source})(?![\w/-])"
+    text = re.sub(value, lambda match: match.group(1) + _cased(match.group(2), to), text, flags=re.IGNORECASE)
     return re.sub(re.escape(TITLES[source]), lambda match: _cased(match.group(), TITLES[to]), text, flags=re.IGNORECASE)
 
 
@@ -376,21 +376,6 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 def _folders(array: Array) -> re.Pattern[str]:
     """The word in paths: a folder ``foa`` or ``foa_…``, or the beginning of a recording's name."""
     return re.compile(rf"(?<![\w-]){array}(?=(?:_{_MARK})?[/\\]|_(?:dev|eval)\b|_{_MARK}\.(?:wav|flac)\b)")
-
-
-def _channels(array: Array) -> re.Pattern[str]:
-    """The four channels one after the other, quoted or not."""
-    return re.compile(r"(?<!\w)" + r"(\W{1,4})".join(CHANNELS[array]) + r"(?!\w)")
-
-
-def _renamed(text: str, source: Array, to: Array) -> str:
-    names = dict(zip(CHANNELS[source], CHANNELS[to], strict=True))
-    return re.sub(r"\w+", lambda match: names[match.group()], text)
-
-
-def _named(array: Array) -> re.Pattern[str]:
-    """The array's name as the value of a key, in json and yaml."""
-    return re.compile(rf"((?<!\w)[\"']?(?:{_KEYS})[\"']?\s*[:=]\s*[\"']?)({array})(?![\w/-])", re.IGNORECASE)
 
 
 def _cased(like: str, word: str) -> str:

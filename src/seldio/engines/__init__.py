@@ -169,8 +169,13 @@ def each(
             advance(one.parts, one.size)
             yield one
 
-    with _shown(what, parts, size) as advance:
-        several = _Each(work)
+    several, known = _Each(work), parts if isinstance(parts, Sequence) else None
+    whole = sum(map(size, known)) if what is not None and known is not None and size is not None else None
+    shown: AbstractContextManager[progress.Advance] = (
+        nullcontext(lambda _count, _size: None) if what is None
+        else progress.task(what, None if known is None else len(known), whole)
+    )  # fmt: skip
+    with shown as advance:
         for results in map(several, todo()) if engine is None else engine.map(several, todo()):
             for one in done(there=True):
                 yield from cast("Ledger", kept).get(cast("str", one.name))
@@ -199,16 +204,6 @@ class _Batch(NamedTuple):
     size: int
     name: str | None
     kept: bool
-
-
-def _shown(
-    what: str | None, parts: Iterable[Part], size: Callable[[Part], int] | None
-) -> AbstractContextManager[progress.Advance]:
-    known = parts if isinstance(parts, Sequence) else None
-    if what is None:
-        return nullcontext(lambda _count, _size: None)
-    whole = sum(map(size, known)) if known is not None and size is not None else None
-    return progress.task(what, None if known is None else len(known), whole)
 
 
 # --- parts by their size ---------------------------------------------------------------------------------

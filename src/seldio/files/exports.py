@@ -47,7 +47,8 @@ def restored(source: Source, sink: Sink, limits: Limits) -> Source:
     for entry in source:
         if entry.name not in shards:
             derived += _plain(entry, written, entries, sink, limits)
-    if not any(_holds_labels(entry, written is not None) for entry in entries):
+    again = (".csv", ".json", *(() if written is None else (".parquet",)))  # what its tables of labels tell again
+    if not any(entry.name.lower().endswith(again) for entry in entries):
         entries += [entry for entry in derived if entry.name.startswith(LABELS)]
     kind: Kind = "tar" if source.kind == "file" else source.kind
     return Source(source.path, kind, checked(_once(entries, sink), sink), source._stack, source.entries)
@@ -105,11 +106,6 @@ def _plain(
     if name == entry.name or safe(name, entry.path, sink, limits):
         entries.append(dataclasses.replace(entry, name=name))
     return []
-
-
-def _holds_labels(entry: Entry, whole: bool) -> bool:
-    """Whether a file that an export was made from may be what its tables of labels tell again."""
-    return entry.name.lower().endswith((".csv", ".json", *((".parquet",) if whole else ())))
 
 
 def _once(entries: Sequence[Entry], sink: Sink) -> Iterator[Entry]:

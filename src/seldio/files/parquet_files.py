@@ -174,7 +174,9 @@ def places(stream: BinaryIO, chunk: Any, most: int) -> list[Place] | None:
         found: list[Place] = []
         at = chunk.data_page_offset
         while len(found) < chunk.num_values and at < end:
-            header, start = _header(stream, at)
+            stream.seek(at)
+            header, used = _struct(stream.read(_HEADER), 0)
+            start = at + used
             at = start + header[_PACKED]
             if header[_TYPE] != _DATA_PAGE or header[_DATA][_ENCODING] != _PLAIN or header[_PACKED] < 0 or at > end:
                 return None
@@ -242,13 +244,6 @@ def _number(data: bytes) -> int:
 
 
 # --- Thrift ----------------------------------------------------------------------------------------
-
-
-def _header(stream: BinaryIO, at: int) -> tuple[dict[int, Any], int]:
-    """The header of the page at *at*, and where its data begin."""
-    stream.seek(at)
-    found, used = _struct(stream.read(_HEADER), 0)
-    return found, at + used
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

@@ -119,7 +119,12 @@ def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
     count, linked, todo = 0, 0, [("", top, frozenset([top]), False)]
     while todo:
         prefix, folder, above, by_link = todo.pop()
-        for item in _listing(folder, shown + prefix):
+        try:
+            with os.scandir(folder) as listing:
+                items = sorted((item for item in listing if not hidden(item.name)), key=attrgetter("name"))
+        except OSError as error:
+            raise failure(shown + prefix, error) from error
+        for item in items:
             name, path = prefix + item.name, shown + prefix + item.name
             real, mode, size = _resolved(item, path, top, sink)
             if len(name) > limits.name_chars:
@@ -141,14 +146,6 @@ def _walk(root: str, top: str, sink: Sink, limits: Limits) -> Iterator[Entry]:
                 linked += by_link
                 check_bits(path, mode, sink)
                 yield Entry(path, name, size, limits.plain(name), real)
-
-
-def _listing(folder: str, path: str) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as items:
-            return sorted((item for item in items if not hidden(item.name)), key=attrgetter("name"))
-    except OSError as error:
-        raise failure(path, error) from error
 
 
 def _resolved(item: os.DirEntry[str], path: str, top: str, sink: Sink) -> tuple[str, int, int]:

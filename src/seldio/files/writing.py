@@ -33,8 +33,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     (a new file gets the umask's), a link is written through, and an error leaves nothing behind.
     """
     shown = os.fspath(path)
-    target = _target(shown)
+    target = os.path.realpath(shown)
     folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        raise UsageError(f"cannot write {printable(shown)}: its folder does not exist")
+    if os.path.lexists(target) and not os.path.isfile(target):
+        raise UsageError(f"cannot write {printable(shown)}: it is not a regular file")
     _sweep(folder)
     temp = os.path.join(folder, f"{_prefix()}{os.getpid()}-{os.urandom(4).hex()}.tmp")
     waiting = _waiting.get()
@@ -139,15 +143,6 @@ def sweep(folder: str | os.PathLike[str]) -> None:
             if item.name.startswith(_TEMPORARY):
                 with suppress(OSError):
                     os.unlink(item.path)
-
-
-def _target(path: str) -> str:
-    target = os.path.realpath(path)
-    if not os.path.isdir(os.path.dirname(target)):
-        raise UsageError(f"cannot write {printable(path)}: its folder does not exist")
-    if os.path.lexists(target) and not os.path.isfile(target):
-        raise UsageError(f"cannot write {printable(path)}: it is not a regular file")
-    return target
 
 
 def _create(temp: str, target: str) -> int:
