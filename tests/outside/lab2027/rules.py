@@ -12,7 +12,7 @@ from seldio.rules import WARNING, Labels, rule
 FARTHEST = 8.0
 
 
-@rule("LAB901", WARNING)
+@rule("LAB901", WARNING, needs="distance")
 def behind_our_walls(labels: Labels, found: Any) -> Iterator[Finding]:
     """A source that is farther away than the walls of our rooms.
 
