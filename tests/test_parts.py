@@ -29,7 +29,7 @@ from seldio.data.exporting import LEDGER
 from seldio.engines import running
 from seldio.files import open_source
 from seldio.findings import Finding, raise_errors
-from seldio.formats import get, parquet
+from seldio.formats import get, item_parquet, parquet
 from seldio.formats import parts as cutting
 from seldio.formats.parts import parts
 from seldio.reports import render
@@ -127,16 +127,19 @@ def as_other_questions(path: Path) -> object:
 
 #: What a verb gives for a data set, by its name, and the data sets that it is for.
 VERBS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
-    "validate": (checked, ("labels", "radians", "angles", "questions", "mixed", "table")),
+    "validate": (checked, ("labels", "radians", "angles", "questions", "mixed", "table", "packed")),
     "validate --reference": (expected, ("labels", "events", "table")),
     "validate --format": (checked_as_named, ("labels", "misnamed")),
-    "info": (described, ("labels", "radians", "angles", "events", "misnamed", "questions", "mixed", "asked", "table")),
+    "info": (
+        described,
+        ("labels", "radians", "angles", "events", "misnamed", "questions", "mixed", "asked", "table", "packed"),
+    ),
     "score": (scored, ("radians", "angles", "misnamed", "table")),
     "validate --diff": (repaired, ("labels", "angles", "mixed")),
     "convert labels": (as_files, ("labels", "radians", "angles", "misnamed", "mixed", "sound", "table")),
     "convert --to parquet": (as_table, ("angles", "misnamed", "sound", "table")),
     "convert to questions": (as_questions, ("labels", "sound", "table")),
-    "convert questions": (as_other_questions, ("questions", "asked")),
+    "convert questions": (as_other_questions, ("questions", "asked", "packed")),
 }
 CASES = [(verb, name) for verb, (_, names) in VERBS.items() for name in names]
 
@@ -234,6 +237,18 @@ def write_asked(folder: Path) -> None:
     write_items(folder / "qa.jsonl", [f"q{number}" for number in range(400)])
 
 
+def write_packed(folder: Path) -> None:
+    """Questions in one Parquet table, forty in a row group; ids stand in several of them, and one has no answer."""
+    write_items(folder / "qa.jsonl", [str(number) for number in range(240)] + ["3", "39", "3"])
+    text = (folder / "qa.jsonl").read_bytes().split(b"\n")
+    text[130] = text[130].replace(b'"answer": "yes"', b'"answer": ""')
+    (folder / "qa.jsonl").write_bytes(b"\n".join(text))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(item_parquet, "GROUP", 40)
+        seldio.convert(folder / "qa.jsonl", folder / "qa.parquet", "items-parquet")
+    (folder / "qa.jsonl").unlink()
+
+
 def write_items(path: Path, ids: list[str], newline: str = "\n") -> None:
     lines = [json.dumps({"id": id, **ITEM}, sort_keys=True) for id in ids]
     path.write_bytes(newline.join(lines).encode() + (newline * (len(ids) % 2)).encode())
@@ -244,7 +259,7 @@ def sets(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The data sets by name."""
     writers = {"labels": write_labels, "radians": write_radians, "angles": write_angles, "events": write_events,
                "misnamed": write_misnamed, "questions": write_questions, "mixed": write_mixed, "sound": write_sound,
-               "asked": write_asked, "table": write_table}  # fmt: skip
+               "asked": write_asked, "table": write_table, "packed": write_packed}  # fmt: skip
     top = tmp_path_factory.mktemp("parts")
     for name, write in writers.items():
         (top / name).mkdir()
@@ -298,6 +313,7 @@ def test_the_data_sets_have_something_to_find(usual: dict[tuple[str, str], objec
     assert {"QAI101", "QAI108", "QAI309"} <= codes("validate", "questions")
     assert {"SYN901", "SYN101"} <= codes("validate", "mixed")
     assert {"LAB102", "LAB103"} <= codes("validate", "table")
+    assert {"QAI101"} <= codes("validate", "packed")
     assert "LAB314" in str(usual["score", "angles"])
     assert isinstance(usual["convert labels", "sound"][0], tuple)  # type: ignore[index]
     assert "SYN130" in usual["convert labels", "labels"][0]  # type: ignore[index, operator]
@@ -398,6 +414,18 @@ def test_large_files_of_lines_are_split_between_lines(tmp_path: Path, monkeypatc
     assert [f"{number:03}" for number in range(100)] == ids
 
 
+def test_large_tables_of_questions_are_split_between_row_groups(tmp_path: Path) -> None:
+    write_packed(tmp_path)
+    with open_source(tmp_path / "qa.parquet", raise_errors) as source, cut(Cut(chunk=700)):
+        found = parts(source, None, raise_errors)
+        read = [reading for part in found for reading in part.items(raise_errors)]
+        (whole,) = (one for part in parts(source, None, raise_errors, whole=True) for one in part.items(raise_errors))
+    assert len(found) > 3
+    assert list(whole.rows) == [row for one in read for row in one.rows]
+    lines = [one.locate(row, None, None).line for one in read for row in range(len(one.rows))]
+    assert lines == list(range(1, 244))
+
+
 def test_large_tables_of_labels_are_split_between_row_groups(tmp_path: Path) -> None:
     write_table(tmp_path)
     path = tmp_path / "labels.parquet"
@@ -406,7 +434,7 @@ def test_large_tables_of_labels_are_split_between_row_groups(tmp_path: Path) -> 
         found = parts(source, None, raise_errors, size=1)
         read = [one.reading for part in found for one in part.labels(raise_errors)]
     assert len(found) > 10
-    assert path.stat().st_size > sum(part.size for part in found) > path.stat().st_size / 4
+    assert sum(part.size for part in found) == 24 * len(whole.reading.table)
     assert whole.reading.table.to_pylist() == [row for one in read for row in one.table.to_pylist()]
     assert origin_of(whole.reading.table).files == tuple(file for one in read for file in origin_of(one.table).files)
     lines = [part.lines(np.arange(part.rows)).tolist() for one in read for part in one.parts]

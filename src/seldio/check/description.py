@@ -79,7 +79,8 @@ def _by_file(questions: Sequence[tuple[Part, CheckedItems]]) -> Iterator[list[tu
     """What the parts of each file gave that could be read."""
     files: list[list[tuple[Part, CheckedItems]]] = []
     for part, one in questions:
-        if part.span is None or not part.span[0]:
+        piece = part.span or part.rows
+        if piece is None or not piece[0]:
             files.append([])
         if one.facts is not None:
             files[-1].append((part, one))

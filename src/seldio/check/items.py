@@ -20,7 +20,7 @@ from seldio.check.reference import RUENVAQA, AnyReference
 from seldio.errors import UsageError
 from seldio.files.sources import Lookup
 from seldio.findings import RECORDS_SINGLY, Finding, Sink, gathered
-from seldio.formats.items import ItemFormat, ItemReading
+from seldio.formats.items import ItemReading
 from seldio.formats.mera_submission import SUBMISSION
 from seldio.formats.parts import Part
 from seldio.rules.collection import Reference
@@ -58,13 +58,11 @@ class ItemCheck:
     def __call__(self, part: Part) -> tuple[list[Finding], list[CheckedItems]]:
         """What is wrong with files that cannot be opened, and what the others give."""
         damaged: list[Finding] = []
-        format = part.format
-        assert isinstance(format, ItemFormat)
         numbers = {file.entry.path: number for number, file in enumerate(part.files)}
         rows = []
         for file in part.texts(damaged.append):
             found: list[Finding] = []
-            reading = format.read(file.data, file.path, self._task_sink(file.name, found.append))
+            reading = part.reading(file, self._task_sink(file.name, found.append))
             one = CheckedItems(numbers[file.path], False, (), file.data.count(b"\n"), None, None)
             if reading is not None:
                 table = ItemTable.of(reading)

@@ -29,7 +29,7 @@ from seldio.findings import Finding, Sink
 from seldio.formats.base import Place
 from seldio.formats.items import ItemFormat, ItemReading, Row, Writer
 from seldio.formats.json_layout import is_sound
-from seldio.formats.parquet import MAGIC, Wrong, guarded
+from seldio.formats.parquet import MAGIC, TableRows, Wrong, guarded, row_runs, too_large
 from seldio.reader_rules import reader_rule
 from seldio.schema.flaws import fitting, flaws, kinds, row_of
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of, unpacked
@@ -37,6 +37,8 @@ from seldio.text import clipped, listed, plural
 
 _KEY = b"seldio.items"
 _BATCH = 1 << 13
+#: Bytes of a question as a line of JSON, about.
+ROW_BYTES = 256
 #: Rows of a group in a file.
 GROUP = 1 << 15
 #: Most bytes that a footer holds of how the source is written: whoever opens the file reads them.
@@ -104,11 +106,28 @@ class ItemParquet(ItemFormat):
         if len(firsts) < 2:
             yield from super().readings(data, path, sink)
             return
-        for group in enumerate(firsts):
-            own = partial(self._own, kept=kept, path=path, sink=sink, group=group)
+        for number, first in enumerate(firsts):
+            own = partial(self._own, kept=kept, path=path, sink=sink, groups=TableRows(number, number + 1, first, 0))
             reading = guarded(data, path, sink, own)
             if reading is not None:
                 yield reading
+
+    def table_rows(self, stream: BinaryIO, most: int) -> list[TableRows]:
+        """The row groups of a table in runs of about *most* bytes; empty for a table that is read as a whole."""
+
+        def runs(file: pq.ParquetFile) -> list[TableRows]:
+            whole = too_large(file.metadata) is not None or not self._groups(file)[1]
+            return [] if whole else row_runs(file.metadata, most, ROW_BYTES)
+
+        return guarded(stream, "", _nothing, runs) or []
+
+    def read_rows(self, stream: BinaryIO, path: str, sink: Sink, groups: TableRows) -> ItemReading | None:
+        """Some row groups of a table that :meth:`table_rows` has cut; places are those in the whole table."""
+
+        def own(file: pq.ParquetFile) -> ItemReading | Wrong:
+            return self._own(file, _kept(file.schema_arrow) or {}, path, sink, groups)
+
+        return guarded(stream, path, sink, own)
 
     def _groups(self, file: pq.ParquetFile) -> tuple[dict[str, Any], list[int]]:
         """What is kept in an own table, and how many rows stand before each group of rows; none in those of others."""
@@ -136,14 +155,14 @@ class ItemParquet(ItemFormat):
 
     def _own(
         self, file: pq.ParquetFile, kept: Mapping[str, Any], path: str, sink: Sink,
-        group: tuple[int, int] | None = None,
+        groups: TableRows | None = None,
     ) -> ItemReading | Wrong:  # fmt: skip
-        """The rows of a table that seldio wrote, or that has the columns of one; of all groups, or of one."""
+        """The rows of a table that seldio wrote, or that has the columns of one; of all groups, or of some."""
         if unknown := sorted({*file.schema_arrow.names} - {*self.schema.names}):
             return Wrong("SYN302", f"{plural(len(unknown), 'unknown column')}: {listed(unknown)}", self._hint())
         tables, numbers = [self.schema.empty_table()], [np.zeros(0, np.int64)]
-        number, first = group or (None, 0)
-        for batch in file.iter_batches(batch_size=_BATCH, row_groups=None if number is None else [number]):
+        first, chosen = (0, None) if groups is None else (groups.before, range(groups.first, groups.stop))
+        for batch in file.iter_batches(batch_size=_BATCH, row_groups=chosen):
             batch.validate(full=True)
             for table, inside in self._tables(batch, first, path, sink):
                 tables.append(table)

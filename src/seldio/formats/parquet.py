@@ -40,6 +40,8 @@ MAX_BYTES = 16 * 2**30
 #: When a row group ends.
 GROUP_CLIPS = 100
 GROUP_ROWS = 1_000_000
+#: Bytes of a row of labels as text, about.
+ROW_BYTES = 24
 #: So many clips may be named in every row group.
 FEW_CLIPS = 1_000
 _ORIGIN = b"seldio"
@@ -149,10 +151,9 @@ class TableRows(NamedTuple):
     first: int  # the first one
     stop: int  # the one behind the last
     before: int  # rows of the table in front of them
-    size: int  # bytes
-    clips: tuple[
-        str, ...
-    ]  # whose rows they are; clips without rows stand among them, where the table's files have them
+    size: int  # bytes that so many rows take as text, about
+    #: of labels, whose rows they are; silent clips go with those that the table's files have before them
+    clips: tuple[str, ...] = ()
 
 
 def read_parquet(data: bytes | BinaryIO, path: str, sink: Sink, rows: TableRows | None = None) -> pa.Table | None:
@@ -180,7 +181,8 @@ def table_rows(stream: BinaryIO, most: int) -> list[TableRows]:
     """
     try:
         file = opened(stream)
-        if file.num_row_groups < 2 or too_large(file.metadata) or _unknown_columns(file.schema_arrow):
+        whole = too_large(file.metadata) or _unknown_columns(file.schema_arrow)
+        if whole is not None or not row_runs(file.metadata, most, ROW_BYTES):
             return []
         found = []
         for group in range(file.num_row_groups):
@@ -194,18 +196,31 @@ def table_rows(stream: BinaryIO, most: int) -> list[TableRows]:
     places = [place.get(clip, -1) for clip in clips]
     if order.to_pylist() != list(place) or len(place) < len(origin.files) or (np.diff([-1, *places]) <= 0).any():
         return []
-    parts: list[TableRows] = []
-    first = before = after = size = begin = 0
-    for group, following in zip_longest(range(file.num_row_groups), found[1:]):
-        metadata = file.metadata.row_group(group)
-        size += sum(metadata.column(number).total_compressed_size for number in range(metadata.num_columns))
-        after += metadata.num_rows
-        if following is None or (size >= most and found[group] and following and found[group][-1] != following[0]):
-            end = len(place) if following is None else place[following[0]]
-            names = tuple(file.clip for file in origin.files[begin:end])
-            parts.append(TableRows(first, group + 1, before, size, names))
-            first, before, size, begin = group + 1, after, 0, end
-    return parts if len(parts) > 1 else []
+    apart = [bool(one and other and one[-1] != other[0]) for one, other in pairwise(found)]
+    parts, begin = [], 0
+    for rows in row_runs(file.metadata, most, ROW_BYTES, apart):
+        end = place[found[rows.stop][0]] if rows.stop < len(found) else len(place)
+        parts.append(rows._replace(clips=tuple(file.clip for file in origin.files[begin:end])))
+        begin = end
+    return parts
+
+
+def row_runs(metadata: Any, most: int, row: int, apart: Sequence[bool] | None = None) -> list[TableRows]:
+    """Runs of row groups of about *most* bytes, at *row* bytes a row; empty if there is but one.
+
+    What they take in the file says little about what they take in memory. They end where *apart* says that a group
+    may be parted from the next one, or anywhere.
+    """
+    runs: list[TableRows] = []
+    first = before = after = 0
+    for number in range(metadata.num_row_groups):
+        after += metadata.row_group(number).num_rows
+        size = (after - before) * row
+        last = number + 1 == metadata.num_row_groups
+        if last or (size >= most and (apart is None or apart[number])):
+            runs.append(TableRows(first, number + 1, before, size))
+            first, before = number + 1, after
+    return runs if len(runs) > 1 else []
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

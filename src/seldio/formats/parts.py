@@ -30,6 +30,7 @@ from seldio.files import Entry, Source
 from seldio.findings import Sink
 from seldio.formats import Format, LabelFormat, TextFile, get
 from seldio.formats.detect import Wanted
+from seldio.formats.item_parquet import ItemParquet
 from seldio.formats.items import ItemFormat, ItemReading
 from seldio.formats.parquet import TableRows, footer_of, read_table, table_rows
 from seldio.formats.recognise import (
@@ -48,7 +49,7 @@ from seldio.progress import tracked
 from seldio.schema.events import origin_of
 from seldio.text import printable
 
-#: Bytes of a part. One file is never split, unless it has lines of questions, or is a table of labels.
+#: Bytes of a part. One file is never split, unless it has lines of questions, or is a table.
 CUT = 8 << 20
 #: Bytes of a data set whose files are kept, once they have been looked at, until they are worked on.
 HOLD = 16 << 20
@@ -59,6 +60,8 @@ _ROWS, _OBJECT, _HEAD = 1 << 9, 1 << 16, 1 << 12
 #: Bytes of a file of lines from which on these are read some at a time, and how many bytes at a time.
 LINES, CHUNK = 8 << 20, 4 << 20
 _LINES = (".jsonl", ".ndjson")
+#: A table is at most so many times as small as the same rows as text.
+_PACKED = 64
 
 
 class NamedEntry(NamedTuple):
@@ -81,7 +84,7 @@ class Part:
     named: bool = False  # whether the user named the layout
     evidence: str = ""  # why the layout was chosen; empty where it was named, or where no file has a row
     span: tuple[int, int] | None = None  # the bytes of the only file that are the part, whole lines; all of it if None
-    rows: TableRows | None = None  # the rows of the only file, a table of labels, that are the part; all of it if None
+    rows: TableRows | None = None  # the rows of the only file, a table, that are the part; all of it if None
     #: whether the layout of labels could not be told, which is a finding already: there is nothing to read
     undecided: bool = False
     _held: Mapping[str, bytes] = dataclasses.field(default_factory=dict, repr=False, compare=False)  # by shown path
@@ -168,9 +171,17 @@ class Part:
     def items(self, sink: Sink) -> Iterator[ItemReading]:
         """The questions or predictions of each file that can be read; what is wrong goes to *sink*. None of labels."""
         if self.questions is not None:
-            format = formats.get(self.questions, ItemFormat)
-            readings = (format.read(file.data, file.path, sink) for file in self.texts(sink))
+            readings = (self.reading(file, sink) for file in self.texts(sink))
             yield from (reading for reading in readings if reading is not None)
+
+    def reading(self, file: TextFile, sink: Sink) -> ItemReading | None:
+        """The questions or predictions of one of :meth:`texts`; None, after findings, where it cannot be read."""
+        format = self.format
+        assert isinstance(format, ItemFormat)
+        if self.rows is None or not isinstance(format, ItemParquet):
+            return format.read(file.data, file.path, sink)
+        with self.files[0].entry.open() as stream:
+            return format.read_rows(stream, file.path, sink, self.rows)
 
     def chosen(self, numbers: Sequence[int]) -> Part:
         """The part with some of its files only, in that order."""
@@ -201,7 +212,7 @@ def parts(
         contents: what to take in place of the files on disk, by shown path.
         size: bytes of a part, ``CUT`` if not given.
         by_clip: whether the label files of a layout are in the order of their clips, whatever folders they are in.
-        whole: whether large files of lines are not split; tables of labels are where they are larger than *size*.
+        whole: whether large files of questions are not split; tables of labels are where they are larger than *size*.
         labels: whether files of labels are wanted as well as those of questions and predictions.
 
     Raises:
@@ -373,25 +384,28 @@ def _label_parts(found: _Evidence, chosen: Format | None, wanted: Wanted | None,
 def _cut(part: Part, found: _Evidence, size: int, by_clip: bool = False, split: bool = False) -> Iterator[Part]:
     """A part *size* bytes at a time, with what is held of its files, and large tables by their rows.
 
-    *split*: large files of lines as well.
+    *split*: large files of questions as well.
     """
     files = sorted(part.files, key=lambda file: file.clip) if by_clip else part.files
     for some in cut(files, min(size, LINES) if split else size, lambda file: max(file.entry.size, 0)):
         entry = some[0].entry
         if split and entry.size > LINES and entry.on_disk and entry.name.lower().endswith(_LINES):
             yield from (dataclasses.replace(part, files=(some[0],), span=span) for span in _spans(entry))
-        elif part.layout == "parquet" and (tables := _tables(entry, size)):
+        elif tables := _tables(part, entry, size, split):
             yield from (dataclasses.replace(part, files=(some[0],), rows=rows) for rows in tables)
         else:
             yield part._of(some, found.held)
 
 
-def _tables(entry: Entry, size: int) -> list[TableRows]:
-    """The row groups of a table of labels that is larger than *size*, half as many bytes at a time."""
-    if entry.size <= size or not entry.on_disk:
+def _tables(part: Part, entry: Entry, size: int, split: bool) -> list[TableRows]:
+    """The row groups of a large table of labels, or with *split* of questions, half a part at a time."""
+    format, most = part.format, min(size, LINES) if split else size
+    if not entry.on_disk or _PACKED * entry.size <= most or not (split or part.layout == "parquet"):
         return []
     with entry.open() as stream:
-        return table_rows(stream, size // 2)
+        if isinstance(format, ItemParquet):
+            return format.table_rows(stream, most // 2)
+        return table_rows(stream, most // 2) if part.layout == "parquet" else []
 
 
 def _spans(entry: Entry) -> Iterator[tuple[int, int]]:
