@@ -64,6 +64,11 @@ class Named(NamedTuple):
     room: int | None
     mix: int | None
 
+    @property
+    def recording(self) -> str:
+        """The STARSS recording that the clip is, or was cut from."""
+        return f"fold{self.fold}_room{self.room}_mix{self.mix or 0:03d}"
+
 
 @dataclass(frozen=True)
 class SplitSpec:

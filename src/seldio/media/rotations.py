@@ -171,14 +171,11 @@ def rotate_audio(audio: np.ndarray[Any, Any], rotation: Rotation, format: str) -
         raise UsageError(f"sound of the type {audio.dtype} has no signs to change; read it as int16 or float32")
     found = np.empty_like(audio)
     for number, (source, sign) in enumerate(channels(rotation, format)):
-        found[..., number, :] = audio[..., source, :] if sign > 0 else _negative(audio[..., source, :])
+        sound = audio[..., source, :]
+        if sign < 0:
+            sound = -(np.maximum(sound, -np.iinfo(sound.dtype).max) if sound.dtype.kind == "i" else sound)
+        found[..., number, :] = sound
     return found
-
-
-def _negative(sound: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    if sound.dtype.kind == "i":
-        sound = np.maximum(sound, -np.iinfo(sound.dtype).max)
-    return np.asarray(-sound)
 
 
 # --- labels ----------------------------------------------------------------------------------------
@@ -221,7 +218,9 @@ def _mapped(column: pa.ChunkedArray, change: Callable[[Any], Any]) -> pa.Array:
 
 def _segmentations(column: pa.Array, rotation: Rotation) -> pa.Array:
     """Lists of lists of points (x, y, energy) on the picture, each point moved."""
-    lists = _nested(column)
+    lists = [column]  # the levels, from the outside to the numbers
+    while pa.types.is_list(lists[-1].type):
+        lists.append(lists[-1].flatten())
     numbers = lists[-1].to_numpy(zero_copy_only=False).reshape(-1, 3).copy()
     width, height = _PICTURE
     # in pixels azimuth is 180 - x, so that whole pixels stay whole
@@ -233,11 +232,3 @@ def _segmentations(column: pa.Array, rotation: Rotation) -> pa.Array:
         offsets = pa.array(np.append(0, np.cumsum(pc.list_value_length(level).fill_null(0).to_numpy())), pa.int32())
         found = pa.ListArray.from_arrays(offsets, found, type=level.type, mask=level.is_null())
     return found
-
-
-def _nested(column: pa.Array) -> list[pa.Array]:
-    """The levels of a column of lists, from the outside to the numbers."""
-    levels = [column]
-    while pa.types.is_list(levels[-1].type):
-        levels.append(levels[-1].flatten())
-    return levels

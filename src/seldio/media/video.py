@@ -161,22 +161,6 @@ class Video(Closing):
     def _opened(self) -> AbstractContextManager[tuple[InputContainer, VideoStream]]:
         return opened(self._stream, self._lock)
 
-    def _without(
-        self, frames: list[int], numbers: Ints, hop: Fraction, missing: Missing
-    ) -> tuple[list[int], Ints]:  # fmt: skip
-        """Label frames and pictures once those without a picture are dealt with."""
-        if missing == "error":
-            gone = [frame for frame, number in zip(frames, numbers, strict=True) if number < 0]
-            raise DataError(
-                f"{plural(len(gone), 'label frame')} without a picture, first {gone[0]:,} "
-                f"({float(clock.seconds(gone[0], hop)):g} s): the video is shown from {float(self.start):.3f} "
-                f"to {float(self.scan.end):.3f} s; missing='hold' takes the nearest picture, missing='skip' none"
-            )
-        if missing == "skip":
-            return [frame for frame, number in zip(frames, numbers, strict=True) if number >= 0], numbers[numbers >= 0]
-        early = np.array([clock.centre(frame, hop) < self.start for frame in frames], bool)
-        return frames, np.where(numbers >= 0, numbers, np.where(early, 0, self.frames - 1))
-
     def _each(
         self, label_frames: Iterable[int], convert: Callable[[VideoFrame], _Made], convention: str, hop: Fraction,
         missing: Missing,
@@ -184,8 +168,19 @@ class Video(Closing):
         """Each label frame with what *convert* makes of its picture; those that share one get the same."""
         frames = [int(frame) for frame in label_frames]
         numbers = self.numbers(frames, convention=convention, hop=hop)
-        if (numbers < 0).any():
-            frames, numbers = self._without(frames, numbers, hop, missing)
+        there = numbers >= 0
+        if missing == "error" and not there.all():
+            gone = [frame for frame, known in zip(frames, there, strict=True) if not known]
+            raise DataError(
+                f"{plural(len(gone), 'label frame')} without a picture, first {gone[0]:,} "
+                f"({float(clock.seconds(gone[0], hop)):g} s): the video is shown from {float(self.start):.3f} "
+                f"to {float(self.scan.end):.3f} s; missing='hold' takes the nearest picture, missing='skip' none"
+            )
+        if missing == "skip":
+            frames, numbers = [frame for frame, known in zip(frames, there, strict=True) if known], numbers[there]
+        elif not there.all():
+            early = np.array([clock.centre(frame, hop) < self.start for frame in frames], bool)
+            numbers = np.where(there, numbers, np.where(early, 0, self.frames - 1))
         return self._decoded(frames, numbers.tolist(), convert)
 
     def _decoded(

@@ -462,8 +462,8 @@ def same_recording(recordings: SurveyedSounds, found: Found) -> Iterator[Finding
 
     Reference: none of the data sets holds a recording twice.
     """
-    heard = [one for one in recordings if one.sound.fault is None and len(one.sound.silent) < one.channels]
-    for first, *others in grouped(heard, lambda one: one.sound.digest).values():
+    audible = [one for one in recordings if one.sound.fault is None and len(one.sound.silent) < one.channels]
+    for first, *others in grouped(audible, lambda one: one.sound.digest).values():
         for other in others:
             message = f"{other.name} holds the same sound as {printable(first.entry.path)}"
             yield found(other.entry.path, message, "find out which name is right")

@@ -238,19 +238,19 @@ class Fits:
         They do not where they show the same cause: then the labels are wrong.
         """
         turns = np.stack((np.eye(3), np.array(cause.turn)))
-        heard = [one.pieces[0].evidence(turns).sum(axis=1) for fit in fits for one in self.siblings(fit)]
-        return _better(*np.sum(heard, axis=0)) if heard and not cause.reference else None
+        evidences = [one.pieces[0].evidence(turns).sum(axis=1) for fit in fits for one in self.siblings(fit)]
+        return _better(*np.sum(evidences, axis=0)) if evidences and not cause.reference else None
 
     def agree_in_time(self, fit: Fit, shown: Shift | Other) -> bool | None:
         """The same where *fit* shows another time or clip."""
         labels, late = (
             (fit.label_frames, shown.frames) if isinstance(shown, Shift) else (self.label_frames[shown.clip], 0)
         )
-        heard = [
+        evidences = [
             (np.sum(evidence(fit.label_frames, one.sound_frames)), np.sum(evidence(labels, one.sound_frames, late)))
             for one in self.siblings(fit)
         ]
-        return _better(*np.sum(heard, axis=0)) if heard else None
+        return _better(*np.sum(evidences, axis=0)) if evidences else None
 
     @cached_property
     def label_frames(self) -> dict[str, LabelFrames]:

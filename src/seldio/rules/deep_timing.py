@@ -72,15 +72,11 @@ def evidence(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> tuple[
 
     First that of directions, then that of when something sounds.
     """
-    place, inside = _moved(labels, sound, late)
-    alone = labels.alone[place]
-    where, when = np.zeros(len(sound)), np.zeros(len(sound))
-    cosine = np.einsum("ka,ka->k", labels.direction[place], sound.direction[inside])
-    where[inside] = _OWN * likelihood(cosine) * sound.weight[inside] * alone
-    active = np.zeros(len(sound))
+    place, inside, cosine = _moved(labels, sound, late)
+    where, active = np.zeros((2, len(sound)))
+    where[inside] = _OWN * likelihood(cosine) * sound.weight[inside] * labels.alone[place]
     active[inside] = labels.active[place]
-    when[:] = _OWN * (active - active.mean()) * sound.level
-    return where, when
+    return where, _OWN * (active - active.mean()) * sound.level
 
 
 def shift(labels: LabelFrames, sound: AudibleFrames) -> Shift | None:
@@ -98,13 +94,13 @@ def shift(labels: LabelFrames, sound: AudibleFrames) -> Shift | None:
     rival = int(np.argmax(np.where(away, totals, -np.inf)))
     where, when = (there - here for there, here in zip(rows[best], rows[far], strict=True))
     before, after = fitting(labels, sound), fitting(labels, sound, late)
-    told = (
+    clear = (
         bool(when.sum() > _WHEN and where.sum() > -1)
         and after >= max(FIT if abs(late) <= _FAR else _FIT_FAR, before)  # there was more to choose from
         and _various(labels, sound, late, EVENTS)
     )
     sure = _sure(where + when) and _sure(np.sum(rows[best], axis=0) - np.sum(rows[rival], axis=0))
-    return Shift(late, before, after, float(totals[best])) if told and sure else None
+    return Shift(late, before, after, float(totals[best])) if clear and sure else None
 
 
 def _sure(gain: Floats, margin: float = MARGIN) -> bool:
@@ -115,8 +111,7 @@ def _sure(gain: Floats, margin: float = MARGIN) -> bool:
 
 def _various(labels: LabelFrames, sound: AudibleFrames, late: int = 0, events: int = 1) -> bool:
     """Whether sound is heard where labels say at several places, and in *events*: for one, chance is enough."""
-    place, inside = _moved(labels, sound, late)
-    cosine = np.einsum("ka,ka->k", labels.direction[place], sound.direction[inside])
+    place, inside, cosine = _moved(labels, sound, late)
     fits = labels.alone[place] & (sound.weight[inside] > _HEARD) & (cosine > np.cos(np.radians(30)))
     frame = place[fits]
     kinds = places(labels.direction[frame]), runs(frame, labels.event[frame])
@@ -124,18 +119,18 @@ def _various(labels: LabelFrames, sound: AudibleFrames, late: int = 0, events: i
     return bool(counts[0] >= PLACES and counts[1] >= events)
 
 
-def _moved(labels: LabelFrames, sound: AudibleFrames, late: int) -> tuple[Ints, Bools]:
-    """The label frames of labels that are *late*, and the label frames of the sound that they stand for."""
+def _moved(labels: LabelFrames, sound: AudibleFrames, late: int) -> tuple[Ints, Bools, Floats]:
+    """The label frames of labels that are *late*, those of the sound that they stand for, and cosines between both."""
     place = np.arange(len(sound)) + late
     inside = (place >= 0) & (place < len(labels))
-    return place[inside], inside
+    place = place[inside]
+    return place, inside, np.einsum("ka,ka->k", labels.direction[place], sound.direction[inside])
 
 
 def fitting(labels: LabelFrames, sound: AudibleFrames, late: int = 0) -> float:
     """The share of label frames with one direction in which that is heard within 30 degrees, weighted by directness."""
-    place, inside = _moved(labels, sound, late)
+    place, inside, cosine = _moved(labels, sound, late)
     weight = sound.weight[inside] * labels.alone[place]
-    cosine = np.einsum("ka,ka->k", labels.direction[place], sound.direction[inside])
     return float(weight[cosine > np.cos(np.radians(30))].sum() / weight.sum()) if weight.any() else 0.0
 
 
@@ -153,7 +148,7 @@ def other(own: str, labels: Mapping[str, LabelFrames], sound: AudibleFrames) -> 
     """The clip whose labels fit the sound far better than its own; None where there is none."""
     here = np.sum(evidence(labels[own], sound), axis=0)
     before = fitting(labels[own], sound)
-    found = {name: np.sum(evidence(those, sound), axis=0) for name, those in labels.items() if name != own}
+    found = {name: np.sum(evidence(frames, sound), axis=0) for name, frames in labels.items() if name != own}
     if before >= FIT or not found:
         return None
     first, *others = sorted(found, key=lambda name: (-found[name].sum(), name))

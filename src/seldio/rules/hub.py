@@ -248,8 +248,8 @@ def hub_card_value(folder: HubFolder, found: Found) -> Iterator[Finding]:
     Reference: hub-docs, repositories-licenses and datasetcard.md.
     """
     for key, known in _LISTS.items():
-        given = (folder.card or {}).get(key)
-        for value in given if isinstance(given, list) else [given]:
+        values = (folder.card or {}).get(key)
+        for value in values if isinstance(values, list) else [values]:
             if value is not None and value not in known:
                 near = str(value).lower().replace(" ", "-")
                 yield found(folder.card_path, f"The Hub does not list {key} {clipped(str(value), 40)}",

@@ -57,8 +57,8 @@ class HubFolder:
     @cached_property
     def configs(self) -> tuple[Config, ...]:
         """The configurations of the card, whichever of the allowed ways of writing ``data_files`` they use."""
-        given = (self.card or {}).get("configs")
-        found = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+        configs = (self.card or {}).get("configs")
+        found = [item for item in configs if isinstance(item, dict)] if isinstance(configs, list) else []
         return tuple(
             Config(str(item.get("config_name", "default")), dict(_splits(item.get("data_files"), item.get("data_dir"))))
             for item in found

@@ -10,7 +10,6 @@ from seldio.formats.datasets import Set
 from seldio.formats.trees import TYPES, Holding, Tree, TreePlace
 from seldio.rules.collection import Collection, Found, by_folder, grouped
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
-from seldio.rules.tree_gaps import recording_of
 from seldio.text import listed, plural, printable
 
 _name = attrgetter("name")
@@ -310,7 +309,7 @@ def unknown_clip(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     row = tree.row
 
     def strange(holding: Holding) -> str | None:
-        known = holding.named.fold in row.synthetic or recording_of(holding.named) in row.recordings
+        known = holding.named.fold in row.synthetic or holding.named.recording in row.recordings
         split = _split(holding) if row.recordings and not known else None
         return split if split in row.folders and not row.misplaced(split, holding.named) else None
 

@@ -142,9 +142,9 @@ class System:
     @property
     def track(self) -> str | None:
         """``task3``, ``task3a``, ``task3b``, or what stands in its place."""
-        said = self.parts.track if self.parts is not None else None
+        labelled = self.parts.track if self.parts is not None else None
         # the page says ROOT/taskN/LABEL: a folder task3 holds the systems of both tracks
-        return said if self.task in (None, "task3") and said is not None else self.task
+        return labelled if self.task in (None, "task3") and labelled is not None else self.task
 
     def finding(self, rule: Rule, message: str, hint: str, path: str | None = None) -> Finding:
         """A finding of *rule* about its folder, or about another of its paths."""

@@ -133,8 +133,8 @@ def track_differs(system: System, found: Found) -> Iterator[Finding]:
     Reference: DCASE submission page: ROOT/taskN/LABEL.
     """
     if _misplaced(system) and system.parts is not None:
-        there, said = printable(system.task or ""), printable(system.parts.track)
-        message = f"{printable(system.label)} lies in {there}, and its label says {said}"
+        folder, track = printable(system.task or ""), printable(system.parts.track)
+        message = f"{printable(system.label)} lies in {folder}, and its label says {track}"
         yield found(message, "move it, or change its label everywhere")
 
 

@@ -83,10 +83,10 @@ def export_changed(collection: Collection, _: Tree, found: Found) -> Iterator[Fi
         what = f"{plural(len(missing), 'file')} of the manifest missing: {listed(missing)}"
         yield found(collection.path, what, "fetch the rest, or export again")
     for name in sorted(written.keys() & here.keys()):
-        size, told = here[name].size, written[name].get("bytes")
-        if size != told:
+        size, expected = here[name].size, written[name].get("bytes")
+        if size != expected:
             yield found(
-                here[name].path, f"{plural(size, 'byte')}; the manifest says {told}", "fetch it or export again"
+                here[name].path, f"{plural(size, 'byte')}; the manifest says {expected}", "fetch it or export again"
             )
 
 
@@ -148,10 +148,10 @@ def _difference(table: pa.Table, rows: pa.Table) -> str:
         return f"{plural(table.num_rows, 'row')} in the table, {rows.num_rows:,} in the file"
     for name in rows.column_names:
         inside = _INSIDE.get(name, name)
-        given = next((table[column] for column in (inside, name) if column in table.column_names), None)
-        if name == "clip" or given is None or given.cast(COLUMNS[name]).equals(rows[name]):
+        values = next((table[column] for column in (inside, name) if column in table.column_names), None)
+        if name == "clip" or values is None or values.cast(COLUMNS[name]).equals(rows[name]):
             continue
-        pairs = zip(given.to_pylist(), rows[name].to_pylist(), strict=True)
+        pairs = zip(values.to_pylist(), rows[name].to_pylist(), strict=True)
         number, one, other = next((n, a, b) for n, (a, b) in enumerate(pairs, 1) if a != b)
         return f"row {number}: {inside} {one} in the table, {other} in the file"
     return ""

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from seldio.findings import Finding
-from seldio.formats.datasets import Field, Named
+from seldio.formats.datasets import Field
 from seldio.formats.trees import AUDIO, Holding, Tree, TreePlace
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.registry import ERROR, INFO, WARNING, rule
@@ -127,11 +127,6 @@ def other_format_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Fi
                 )
 
 
-def recording_of(named: Named) -> str:
-    """The STARSS recording that a clip is, or was cut from."""
-    return f"fold{named.fold}_room{named.room}_mix{named.mix or 0:03d}"
-
-
 @rule("LAY105", WARNING)
 def video_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """A recording without video, in a tree that has videos.
@@ -149,7 +144,7 @@ def video_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     """
     for set in ("dev", "eval"):
         for gap in _gaps(tree, set, AUDIO, {"video"}):
-            clips = [one for one in gap.clips if recording_of(one.named) not in tree.row.without_video]
+            clips = [one for one in gap.clips if one.named.recording not in tree.row.without_video]
             if clips:
                 gap = gap._replace(clips=clips)
                 yield found(
@@ -175,7 +170,7 @@ def never_filmed(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     Reference: DCASE 2023 Task 3, "12 audio recordings with missing videos".
     """
     for gap in _gaps(tree, "dev", AUDIO, {"video"}):
-        clips = [one for one in gap.clips if recording_of(one.named) in tree.row.without_video]
+        clips = [one for one in gap.clips if one.named.recording in tree.row.without_video]
         if clips:
             gap = gap._replace(clips=clips, total=0)
             yield found(gap.files(AUDIO), f"no video for {gap}, as published: {gap.names}", tree.row.known_gaps)
@@ -250,5 +245,5 @@ def part_of_data_set(collection: Collection, tree: Tree, found: Found) -> Iterat
     if evaluation.part and evaluation.there:
         parts.append(evaluation)
     if parts:
-        told = ", ".join(f"{part.there or 'none'} of {part.total} clips of {part.split}" for part in parts)
-        yield found(collection.path, f"a part of {tree.row.title}: {told}", "fine if that is meant")
+        counted = ", ".join(f"{part.there or 'none'} of {part.total} clips of {part.split}" for part in parts)
+        yield found(collection.path, f"a part of {tree.row.title}: {counted}", "fine if that is meant")
