@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import TypeVar
 
+from seldio.engines import each
 from seldio.files import Entry
 from seldio.files.sources import Lookup
 from seldio.findings import Finding, Rule, Sink
@@ -19,7 +21,7 @@ from seldio.formats.trees import Tree
 from seldio.media.arrays import Format
 from seldio.rules.collection import Collection, Found, grouped
 from seldio.rules.deep_causes import Verdict
-from seldio.rules.deep_fit import IN_LABELS, BlamedCause, Fit, Fits, fits_of_clip, fits_of_tree
+from seldio.rules.deep_fit import IN_LABELS, BlamedCause, Fit, Fits, Pair, compared, pairs_of, rows_of
 from seldio.rules.deep_timing import Other, Shift
 from seldio.rules.registry import ERROR, register, rule, run
 from seldio.text import listed, plural, printable
@@ -78,9 +80,9 @@ def by_file(fits: Fits, kind: type[_Timing]) -> Iterator[tuple[Fit, _Timing, boo
     :meth:`Fits.agree_in_time`; then it is at fault, else the labels), and the names of all.
     """
     shown = ((fit, one, fits.agree_in_time(fit, one)) for fit, one in fits.timings if isinstance(one, kind))
-    groups = grouped(shown, lambda each: (each[0].recording if each[2] else each[0].labels, bool(each[2])))
+    groups = grouped(shown, lambda one: (one[0].recording if one[2] else one[0].labels, bool(one[2])))
     for group in groups.values():
-        fit, clearest, agree = max(group, key=lambda each: each[1].after)
+        fit, clearest, agree = max(group, key=lambda one: one[1].after)
         yield fit, clearest, agree, _names([fit for fit, _, _ in group])
 
 
@@ -215,8 +217,14 @@ def labels_of_another_clip(fits: Fits, found: Found) -> Iterator[Finding]:
 
 
 def check_fit(collection: Collection, tree: Tree, lookup: Lookup, sink: Sink) -> None:
-    """Compare labels with the sound of their recordings; *lookup* finds those of labels that came without."""
-    run(fits_of_tree(collection, tree, lookup), sink)
+    """Compare labels with the sound of their recordings; *lookup* finds those of labels that came without.
+
+    Compared are clips that have both labels and a recording with four channels, which is listened to as a whole.
+    """
+    pairs = list(pairs_of(collection, tree, lookup))
+    fits = each(compared, pairs, what="comparing labels with the sound", size=attrgetter("size"),
+                key=attrgetter("stamp"))  # fmt: skip
+    run(Fits(collection, (fit for fit in fits if fit is not None)), sink)
 
 
 def check_clip(reading: LabelReading, recordings: Sequence[tuple[Entry, Format | None]], sink: Sink) -> bool:
@@ -224,6 +232,9 @@ def check_clip(reading: LabelReading, recordings: Sequence[tuple[Entry, Format |
 
     Whether there was something to compare (directions, and four channels) is given back.
     """
-    fits = fits_of_clip(reading, recordings)
+    collection = Collection(recordings[0][0].path, "file", tuple(entry for entry, _ in recordings), (reading,))
+    clip, found = reading.parts[0].origin.clip, [rows for rows in rows_of(collection).values() if len(rows.frame)]
+    pairs = (Pair(clip, rows, entry, None, format) for rows in found for entry, format in recordings)
+    fits = Fits(collection, (fit for fit in map(compared, pairs) if fit is not None))
     run(fits, sink)
     return bool(fits.all)

@@ -7,17 +7,14 @@ import hashlib
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from seldio import clock, geometry
-from seldio.engines import each
 from seldio.errors import SeldioError
 from seldio.files import Entry
 from seldio.files.sources import Lookup
-from seldio.formats import LabelReading
 from seldio.formats.trees import TYPES, Tree, TreePlace
 from seldio.media.arrays import Format
 from seldio.rules.base import Labels
@@ -69,7 +66,7 @@ class LabelledClip:
         return label_frames(self.frame, self.azimuth, self.elevation, self.event, count)
 
 
-def _pairs(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pair]:
+def pairs_of(collection: Collection, tree: Tree, lookup: Lookup) -> Iterator[Pair]:
     """The labels of each clip of a tree with each of its recordings."""
     entries = {entry.name: entry for entry in collection.entries}
     places = {place.name: place for place in tree.places}
@@ -307,26 +304,7 @@ def _better(labelled: float, changed: float) -> bool | None:
     return bool(labelled > changed) if clear else None
 
 
-def fits_of_tree(collection: Collection, tree: Tree, lookup: Lookup) -> Fits:
-    """The clips of a tree that have both labels and a recording with four channels, which is listened to as a whole."""
-    pairs = list(_pairs(collection, tree, lookup))
-    fits = each(_fit, pairs, what="comparing labels with the sound", size=attrgetter("size"), key=attrgetter("stamp"))
-    return Fits(collection, (fit for fit in fits if fit is not None))
-
-
-def fits_of_clip(reading: LabelReading, recordings: Iterable[tuple[Entry, Format | None]]) -> Fits:
-    """The labels of one clip and recordings of it; the format is None where nothing tells it.
-
-    There are no fits where the labels have no directions, or where there are not four channels to listen to.
-    """
-    entries = list(recordings)
-    collection = Collection(entries[0][0].path, "file", tuple(entry for entry, _ in entries), (reading,))
-    clip, found = reading.parts[0].origin.clip, [rows for rows in rows_of(collection).values() if len(rows.frame)]
-    pairs = (Pair(clip, rows, entry, None, format) for rows in found for entry, format in entries)
-    return Fits(collection, (fit for fit in map(_fit, pairs) if fit is not None))
-
-
-def _fit(pair: Pair) -> Fit | None:
+def compared(pair: Pair) -> Fit | None:
     """A recording compared with labels; None where it cannot be listened to, which other rules tell."""
     from seldio.media.intensity import array_of, inverted, listen
     from seldio.media.recording import Recording

@@ -60,11 +60,8 @@ def evaluation_depth(_: Collection, tree: Tree, found: Found) -> Iterator[Findin
     ]  # fmt: skip
     for field, places in sorted(grouped(away, lambda place: place.top and place.top.field).items()):
         where = "/".join((f"{field}_eval", *places[0].below))
-        yield found(
-            places,
-            f"{plural(len(places), 'evaluation file')} in {printable(where)}/: {file_names(places)}",
-            _EVALUATION[wanted].format(top=f"{field}_eval"),
-        )
+        message = f"{plural(len(places), 'evaluation file')} in {printable(where)}/: {file_names(places)}"
+        yield found(places, message, _EVALUATION[wanted].format(top=f"{field}_eval"))
 
 
 @rule("LAY111", WARNING)
@@ -86,11 +83,8 @@ def evaluation_labels(_: Collection, tree: Tree, found: Found) -> Iterator[Findi
     labels = [p for p in tree.places if p.top is not None and p.top.set == "eval" and p.top.field == "metadata"]
     labels = [place for place in labels if tree.row.secret and place.field == "metadata"]
     if labels:
-        yield found(
-            labels,
-            f"{plural(len(labels), 'label file')} for the evaluation set: {file_names(labels)}",
-            f"the evaluation labels of {tree.row.title} are not public: whose are these?",
-        )
+        message = f"{plural(len(labels), 'label file')} for the evaluation set: {file_names(labels)}"
+        yield found(labels, message, f"the evaluation labels of {tree.row.title} are not public: whose are these?")
 
 
 @rule("LAY112", WARNING)
@@ -257,11 +251,8 @@ def wrong_split(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
         return (split, why) if split is not None and why else None
 
     for (split, why), holdings in sorted(grouped(_held(tree, "dev"), wrong).items()):
-        yield found(
-            _files(holdings, split),
-            f"{plural(len(holdings), 'clip')} in {printable(split)}, but {why}: {_clips(holdings)}",
-            "move it back: test recordings must not be trained on",
-        )
+        message = f"{plural(len(holdings), 'clip')} in {printable(split)}, but {why}: {_clips(holdings)}"
+        yield found(_files(holdings, split), message, "move it back: test recordings must not be trained on")
 
 
 @rule("LAY107", ERROR)
@@ -343,8 +334,5 @@ def clip_twice(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
     same = grouped(ours, lambda place: (place.set, place.split, place.top, place.stem, place.suffix))
     homes = grouped(same.values(), lambda places: tuple(sorted({place.home for place in places})))
     for twins in [twins for names, twins in sorted(homes.items()) if len(names) > 1]:
-        yield found(
-            [place for places in twins for place in places],
-            f"{plural(len(twins), 'file')} more than once: {listed([place.name for place in twins[0]])}",
-            "validate the trees one by one",
-        )
+        message = f"{plural(len(twins), 'file')} more than once: {listed([place.name for place in twins[0]])}"
+        yield found([place for places in twins for place in places], message, "validate the trees one by one")

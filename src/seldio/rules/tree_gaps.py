@@ -71,11 +71,8 @@ def recording_without_labels(_: Collection, tree: Tree, found: Found) -> Iterato
     """
     for gap in _gaps(tree, "dev", AUDIO, {"metadata"}):
         where = f"metadata_dev/{gap.split}/" if gap.split else "metadata_dev/"
-        yield found(
-            gap.files(AUDIO),
-            f"no labels for {gap}: {gap.names}",
-            f"expected {printable(where)}{printable(gap.clips[0].clip)}.csv",
-        )
+        message = f"no labels for {gap}: {gap.names}"
+        yield found(gap.files(AUDIO), message, f"expected {printable(where)}{printable(gap.clips[0].clip)}.csv")
 
 
 @rule("LAY103", WARNING)
@@ -120,11 +117,8 @@ def other_format_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Fi
     for set in ("dev", "eval"):
         for here, there in pairs:
             for gap in _gaps(tree, set, {here}, {there}):
-                yield found(
-                    gap.files((here,)),
-                    f"{here.upper()} without {there.upper()}, for {gap}: {gap.names}",
-                    f"expected in {there}_{set}/",
-                )
+                message = f"{here.upper()} without {there.upper()}, for {gap}: {gap.names}"
+                yield found(gap.files((here,)), message, f"expected in {there}_{set}/")
 
 
 @rule("LAY105", WARNING)
@@ -147,11 +141,8 @@ def video_missing(_: Collection, tree: Tree, found: Found) -> Iterator[Finding]:
             clips = [one for one in gap.clips if one.named.recording not in tree.row.without_video]
             if clips:
                 gap = gap._replace(clips=clips)
-                yield found(
-                    gap.files(AUDIO),
-                    f"no video for {gap}: {gap.names}",
-                    f"expected video_{set}/…/{printable(clips[0].clip)}.mp4",
-                )
+                message = f"no video for {gap}: {gap.names}"
+                yield found(gap.files(AUDIO), message, f"expected video_{set}/…/{printable(clips[0].clip)}.mp4")
 
 
 @rule("LAY115", INFO)
