@@ -10,6 +10,7 @@ import io
 import json
 import os
 import shutil
+import string
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -24,7 +25,6 @@ import pyarrow.parquet as pq
 
 from seldio import formats
 from seldio.check.reference import RUENVAQA
-from seldio.conversion.choices import RightAnswers, with_choices
 from seldio.conversion.losses import allowed, checked_fields
 from seldio.conversion.outputs import single_file
 from seldio.conversion.report import Conversion
@@ -33,7 +33,7 @@ from seldio.files import Entry, Source, open_source
 from seldio.files.sources import reopened
 from seldio.findings import Finding, Sink, raise_errors
 from seldio.formats.item_parquet import ItemParquet
-from seldio.formats.items import ItemFormat, ItemReading, Writer
+from seldio.formats.items import Answers, ItemFormat, ItemReading, Writer
 from seldio.formats.json_items import JsonItems
 from seldio.formats.json_layout import AsWritten
 from seldio.formats.mera_submission import SUBMISSION, zipped
@@ -42,11 +42,14 @@ from seldio.formats.parts import Part, candidates, parts
 from seldio.formats.recognise import PARQUET_SUFFIX
 from seldio.rules.item_table import moved
 from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, table_of, to_table
-from seldio.text import plural, printable
+from seldio.text import clipped, listed, plural, printable
 
 Place = str | os.PathLike[str]
 #: Bytes of a file that tell its format; of a smaller file, all of them.
 _HEAD = 1 << 16
+_LETTERS = string.ascii_uppercase
+#: So many questions are named in an error.
+_FEW = 3
 
 
 def read_items(place: Place | Source, format: ItemFormat | None, sink: Sink) -> list[ItemReading]:
@@ -299,6 +302,97 @@ def _put(spool: IO[bytes], stream: BinaryIO, out: Place | BinaryIO, target: Item
         stream.write(zipped({f"{RUENVAQA}.json": spool.read()}))
     else:
         raise UsageError(f"{target.name} is written as one file, not as an archive: -o with another name than .zip")
+
+
+# --- right answers as the target writes them: the letter of an option, or its text ------------------
+
+
+class RightAnswers:
+    """The right answers of a file, written as *target* writes them, a part of the file after the other."""
+
+    def __init__(self, reading: ItemReading, target: ItemFormat) -> None:
+        home = formats.named(reading.home, ItemFormat) or reading.format
+        self.source, self.kind, self.target = reading.format.name, home.answers, target
+        self.other = target.holds == "items" and target.name not in (reading.format.name, home.name)
+        self.rows = self.changed = 0
+        self.sizes: Counter[int] = Counter()  # of questions with a number of options that the target does not take
+        self.few: list[str] = []  # some of those
+        self.wrong: dict[str, list[str]] = {}  # ids, by what is wrong with the answer
+
+    def add(self, table: pa.Table) -> pa.Table:
+        """*table* with answers as the target writes them, as far as they are clear."""
+        if not self.other:
+            return table
+        self.rows += len(table)
+        if self.target.counts:
+            sizes = pc.fill_null(pc.list_value_length(table.column("options")), 0).to_numpy()
+            wrong = np.flatnonzero(~np.isin(sizes, self.target.counts))
+            self.sizes.update(sizes[wrong].tolist())
+            for row in wrong[: max(_FEW - len(self.few), 0)].tolist():
+                self.few.append(f"{clipped(table.column('id')[row].as_py(), 40)} with {sizes[row]}")
+        options = table.column("options")
+        if self.target.answers is None or options.null_count == len(options):
+            return table
+        answers = table.column("answer").to_pylist()
+        for number, (id, texts) in enumerate(zip(table.column("id").to_pylist(), options.to_pylist(), strict=True)):
+            answer = answers[number]
+            if not texts or answer is None:
+                continue
+            found = _meant(answer, texts, self.kind)
+            if len(found) == 1:
+                (index,) = found
+                answers[number] = _LETTERS[index] if self.target.answers == "letter" else texts[index]
+                self.changed += answers[number] != answer
+            elif self.kind != self.target.answers:  # else it is written as it was
+                letters = " or ".join(_LETTERS[index] for index in sorted(found))
+                self.wrong.setdefault(f"option {letters}" if found else "none of the options", []).append(id)
+        place = table.schema.names.index("answer")
+        return table.set_column(place, table.schema.field(place), pa.array(answers, pa.string()))
+
+    def finish(self) -> list[str]:
+        """A note where answers changed."""
+        if self.sizes:
+            count, wanted = self.sizes.total(), " or ".join(map(str, self.target.counts))
+            shown = ", ".join(f"{number:,} with {size}" for size, number in sorted(self.sizes.items()))
+            names = listed([*self.few, *[""] * (count - len(self.few))], _FEW)
+            raise UsageError(
+                f"{self.target.name} takes questions with {wanted} options; {count:,} of {self.rows:,} have another "
+                f"number ({shown}): {names}. Remove these questions, or give them {wanted} options"
+            )
+        if self.wrong:
+            parts = "; ".join(
+                f"{plural(len(ids), 'answer')} {'is' if len(ids) == 1 else 'are'} {why} ({listed(ids, _FEW)})"
+                for why, ids in self.wrong.items()
+            )
+            kind = "a letter" if self.target.answers == "letter" else "the text of an option"
+            raise UsageError(
+                f"{self.target.name} cannot be made of {self.source}: it writes the right answer as {kind}, but "
+                f"{parts}. Correct or remove these questions"
+            )
+        return (
+            [f"{plural(self.changed, 'answer')} written as {self.target.answers}s of options"] if self.changed else []
+        )
+
+
+def with_choices(reading: ItemReading) -> tuple[pa.Table, int]:
+    """A part with options made of the wrong answers that its format holds, and for how many questions without any."""
+    table = reading.table
+    if type(reading.format).choices is ItemFormat.choices:
+        return table, 0
+    options = [row.options if isinstance(row, Item) else None for row in reading.rows]
+    chosen = [None if given else reading.format.choices(row) for given, row in zip(options, reading.rows, strict=True)]
+    place = table.schema.names.index("options")
+    column = pa.array([made or given for made, given in zip(chosen, options, strict=True)], table.schema.types[place])
+    return table.set_column(place, table.schema.field(place), column), sum(made is not None for made in chosen)
+
+
+def _meant(answer: str, options: list[str], kind: Answers | None) -> set[int]:
+    """The options that an answer may mean; *kind* says how the source writes answers, None where it says nothing."""
+    texts = {index for index, option in enumerate(options) if option == answer} if kind != "letter" else set()
+    letter = answer.strip().upper()
+    if kind == "text" or len(letter) != 1 or letter not in _LETTERS[: len(options)]:
+        return texts
+    return texts | {_LETTERS.index(letter)}
 
 
 # --- in memory -------------------------------------------------------------------------------------
