@@ -114,7 +114,7 @@ def files_by_layout(
             format, why = choice.detection.format, choice.detection.evidence
             choice.report(group[0].path, sink)
         if format is None:
-            _report_undecided(group, found[key], sink, wanted)
+            _report_undecided(group, cast("Detection", found[key]), sink, wanted)
             continue
         if wanted is None:
             _report_alike(group, found[key], format, sink)
@@ -252,37 +252,32 @@ def _content(value: object, there: bool, lines: bool) -> str:
     return f"{what} with the keys {', '.join(clipped(key, 30) for key in list(first)[:8])}{more}"
 
 
-def _report_undecided(
-    group: Sequence[TextFile], detection: Detection | None, sink: Sink, wanted: Wanted | None
-) -> None:
+def _report_undecided(group: Sequence[TextFile], detection: Detection, sink: Sink, wanted: Wanted | None) -> None:
     """SYN901: no layout fits; SYN903: several do."""
-    path, more = group[0].path, f" ({plural(len(group) - 1, 'more file')} like it)" if len(group) > 1 else ""
-    if detection is not None and detection.sample.indexed:
-        message = f"the first column has no name: it is a row index, and no column of a layout{more}"
+    more = f" ({plural(len(group) - 1, 'more file')} like it)" if len(group) > 1 else ""
+    sample, shown, column = detection.sample, offered(detection, wanted)[:4], None
+    if sample.indexed:
+        code, column = "SYN114", 1
+        message = "the first column has no name: it is a row index, and no column of a layout"
         hint = "in pandas: to_csv(path, index=False), and header=False where the layout has no header"
-        sink(READER_RULES["SYN114"].at(path, message, hint, 1, 1, fixable=False))
-        return
-    if detection is not None and (shape := detection.sample.shape) is not None:
-        names = " or ".join(dict.fromkeys(c.format.name for c in offered(detection, wanted)[:4]))
-        hint = f"{shape.hint}; say the layout with --format ({names} would fit)"
-        sink(reader_rule(shape.code).at(path, shape.message + more, hint, 1, 1, fixable=False))
-        return
-    if detection is not None and detection.sample.blank:
+    elif sample.shape is not None:
+        code, column, message = sample.shape.code, 1, sample.shape.message
+        names = " or ".join(dict.fromkeys(one.format.name for one in shown))
+        hint = f"{sample.shape.hint}; say the layout with --format ({names} would fit)"
+    elif sample.blank:
         hint = "leave rows out in which nothing was detected"
         for file in group:
             sink(reader_rule("LAB315").at(file.path, "every cell of all rows is 0", hint, 1))
         return
-    if detection is None or not detection.candidates:
-        width = detection.sample.width if detection is not None else 0
-        message = f"no known layout: rows of {plural(width, 'column')}{more}"
-        near = closest(detection.sample) if detection is not None and not detection.foreign else ""
+    elif not detection.candidates:
+        near = "" if detection.foreign else closest(sample)
+        code, message = "SYN901", f"no known layout: rows of {plural(sample.width, 'column')}"
         hint = f"{near}; {_LAYOUTS}" if near else _LAYOUTS
-        sink(READER_RULES["SYN901"].at(path, message, hint, 1))
-        return
-    shown = offered(detection, wanted)[:4]
-    message = f"this may be {' or '.join(c.format.name for c in shown)}{more}"
-    why = (f"{one.format.name}: {', '.join(one.evidence) or 'the number of columns'}" for one in shown)
-    sink(READER_RULES["SYN903"].at(path, message, f"say which with --format. {'; '.join(why)}", 1))
+    else:
+        code, message = "SYN903", f"this may be {' or '.join(one.format.name for one in shown)}"
+        why = (f"{one.format.name}: {', '.join(one.evidence) or 'the number of columns'}" for one in shown)
+        hint = f"say which with --format. {'; '.join(why)}"
+    sink(reader_rule(code).at(group[0].path, message + more, hint, 1, column, fixable=False))
 
 
 def _report_alike(group: Sequence[TextFile], detection: Detection | None, format: LabelFormat, sink: Sink) -> None:
