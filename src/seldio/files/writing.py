@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -31,12 +32,17 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     At any time, through kills and full disks, the file is the old one or the whole new one. It keeps its mode
     (a new file gets the umask's), a link is written through, and an error leaves nothing behind.
+    A character device, such as ``/dev/null``, is not replaced but written to.
     """
     shown = os.fspath(path)
     target = os.path.realpath(shown)
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
         raise UsageError(f"cannot write {printable(shown)}: its folder does not exist")
+    if os.path.lexists(target) and stat.S_ISCHR(os.lstat(target).st_mode):
+        with _named(shown), open(target, "wb") as stream:
+            yield stream
+        return
     if os.path.lexists(target) and not os.path.isfile(target):
         raise UsageError(f"cannot write {printable(shown)}: it is not a regular file")
     _sweep(folder)
