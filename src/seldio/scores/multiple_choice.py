@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -39,12 +39,7 @@ class Joined:
 
 
 def join(items: Sequence[Item], predictions: Sequence[Prediction], *, allow_missing: bool = False) -> Joined:
-    """Join by id; of several predictions with one id, the last counts.
-
-    Args:
-        items: the questions, with their answers.
-        predictions: in any order; where none has an id, they go by order.
-        allow_missing: whether some questions may lack a prediction, and some predictions a question.
+    """Join by id, or by order where no prediction has one; of several predictions with one id, the last counts.
 
     Raises:
         DataError: there is nothing to score, an answer is secret, an id stands on two questions, or something is
@@ -53,19 +48,27 @@ def join(items: Sequence[Item], predictions: Sequence[Prediction], *, allow_miss
     _check(items)
     ids = [row.id for row in predictions]
     if predictions and all(id is None for id in ids):
-        return _by_order(items, predictions)
+        if len(items) != len(predictions):
+            raise DataError(
+                f"{plural(len(predictions), 'prediction')} without ids for {plural(len(items), 'question')}: joined by "
+                "order, all behind the gap would be held against the wrong question. Write the ids of the questions"
+            )
+        return Joined(tuple(zip(items, predictions, strict=True)), by_order=True)
     if None in ids:
         raise DataError(
             f"{plural(ids.count(None), 'prediction')} of {len(ids):,} without id: it cannot be told which question "
             "each answers. Write the id of its question on every prediction, or on none to join them by order"
         )
-    last = {row.id: row for row in predictions if row.id is not None}
-    known = {item.id for item in items}
+    answers: dict[str, list[Prediction]] = {}
+    for row in predictions:
+        answers.setdefault(row.id or "", []).append(row)
+    known, repeated = {item.id for item in items}, tuple(id for id, rows in answers.items() if len(rows) > 1)
     joined = Joined(
-        tuple((item, last.get(item.id)) for item in items),
-        tuple(item.id for item in items if item.id not in last),
-        tuple(id for id in last if id not in known),
-        *_repeated(predictions),
+        tuple((item, answers.get(item.id, (None,))[-1]) for item in items),
+        tuple(item.id for item in items if item.id not in answers),
+        tuple(id for id in answers if id not in known),
+        repeated,
+        tuple(id for id in repeated if len({row.prediction for row in answers[id]}) > 1),
     )
     if not allow_missing:
         _whole(joined)
@@ -85,23 +88,6 @@ def _check(items: Sequence[Item]) -> None:
             f"the right answer of {every} questions is not in the file ({listed(secret)}): "
             "only those who keep them secret can score these predictions"
         )
-
-
-def _by_order(items: Sequence[Item], predictions: Sequence[Prediction]) -> Joined:
-    if len(items) != len(predictions):
-        raise DataError(
-            f"{plural(len(predictions), 'prediction')} without ids for {plural(len(items), 'question')}: joined by "
-            "order, all behind the gap would be held against the wrong question. Write the ids of the questions"
-        )
-    return Joined(tuple(zip(items, predictions, strict=True)), by_order=True)
-
-
-def _repeated(predictions: Iterable[Prediction]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    texts: dict[str, list[str | None]] = {}
-    for row in predictions:
-        texts.setdefault(row.id or "", []).append(row.prediction)
-    repeated = tuple(id for id, found in texts.items() if len(found) > 1)
-    return repeated, tuple(id for id in repeated if len(set(texts[id])) > 1)
 
 
 def _whole(joined: Joined) -> None:
@@ -167,14 +153,7 @@ class Measured:
     def table(
         self, name: str, title: str, labels: Sequence[str | int | None], absent: str = "not given"
     ) -> Table | None:
-        """A row for each label, in alphabetical order (numbers by size); None where no question has one.
-
-        Args:
-            name: of the table, and of its first column.
-            title: what the groups are.
-            labels: one for each question.
-            absent: what stands for None.
-        """
+        """A row for each label, in alphabetical order (numbers by size); None where no question has one."""
         groups: dict[Hashable, list[int]] = {}
         for number, label in enumerate(labels):
             groups.setdefault(label, []).append(number)

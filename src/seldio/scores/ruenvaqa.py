@@ -191,7 +191,12 @@ def score(
 
 def tables(system: str, case: RuenvaqaCase, human: float | None = HUMAN) -> tuple[Table, ...]:
     """The overall score, that of groups of questions, and what the answers look like."""
-    return (_overall(system, case.measured, human), *_groups(case), _forms(case), *_homoglyphs(case))
+    columns = case.measured.columns
+    rows: list[tuple[Cell, ...]] = [(system, *case.measured.row())]
+    if human is not None:
+        rows.append(("people, as published", None, human, *(None,) * (len(columns) - 2)))
+    overall = Table("overall", "overall", (Column("system", "system"), *columns), tuple(rows))
+    return (overall, *_groups(case), _forms(case), *_homoglyphs(case))
 
 
 def count(joined: Joined) -> RuenvaqaCase:
@@ -214,14 +219,6 @@ def count(joined: Joined) -> RuenvaqaCase:
 
 def _flags(values: object) -> Flags:
     return np.fromiter(values, dtype=bool)  # type: ignore[call-overload, no-any-return]
-
-
-def _overall(system: str, measured: Measured, human: float | None) -> Table:
-    rows: list[tuple[Cell, ...]] = [(system, *measured.row())]
-    if human is not None:
-        others = (None,) * (len(measured.columns) - 2)
-        rows.append(("people, as published", None, human, *others))
-    return Table("overall", "overall", (Column("system", "system"), *measured.columns), tuple(rows))
 
 
 def _groups(case: RuenvaqaCase) -> list[Table]:
@@ -277,24 +274,16 @@ def _form(row: Prediction | None, found: Letter | None) -> str:
     return "none" if found is None else found.rule
 
 
-@dataclasses.dataclass
-class _LetterCount:
-    count: int = 0
-    look: int = 0
-    alphabet: int = 0
-
-
 def _homoglyphs(case: RuenvaqaCase) -> list[Table]:
     """Cyrillic letters that were answered; no table where there are none."""
-    read: dict[str, _LetterCount] = {}
+    read: dict[str, list[int]] = {}  # how often each, right by look, right by alphabet
     for (item, _), found in zip(case.joined.pairs, case.letters, strict=True):
         if found is not None and found.cyrillic:
-            right, each = (item.answer or "").strip().upper(), read.setdefault(found.written, _LetterCount())
-            each.count += 1
-            each.look += found.latin == right
-            each.alphabet += found.by_alphabet == right
-    rows = tuple(
-        (letter, f"U+{ord(letter):04X}", each.count, each.look, each.alphabet) for letter, each in sorted(read.items())
+            right, counts = (item.answer or "").strip().upper(), read.setdefault(found.written, [0, 0, 0])
+            for number, counted in enumerate((True, found.latin == right, found.by_alphabet == right)):
+                counts[number] += counted
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (letter, f"U+{ord(letter):04X}", *counts) for letter, counts in sorted(read.items())
     )
     title = "Cyrillic letters answered, which exact match never takes for Latin ones"
     return [Table("homoglyphs", title, _HOMOGLYPHS, rows)] if rows else []

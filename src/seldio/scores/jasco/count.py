@@ -68,11 +68,6 @@ class Coverage:
 def join(rows: Sequence[Prediction], items: Sequence[Item] | None = None, *, allow_missing: bool = False) -> Coverage:
     """What of the questions *rows* answer.
 
-    Args:
-        rows: a model's outputs.
-        items: the questions; None for JASCO's 80.
-        allow_missing: whether something may lack.
-
     Raises:
         DataError: something lacks; or a row has no id, answers no item, or repeats another one: the best of several
             tries counts, so more tries would be a better score.
@@ -163,12 +158,7 @@ class _Crash(Exception):
 
 
 def official(rows: Sequence[JudgedRow], second: Callable[[int], str] | None = None) -> Official:
-    """What ``eval.py`` prints for a judged file.
-
-    Args:
-        rows: in the order of the file.
-        second: the judge's second reply on a row, by its number; without, it is taken as unreadable (``?``).
-    """
+    """What ``eval.py`` prints for a judged file; *second*: the judge's second reply on a row, without it ``?``."""
     run = _Run(rows, second)
     best_mean, shares, crash = None, None, None
     try:

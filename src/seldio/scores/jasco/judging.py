@@ -287,11 +287,6 @@ def judged(
     """*rows* with what a judge says about them; an answer that is empty is not sent: there is nothing to judge.
 
     Where the judge failed the column is empty; a reply that was refused is shown there, as no verdict.
-
-    Args:
-        rows: a model's outputs.
-        judge: e.g. ``Judge(...).ask``.
-        vocabulary: what the judge calls the orientation to both.
     """
     asked = [row for row in rows if _says_something(row)]
     replies = iter(judge([request(row, vocabulary) for row in asked]))

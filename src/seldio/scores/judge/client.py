@@ -39,14 +39,7 @@ class Answer(NamedTuple):
 
 
 class CallFailed(Exception):
-    """A call without an answer.
-
-    Args:
-        reason: for people.
-        again: whether another try may help.
-        wait: seconds that the server asks to wait.
-        hopeless: whether every other request will fail too.
-    """
+    """A call without an answer; *wait*: seconds that the server asks for, *hopeless*: all other calls will fail too."""
 
     def __init__(self, reason: str, *, again: bool, wait: float | None = None, hopeless: bool = False) -> None:
         super().__init__(reason)
@@ -83,17 +76,7 @@ def checked_url(base_url: str) -> str:
 
 
 class Client:
-    """A server and a model; for any number of threads.
-
-    Args:
-        base_url: up to and with ``/v1``.
-        model: as the server names it.
-        token: sent as bearer; never shown.
-        timeout: seconds without a byte from the server.
-        temperature: of the model.
-        max_tokens: of a reply.
-        json_mode: whether to ask the server for JSON (``response_format``); some refuse that.
-    """
+    """A server and a model, for any number of threads; the token is sent as bearer, and never shown."""
 
     def __init__(
         self, base_url: str, model: str, token: str | None, timeout: float, temperature: float, max_tokens: int,
@@ -195,13 +178,7 @@ _FIRST = 1.0
 
 
 class Pace:
-    """When the next call may be made; shared by all threads.
-
-    Args:
-        max_rpm: calls per minute, None for no limit. Calls start evenly spaced.
-        sleep: waits so many seconds, less where the run is stopped.
-        clock: seconds that never go back.
-    """
+    """When the next call may be made, for all threads: *max_rpm* calls a minute start evenly spaced."""
 
     def __init__(
         self, max_rpm: float | None, sleep: Callable[[float], object], clock: Callable[[], float] = time.monotonic
@@ -259,15 +236,7 @@ class JudgeOutcome:
 
 
 class Crew:
-    """Threads that work through requests until there are none left, or the run is stopped.
-
-    Args:
-        client: the server.
-        pace: how fast to ask.
-        stop: set to end the run.
-        retries: further tries of a call that failed.
-        size: threads.
-    """
+    """Threads that work through requests until there are none left, or the run is stopped."""
 
     def __init__(self, client: Client, pace: Pace, stop: threading.Event, retries: int, size: int) -> None:
         self._client, self._pace, self._stop, self._retries = client, pace, stop, retries

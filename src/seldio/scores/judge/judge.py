@@ -52,9 +52,7 @@ class CachedReply(NamedTuple):
 class Cache:
     """A cache file, made where there is none; None for one in memory. For one thread, and any number of processes.
 
-    Args:
-        path: the file.
-        copy: look at a copy of the file, if there is one, and leave the file and its folder as they are.
+    A *copy* leaves the file and its folder as they are.
 
     Raises:
         UsageError: its folder does not exist.

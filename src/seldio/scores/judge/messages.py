@@ -79,15 +79,7 @@ class JudgeRequest:
 
 
 def make(id: str, task: str, instructions: str, texts: Mapping[str, str], schema: ReplySchema) -> JudgeRequest:
-    """A request with *texts*, by name, behind a fence.
-
-    Args:
-        id: the caller's own.
-        task: what is judged.
-        instructions: what to do; written by seldio, never read from a file.
-        texts: question, answer, prediction, …: whatever they hold, it stays inside the fence.
-        schema: of the reply.
-    """
+    """A request with *texts*, by name, behind a fence; *instructions* are never read from a file."""
     sound = {name: text.encode("utf-8", "replace").decode() for name, text in texts.items()}  # no lone surrogates
     content = (VERSION, task, instructions, sound, schema.as_json())
     tag = digest(*content)[:12]

@@ -125,13 +125,7 @@ def with_errors(counts: Counts) -> Counts:
 
 
 def per_clip(counts: Counts, lengths: Ints, counted: Ints) -> Counts:
-    """Counts of segments or frames, laid end to end, summed over each clip.
-
-    Args:
-        counts: of the segments or frames.
-        lengths: how many of them each clip has.
-        counted: how many of those count, from the first on.
-    """
+    """Counts of segments or frames, laid end to end, summed over the first *counted* of each clip."""
     if (counted < lengths).any():
         within = np.arange(len(counts)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         counts = counts.take(within < np.repeat(counted, lengths))

@@ -69,12 +69,7 @@ _CLIPS = Column("clips", "clips", "", 0, None, "clips that the row is over")
 
 
 def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
-    """All tables of a score, the overall one first.
-
-    Args:
-        system: the name of what was scored.
-        case: the score, what it was made of and what is to be shown.
-    """
+    """All tables of a score, the overall one first."""
     score, columns = case.score, case.profile.columns
     found = [_overall(system, score, case.intervals, case.official_points)]
     if case.published is not None:

@@ -51,12 +51,7 @@ _KEPT = (*(key for key, _ in _MEASURES), "wer", "wer_raw")
 
 
 class Marks:
-    """Scored questions in columns, in the order in which they are counted.
-
-    Args:
-        rows: the questions.
-        take: is handed them one by one; none of them is kept.
-    """
+    """Scored questions in columns, in the order in which they are counted; *take* is handed them one by one."""
 
     def __init__(self, rows: Iterable[Scored], take: Callable[[Scored], object] | None = None) -> None:
         self.names: dict[str, int] = {}  # codes of tasks and of groups
