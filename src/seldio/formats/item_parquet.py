@@ -32,7 +32,7 @@ from seldio.formats.json_layout import is_sound
 from seldio.formats.parquet import MAGIC, TableRows, Wrong, guarded, row_runs, too_large
 from seldio.reader_rules import reader_rule
 from seldio.schema.flaws import fitting, flaws, kinds, row_of
-from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of, unpacked
+from seldio.schema.qa import Item, Prediction, Rows, table_of, unpacked
 from seldio.text import clipped, listed, plural
 
 _KEY = b"seldio.items"
@@ -54,11 +54,6 @@ class ItemParquet(ItemFormat):
 
     suffix: str = ".parquet"
     texts: tuple[ItemFormat, ...]  # the formats whose records a table of another maker may hold
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns of its tables."""
-        return ITEM_SCHEMA if self.holds == "items" else PREDICTION_SCHEMA
 
     def likes(self, data: bytes, name: str) -> float:  # noqa: ARG002 - the name says nothing
         """See :meth:`ItemFormat.likes`; nothing but the footer is read."""
@@ -275,9 +270,8 @@ class ItemParquet(ItemFormat):
         Raises:
             DataError: a row is of the other kind, or Parquet cannot hold it.
         """
-        for number, row in enumerate(rows if isinstance(rows, list | tuple) else ()):
-            if not isinstance(row, self.model):
-                raise DataError(f"{self.name} holds {self.holds}; row {number + 1} is {type(row).__name__}")
+        if isinstance(rows, list | tuple):
+            self.check_kind(rows)
         try:
             table = table_of(rows, self.model)
         except (UnicodeError, pa.ArrowException, OverflowError) as error:

@@ -10,10 +10,11 @@ from typing import BinaryIO, Literal, Self
 
 import pyarrow as pa
 
+from seldio.errors import DataError
 from seldio.findings import Sink
 from seldio.formats.base import Format, Place, Reading
 from seldio.formats.json_layout import AsWritten
-from seldio.schema.qa import Item, Prediction, Rows, table_of
+from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, Prediction, Rows, table_of
 
 Row = Item | Prediction
 #: How the right one of several options is written.
@@ -107,6 +108,21 @@ class ItemFormat(Format):
     def model(self) -> type[Item | Prediction]:
         """The model of its rows."""
         return Item if self.holds == "items" else Prediction
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of its tables."""
+        return ITEM_SCHEMA if self.holds == "items" else PREDICTION_SCHEMA
+
+    def check_kind(self, rows: Sequence[Row]) -> None:
+        """See that all *rows* are of the kind that this format holds.
+
+        Raises:
+            DataError: one is of the other.
+        """
+        for number, row in enumerate(rows):
+            if not isinstance(row, self.model):
+                raise DataError(f"{self.name} holds {self.holds}; row {number + 1} is {type(row).__name__}")
 
     @abstractmethod
     def likes(self, data: bytes, name: str) -> float:

@@ -26,7 +26,7 @@ from pydantic_core import from_json
 
 from seldio.formats.json_text import MAX_DEPTH, dumps
 from seldio.schema.flaws import Kind, kinds
-from seldio.schema.qa import ITEM_SCHEMA, PREDICTION_SCHEMA, Item, unpacked
+from seldio.schema.qa import unpacked
 
 if TYPE_CHECKING:
     from seldio.formats.json_items import JsonItems
@@ -223,7 +223,7 @@ class ColumnReader:
             if extra:
                 fields["extra"] = _extras(extra)
         columns = [self._column(name, fields, len(rows)) for name in self.kinds]
-        table = pa.Table.from_arrays(columns, schema=ITEM_SCHEMA if self.format.model is Item else PREDICTION_SCHEMA)
+        table = pa.Table.from_arrays(columns, schema=self.format.schema)
         self.groups.append(Group(numbers, table, texts, absent, numbered))
         return []
 

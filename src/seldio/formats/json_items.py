@@ -29,10 +29,7 @@ from seldio.formats.json_records import Records, Run, peek, value_at
 from seldio.formats.json_text import Pointer, Record
 from seldio.schema.flaws import Flaw, flaws, row_of
 from seldio.schema.qa import (
-    ITEM_SCHEMA,
-    PREDICTION_SCHEMA,
     AnswerMeta,
-    Item,
     Rows,
     plain_value,
     table_of,
@@ -307,8 +304,7 @@ class _Reader:
             self.records.readable |= bool(columns.groups)
             self.careful(run, columns.doubtful)
         self.warn()
-        schema = ITEM_SCHEMA if self.format.model is Item else PREDICTION_SCHEMA
-        table = pa.concat_tables([schema.empty_table(), *(table for table, _ in self._tables)])
+        table = pa.concat_tables([self.format.schema.empty_table(), *(table for table, _ in self._tables)])
         self.numbers = np.array([number for _, numbers in self._tables for number in numbers], np.int64)
         if (np.diff(self.numbers) < 0).any():
             order = np.argsort(self.numbers)

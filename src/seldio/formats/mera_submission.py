@@ -64,7 +64,8 @@ class MeraSubmission(ItemFormat):
             for problem in problems:
                 sink(record.finding(*problem))
             if not problems:
-                rows.append(_kept(record.value))
+                row = _prediction(record.value)
+                rows.append(kept(row, record.value, _built(row, dict(row.extra or {}))))
                 records.append(record)
             else:
                 left_out.append(id_text(dig(record.value, "meta", "id")) or "")
@@ -145,12 +146,6 @@ def _problems(value: Any) -> Iterator[MeraProblem]:
     elif id_text(value["meta"]["id"]) is None:
         message = f"the id is {kind(value['meta']['id'])}, not a whole number"
         yield MeraProblem("PRD115", message, ("meta", "id"), "write the number of the question")
-
-
-def _kept(value: dict[str, Any]) -> Prediction:
-    """The prediction of a record; with the record itself where writing the prediction would give another one."""
-    row = _prediction(value)
-    return kept(row, value, _built(row, dict(row.extra or {})))
 
 
 def _prediction(value: dict[str, Any]) -> Prediction:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import ClassVar, Generic, TypeVar
 
-from seldio.errors import DataError, LossError, UsageError
+from seldio.errors import LossError, UsageError
 from seldio.findings import Sink
 from seldio.formats.base import Place
 from seldio.formats.csv_text import BOM, CsvLayout, CsvTable, read_table, row_at, written
@@ -153,9 +153,7 @@ class _CsvFormat(ItemFormat, Generic[_R]):
 
     def own(self, rows: Sequence[Row]) -> list[_R]:
         """*rows*, all of the kind that this format holds."""
-        for number, row in enumerate(rows):
-            if not isinstance(row, self.model):
-                raise DataError(f"{self.name} holds {self.holds}; row {number + 1} is {type(row).__name__}")
+        self.check_kind(rows)
         return list(rows)  # type: ignore[arg-type]
 
     def losses(self, rows: Sequence[Row]) -> dict[str, str]:

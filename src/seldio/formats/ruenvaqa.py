@@ -105,7 +105,8 @@ class RuEnvAqa(ItemFormat):
             for problem in wrong:
                 sink(record.finding(*problem))
             if all(problem.severity is Severity.WARNING for problem in wrong):
-                rows.append(self._kept(record.value, hub, layout))
+                item = self._item(record.value)
+                rows.append(kept(item, record.value, self._built(item, hub, layout)))
                 records.append(record)
         origin: dict[str, object] = {"layout": dataclasses.asdict(layout), "hub": hub}
         return ItemReading(self, path, rows, _locator(records), origin)
@@ -123,11 +124,6 @@ class RuEnvAqa(ItemFormat):
         hub = (origin or {}).get("hub") is True
         records = [self._record(item, hub, layout) for item in items]
         return layout.text(records, lambda data: {**layout.head, "data": data})
-
-    def _kept(self, value: dict[str, Any], hub: bool, layout: MeraLayout) -> Item:
-        """The item of a record; with the record itself where writing the item would give another one."""
-        item = self._item(value)
-        return kept(item, value, self._built(item, hub, layout))
 
     def _item(self, value: dict[str, Any]) -> Item:
         inputs, categories = value["inputs"], dig(value, "meta", "categories")
