@@ -60,7 +60,7 @@ def submission_of(source: Source, found: Sequence[Part], reference: AnyReference
         NamedEntry(entry, entry.name, "") for entry in source
         if entry.name.endswith(SUBMISSION.suffix) and (task_of(entry.name) in tasks or entry.name in chosen)
     )  # fmt: skip
-    return Submission(package, (Part(files, questions=SUBMISSION.name),) if files else ())
+    return Submission(package, (Part(files, SUBMISSION.name),) if files else ())
 
 
 def submission_findings(submission: Submission, found: Sequence[Finding]) -> list[Finding]:

@@ -77,10 +77,9 @@ class Part:
     """Files of one layout that are worked on together, anywhere."""
 
     files: tuple[NamedEntry, ...]  # in their order
-    #: of labels, by a name or alias that :func:`seldio.formats.get` knows, or as it is if none does; None for
-    #: questions and predictions, and for files that cannot be read, which reading says
-    layout: str | LabelFormat | None = None
-    questions: str | None = None  # the layout of questions or predictions, by its name
+    #: by a name or alias that :func:`seldio.formats.get` knows, or as it is if none does; None for files that cannot
+    #: be read, which reading says
+    layout: str | Format | None = None
     named: bool = False  # whether the user named the layout
     evidence: str = ""  # why the layout was chosen; empty where it was named, or where no file has a row
     span: tuple[int, int] | None = None  # the bytes of the only file that are the part, whole lines; all of it if None
@@ -93,9 +92,12 @@ class Part:
     @property
     def format(self) -> Format | None:
         """The layout."""
-        if self.questions is not None:
-            return formats.get(self.questions, ItemFormat)
-        return get(self.layout) if isinstance(self.layout, str) else self.layout
+        return get(self.layout, Format) if isinstance(self.layout, str) else self.layout
+
+    @property
+    def questions(self) -> str | None:
+        """The name of the layout, where it is one of questions or predictions."""
+        return self.format.name if isinstance(self.format, ItemFormat) else None
 
     @property
     def size(self) -> int:
@@ -111,7 +113,7 @@ class Part:
         """What changes when one of the files does, or what is made of it."""
         # findings name the path, so that the same files elsewhere are others
         stamps = ((file.entry.path, file.entry.stamp, file.name, file.clip) for file in self.files)
-        return (self.layout, self.questions, self.named, self.span, self.rows, *stamps)
+        return (self.layout, self.named, self.span, self.rows, *stamps)
 
     def portable(self) -> Part:
         """The part as it can go to another process."""
@@ -224,7 +226,7 @@ def parts(
     groups = list(_label_parts(found, chosen, wanted, sink)) if labels else []
     cuts = [part for group in groups for part in _cut(group, found, size or CUT, by_clip)]
     for name, entries in found.questions.items():
-        alone = Part(tuple(NamedEntry(e, e.name, "") for e in entries), questions=name, named=chosen is not None)
+        alone = Part(tuple(NamedEntry(e, e.name, "") for e in entries), name, named=chosen is not None)
         cuts += _cut(alone, found, size or CUT, split=not whole)
     return cuts
 
