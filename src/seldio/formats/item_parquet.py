@@ -15,7 +15,7 @@ import dataclasses
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate
 from typing import Any, BinaryIO
 
@@ -361,8 +361,11 @@ def _nothing(finding: Finding) -> None:
 def _kept(schema: pa.Schema) -> dict[str, Any] | None:
     """What seldio wrote into the metadata; empty where that cannot be read, None where there is nothing."""
     text = (schema.metadata or {}).get(_KEY)
-    if text is None:
-        return None
+    return None if text is None else _parsed(text)
+
+
+@lru_cache(2)  # all parts of a table have the same, by which a writer knows them
+def _parsed(text: bytes) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
