@@ -1,0 +1,241 @@
+"""Runs what a page of the documentation shows: commands, Python and the files it asks the reader to write.
+
+``python tests/pages.py PAGE...`` runs the pages and writes the output that they should show into them.
+
+What a page may hold, each run in the order of the page, in an empty folder of its own:
+
+- ```` ```console ````: lines with ``$ `` are commands, lines with ``> `` continue them, the rest is what they print.
+  ``$ echo $?`` shows the exit code of the command before it.
+- ```` ```python ````: run in one namespace for the page. A block ```` ```output ```` right after it is what it prints.
+- ```` ```{code-block} KIND ```` with ``:caption: NAME``: a file, written into the folder.
+- ```` ```sh ````: commands that cannot run here, such as those that need a network; the options of each ``seldio``
+  command must exist.
+- ``<!-- before: COMMAND -->``: a command that the reader does not see. ``demo`` makes the labels of `seldio demo`,
+  ``scene`` a scene with sound; everything else is a command of the shell.
+- ``<!-- needs: MODULE -->``: the page is skipped where this module cannot be imported.
+
+A line ``…`` stands for any lines, ``…`` inside a line for any text.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+FENCE = re.compile(r"^(?P<fence>`{3,})(?P<info>[^`\n]*)\n(?P<body>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"^<!-- (?P<key>before|needs): (?P<value>.*?) -->$", re.MULTILINE)
+#: What the pages begin with that are made from the code.
+GENERATED = "<!-- made from the code"
+#: Kinds of blocks that show something to read, and are not run.
+SHOWN = {"text", "csv", "json", "yaml", "toml", "mermaid", ""}
+
+
+@dataclass
+class Block:
+    """A fenced block of a page, or a comment that has something to be done."""
+
+    kind: str  # the language of a block, or "before"
+    body: str  # what it holds
+    start: int  # where the body begins in the page, in characters
+    line: int  # of the page, for errors
+    options: dict[str, str] = field(default_factory=dict)  # of a directive
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """The blocks of a page in order."""
+    found = [*FENCE.finditer(text), *COMMENT.finditer(text)]
+    for match in sorted(found, key=lambda one: one.start()):
+        line = text.count("\n", 0, match.start()) + 1
+        if "key" in match.groupdict():
+            if match["key"] == "before":
+                yield Block("before", match["value"], match.start(), line)
+            continue
+        kind, body, options = match["info"].strip(), match["body"], {}
+        if kind.startswith("{code-block}"):
+            options = dict(re.findall(r"^:([\w-]+): *(.*)$", body, re.MULTILINE))
+            body = re.sub(r"\A(?::[\w-]+:.*\n)+\n?", "", body)
+            kind = "file" if "caption" in options else kind.split()[-1]
+        yield Block(kind, body, match.start("body"), line, options)
+
+
+def needs(text: str) -> list[str]:
+    """The modules without which a page cannot run."""
+    return [match["value"] for match in COMMENT.finditer(text) if match["key"] == "needs"]
+
+
+class Page:
+    """A page that is being run, in the current folder.
+
+    Attributes:
+        shown: what each block should show, by the place of its body in the page.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.text = path.read_text("utf-8")
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.code = 0
+        self.shown: dict[tuple[int, int], str] = {}
+
+    def run(self) -> None:
+        """Run all blocks; what they show is kept, nothing is compared."""
+        printed: str | None = None
+        for block in blocks(self.text):
+            if block.kind == "before":
+                _prepare(block.body)
+            elif block.kind == "console":
+                self._see(block, self._session(block))
+            elif block.kind == "file":
+                Path(block.options["caption"]).write_text(block.body, "utf-8")
+            elif block.kind == "sh":
+                check_options(block.body)
+            elif block.kind == "output":
+                assert printed is not None, f"{self.path.name}:{block.line}: output without Python above it"
+                self._see(block, printed)
+            elif block.kind not in ("python", *SHOWN) and not block.kind.startswith("{"):
+                raise AssertionError(f"{self.path.name}:{block.line}: blocks of {block.kind} are not run")
+            printed = self._python(block) if block.kind == "python" else None
+
+    def problems(self) -> list[str]:
+        """Where the page shows something else than what was printed."""
+        wrong = []
+        for (start, end), printed in self.shown.items():
+            expected = self.text[start:end]
+            if not _alike(expected, printed):
+                line = self.text.count("\n", 0, start) + 1
+                wrong.append(f"{self.path.name}:{line} shows\n{expected}\nand this is printed:\n{printed}")
+        return wrong
+
+    def updated(self) -> str:
+        """The page with what was printed in the place of what differs."""
+        text = self.text
+        for (start, end), printed in sorted(self.shown.items(), reverse=True):
+            if not _alike(text[start:end], printed):
+                text = text[:start] + printed + text[end:]
+        return text
+
+    def _see(self, block: Block, printed: str) -> None:
+        self.shown[block.start, block.start + len(block.body)] = printed
+
+    def _session(self, block: Block) -> str:
+        """What a console shows: the commands of a block with their output."""
+        shown = ""
+        commands = re.findall(r"^\$ (.*(?:\n> .*)*)$", block.body, re.MULTILINE)
+        for command in commands:
+            shown += f"$ {command}\n"
+            line = command.replace("\n> ", "\n")
+            printed = f"{self.code}\n" if line == "echo $?" else self._command(line)
+            shown += printed
+        return shown
+
+    def _command(self, line: str) -> str:
+        if re.match(r"seldio [^|>&;$`*]*\Z", line):
+            printed, self.code = in_process(shlex.split(line)[1:])
+            return printed
+        done = subprocess.run(["bash", "-c", f"set -o pipefail\n{line}"], env=_environment(), stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, check=False)  # fmt: skip
+        self.code = done.returncode
+        return _tidy(done.stdout.decode())
+
+    def _python(self, block: Block) -> str:
+        stream = io.StringIO()
+        code = compile("\n" * block.line + block.body, str(self.path), "exec")
+        with contextlib.redirect_stdout(stream):
+            exec(code, self.names)
+        return _tidy(stream.getvalue())
+
+
+def _environment() -> dict[str, str]:
+    """What the commands of a page see: a terminal of 80 columns without colour."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    return {**os.environ, "PATH": path, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
+
+
+def in_process(arguments: list[str]) -> tuple[str, int]:
+    """What a seldio command prints, and its exit code."""
+    from seldio.cli import main
+
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, "utf-8", write_through=True)
+    before = dict(os.environ)
+    old = sys.argv
+    sys.argv = ["seldio", *arguments]
+    os.environ |= {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb"}
+    code: Any = 0
+    try:
+        with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
+            main()
+    except SystemExit as end:
+        code = end.code
+    finally:
+        sys.argv = old
+        os.environ.clear()
+        os.environ.update(before)
+    stream.flush()
+    return _tidy(raw.getvalue().decode()), int(code or 0)
+
+
+def _tidy(text: str) -> str:
+    return re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
+
+
+def _prepare(command: str) -> None:
+    if command == "demo":
+        from seldio.synth.tree import write_demo
+
+        write_demo(Path())
+    elif command == "scene":
+        from seldio.synth.tree import write_tree
+
+        write_tree(Path("starss23"), 7, media=("audio",))
+    else:
+        subprocess.run(["bash", "-c", command], env=_environment(), check=True, capture_output=True)
+
+
+def check_options(text: str) -> None:
+    """Ask of each seldio command in *text* whether it and its options exist."""
+    import typer.main
+
+    from seldio.cli import app
+
+    known = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    for line in re.sub(r"\\\n *", "", text).splitlines():
+        match = re.search(r"(?:^|[\s|])seldio (?P<command>[a-z]\w*)(?P<rest>.*)", line.split("#")[0])
+        if match is None or "=" in line.split("seldio")[0]:
+            continue
+        assert match["command"] in known, f"no command: {line}"
+        options = {name for param in known[match["command"]].params for name in (*param.opts, *param.secondary_opts)}
+        for option in re.findall(r"(?<=\s)-{1,2}[a-z][\w-]*", match["rest"]):
+            assert option in options | {"--help"}, f"no option {option}: {line}"
+
+
+def _alike(expected: str, printed: str) -> bool:
+    """Whether *printed* is what a page shows, where ``…`` stands for what it leaves out."""
+    lines = expected.rstrip("\n").split("\n")
+    patterns = ["(?:.*\n)*" if line == "…" else re.escape(line).replace("…", ".*") + "\n" for line in lines]
+    return re.fullmatch("".join(patterns), printed.rstrip("\n") + "\n") is not None
+
+
+def pages() -> list[Path]:
+    """The pages that are run."""
+    written = [path for path in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in path.parts]
+    return [ROOT / "README.md", *(path for path in written if not path.read_text("utf-8")[:200].count(GENERATED))]
+
+
+if __name__ == "__main__":
+    for argument in sys.argv[1:]:
+        page = Page(Path(argument).resolve())
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            page.run()
+        page.path.write_text(page.updated(), "utf-8")
