@@ -2,7 +2,7 @@
 
 ``python benchmarks/deep.py [SCENES [FIRST]]`` makes that many scenes from seed FIRST on (100 from 0 by default; 60 or
 120 s, 14 events a minute that move and overlap), each in one of 20 rooms, holds them against their labels as they are
-and with an error of each kind, and prints the tables of ``docs/deep.md``; the last one tells which file is blamed where
+and with an error of each kind, and prints the tables of ``docs/concepts/listening.md``; the last one tells which file is blamed where
 one of labels, FOA and MIC is wrong. The same seeds give the same numbers.
 """
 

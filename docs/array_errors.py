@@ -1,4 +1,4 @@
-"""The tables of docs/arrays.md, measured on the filters as they are applied (at 24 kHz)."""
+"""The tables of docs/concepts/channels.md, measured on the filters as they are applied (at 24 kHz)."""
 
 from __future__ import annotations
 

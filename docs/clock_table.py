@@ -1,4 +1,4 @@
-"""The tables of docs/clock.md, computed by the conventions themselves."""
+"""The tables of docs/concepts/video-clock.md, computed by the conventions themselves."""
 
 from __future__ import annotations
 

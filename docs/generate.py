@@ -70,8 +70,8 @@ def pages(*, measured: bool = True) -> dict[str, str]:
         "docs/report.svg": picture(),
     }
     if measured:
-        found["docs/arrays.md"] = filled_page("docs/arrays.md", array_errors.tables())
-        found["docs/clock.md"] = filled_page("docs/clock.md", clock_table.tables())
+        found["docs/concepts/channels.md"] = filled_page("docs/concepts/channels.md", array_errors.tables())
+        found["docs/concepts/video-clock.md"] = filled_page("docs/concepts/video-clock.md", clock_table.tables())
     return found | schema_files()
 
 

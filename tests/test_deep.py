@@ -1,6 +1,6 @@
 """Labels against audio (AUD301 to AUD309): what is heard, what is planted is found and named, and nothing else is said.
 
-The rates over many scenes, rooms and noises are in docs/deep.md, made by benchmarks/deep.py.
+The rates over many scenes, rooms and noises are in docs/concepts/listening.md, made by benchmarks/deep.py.
 """
 
 from __future__ import annotations

@@ -299,7 +299,7 @@ def _quality(to: Array) -> str:
     how = "a plane-wave model" if to == "mic" else "filters from the array's response"
     return (
         f"recordings made by {how}: directions are right within some degrees up to the 1 kHz octave and grow wrong "
-        "above, as four capsules alias (docs/arrays.md has the measured errors); recorded siblings are better"
+        "above, as four capsules alias (measured errors: docs/concepts/channels.md); recorded siblings are better"
     )
 
 

@@ -9,7 +9,7 @@ mixed with signs only (:data:`MIX`), and each of the mixed channels has a filter
 with ``b`` the mode of the sphere (:func:`seldio.media.arrays.modes`), ``a`` the capsules' gain for the channel
 and ``c`` its power in a diffuse field. Where order 0 and 1 are not all of the sound, from about 2 kHz on, the
 level of the diffuse field is kept. How far the results are off, over frequency and direction, is measured in
-``docs/arrays.md``.
+``docs/concepts/channels.md``.
 
 **From plane waves.** One source, standing or moving, without a room. A moving source goes from one direction to the
 next every 5 ms, by a linear cross-fade of the responses. On the capsules this is off by -67 dB at 90 degrees a second

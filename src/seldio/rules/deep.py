@@ -1,6 +1,6 @@
 """AUD3: labels against sound. Each rule names one cause, and only where the sound of many places speaks for it.
 
-How it is found out is in ``docs/deep.md``, with rates of detection and false alarms; what is heard comes from
+``docs/concepts/listening.md`` describes the method, with rates of detection and false alarms; what is heard comes from
 :mod:`seldio.rules.deep_fit`.
 """
 
