@@ -29,7 +29,7 @@ from seldio.findings import JSON_KEYS, MOST_LISTED, MOST_RANGES, Finding, Report
 from seldio.reports import Options, outputs, render, write
 from seldio.reports.json_report import dumps, report_schema
 from seldio.reports.sarif import FINGERPRINT, file_uri
-from seldio.reports.terminal import ELLIPSIS, TAB, fit
+from seldio.reports.terminal import ELLIPSIS, TAB, fit, links
 from seldio.text import printable
 
 ROOT = Path(__file__).parents[1]
@@ -860,8 +860,47 @@ def test_csv_has_a_row_for_each_finding_and_no_formula(report: Report) -> None:
 def test_csv() -> None:
     several = AZIMUTH.times(4, [12, 13, 14, 20])
     assert show(make(several), "csv").splitlines()[1] == (
-        "LAB103,error,Azimuth 240 is outside -180 to 180.,sub/mix001.csv,12,8,11,240,Write -120.,True,4,12-14 20,0"
+        "LAB103,error,Azimuth 240 is outside -180 to 180.,sub/mix001.csv,12,8,11,240,Write -120.,True,4,12-14 20,0,"
     )
+
+
+def test_codes_are_links_where_the_terminal_takes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "https://example.org/LAB103.html"
+    finding = make(dataclasses.replace(AZIMUTH, url=url))
+
+    assert re.search(
+        rf"\x1b\]8;id=\d+;{url}\x1b\\\x1b\[1;31mLAB103\x1b\[0m\x1b\]8;;\x1b\\",
+        show(finding, "text", color=True, links=True),
+    )
+    assert "\x1b]8" not in show(finding, "text", color=True)
+    assert "\x1b" not in show(finding, "text", links=True)
+
+    for name in (
+        "FORCE_HYPERLINK",
+        "TMUX",
+        "VTE_VERSION",
+        "WT_SESSION",
+        "KONSOLE_VERSION",
+        "KITTY_WINDOW_ID",
+        "DOMTERM",
+        "TERM_PROGRAM",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    assert not links()
+    for name, value in (
+        ("VTE_VERSION", "7600"),
+        ("TERM_PROGRAM", "vscode"),
+        ("TERM", "xterm-kitty"),
+        ("FORCE_HYPERLINK", "1"),
+    ):
+        with monkeypatch.context() as here:
+            here.setenv(name, value)
+            assert links()
+            here.setenv("TMUX", "/tmp/tmux-0/default,1,0")
+            assert links() == (name == "FORCE_HYPERLINK")
+    monkeypatch.setenv("VTE_VERSION", "4200")
+    assert not links()
 
 
 @given(findings)

@@ -20,6 +20,8 @@ from seldio.text import json_text, plural, printable
 if TYPE_CHECKING:
     import pandas as pd
 
+#: The documentation: pages end with ``.html``, JSON Schemas are in ``schemas/``.
+DOCS = "https://seldio.readthedocs.io/en/latest/"
 #: Places of one cause in one file that are findings of their own; more of them are one finding with a count.
 SINGLY = 3
 #: The same for records of questions and predictions, each of which has to be looked at by itself.
@@ -81,6 +83,7 @@ class Finding:
         ranges: first and last line of each run of lines with one of these places, the first 100 of them; empty
             where there is a single place, or none with a line.
         unlisted: how many lines with one of these places *ranges* leaves out.
+        url: the page of the rule on the web, if it has one.
     """
 
     code: str
@@ -97,6 +100,7 @@ class Finding:
     count: int = 1
     ranges: tuple[tuple[int, int], ...] = ()
     unlisted: int = 0
+    url: str | None = dataclasses.field(default=None, compare=False)
 
     def __str__(self) -> str:
         place = ":".join(str(part) for part in (self.path, self.line, self.column) if part is not None)
@@ -147,7 +151,7 @@ class Rule:
         subject: the classes of what *check* looks at; empty for what readers report.
         needs: of labels, the columns without which it has nothing to say.
         lacks: of labels, of those that have *needs*, columns beside which it has nothing to say.
-        url: where the page is on the web, if anywhere.
+        url: the address of its page; that in the documentation for rules of seldio, none for other rules.
     """
 
     code: str
@@ -159,6 +163,11 @@ class Rule:
     needs: frozenset[str] = frozenset()
     lacks: frozenset[str] = frozenset()
     url: str | None = None
+
+    def __post_init__(self) -> None:
+        function = getattr(self.check, "func", self.check)  # of a partial one
+        if self.url is None and (function is None or function.__module__.startswith("seldio.")):
+            object.__setattr__(self, "url", f"{DOCS}reference/rules/{self.code}.html")
 
     @cached_property
     def _page(self) -> tuple[str, str]:
@@ -193,7 +202,9 @@ class Rule:
             end_column = column + len(value)
         severity = self.severity if severity is None else severity
         fixable = self.fix != "none" if fixable is None else fixable
-        return Finding(self.code, severity, message, path, line, column, end_column, value, hint, fixable, excerpt)
+        return Finding(
+            self.code, severity, message, path, line, column, end_column, value, hint, fixable, excerpt, url=self.url
+        )  # fmt: skip
 
 
 def _ranges(lines: Iterable[int], most: int | None) -> tuple[tuple[tuple[int, int], ...], int]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema
 
+from seldio.findings import DOCS
 from seldio.reports.json_report import report_schema
 from seldio.schema.clips import Clip
 from seldio.schema.events import Event
@@ -15,7 +16,7 @@ from seldio.schema.qa import Item, Prediction
 
 
 def _model(model: Any, name: str) -> dict[str, Any]:
-    head = {"$schema": GenerateJsonSchema.schema_dialect, "$id": f"urn:seldio:schema:{name}:1"}
+    head = {"$schema": GenerateJsonSchema.schema_dialect, "$id": f"{DOCS}schemas/{name}.schema.json"}
     return {**head, **model.model_json_schema()}
 
 

@@ -288,7 +288,7 @@ def rule(
     return ExitCode.CLEAN
 
 
-def as_dict(rule: Rule) -> dict[str, str]:
+def as_dict(rule: Rule) -> dict[str, str | None]:
     """The rule's record for json."""
     return {
         "code": rule.code,
@@ -297,6 +297,7 @@ def as_dict(rule: Rule) -> dict[str, str]:
         "fix": rule.fix,
         "summary": rule.summary,
         "explanation": rule.explanation,
+        "url": rule.url,
     }
 
 
@@ -306,4 +307,5 @@ def page(rule: Rule) -> str:
         rule.fix
     ]
     head = f"{rule.code}  {rule.name}  ({rule.severity.value}; repaired {fix})"
-    return f"{head}\n\n{rule.summary}\n\n{rule.explanation}"
+    address = f"\n\n{rule.url}" if rule.url else ""
+    return f"{head}\n\n{rule.summary}\n\n{rule.explanation}{address}"

@@ -97,8 +97,8 @@ def write(subject: Subject, stream: TextIO, output: str = "text", options: Optio
     """
     options = options or Options()
     if output == "text":
-        from seldio.reports.terminal import screen
+        from seldio.reports.terminal import links, screen
 
         color, width = screen(stream)
-        options = dataclasses.replace(options, color=color, width=width)
+        options = dataclasses.replace(options, color=color, width=width, links=color and links())
     stream.writelines(render(subject, output, options))

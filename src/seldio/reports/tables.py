@@ -219,6 +219,7 @@ class Options:
     #: for scores as csv, the name of the one table to give; without, all of them in the long form
     table: str | None = None
     color: bool = False  # whether text uses ANSI colours
+    links: bool = False  # whether codes of rules are hyperlinks in coloured text
     width: int = 100  # how many terminal cells a line of text may take
 
 

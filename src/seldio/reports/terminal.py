@@ -6,6 +6,7 @@ Everything is printed as rich ``Text`` with styles attached, never as markup, an
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TextIO
@@ -13,6 +14,7 @@ from typing import NamedTuple, TextIO
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
+from rich.style import Style
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -51,6 +53,28 @@ def screen(stream: TextIO) -> tuple[bool, int]:
     return not (console.no_color or console.is_dumb_terminal), console.width
 
 
+#: Variables of the environment by which terminals that understand hyperlinks (OSC 8) can be recognised.
+_LINKING = ("VTE_VERSION", "WT_SESSION", "KONSOLE_VERSION", "KITTY_WINDOW_ID", "DOMTERM")
+_LINKING_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "Tabby", "rio")
+_LINKING_TERMS = ("xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm", "contour")
+
+
+def links() -> bool:
+    """Whether the terminal shows hyperlinks: ``FORCE_HYPERLINK`` decides, else what terminals tell of themselves."""
+    known = os.environ
+    if "FORCE_HYPERLINK" in known:
+        return known["FORCE_HYPERLINK"] not in ("", "0")
+    if "TMUX" in known or known.get("TERM", "").startswith("screen"):
+        return False
+    if known.get("VTE_VERSION", "9999") < "5000":
+        return False
+    return (
+        any(name in known for name in _LINKING)
+        or known.get("TERM_PROGRAM") in _LINKING_PROGRAMS
+        or known.get("TERM", "").startswith(_LINKING_TERMS)
+    )
+
+
 def text(subject: Subject, options: Options) -> Iterator[str]:
     """Findings with their lines and carets, at most so many per rule, then the counts; or tables of scores."""
     # looks neither at the environment nor at a terminal
@@ -79,7 +103,7 @@ def text(subject: Subject, options: Options) -> Iterator[str]:
 def _findings(report: Report, options: Options) -> Iterator[Text]:
     shown, hidden = by_cause(report.findings, options.max_per_rule)
     for group in shown:
-        yield _finding(group, report, options.width)
+        yield _finding(group, report, options)
     for code, count in hidden.items():
         yield Text(more(code, count), "dim")
     if hidden:
@@ -94,7 +118,7 @@ def _findings(report: Report, options: Options) -> Iterator[Text]:
     yield Text(summary_line(report, options.catalogue), "bold" if report.findings else "bold green")
 
 
-def _finding(group: Sequence[Finding], report: Report, width: int) -> Text:
+def _finding(group: Sequence[Finding], report: Report, options: Options) -> Text:
     """A finding with its line; of a group its first one, and where the others are."""
     finding = group[0]
     gutter = len(str(finding.line)) if finding.line is not None and finding.excerpt is not None else 0
@@ -102,12 +126,12 @@ def _finding(group: Sequence[Finding], report: Report, width: int) -> Text:
     if len(group) == 1:
         position = "".join(f":{part}" for part in (finding.line, finding.column) if part is not None)
         shown = printable(f"{finding.path}{position}").removesuffix(position)
-        block = Text.assemble((shown, "bold"), (position, "dim"), "  ", *_rule(finding), said)
+        block = Text.assemble((shown, "bold"), (position, "dim"), "  ", *_rule(finding, options.links), said)
     else:
         example = (f" {spread(group, report)}", "bold"), (f", e.g. {printable(place(finding))}", "dim")
-        block = Text.assemble(*_rule(finding), *example, f" {said}")
+        block = Text.assemble(*_rule(finding, options.links), *example, f" {said}")
     if finding.excerpt is not None:
-        block.append_text(_excerpt(finding, finding.excerpt, gutter, width))
+        block.append_text(_excerpt(finding, finding.excerpt, gutter, options.width))
     if finding.hint:
         block.append(" " * gutter + " = ", _GUTTER).append("hint: ", "bold")
         block.append(printable(finding.hint) + "\n")
@@ -116,10 +140,11 @@ def _finding(group: Sequence[Finding], report: Report, width: int) -> Text:
     return block
 
 
-def _rule(finding: Finding) -> list[str | tuple[str, str]]:
+def _rule(finding: Finding, links: bool) -> list[str | tuple[str, str | Style]]:
     style = _STYLES[finding.severity]
     mark = fix_mark(finding.fixable), "green"
-    return [(printable(finding.code), f"bold {style}"), mark, " ", (finding.severity.value, style)]
+    shown = Style.parse(f"bold {style}") + Style(link=finding.url if links else None)
+    return [(printable(finding.code), shown), mark, " ", (finding.severity.value, style)]
 
 
 def _excerpt(finding: Finding, line: str, gutter: int, width: int) -> Text:
