@@ -32,3 +32,12 @@ def test_the_demo_runs_to_its_end(tmp_path: Path) -> None:
 
     assert 0 == done.returncode, done.stdout.decode()[-2000:] + done.stderr.decode()
     assert done.stdout.endswith(b"The labels came back byte for byte.\n")
+
+
+def test_the_demo_only_makes_its_files_where_nothing_shall_run(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "seldio", "demo", "somewhere", "--no-media", "--no-run"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+
+    assert 0 == done.returncode, done.stderr.decode()
+    assert {"starss23", "output", "submission"} == {path.name for path in (tmp_path / "somewhere").iterdir()}
+    assert 4 == done.stdout.count(b"\n")

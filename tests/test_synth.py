@@ -15,6 +15,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import seldio
 from seldio import clock, geometry
 from seldio.check.validation import validate
 from seldio.errors import UsageError
@@ -26,6 +27,7 @@ from seldio.media.video import Video
 from seldio.media.video_writing import VideoWriter
 from seldio.schema.events import origin_of
 from seldio.synth import CLIPS, Track, labels, scene
+from seldio.synth.outputs import imagine, write_outputs
 from seldio.synth.painter import COLOURS, Painter
 from seldio.synth.recording import DIFFUSE, RATE, RecordingOptions, Room, mix, on_capsules, record
 from seldio.synth.sounds import LEVEL, PEAK, SOUNDS, band, fast_size, sound
@@ -445,3 +447,25 @@ def test_labels_alone_need_no_media(tmp_path: Path) -> None:
     write_tree(tmp_path, 7, media=())
 
     assert ["metadata_dev"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_an_imaginary_system_errs_as_much_as_asked(tmp_path: Path) -> None:
+    clips = [(f"fold4_room1_mix{number:03d}", "dev-test-tau") for number in range(1, 7)]
+    tables = write_tree(tmp_path / "starss23", 7, clips=clips, media=())
+    found = []
+    for errors in (0.0, 1.0, 2.0):
+        write_outputs(tmp_path / f"output-{errors}", tables, 3, errors)
+        report = seldio.validate(tmp_path / f"output-{errors}")
+        scores = seldio.score(tmp_path / f"output-{errors}", reference=tmp_path / "starss23/metadata_dev")
+        assert not report.findings
+        found.append(next(table for table in scores.tables if table.name == "overall").rows[0][2])
+
+    assert 1.0 == found[0]
+    assert 0.9 > found[1] > found[2] > 0.2
+
+
+def test_the_same_seed_gives_the_same_outputs() -> None:
+    table = labels("fold3_room4_mix001", scene(1, 20.0, 6))
+
+    assert imagine(table, 3).equals(imagine(table, 3))
+    assert not imagine(table, 3).equals(imagine(table, 4))

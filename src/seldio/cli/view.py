@@ -134,6 +134,14 @@ PLANTED = (
     "mirrored-azimuth", "flipped-elevation", "rotated-by-60", "late-by-1.2-s", "channels-in-fuma-order",
     "channels-swapped", "channel-inverted", "labels-of-another-clip",
 )  # fmt: skip
+#: What the demo makes: the name of a folder, what it holds, and whether it needs recordings and videos.
+MADE = (
+    ("starss23/", "labels of four synthetic scenes of a minute", False),
+    ("", "with recordings in FOA and MIC and 360° videos", True),
+    ("output/", "what an imaginary system detects in them", False),
+    ("submission/", "a submission with the usual mistakes", False),
+    ("planted/", "copies in which labels and sound disagree", True),
+)
 #: What the demo runs, in order.
 STEPS: tuple[Step, ...] = (
     Step("What is in the folder? The layout is found from the content.", "info starss23", 0),
@@ -153,7 +161,7 @@ STEPS: tuple[Step, ...] = (
          "convert starss23/metadata_dev --to parquet -o labels.parquet", 0),
     Step("", "convert labels.parquet --to starss23 -o back/", 0),
     Step("Score outputs as the challenge does, and say what its program hides.",
-         "score out -r starss23/metadata_dev --jackknife", 0),
+         "score output -r starss23/metadata_dev --jackknife", 0),
     Step("Labels become questions with one right answer.",
          "convert starss23/metadata_dev --to sobench-qa -o qa.jsonl --total 40", 0),
     Step("Do labels and sound belong together? Every event is held against what is heard.",
@@ -172,17 +180,20 @@ def demo(
     folder: Path = typer.Argument(Path("seldio-demo"), help="Where to put the demo's files."),
     seed: int = typer.Option(7, help="Another seed gives other scenes."),
     media: bool = typer.Option(True, "--media/--no-media", help="Record and film the scenes; or labels only."),
+    run: bool = typer.Option(True, "--run/--no-run", help="Run the commands; or only make the files."),
 ) -> ExitCode:
-    """Make a small data set and run the whole path on it: check, explain, repair, convert."""
+    """Make a small dataset and run the whole path on it: check, explain, repair, convert."""
     from seldio.synth.tree import write_demo
 
     start = time.monotonic()
     write_demo(folder, seed, media=media)
-    what = "four scenes of a minute, heard in FOA and MIC and seen around" if media else "labels of four scenes"
-    took = f" ({time.monotonic() - start:.0f} s)" if media else ""
-    typer.echo(
-        f"Made a small synthetic data set, {what}, and a submission with the usual mistakes in {folder}/{took}\n"
-    )
+    typer.echo(f"Made in {folder}/ ({time.monotonic() - start:.0f} s):")
+    for name, what, needs in MADE:
+        if media or not needs:
+            typer.echo(f"  {name:12}{what}")
+    if not run:
+        return ExitCode.CLEAN
+    typer.echo("")
     for why, line, expected, needs in STEPS:
         if needs and not media:
             continue

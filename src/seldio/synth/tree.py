@@ -17,6 +17,7 @@ from seldio.files import atomic_write, make_folder, write_bytes
 from seldio.formats import get
 from seldio.schema.events import origin_of
 from seldio.synth import CLIPS, Track, labels, scene
+from seldio.synth.outputs import write_outputs
 from seldio.synth.painter import SMALL, Painter
 from seldio.synth.recording import FORMATS, RecordingOptions, Samples, record
 
@@ -200,15 +201,17 @@ PLANTED = ("dev-test-tau/fold4_room2_mix001", "dev-test-sony/fold4_room23_mix001
 
 
 def write_demo(folder: Path, seed: int = 7, *, media: bool = False) -> None:
-    """Write a small STARSS23-shaped data set, and a submission with the usual mistakes.
+    """Write a small STARSS23-shaped data set, outputs of a system, and a submission with the usual mistakes.
 
     Args:
-        folder: gets ``starss23/metadata_dev/…`` and ``submission/mix001.csv`` to ``mix004.csv``.
+        folder: gets ``starss23/metadata_dev/…``, ``output/`` with what an imaginary system makes of its clips, and
+            ``submission/mix001.csv`` to ``mix004.csv``.
         seed: the same seed gives the same bytes.
         media: also record and film the scenes, into ``starss23/foa_dev``, ``mic_dev`` and ``video_dev``, and plant
             a fault of each kind between labels and sound into copies, below ``planted``.
     """
     tables = write_tree(folder / "starss23", seed, media=("audio", "video") if media else ())
+    write_outputs(folder / "output", tables, seed)
     for number, table in enumerate(tables, 1):
         submitted = get("dcase2023-submission").write(table, origin_of(table).files[0]).decode()
         write_bytes(_place(folder, "submission", f"mix{number:03d}.csv"), _spoiled(submitted, number).encode())
