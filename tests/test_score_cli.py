@@ -88,7 +88,7 @@ def test_what_is_wrong_is_told(labels: Path) -> None:
     for arguments, words in (
         ((), "labels are scored against labels"),
         (("-r", labels / "ref", "--profile", "dcase2020"), "no profile 'dcase2020'"),
-        (("-r", labels / "ref", "--join", "official"), "no option join here"),
+        (("-r", labels / "ref", "--join", "official"), "option join does not apply here"),
         (("-r", labels / "ref", "--dry-run"), "need --judge MODEL"),
         (("-r", labels / "nowhere"), "no such file"),
     ):
@@ -324,5 +324,5 @@ def test_judgements_of_so_bench_made_elsewhere(tmp_path: Path) -> None:
     assert report.overall["accuracy"] == 1.0
     with pytest.raises(seldio.UsageError, match="No such file"):
         seldio.score(given, reference, judgements=str(tmp_path / "none.jsonl"))
-    with pytest.raises(seldio.UsageError, match="no option angle here"):
+    with pytest.raises(seldio.UsageError, match="option angle does not apply here"):
         seldio.score(given, reference, angle=3)

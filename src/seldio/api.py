@@ -1,7 +1,7 @@
-"""The verbs of the package in Python, with the words of the command line, which calls nothing else.
+"""The commands as Python functions; the command line calls nothing else.
 
 An option ``--allow-loss`` of ``seldio convert`` is the keyword ``allow_loss`` of :func:`convert`, and so on for all
-commands; a test holds the two together. What is loaded for a verb is loaded when it is called.
+commands; a test keeps the two in step. What a function needs is imported when it is called.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from seldio.errors import InvalidData, UsageError
 from seldio.findings import Report, Severity, raise_errors
+from seldio.text import plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,7 +33,7 @@ __all__ = [
 ]  # fmt: skip
 
 Path = str | os.PathLike[str]
-#: No values at all, as the default of options that map names to values.
+#: The default of options that map names to values: no values.
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -44,20 +45,20 @@ def read(path: Path, *, format: str | None = None, force: bool = False) -> pa.Ta
 
     Args:
         path: a file, folder, archive or standard input (``-``) with files of one kind.
-        format: the layout; found from the content if not given.
-        force: give rows in which there are errors too, such as angles in radians or classes that do not exist.
+        format: the format; detected from the content by default.
+        force: return rows even if they have errors, such as angles in radians or unknown classes.
 
     Returns:
-        Of labels an event table: one row for each active source in each label frame, with the columns that the files
-        carry (see :data:`seldio.schema.events.COLUMNS`): angles in degrees, azimuth counter-clockwise (+90 is left),
-        distances in metres; clips without rows are in the metadata. Of questions and predictions one row each (see
-        :data:`seldio.schema.qa.ITEM_SCHEMA` and ``PREDICTION_SCHEMA``).
+        For labels, an event table: one row per active source and label frame, with the columns that the files have
+        (see :data:`seldio.schema.events.COLUMNS`). Angles are in degrees, azimuth is counter-clockwise (+90° is left),
+        distances are in metres; clips without rows are listed in the metadata. For questions and predictions, one row
+        each (see :data:`seldio.schema.qa.ITEM_SCHEMA` and ``PREDICTION_SCHEMA``).
 
     Raises:
-        InvalidData: the first thing wrong, with file, line and column.
-        UnknownFormat: the content does not tell the layout; the message names the candidates.
-        UsageError: nothing has that name, or the files have several layouts.
-        SeldioError: the disk fails.
+        InvalidData: the data has an error; the message gives the first one with file, line and column.
+        UnknownFormat: the format cannot be detected; the message lists the candidates.
+        UsageError: the path does not exist, or the files have several formats.
+        SeldioError: a file cannot be read.
     """
     from seldio import formats
     from seldio.conversion.inputs import read_single
@@ -85,27 +86,28 @@ def write(
     fill: Mapping[str, Any] = NOTHING,
     force: bool = False,
 ) -> tuple[str, ...]:
-    """Write a table: events as a folder with a file for each clip, as one file or as Parquet; questions as one file.
+    """Write a table: events as a folder with one file per clip, as one file or as Parquet; questions as one file.
 
     Args:
-        table: an event table or a table of questions or predictions, as :func:`read` gives them; or a DataFrame of
-            pandas or polars, or anything else with ``__arrow_c_stream__``, with columns of one. Questions and
+        table: a table of events, questions or predictions, as returned by :func:`read`; or a pandas or polars
+            DataFrame, or anything else with ``__arrow_c_stream__``, that has the same columns. Questions and
             predictions may also be a list of :class:`~seldio.schema.qa.Item` or ``Prediction``.
-        path: the folder; of one clip a file if it has a suffix, such as ``mix001.csv``; of questions the file.
-        format: the layout to write.
-        allow_loss: fields whose loss is accepted, as names or a text with commas; ``all`` for every one.
-        fill: values for fields that the layout needs and an event table lacks, by field: angles in degrees,
-            ``distance`` in metres.
-        force: write labels in which there are errors too, such as angles in radians or classes that do not exist.
+        path: the folder; a single clip is written to a file if the path has a suffix, such as ``mix001.csv``.
+            Questions are always written to a file.
+        format: the format to write.
+        allow_loss: fields that may be lost: names, or a string with commas between them, or ``all``.
+        fill: values for fields that the format needs and the event table lacks; angles in degrees, ``distance`` in
+            metres.
+        force: write labels even if they have errors, such as angles in radians or unknown classes.
 
     Returns:
         The paths written.
 
     Raises:
-        InvalidData: something in the table is wrong; the line is the number of the row, from 1.
-        LossError: the layout cannot carry a field that the table has.
-        UsageError: the layout needs a field that the table lacks, or the table is of another kind.
-        SeldioError: the disk fails.
+        InvalidData: the table has an error; the line is the number of the row, from 1.
+        LossError: the format cannot hold a field that the table has.
+        UsageError: the format needs a field that the table lacks, or the table is of another kind.
+        SeldioError: a file cannot be written.
     """
     from seldio.conversion.items import is_item_table, write_item_table
     from seldio.conversion.labels import write_events
@@ -118,11 +120,11 @@ def write(
     return write_events(table, out, get(format), single=single, allow_loss=allow_loss, fill=fill, force=force)
 
 
-# --- what is here, and is it right ----------------------------------------------------------------------------------
+# --- describing and checking data ----------------------------------------------------------------------------------
 
 
 class Description(dict[str, Any]):
-    """What a source holds, as plain values for JSON; printed, it is the text that ``seldio info`` shows."""
+    """A description of a source as plain values for JSON; printed, it is the text of ``seldio info``."""
 
     def __str__(self) -> str:
         from seldio.check.description import as_text
@@ -131,19 +133,19 @@ class Description(dict[str, Any]):
 
 
 def info(path: Path, *, format: str | None = None) -> Description:
-    """What is in a source: layouts with their evidence, clips, events, classes, overlaps; of questions their counts.
+    """Describe a source: formats with the evidence for them, clips, events, classes and overlaps; counts of questions.
 
     Args:
         path: a file, folder, archive, or ``-`` for standard input.
-        format: the layout; found from the content if not given.
+        format: the format; detected from the content by default.
 
     Returns:
-        Counts and names by key. Of a single recording also channels, rate, length, peak and levels (dB of full
-        scale) by channel; of a video its pictures.
+        Counts and names by key. For a single recording, also its channels, sample rate, length, peak and the level of
+        each channel (dBFS); for a video, its frames.
 
     Raises:
-        UsageError: nothing has that name, or no such format exists.
-        SeldioError: the disk fails.
+        UsageError: the path or the format does not exist.
+        SeldioError: a file cannot be read.
     """
     from seldio.check.description import describe
 
@@ -155,9 +157,9 @@ class Validation(Report):
     """The report of :func:`validate`.
 
     Args:
-        fail_on: the least severity that makes the data fail.
-        changes: the files that were repaired, or would be with *diff*: path, bytes before and after, codes.
-        remark: what was done beside checking, in a sentence; empty where nothing was.
+        fail_on: the lowest severity at which the data fails.
+        changes: the files that were repaired, or would be (with *diff*): path, bytes before and after, codes.
+        remark: what was done in addition to checking, in a sentence; may be empty.
     """
 
     fail_on: Severity = Severity.ERROR
@@ -166,7 +168,7 @@ class Validation(Report):
 
     @property
     def failed(self) -> bool:
-        """Whether any finding is at least as bad as :attr:`fail_on`."""
+        """Whether a finding is as severe as :attr:`fail_on`, or more severe."""
         return self.reaches(self.fail_on)
 
 
@@ -186,32 +188,32 @@ def validate(
     write_baseline: Path | None = None,
     config: Settings | Path | None = None,
 ) -> Validation:
-    """Check labels, submissions, questions, predictions and data sets, and repair them if asked to.
+    """Check labels, submissions, questions, predictions and datasets, and repair them on request.
 
     Args:
-        path: a file, folder, archive or standard input (``-``); or several of them.
-        format: the layout of all label files; found from their content if not given.
-        reference: for labels the clips to expect (a folder of recordings or labels, ``mix001..mix079``,
-            ``starss23:dev-test``), for predictions the file with their questions; or what
-            :func:`seldio.check.reference.load` makes of one.
-        select: only these rules: prefixes of codes, in a list or a text with commas.
-        ignore: not these rules, likewise.
-        fail_on: what makes the data fail: ``error`` (if not given), ``warning`` or ``info``.
-        deep: listen to all recordings, decode all videos, and compare labels with the sound; it takes its time.
-        fix: repair on disk what is safe to repair.
-        unsafe_fixes: repair what is a good guess as well.
-        diff: work out what a repair would change, and change nothing.
-        baseline: leave out the findings that this file lists.
-        write_baseline: list all findings in this file as known.
-        config: settings, as an object or a ``seldio.toml`` or ``pyproject.toml``; the command line takes the closest
-            one, in Python none is looked for.
+        path: a file, folder, archive or standard input (``-``); or a list of them.
+        format: the format of all label files; detected from their content by default.
+        reference: for labels, the clips to expect: a folder of recordings or labels, ``mix001..mix079``, or
+            ``starss23:dev-test``; for predictions, the file with their questions; or the result of
+            :func:`seldio.check.reference.load`.
+        select: check only these rules: codes or prefixes, in a list or a string with commas.
+        ignore: skip these rules, given in the same way.
+        fail_on: the severity at which the data fails: ``error`` (default), ``warning`` or ``info``.
+        deep: also decode all recordings and videos, and compare labels with the audio (slow).
+        fix: apply repairs that are always safe, on disk.
+        unsafe_fixes: also apply repairs that are a good guess.
+        diff: compute what a repair would change, without changing anything.
+        baseline: leave out the findings listed in this file.
+        write_baseline: write all findings to this file, as known.
+        config: settings, as an object or as the path of a ``seldio.toml`` or ``pyproject.toml``. The command line uses
+            the nearest such file; this function uses none by default.
 
     Returns:
-        Every finding, sorted by file, line and column, with the number of files read; after a repair what is left.
+        All findings, sorted by file, line and column, and the number of files read; after a repair, what is left.
 
     Raises:
-        UsageError: nothing has that name, no such format or rule exists, or the reference is of the wrong kind.
-        SeldioError: the disk fails.
+        UsageError: a path, format or rule does not exist, or the reference is of the wrong kind.
+        SeldioError: a file cannot be read or written.
     """
     from pathlib import Path as Disk
 
@@ -244,7 +246,7 @@ def validate(
     found.add(finding for one in examined for finding in one.report.findings)
     if write_baseline is not None and not diff:
         count = settings.write_baseline(Disk(write_baseline), found.findings)
-        remark = f"{remark}\n{count:,} findings listed in {write_baseline}".lstrip("\n")
+        remark = f"{remark}\n{plural(count, 'finding')} written to {write_baseline}".lstrip("\n")
     found.remark = remark
     return found
 
@@ -253,7 +255,7 @@ def _settings(
     config: Settings | Path | None, select: str | Sequence[str] | None, ignore: str | Sequence[str] | None,
     fail_on: Severity | str | None, baseline: Path | None,
 ) -> Settings:  # fmt: skip
-    """The settings of *config*, with what the caller says on top."""
+    """The settings of *config*, overridden by the caller's."""
     from pathlib import Path as Disk
 
     from seldio.check import settings
@@ -271,7 +273,7 @@ def _settings(
     return chosen
 
 
-# --- from one format to another -------------------------------------------------------------------------------------
+# --- conversion -------------------------------------------------------------------------------------
 
 
 def convert(
@@ -295,45 +297,45 @@ def convert(
     audio: bool = False,
     gain: float | None = None,
 ) -> Conversion:
-    """Convert labels or questions on disk to another format, labels to questions, or recordings to another array.
+    """Convert labels or questions to another format, labels to questions, or recordings to another array.
 
-    A file becomes a file; a folder, archive or Parquet table becomes a folder of files with the same relative names
-    and the target's suffix; anything becomes one Parquet file. Questions become one file. Everything is read and
-    checked before the first file is written, and each file is written whole or not at all. Losses are named first.
+    A file becomes a file. A folder, archive or Parquet table becomes a folder of files with the same relative names
+    and the suffix of the target, or one Parquet file. Questions become one file. Everything is read and checked
+    before the first file is written, no file is left half written, and any loss is reported before it happens.
 
     Args:
-        path: a file, folder, archive, ``-`` for standard input, or an open source of labels; or the name of a data
-            set, such as ``starss23``, which is looked for where data sets usually are.
-        out: the file or folder to write; one file may also go into an existing folder, or into a binary stream.
-        target: the format to write: of labels or questions, ``foa`` or ``mic``, or a way to store a data set such as
-            ``hf-parquet``; ``files`` is the way back.
-        format: the layout of the source; found from its content if not given.
-        allow_loss: fields whose loss is accepted, as names or a text with commas; ``all`` for every one.
-        fill: values for fields that are unknown, by field: angles in degrees, ``distance`` in metres.
-        force: convert labels in which there are errors too, such as angles in radians or classes that do not exist.
-        seed: labels to questions: another seed asks in other words and chooses other items.
-        tasks: labels to questions: only these tasks, in a list or a text with commas.
-        window: labels to questions: seconds of a clip, at most 20.
-        hop: labels to questions: seconds from clip to clip; the window if not given.
-        margin: labels to questions: what must differ by how much to be asked about, see
-            :class:`seldio.tasks.margins.Margins`, such as ``{"azimuth": 30}`` (degrees).
-        total: labels to questions: so many in all, in the proportions of SO-Bench as far as there are enough.
-        per_task: labels to questions: at most so many of a task, of all answers alike.
-        balance: labels to questions: as many as the proportions of SO-Bench allow; the scarcest task decides.
-        split: labels to questions: the split written into each question.
-        audio: labels to questions: cut the sound of the clips (FOA, 16 kHz) into ``audio/`` beside the output.
-            ``foa`` and ``mic``: make the recordings, in place of taking those that the data set has.
-        gain: ``foa`` and ``mic``: decibels by which recordings that are made become louder.
+        path: a file, folder, archive, ``-`` for standard input, or an open source of labels; or the name of a dataset,
+            such as ``starss23``, to be looked up in the usual places.
+        out: the file or folder to write; a single file may also go into an existing folder, or to a binary stream.
+        target: the format to write: one of labels or questions; ``foa`` or ``mic``; or one that stores a dataset, such
+            as ``hf-parquet``, with ``files`` to restore it.
+        format: the format of the source; detected from its content by default.
+        allow_loss: fields that may be lost: names, or a string with commas between them, or ``all``.
+        fill: values for unknown fields; angles in degrees, ``distance`` in metres.
+        force: convert labels even if they have errors, such as angles in radians or unknown classes.
+        seed: questions: random seed for wording and sampling.
+        tasks: questions: ask only these tasks, in a list or a string with commas.
+        window: questions: length of the clips in seconds, at most 20.
+        hop: questions: seconds from one clip to the next; the window by default.
+        margin: questions: the smallest differences to ask about, such as ``{"azimuth": 30}`` (degrees); see
+            :class:`seldio.tasks.margins.Margins`.
+        total: questions: how many in total, split across tasks as in SO-Bench where enough can be asked.
+        per_task: questions: the maximum per task, spread evenly over the answers.
+        balance: questions: as many as the task shares of SO-Bench allow; the scarcest task sets the total.
+        split: questions: the split to write into each question.
+        audio: questions: cut the audio of the clips (FOA, 16 kHz) into ``audio/`` next to the output. ``foa`` and
+            ``mic``: compute every recording from the other format, even those that the dataset has.
+        gain: ``foa`` and ``mic``: the gain of the computed recordings in dB.
 
     Returns:
-        What was done: formats, files, rows, losses, notes; of questions what was asked and skipped as well.
+        What was done: formats, files, rows, losses and notes; for questions, also what was asked and skipped.
 
     Raises:
-        InvalidData: something in the source is wrong, so that rows would be lost or mean something else.
-        LossError: the target cannot carry a field, and its loss is not allowed.
-        UnknownFormat: the layout of the source has to be named.
-        UsageError: the request makes no sense, or would overwrite its own source.
-        SeldioError: the disk fails.
+        InvalidData: the source has errors, so that rows would be lost or change their meaning.
+        LossError: the target cannot hold a field, and its loss is not allowed.
+        UnknownFormat: the format of the source cannot be detected.
+        UsageError: the options do not fit, or the output would overwrite the source.
+        SeldioError: a file cannot be read or written.
     """
     from seldio.conversion.dispatch import convert_any
     from seldio.conversion.questions import QuestionOptions
@@ -347,7 +349,7 @@ def convert(
 
 
 def _names(names: str | Iterable[str]) -> list[str]:
-    """Names from a list, or from a text with commas between them."""
+    """Names from a list, or from a string with commas between them."""
     return [name.strip() for name in (names.split(",") if isinstance(names, str) else names) if name.strip()]
 
 
@@ -391,54 +393,57 @@ def score(
     judgements: Path | None = None,
     dry_run: bool = False,
 ) -> ScoreReport:
-    """Score the outputs of a system against labels, or a model's answers against questions.
+    """Score predictions against labels, or a model's answers against questions.
 
     Args:
-        predictions: label files of a system, or a file of answers.
-        reference: the labels, or the questions; predictions of JASCO, MMAU and MMAR that carry theirs need none.
-        profile: the way of scoring, e.g. ``dcase2024`` or ``so-bench-paper``; by default that of the data.
-        format: the layout of the predictions; found from their content if not given.
-        reference_format: that of the reference, likewise.
-        allow_missing: score what both sides have, and say what one of them lacks.
-        force: score labels and predictions in which there are errors too.
-        average: labels: macro or micro; the profile's first by default.
-        angle: labels: degrees that a prediction may be off; the profile's by default, as the next two.
-        distance: labels: metres that it may be off.
-        relative: labels: distance error over distance.
-        onscreen: labels: whether it must agree on being in the picture.
-        classes: labels: vocabulary of the classes; the profile's by default.
-        jackknife: labels: with 95 % confidence intervals.
-        official_points: labels: with the point values that the official jackknife prints, where it prints any.
-        by_clip: labels: with the scores of each clip.
-        recordings: labels: the recordings that were labelled, which tell where a clip ends; where they are beside
-            the labels in a data set tree they are found.
-        join: answers: ``official`` joins predictions of SO-Bench as its program does, ``strict`` by id.
-        offline: answers: what SO-Bench decides without a judge.
-        threshold: answers: of SO-Bench, by name: azimuth and elevation (degrees), distance (metres), onset
+        predictions: the label files that a system predicted, or a file of answers.
+        reference: the labels, or the questions; not needed for predictions of JASCO, MMAU and MMAR that include
+            their questions.
+        profile: the scoring profile, such as ``dcase2024`` or ``so-bench-paper``; chosen by the data by default.
+        format: the format of the predictions; detected from their content by default.
+        reference_format: the format of the reference; detected from its content by default.
+        allow_missing: score the clips or questions that both sides have, and list the missing ones.
+        force: score labels and predictions even if they have errors.
+        average: labels: ``macro`` or ``micro``; by default the profile's first.
+        angle: labels: maximum angular error in degrees; by default the profile's, as for the next three options.
+        distance: labels: maximum distance error in metres.
+        relative: labels: maximum relative distance error (error divided by distance).
+        onscreen: labels: require matching on-screen flags.
+        classes: labels: the class vocabulary; by default the profile's.
+        jackknife: labels: add 95 % confidence intervals.
+        official_points: labels: add the point values that the official jackknife prints, if it prints any.
+        by_clip: labels: add the scores of each clip.
+        recordings: labels: the labelled recordings, which determine where each clip ends; found automatically if they
+            are in the same dataset tree as the labels.
+        join: answers: how predictions of SO-Bench are matched to questions: ``strict`` by id, or as the ``official``
+            program does.
+        offline: answers: how SO-Bench is decided without a judge.
+        threshold: answers: maximum errors for SO-Bench: azimuth and elevation (degrees), distance (metres), onset
             (seconds), wer (a share).
-        judge: answers: the language model that decides what texts do not tell, as its server names it.
-        judge_url: its server, down to ``/v1``.
-        judge_cache: SQLite file of its replies.
-        judge_concurrency: calls at a time.
-        judge_rpm: calls a minute.
-        judge_price: for a million tokens sent and received, and perhaps a currency: ``(0.15, 0.6, "EUR")``.
-        judge_again: ask again, whatever the cache holds.
-        judge_timeout: seconds without a byte from the server.
-        judge_retries: further tries of a call that failed.
-        judge_max_tokens: of a reply.
-        judge_temperature: of the model.
-        judge_json: ask the server for JSON; some servers refuse that.
-        judgements: answers: file of judgements made elsewhere.
-        dry_run: ask the judge nothing; the report says in a notice what asking would take.
+        judge: answers: the language model that decides free-text answers, by its name on the server.
+        judge_url: the OpenAI-compatible server, up to ``/v1``.
+        judge_cache: cache replies in this SQLite file.
+        judge_concurrency: the number of parallel requests.
+        judge_rpm: the maximum number of requests per minute.
+        judge_price: the price per million tokens sent and received, and optionally a currency:
+            ``(0.15, 0.6, "EUR")``.
+        judge_again: ignore cached replies and ask again.
+        judge_timeout: the maximum time in seconds without data from the server.
+        judge_retries: the number of retries of a failed request.
+        judge_max_tokens: the maximum length of a reply.
+        judge_temperature: the sampling temperature.
+        judge_json: request JSON replies, which some servers reject.
+        judgements: answers: a file of judgements made elsewhere.
+        dry_run: send nothing to the judge; a notice in the report tells how many requests it would take.
 
     Returns:
-        Tables of scores and what there is to know about them. Angles are degrees, shares are from 0 to 1.
+        Tables of scores, and notices about them. Angles are in degrees, shares from 0 to 1.
 
     Raises:
-        InvalidData: something in the files is wrong.
-        UsageError: an option makes no sense, a field is missing, or there is nothing to score.
-        DataError: predictions and reference do not fit.
-        SeldioError: a judge cannot be asked.
+        InvalidData: a file has an error.
+        UsageError: the options do not fit, a field is missing, or there is nothing to score.
+        DataError: predictions and reference do not fit together.
+        SeldioError: the judge cannot be reached.
     """
     from seldio.reports.tables import Notice, ScoreReport
     from seldio.scores import answers
@@ -468,12 +473,12 @@ def score(
         return answers.score_answers(predictions, reference, options, **formats)
     options = _options(SeldOptions, chosen)
     if reference is None:
-        raise UsageError("labels are scored against labels: name a reference")
+        raise UsageError("--reference is required: the labels to score against")
     return score_labels(predictions, reference, options, **formats)
 
 
 def _are_answers(predictions: Path, profile: str | None, format: str | None) -> bool:
-    """Whether *predictions* are answers to questions, as the profile, the format or the content says."""
+    """Whether *predictions* are answers to questions, by the profile, the format or the content."""
     from seldio import formats
     from seldio.conversion.items import held_items
     from seldio.files import open_source
@@ -492,34 +497,34 @@ def _options(kind: Any, options: Mapping[str, Any]) -> Any:
     """The options of *kind*.
 
     Raises:
-        UsageError: one of them does not exist there.
+        UsageError: an option does not apply to it.
     """
     known = {field.name for field in dataclasses.fields(kind)}
     if foreign := sorted(options.keys() - known):
-        raise UsageError(f"no option {', '.join(foreign)} here; there are {', '.join(sorted(known))}")
+        raise UsageError(f"option {', '.join(foreign)} does not apply here; choose from {', '.join(sorted(known))}")
     return kind(**options)
 
 
 def _judge(model: str | None, url: str | None, price: Sequence[float | str] | str | None, **options: Any) -> Any:
-    """The judge that the options name; None where they name none.
+    """The judge given by the options; None if they give none.
 
     Raises:
-        UsageError: half of one is named.
+        UsageError: the model or the server is missing.
     """
     from seldio.scores.answers import JudgeOptions
 
     usual = {field.name: field.default for field in dataclasses.fields(JudgeOptions)}
     if model is None and url is None:
         if price is not None or any(value != usual[name] for name, value in options.items()):
-            raise UsageError("--dry-run and the options of a judge need --judge MODEL and --judge-url URL")
+            raise UsageError("--dry-run and the --judge-… options require --judge MODEL and --judge-url URL")
         return None
     if model is None or url is None:
-        raise UsageError("a judge is a model on a server: --judge MODEL --judge-url URL")
+        raise UsageError("--judge MODEL and --judge-url URL must be used together")
     return JudgeOptions(model, url, **options, **(_price(price) if price is not None else {}))
 
 
 def _price(price: Sequence[float | str] | str) -> dict[str, Any]:
-    """The prices of tokens, and their currency where one is named."""
+    """The prices of tokens, and their currency if one is given."""
     parts = [part.strip() for part in price.split(",")] if isinstance(price, str) else list(price)
     try:
         sent, received, *currency = parts
@@ -528,25 +533,26 @@ def _price(price: Sequence[float | str] | str) -> dict[str, Any]:
         currency = ["", ""]
     if len(currency) > 1:
         text = price if isinstance(price, str) else ",".join(map(str, price))
-        raise UsageError(f"--judge-price {text}: two numbers and perhaps a currency, as in 0.15,0.6 or 0.15,0.6,EUR")
+        raise UsageError(f"--judge-price {text}: expected two numbers and optionally a currency, such as 0.15,0.6 or 0.15,0.6,EUR")
     return found | ({"currency": str(currency[0]).upper()} if currency else {})
 
 
 def rank(
     scores: Path | ScoreReport | Sequence[Path | ScoreReport], *, metrics: str | Sequence[str] = ()
 ) -> ScoreReport:
-    """Rank systems by the sum of their places on every metric, as the task page of DCASE Task 3 says.
+    """Rank systems by the sum of their ranks on each metric, as defined by DCASE Task 3.
 
     Args:
-        scores: score files (json or csv) or folders of them, or reports of :func:`score`; one or several.
-        metrics: rank by these only, in a list or a text with commas; ``NAME:higher`` for others.
+        scores: one or several score files (JSON or CSV), folders of them, or reports returned by :func:`score`.
+        metrics: rank by these metrics only, in a list or a string with commas; ``NAME:higher`` or ``NAME:lower`` for
+            metrics that seldio does not know.
 
     Returns:
-        A table for each track, with what there is to know.
+        A table for each track, with notices.
 
     Raises:
-        UsageError: nothing has that name, or the systems have no scores in common.
-        DataError: a file holds no scores, or they cannot be compared.
+        UsageError: a path does not exist, or the systems have no scores in common.
+        DataError: a file has no scores, or the scores cannot be compared.
     """
     from seldio.reports.tables import ScoreReport
     from seldio.scores import ranking

@@ -10,14 +10,16 @@ import sys
 import typer
 
 from seldio.cli import hub, score, verbs, view
+from seldio.cli.options import Command
 
 app = typer.Typer(
     name="seldio",
-    help="Read, check, fix, convert and score sound event localization and audio question answering data.",
+    help="Read, check, fix, convert and score data for sound event localization and detection (SELD) and audio "
+    "question answering.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
 
@@ -31,24 +33,30 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _seldio(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
+    ),
 ) -> None:
-    """Exit codes: 0 clean, 1 findings, 2 usage, 3 could not work."""
+    """Exit codes: 0 clean, 1 with findings, 2 wrong usage, 3 failure."""
 
 
-app.command("validate")(verbs.validate)
-app.command("convert")(verbs.convert)
-app.command("score")(score.command)
-app.command("rank")(score.rank)
-app.command("info")(verbs.info)
-app.command("view")(view.view)
-app.command("plot")(view.plot)
-app.command("formats")(verbs.formats)
-app.command("rule")(verbs.rule)
-app.command("schema")(verbs.schema)
-app.command("push")(hub.push)
-app.command("pull")(hub.pull)
-app.command("demo")(view.demo)
+_COMMANDS = {
+    "validate": (verbs.validate, "Check labels, submissions and datasets, and repair them."),
+    "convert": (verbs.convert, "Convert between formats, to Parquet, or labels into questions."),
+    "score": (score.command, "Score predictions as the official programs do."),
+    "rank": (score.rank, "Rank systems by their scores, as defined by DCASE Task 3."),
+    "info": (verbs.info, "Describe a file, folder or archive."),
+    "view": (view.view, "Write an HTML page about a clip: player, panorama, timeline."),
+    "plot": (view.plot, "Draw labels, predictions, scores, or a video with labels."),
+    "formats": (verbs.formats, "List the formats, or explain one."),
+    "rule": (verbs.rule, "Explain a rule, or list all of them."),
+    "schema": (verbs.schema, "Print a JSON Schema."),
+    "push": (hub.push, "Upload a dataset to the Hugging Face Hub."),
+    "pull": (hub.pull, "Download a dataset from the Hugging Face Hub."),
+    "demo": (view.demo, "Make a small dataset and try everything on it."),
+}
+for _name, (_command, _short) in _COMMANDS.items():
+    app.command(_name, cls=Command, short_help=_short)(_command)
 
 
 def main() -> None:
@@ -57,4 +65,4 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             # file names and cells may hold anything; printing must never fail over it
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
-    app()
+    app(prog_name="seldio")

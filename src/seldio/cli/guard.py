@@ -1,4 +1,4 @@
-"""How every command ends: an exit code and one plain sentence, never a traceback."""
+"""How every command ends: with an exit code and one plain sentence, never a traceback."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from seldio.reports.bars import Bars
 
 
-#: What a shell reports of a program that SIGPIPE ended: 128 and the number of the signal.
+#: The exit status of a program ended by SIGPIPE: 128 plus the number of the signal.
 CLOSED_PIPE = 141
 
 
 def guarded(command: Callable[..., ExitCode]) -> Callable[..., None]:
-    """Turn the outcome of *command* into an exit code, and errors into one line on stderr."""
+    """Turn the outcome of *command* into an exit code, and errors into one line on standard error."""
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
@@ -48,20 +48,20 @@ def _outcome(command: Callable[..., ExitCode], args: Any, kwargs: Any) -> int:
         return _failed(str(stop) or "stopped; nothing is half written", ExitCode(ExitCode.FAILURE), 130)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _failed(f"cannot work: {error.strerror or error}", ExitCode.FAILURE)
+        return _failed(f"failed: {error.strerror or error}", ExitCode.FAILURE)
     except MemoryError:
         return _failed("not enough memory", ExitCode.FAILURE)
     except Exception as error:
         if os.environ.get("SELDIO_DEBUG"):
             raise
-        text = f"a bug in seldio: {type(error).__name__}: {error} (SELDIO_DEBUG=1 shows where)"
+        text = f"this is a bug in seldio: {type(error).__name__}: {error} (SELDIO_DEBUG=1 shows the traceback)"
         return _failed(text, ExitCode.FAILURE)
     return code
 
 
 @contextmanager
 def _showing_progress() -> Iterator[None]:
-    """Show on a terminal how far long work is, and in the end what was done."""
+    """Show the progress of long work on a terminal, and a summary when it ends."""
     if not sys.stderr.isatty():
         yield
         return
@@ -73,7 +73,7 @@ def _showing_progress() -> Iterator[None]:
 
 
 class _OnTerminal:
-    """Bars, loaded when there is something to show."""
+    """Progress bars, loaded when there is something to show."""
 
     def __init__(self) -> None:
         self.bars: Bars | None = None

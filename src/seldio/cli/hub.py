@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from seldio.cli.guard import guarded
-from seldio.cli.options import ENGINE, WORKERS, Engine, print_json
+from seldio.cli.options import ENGINE, JSON, WORKERS, Engine, print_json
 from seldio.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from seldio.hub import Pushed
     from seldio.hub.pushing import PushPlan, PushStep
 
-#: Files, or folders, that are shown one by one; of more, folders are counted, and --json shows each file.
+#: Up to this many files or folders are shown one by one; above it, files are counted by folder (--json lists each).
 _SHOWN = 40
+_CARD = "Dataset card"
 _MARKS = {"new": "+", "changed": "~", "same": "=", "unknown": "?"}
 
 
 class As(StrEnum):
-    """How the data is stored on the Hub."""
+    """Ways to store data on the Hub."""
 
     FILES = "files"
     PARQUET = "parquet"
@@ -33,31 +34,45 @@ class As(StrEnum):
 
 @guarded
 def push(
-    source: str = typer.Argument(help="A file, folder or archive."),
-    repo: str = typer.Option(..., "--repo", help="USER/NAME of the data set; made if there is none."),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Show what would go; change nothing. Works offline."),
-    private: bool = typer.Option(False, "--private", help="Make a new data set private."),
-    kind: As = typer.Option(As.FILES, "--as", help="files as they are, parquet, or audiofolder (with metadata.jsonl)."),
+    source: str = typer.Argument(metavar="SOURCE", help="A file, folder or archive."),
+    repo: str = typer.Option(
+        ..., "--repo", metavar="USER/NAME", help="Dataset repository; created if it does not exist."
+    ),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Show what would be uploaded; change nothing. Works offline."
+    ),
+    private: bool = typer.Option(False, "--private", help="Make a new repository private."),
+    kind: As = typer.Option(
+        As.FILES,
+        "--as",
+        metavar="[files|parquet|audiofolder]",
+        help="Storage: files as they are, Parquet, or an AudioFolder with metadata.jsonl.",
+    ),
     staging: str | None = typer.Option(
-        None, "--staging", help="Keep files that are written anew in this folder: the same command goes on from there."
+        None,
+        "--staging",
+        metavar="FOLDER",
+        help="Keep converted files in this folder; run the same command again to resume.",
     ),
-    revision: str = typer.Option("main", help="The branch to push to."),
-    message: str | None = typer.Option(None, "-m", "--message", help="The commit message."),
-    include: list[str] = typer.Option([], help="A pattern of files that go too; others than data stay here."),
+    revision: str = typer.Option("main", metavar="BRANCH", help="Branch to push to."),
+    message: str | None = typer.Option(None, "-m", "--message", metavar="TEXT", help="Commit message."),
+    include: list[str] = typer.Option(
+        [], metavar="PATTERN", help="Also upload other files that match; by default only data is. May be repeated."
+    ),
     force: bool = typer.Option(
-        False,
-        "--force",
-        help="With --as parquet or audiofolder: take labels with errors too.",
+        False, "--force", help="With --as parquet or audiofolder: convert labels even if they have errors."
     ),
-    license: str | None = typer.Option(None, help="For the card: cc-by-4.0, mit, …"),
-    language: list[str] = typer.Option([], help="For the card: en, ru, …; of questions it is found."),
-    title: str | None = typer.Option(None, help="For the card: what the data set is called."),
-    citation: str | None = typer.Option(None, help="For the card: a file with BibTeX."),
-    json: bool = typer.Option(False, "--json", help="Print json."),
+    license: str | None = typer.Option(None, metavar="NAME", help="License: cc-by-4.0, mit, …", rich_help_panel=_CARD),
+    language: list[str] = typer.Option(
+        [], metavar="CODE", help="Language: en, ru, …; detected for questions. May be repeated.", rich_help_panel=_CARD
+    ),
+    title: str | None = typer.Option(None, metavar="TEXT", help="Title of the dataset.", rich_help_panel=_CARD),
+    citation: str | None = typer.Option(None, metavar="FILE", help="A BibTeX file.", rich_help_panel=_CARD),
+    json: bool = JSON,
     workers: int | None = WORKERS,
     engine: Engine = ENGINE,
 ) -> ExitCode:
-    """Send a data set to the Hugging Face Hub, with card and Croissant; shows what goes, and refuses secrets."""
+    """Upload a dataset to the Hugging Face Hub with its card and Croissant metadata; secrets are refused."""
     from seldio import hub
     from seldio.engines import running
     from seldio.hub.client import quiet
@@ -79,7 +94,7 @@ def push(
 
 
 def _record(pushed: Pushed) -> dict[str, object]:
-    """What was done, for json."""
+    """The record that --json prints."""
     plan = pushed.plan
     files = [{"name": s.entry.name, "size": s.entry.size, "state": s.state} for s in plan.steps] if plan else None
     return {
@@ -100,21 +115,21 @@ def _push_lines(pushed: Pushed, dry_run: bool) -> Iterator[str]:
         hint = f" ({finding.hint})" if finding.hint else ""
         yield printable(f"{finding.severity.value}  {finding}{hint}")
     if pushed.refused or pushed.plan is None:
-        yield "Nothing was sent. seldio rule CODE explains each finding."
+        yield "Nothing was uploaded. seldio rule CODE explains each finding."
         return
     yield from _plan(pushed.plan)
     if pushed.data:
         found = ", ".join(f"{code} {count:,}" for code, count in pushed.data.items())
-        yield f"Findings in the data: {found}. seldio validate says where."
+        yield f"Findings in the data: {found}. seldio validate shows where."
     if dry_run:
         yield from ("", "The card:", "", *(f"  {printable(line)}" for line in pushed.card.splitlines()), "")
         if pushed.plan.head.unseen is not None:
             yield f"Not compared with the Hub: {printable(pushed.plan.head.unseen)}."
-        yield "Nothing was sent: this was a dry run."
+        yield "Nothing was uploaded: this was a dry run."
     elif pushed.commits:
-        yield f"Sent in {plural(len(pushed.commits), 'commit')}, the last {pushed.commits[-1][:12]}: {pushed.url}"
+        yield f"Uploaded in {plural(len(pushed.commits), 'commit')}, the last {pushed.commits[-1][:12]}: {pushed.url}"
     else:
-        yield f"Nothing to send, all of it is there: {pushed.url}"
+        yield f"Nothing to upload, everything is up to date: {pushed.url}"
 
 
 def _plan(plan: PushPlan) -> Iterator[str]:
@@ -122,12 +137,12 @@ def _plan(plan: PushPlan) -> Iterator[str]:
 
     size = sum(entry.size for entry in plan.todo)
     if plan.head.unseen is not None:
-        yield f"{plan.head.repo}: {plural(len(plan.steps), 'file')}, {size / 1e6:.1f} MB; what is there is not known"
+        yield f"{plan.head.repo}: {plural(len(plan.steps), 'file')}, {size / 1e6:.1f} MB; not compared with the Hub"
     else:
-        was = f"on top of {plan.head.commit[:12]}" if plan.head.commit else "a new data set"
+        was = f"on top of {plan.head.commit[:12]}" if plan.head.commit else "a new repository"
         gone = f", {len(plan.stale):,} to be removed" if plan.stale else ""
         yield (f"{plan.head.repo}, {was}: {plan.count('new'):,} new, {plan.count('changed'):,} changed, "
-               f"{plan.count('same'):,} the same{gone}; {size / 1e6:,.1f} MB to send")  # fmt: skip
+               f"{plan.count('same'):,} the same{gone}; {size / 1e6:,.1f} MB to upload")  # fmt: skip
     if len(plan.steps) > _SHOWN:
         yield from _folders(plan.steps)
         yield f"  {plural(len(plan.steps), 'file')} by folder; --json lists each one"
@@ -139,15 +154,15 @@ def _plan(plan: PushPlan) -> Iterator[str]:
     if len(plan.stale) > _SHOWN:
         yield f"  - and {len(plan.stale) - _SHOWN:,} more (--json lists each one)"
     if plan.stale:
-        yield "Removed from the Hub (-): files of an earlier export by seldio that this one does not make any more"
+        yield "Removed from the Hub (-): files of an earlier export by seldio that are no longer part of it"
     if plan.left_out:
-        yield f"Stays here: {plural(len(plan.left_out), 'name')}: {listed(plan.left_out)}"
+        yield f"Not uploaded: {plural(len(plan.left_out), 'name')}: {listed(plan.left_out)}"
     if plan.kept:
-        yield f"Stays on the Hub, though not in the source: {plural(len(plan.kept), 'file')}: {listed(plan.kept)}"
+        yield f"Kept on the Hub though not in the source: {plural(len(plan.kept), 'file')}: {listed(plan.kept)}"
 
 
 def _folders(steps: Sequence[PushStep]) -> Iterator[str]:
-    """How many files of each state there are in each folder, as deep as fits."""
+    """The number of files of each state in each folder, as deep as fits on the screen."""
     from collections import Counter
 
     from seldio.text import plural, printable
@@ -169,11 +184,13 @@ def _folders(steps: Sequence[PushStep]) -> Iterator[str]:
 @guarded
 def pull(
     address: str = typer.Argument(metavar="REPO", help="USER/NAME, or USER/NAME@REVISION (a branch, tag or commit)."),
-    out: str | None = typer.Option(None, "-o", help="The folder; NAME in the present one if not given."),
-    include: list[str] = typer.Option([], help="A pattern of the files to fetch; * fits slashes too."),
-    json: bool = typer.Option(False, "--json", help="Print json."),
+    out: str | None = typer.Option(None, "-o", metavar="FOLDER", help="Where to save the files; ./NAME by default."),
+    include: list[str] = typer.Option(
+        [], metavar="PATTERN", help="Download only files that match; * also matches slashes. May be repeated."
+    ),
+    json: bool = JSON,
 ) -> ExitCode:
-    """Fetch a data set from the Hugging Face Hub: real files, each compared with its hash; goes on after a break."""
+    """Download a dataset from the Hugging Face Hub as plain files with verified hashes; resumes if interrupted."""
     from seldio import hub
     from seldio.hub.client import quiet
     from seldio.text import plural, printable
@@ -185,9 +202,9 @@ def pull(
 
         print_json(dataclasses.asdict(pulled))
     else:
-        same = f", {pulled.same:,} were there" if pulled.same else ""
+        same = f", {pulled.same:,} unchanged" if pulled.same else ""
         typer.echo(
-            f"{pulled.repo} at {pulled.commit[:12]}: {plural(len(pulled.fetched), 'file')} fetched{same}; "
+            f"{pulled.repo} at {pulled.commit[:12]}: {plural(len(pulled.fetched), 'file')} downloaded{same}; "
             f"{pulled.size / 1e6:,.1f} MB in {printable(pulled.folder)}"
         )
     return ExitCode.CLEAN

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what a shell offers for them."""
+"""Options that several commands share, and the shell completion of their values."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from typer.core import TyperCommand
 
 from seldio.errors import UsageError
 
@@ -24,22 +25,51 @@ class Engine(StrEnum):
     RAY = "ray"
 
 
-_PANEL = "Long work"
+class Command(TyperCommand):
+    """A command whose help lists its options in sections, by their ``rich_help_panel``, as plain text."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The arguments as people write them: ``PATH...``, not ``{PATH}...``."""
+        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, the options that belong to no section, then each section."""
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            usual = "Options"
+            if parameter.param_type_name == "argument" and record is not None:
+                usual, record = "Arguments", (parameter.metavar or record[0], record[1].removesuffix("[required]"))
+            if record is not None:
+                sections.setdefault(getattr(parameter, "rich_help_panel", None) or usual, []).append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+_PANEL = "Large datasets"
 WORKERS: Any = typer.Option(
-    None, "--workers", help="Processes; the results do not depend on their number.", rich_help_panel=_PANEL
-)
+    None, "--workers", metavar="N", rich_help_panel=_PANEL,
+    help="Number of processes; results do not depend on it.",
+)  # fmt: skip
 ENGINE: Any = typer.Option(
-    Engine.LOCAL, "--engine", help="local processes, or a ray cluster (RAY_ADDRESS).", rich_help_panel=_PANEL
-)
+    Engine.LOCAL, "--engine", metavar="[local|ray]", rich_help_panel=_PANEL,
+    help="Run in local processes or on a Ray cluster (RAY_ADDRESS).",
+)  # fmt: skip
 RESUME: Any = typer.Option(
     None, "--resume", metavar="FOLDER", rich_help_panel=_PANEL,
-    help="Keep finished parts in this folder: the same command goes on from there.",
+    help="Save finished parts in this folder; run the same command again to resume.",
 )  # fmt: skip
+#: Options of several commands that print a report or a record.
+JSON: Any = typer.Option(False, "--json", help="Print JSON.")
 
 
-def format_option(help: str, *names: str) -> Any:
+def format_option(help: str, *names: str, panel: str | None = None) -> Any:
     """An option that takes the name of a format."""
-    return typer.Option(None, *names, help=help, autocompletion=complete_formats)
+    return typer.Option(
+        None, *names, metavar="FORMAT", help=help, autocompletion=complete_formats, rich_help_panel=panel
+    )
 
 
 def print_json(value: object) -> None:
@@ -66,7 +96,7 @@ def named_numbers(values: list[str], option: str, example: str) -> dict[str, flo
     """The values of an option that is repeated as NAME=NUMBER.
 
     Raises:
-        UsageError: one is written otherwise.
+        UsageError: a value has another form.
     """
     found = {}
     for item in values:
@@ -74,18 +104,18 @@ def named_numbers(values: list[str], option: str, example: str) -> dict[str, flo
         try:
             found[name.strip()] = float(value)
         except ValueError:
-            raise UsageError(f"{option} {item}: write NAME=NUMBER, as in {example}") from None
+            raise UsageError(f"{option} {item}: expected NAME=NUMBER, such as {example}") from None
     return found
 
 
-# --- what a shell offers when the tab key is pressed; loaded then ---------------------------------------------------
+# --- shell completion; what it needs is loaded when it runs ---------------------------------------------------
 
-#: The schemas, which are loaded with much else; a test sees that these are all.
+#: The schemas; listed here because loading them is slow. A test checks that the list is complete.
 SCHEMA_NAMES = ("clip", "event", "item", "prediction", "report")
 
 
 def complete_formats(incomplete: str) -> Iterator[tuple[str, str]]:
-    """The formats of labels and of questions that begin so, with their titles."""
+    """The formats of labels and of questions that begin with *incomplete*, with their titles."""
     from seldio.formats import FORMATS
 
     for format in FORMATS:
@@ -93,30 +123,32 @@ def complete_formats(incomplete: str) -> Iterator[tuple[str, str]]:
 
 
 def complete_targets(incomplete: str) -> Iterator[tuple[str, str]]:
-    """What can be converted to: formats, arrays and ways to store a data set."""
+    """The targets of a conversion: formats, arrays and ways to store a dataset."""
     from seldio.conversion.dispatch import STORED
 
     yield from complete_formats(incomplete)
-    yield from ((name, "recordings of the other array") for name in ("foa", "mic") if name.startswith(incomplete))
-    yield from ((name, "a data set as a whole") for name in STORED if name.startswith(incomplete))
+    yield from (
+        (name, "recordings of the other microphone format") for name in ("foa", "mic") if name.startswith(incomplete)
+    )
+    yield from ((name, "a whole dataset") for name in STORED if name.startswith(incomplete))
 
 
 def complete_outputs(incomplete: str, kind: str, *more: str) -> list[str]:
-    """The outputs for ``findings`` or ``scores``, and *more*, that begin so."""
+    """The outputs for ``findings`` or ``scores``, and *more*, that begin with *incomplete*."""
     from seldio.reports import outputs
 
     return [name for name in (*outputs(kind), *more) if name.startswith(incomplete)]
 
 
 def complete_profiles(incomplete: str) -> Iterator[tuple[str, str]]:
-    """The ways of scoring that begin so, with their titles."""
+    """The scoring profiles that begin with *incomplete*, with their titles."""
     from seldio.check.description import profile_titles
 
     yield from (pair for pair in profile_titles() if pair[0].startswith(incomplete))
 
 
 def complete_rules(incomplete: str) -> Iterator[tuple[str, str]]:
-    """The rules whose code or name begins so, with their summaries."""
+    """The rules whose code or name begins with *incomplete*, with their summaries."""
     from seldio.rules import CATALOGUE
 
     yield from complete_codes(incomplete)
@@ -126,7 +158,7 @@ def complete_rules(incomplete: str) -> Iterator[tuple[str, str]]:
 
 
 def complete_codes(incomplete: str) -> Iterator[tuple[str, str]]:
-    """The codes of rules that begin so, behind the last comma, with their summaries."""
+    """The rule codes that complete what follows the last comma, with their summaries."""
     from seldio.rules import CATALOGUE
 
     before, comma, last = incomplete.rpartition(",")
@@ -136,5 +168,5 @@ def complete_codes(incomplete: str) -> Iterator[tuple[str, str]]:
 
 
 def complete_schemas(incomplete: str) -> list[str]:
-    """The schemas that begin so."""
+    """The schemas that begin with *incomplete*."""
     return [name for name in SCHEMA_NAMES if name.startswith(incomplete)]

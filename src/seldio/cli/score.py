@@ -21,15 +21,19 @@ from seldio.cli.options import (
 )
 from seldio.errors import ExitCode
 
-_LABELS, _ANSWERS, _JUDGE = "Labels", "Questions", "Judge"
+_REPORT, _LABELS, _ANSWERS = "Report", "Scoring labels", "Scoring answers"
+_JUDGE = "Language model as judge"
 _OUTPUT: Any = typer.Option(
-    "text", metavar="[text|json|csv|markdown|html]", help="How to write the scores; json and csv keep every digit.",
+    "text", metavar="FORM", rich_help_panel=_REPORT,
+    help="Form of the report: text, json, csv, markdown or html; json and csv keep every digit.",
     autocompletion=lambda incomplete: complete_outputs(incomplete, "scores"),
 )  # fmt: skip
+_JSON: Any = typer.Option(False, "--json", help="Short for --output json.", rich_help_panel=_REPORT)
+_OUT: Any = typer.Option(None, "-o", metavar="FILE", help="Write the report to this file.", rich_help_panel=_REPORT)
 
 
 def _list(wanted: bool) -> None:
-    """Print the ways of scoring."""
+    """Print the scoring profiles."""
     if not wanted:
         return
     from seldio.check.description import profile_titles
@@ -39,73 +43,128 @@ def _list(wanted: bool) -> None:
     raise typer.Exit
 
 
-_POINTS: Any = typer.Option(
-    False, "--official-points", help="The point values of the official jackknife too.", rich_help_panel=_LABELS
-)
-_RECORDINGS: Any = typer.Option(None, help="The labelled recordings, for where clips end.", rich_help_panel=_LABELS)
-_OFFLINE: Any = typer.Option(
-    "extract", help="SO-Bench without a judge: extract, none or official-fallback.", rich_help_panel=_ANSWERS
-)
-_THRESHOLD: Any = typer.Option(
-    [], help="SO-Bench: azimuth, elevation, distance, onset or wer=NUMBER.", rich_help_panel=_ANSWERS
-)
-_PRICE: Any = typer.Option(
-    None, help="Per million tokens: IN,OUT in US dollars, or IN,OUT,CODE as in 0.15,0.6,EUR.", rich_help_panel=_JUDGE
-)
-_JSON_MODE: Any = typer.Option(
-    True, "--judge-json/--no-judge-json", help="Ask the server for JSON; some refuse.", rich_help_panel=_JUDGE
-)
-_PROFILES: Any = typer.Option(False, "--profiles", is_eager=True, callback=_list, help="List the ways of scoring.")
-
-
 @guarded
 def command(
-    predictions: list[str] = typer.Argument(help="Outputs of one or more systems: files, folders, archives."),
-    reference: str | None = typer.Option(None, "--reference", "-r", help="The labels, or the questions with answers."),
-    profile: str | None = typer.Option(
-        None, "--profile", "-p", help="The way of scoring; --profiles lists them.", autocompletion=complete_profiles
+    predictions: list[str] = typer.Argument(
+        metavar="PREDICTIONS", help="Predictions of one or more systems: files, folders or archives."
     ),
-    format: str | None = format_option("The layout of the predictions.", "--format", "-f"),
-    reference_format: str | None = format_option("The layout of the reference, likewise."),
-    allow_missing: bool = typer.Option(False, "--allow-missing", help="Score what is there, and say what is not."),
-    force: bool = typer.Option(False, "--force", help="Score labels in which seldio validate finds errors too."),
+    reference: str | None = typer.Option(
+        None, "--reference", "-r", metavar="PATH", help="Reference labels, or the questions with their answers."
+    ),
+    profile: str | None = typer.Option(
+        None,
+        "--profile",
+        "-p",
+        metavar="NAME",
+        help="Scoring profile; --profiles lists them.",
+        autocompletion=complete_profiles,
+    ),
+    format: str | None = format_option("Format of the predictions; detected by default.", "--format", "-f"),
+    reference_format: str | None = format_option("Format of the reference; detected by default."),
+    allow_missing: bool = typer.Option(
+        False, "--allow-missing", help="Score the common clips or questions; list the missing ones."
+    ),
+    force: bool = typer.Option(False, "--force", help="Score labels even if seldio validate finds errors in them."),
+    profiles: bool = typer.Option(  # noqa: ARG001 - they are listed before anything else
+        False, "--profiles", is_eager=True, callback=_list, help="List the scoring profiles and exit."
+    ),
     output: str = _OUTPUT,
-    json: bool = typer.Option(False, "--json", help="The same as --output json."),
-    out: Path | None = typer.Option(None, "-o", help="Write the scores to this file."),
-    table: str | None = typer.Option(None, help="csv: only this table, e.g. overall or classes."),
-    average: str | None = typer.Option(None, help="macro or micro.", rich_help_panel=_LABELS),
-    angle: float | None = typer.Option(None, help="Degrees that a source may be off.", rich_help_panel=_LABELS),
-    distance: float | None = typer.Option(None, help="Metres that it may be off.", rich_help_panel=_LABELS),
-    relative: float | None = typer.Option(None, help="The same, over its distance.", rich_help_panel=_LABELS),
-    onscreen: bool = typer.Option(False, "--onscreen", help="It must agree on the picture.", rich_help_panel=_LABELS),
-    classes: str | None = typer.Option(None, help="Vocabulary of the classes.", rich_help_panel=_LABELS),
-    jackknife: bool = typer.Option(False, "--jackknife", help="95 % confidence intervals.", rich_help_panel=_LABELS),
-    official_points: bool = _POINTS,
-    by_clip: bool = typer.Option(False, "--by-clip", help="The scores of each clip too.", rich_help_panel=_LABELS),
-    recordings: str | None = _RECORDINGS,
-    join: str = typer.Option("strict", help="SO-Bench: strict (by id) or official.", rich_help_panel=_ANSWERS),
-    offline: str = _OFFLINE,
-    threshold: list[str] = _THRESHOLD,
-    judge: str | None = typer.Option(None, help="Model to ask about answers.", rich_help_panel=_JUDGE),
-    judge_url: str | None = typer.Option(None, help="Its server, down to /v1.", rich_help_panel=_JUDGE),
-    judge_cache: str | None = typer.Option(None, help="SQLite file of its replies.", rich_help_panel=_JUDGE),
-    judge_concurrency: int = typer.Option(8, help="Calls at a time.", rich_help_panel=_JUDGE),
-    judge_rpm: float | None = typer.Option(None, help="Calls a minute.", rich_help_panel=_JUDGE),
-    judge_price: str | None = _PRICE,
-    judge_again: bool = typer.Option(False, "--judge-again", help="Ask again, cached or not.", rich_help_panel=_JUDGE),
-    judge_timeout: float = typer.Option(120.0, help="Seconds to wait for the server.", rich_help_panel=_JUDGE),
-    judge_retries: int = typer.Option(4, help="Further tries of a failed call.", rich_help_panel=_JUDGE),
-    judge_max_tokens: int = typer.Option(1024, help="Of a reply.", rich_help_panel=_JUDGE),
-    judge_temperature: float = typer.Option(0.0, help="Of the model.", rich_help_panel=_JUDGE),
-    judge_json: bool = _JSON_MODE,
-    judgements: str | None = typer.Option(None, help="Judgements made elsewhere: JSON lines.", rich_help_panel=_JUDGE),
-    dry_run: bool = typer.Option(False, "--dry-run", help="Say what judging would take.", rich_help_panel=_JUDGE),
+    json: bool = _JSON,
+    out: Path | None = _OUT,
+    table: str | None = typer.Option(
+        None,
+        metavar="NAME",
+        help="With --output csv: only this table, such as overall or classes.",
+        rich_help_panel=_REPORT,
+    ),
+    average: str | None = typer.Option(None, metavar="[macro|micro]", help="Averaging.", rich_help_panel=_LABELS),
+    angle: float | None = typer.Option(
+        None, metavar="DEGREES", help="Maximum angular error (°).", rich_help_panel=_LABELS
+    ),
+    distance: float | None = typer.Option(
+        None, metavar="METRES", help="Maximum distance error (m).", rich_help_panel=_LABELS
+    ),
+    relative: float | None = typer.Option(
+        None, metavar="RATIO", help="Maximum relative distance error (error / distance).", rich_help_panel=_LABELS
+    ),
+    onscreen: bool = typer.Option(
+        False, "--onscreen", help="Require matching on-screen flags.", rich_help_panel=_LABELS
+    ),
+    classes: str | None = typer.Option(None, metavar="NAME", help="Class vocabulary.", rich_help_panel=_LABELS),
+    jackknife: bool = typer.Option(
+        False, "--jackknife", help="Add 95 % confidence intervals.", rich_help_panel=_LABELS
+    ),
+    official_points: bool = typer.Option(
+        False,
+        "--official-points",
+        help="Add the point values that the official jackknife prints.",
+        rich_help_panel=_LABELS,
+    ),
+    by_clip: bool = typer.Option(False, "--by-clip", help="Add the scores of each clip.", rich_help_panel=_LABELS),
+    recordings: str | None = typer.Option(
+        None, metavar="FOLDER", help="Labelled recordings, to determine where clips end.", rich_help_panel=_LABELS
+    ),
+    join: str = typer.Option(
+        "strict",
+        metavar="[strict|official]",
+        help="SO-Bench: match predictions by id, or as its program does.",
+        rich_help_panel=_ANSWERS,
+    ),
+    offline: str = typer.Option(
+        "extract",
+        metavar="[extract|none|official-fallback]",
+        help="SO-Bench without a judge: how free-text answers are decided.",
+        rich_help_panel=_ANSWERS,
+    ),
+    threshold: list[str] = typer.Option(
+        [],
+        metavar="NAME=NUMBER",
+        rich_help_panel=_ANSWERS,
+        help="SO-Bench: maximum error; azimuth and elevation (°), distance (m), onset (s), wer. May be repeated.",
+    ),
+    judge: str | None = typer.Option(None, metavar="MODEL", help="Name of the model.", rich_help_panel=_JUDGE),
+    judge_url: str | None = typer.Option(
+        None, metavar="URL", help="OpenAI-compatible server, up to /v1.", rich_help_panel=_JUDGE
+    ),
+    judge_cache: str | None = typer.Option(
+        None, metavar="FILE", help="Cache replies in this SQLite file.", rich_help_panel=_JUDGE
+    ),
+    judge_concurrency: int = typer.Option(8, metavar="N", help="Parallel requests.", rich_help_panel=_JUDGE),
+    judge_rpm: float | None = typer.Option(
+        None, metavar="N", help="Maximum requests per minute.", rich_help_panel=_JUDGE
+    ),
+    judge_price: str | None = typer.Option(
+        None,
+        metavar="IN,OUT[,CODE]",
+        rich_help_panel=_JUDGE,
+        help="Price per million tokens sent and received, such as 0.15,0.6 (US dollars) or 0.15,0.6,EUR.",
+    ),
+    judge_again: bool = typer.Option(
+        False, "--judge-again", help="Ignore cached replies and ask again.", rich_help_panel=_JUDGE
+    ),
+    judge_timeout: float = typer.Option(
+        120.0, metavar="SECONDS", help="Maximum wait for data from the server.", rich_help_panel=_JUDGE
+    ),
+    judge_retries: int = typer.Option(4, metavar="N", help="Retries of a failed request.", rich_help_panel=_JUDGE),
+    judge_max_tokens: int = typer.Option(1024, metavar="N", help="Maximum length of a reply.", rich_help_panel=_JUDGE),
+    judge_temperature: float = typer.Option(0.0, metavar="T", help="Sampling temperature.", rich_help_panel=_JUDGE),
+    judge_json: bool = typer.Option(
+        True,
+        "--judge-json/--no-judge-json",
+        help="Request JSON replies, which some servers reject.",
+        rich_help_panel=_JUDGE,
+    ),
+    judgements: str | None = typer.Option(
+        None, metavar="FILE", help="Use judgements made elsewhere (JSON lines).", rich_help_panel=_JUDGE
+    ),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="Report how many requests judging would take; ask nothing.", rich_help_panel=_JUDGE
+    ),
     workers: int | None = WORKERS,
     engine: Engine = ENGINE,
     resume: str | None = RESUME,
-    profiles: bool = _PROFILES,  # noqa: ARG001 - they are listed before anything else
 ) -> ExitCode:
-    """Score outputs against labels or answers against questions, as official programs do, with their faults named."""
+    """Score predictions against labels or questions, as the official programs do, and report where these err."""
     from seldio import api, engines
     from seldio.reports import Options, checked
 
@@ -135,13 +194,17 @@ def command(
 
 @guarded
 def rank(
-    paths: list[str] = typer.Argument(help="Score files (json or csv), or folders of them."),
+    paths: list[str] = typer.Argument(metavar="PATH", help="Score files (JSON or CSV), or folders of them."),
+    metrics: str | None = typer.Option(
+        None,
+        metavar="NAMES",
+        help="Rank by these metrics only, separated by commas; NAME:higher or NAME:lower for unknown ones.",
+    ),
     output: str = _OUTPUT,
-    json: bool = typer.Option(False, "--json", help="The same as --output json."),
-    out: Path | None = typer.Option(None, "-o", help="Write the ranking to this file."),
-    metrics: str | None = typer.Option(None, help="Rank by these only, comma separated; NAME:higher for others."),
+    json: bool = _JSON,
+    out: Path | None = _OUT,
 ) -> ExitCode:
-    """Rank systems by the sum of their places on every metric, as the task page of DCASE Task 3 says."""
+    """Rank systems by the sum of their ranks on each metric, as defined by DCASE Task 3."""
     from seldio import api
     from seldio.reports import Options, checked
 

@@ -1,6 +1,6 @@
-"""What is done with data: ``seldio validate``, ``convert`` and ``info``.
+"""The commands that work on data, ``seldio validate``, ``convert`` and ``info``, and those that explain seldio.
 
-And what seldio knows: ``seldio formats``, ``rule`` and ``schema``.
+The latter are ``seldio formats``, ``rule`` and ``schema``.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import typer
 from seldio.cli.guard import guarded
 from seldio.cli.options import (
     ENGINE,
+    JSON,
     RESUME,
     SCHEMA_NAMES,
     WORKERS,
@@ -30,52 +31,93 @@ from seldio.cli.options import (
     write_report,
 )
 from seldio.errors import ExitCode, UsageError
-from seldio.text import json_text, printable
+from seldio.text import clipped, json_text, meant, printable
 
 if TYPE_CHECKING:
     from seldio.findings import Rule
 
 
+_REPORT, _RULES, _REPAIR = "Report", "Rules", "Repair"
+
+
 @guarded
 def validate(
-    paths: list[str] = typer.Argument(help="Files, folders, archives (zip, tar), or - for standard input."),
-    format: str | None = format_option("The layout; found from the content if not given.", "--format", "-f"),
+    paths: list[str] = typer.Argument(
+        metavar="PATH", help="Files, folders, archives (zip, tar), or - for standard input."
+    ),
+    format: str | None = format_option(
+        "Format of the files; detected from their content by default.", "--format", "-f"
+    ),
     reference: str | None = typer.Option(
         None,
-        help="What to compare with: for labels the clips to expect (a folder of recordings or labels, "
-        "mix001..mix079, starss23:dev-test), for predictions the file with their questions.",
+        "--reference",
+        "-r",
+        metavar="REFERENCE",
+        help="Reference to check against. For labels, the clips to expect: a folder of recordings or labels, "
+        "mix001..mix079, or starss23:dev-test. For predictions, the file with their questions.",
+    ),
+    deep: bool = typer.Option(
+        False, "--deep", help="Also decode recordings and videos, and compare labels with the audio (slow)."
+    ),
+    config: Path | None = typer.Option(
+        None, metavar="FILE", help="Settings file; the nearest seldio.toml or pyproject.toml by default."
     ),
     output: str = typer.Option(
         "text",
-        metavar="[text|concise|json|jsonl|csv|sarif|github|junit|markdown|html|mera]",
-        help="How to write the report; mera: what MERA's server answers to a submission.",
+        metavar="FORM",
+        help="Form of the report: text, concise, json, jsonl, csv, sarif, github, junit, markdown or html; "
+        "or mera, the response of MERA's server to a submission.",
         autocompletion=lambda incomplete: complete_outputs(incomplete, "findings", "mera"),
+        rich_help_panel=_REPORT,
     ),
-    json: bool = typer.Option(False, "--json", help="The same as --output json."),
-    out: Path | None = typer.Option(None, "-o", help="Write the report to this file."),
+    json: bool = typer.Option(False, "--json", help="Short for --output json.", rich_help_panel=_REPORT),
+    out: Path | None = typer.Option(
+        None, "-o", metavar="FILE", help="Write the report to this file.", rich_help_panel=_REPORT
+    ),
+    statistics: bool = typer.Option(
+        False, "--statistics", help="Add a table of counts by rule.", rich_help_panel=_REPORT
+    ),
+    max_per_rule: int = typer.Option(
+        10, metavar="N", help="Show at most N findings of each rule; 0 shows all.", rich_help_panel=_REPORT
+    ),
+    fail_on: str | None = typer.Option(
+        None,
+        metavar="SEVERITY",
+        rich_help_panel=_REPORT,
+        help="Exit with code 1 on findings of this severity or worse: error (default), warning or info.",
+    ),
     select: str | None = typer.Option(
-        None, help="Only these rules: prefixes of codes, comma separated.", autocompletion=complete_codes
+        None,
+        metavar="CODES",
+        help="Check only these rules: codes or prefixes, separated by commas.",
+        autocompletion=complete_codes,
+        rich_help_panel=_RULES,
     ),
     ignore: str | None = typer.Option(
-        None, help="Not these rules: prefixes of codes, comma separated.", autocompletion=complete_codes
+        None,
+        metavar="CODES",
+        help="Skip these rules: codes or prefixes, separated by commas.",
+        autocompletion=complete_codes,
+        rich_help_panel=_RULES,
     ),
-    fail_on: str | None = typer.Option(None, help="error (default), warning or info: what ends with exit code 1."),
-    deep: bool = typer.Option(
-        False, "--deep", help="Listen to recordings, decode videos, and compare labels with the sound."
+    baseline: Path | None = typer.Option(
+        None, metavar="FILE", help="Leave out the findings listed in this file.", rich_help_panel=_RULES
     ),
-    statistics: bool = typer.Option(False, "--statistics", help="Add a table of counts by rule."),
-    max_per_rule: int = typer.Option(10, help="Findings shown for each rule; counts are always whole. 0: all."),
-    fix: bool = typer.Option(False, "--fix", help="Repair what is safe to repair."),
-    unsafe_fixes: bool = typer.Option(False, "--unsafe-fixes", help="Repair what is a good guess as well."),
-    diff: bool = typer.Option(False, "--diff", help="Show what --fix would change, and change nothing."),
-    baseline: Path | None = typer.Option(None, help="Leave out the findings that this file lists."),
-    write_baseline: Path | None = typer.Option(None, help="List all findings in this file as known."),
-    config: Path | None = typer.Option(None, help="Settings, instead of the closest seldio.toml or pyproject.toml."),
+    write_baseline: Path | None = typer.Option(
+        None, metavar="FILE", help="Write all findings to this file, as known.", rich_help_panel=_RULES
+    ),
+    fix: bool = typer.Option(False, "--fix", help="Apply repairs that are always safe.", rich_help_panel=_REPAIR),
+    unsafe_fixes: bool = typer.Option(
+        False, "--unsafe-fixes", help="Also apply repairs that are a good guess.", rich_help_panel=_REPAIR
+    ),
+    diff: bool = typer.Option(
+        False, "--diff", help="Show what --fix would change, without changing it.", rich_help_panel=_REPAIR
+    ),
     workers: int | None = WORKERS,
     engine: Engine = ENGINE,
     resume: str | None = RESUME,
 ) -> ExitCode:
-    """Check labels, submissions and data sets: what is wrong, where, why it matters, what to do."""
+    """Check labels, submissions and datasets: what is wrong, where, why it matters and what to do."""
     from seldio import api
     from seldio.check import settings
     from seldio.engines import running
@@ -104,13 +146,13 @@ def validate(
 
 
 def _mera(paths: list[str], reference: str | None, out: Path | None) -> ExitCode:
-    """Print what MERA's server will answer; findings if the submission fails."""
+    """Print the response that MERA's server will give; exit code 1 if the submission fails."""
     from seldio.check.mera import as_json, response
     from seldio.check.reference import load
     from seldio.files import write_bytes
 
     if len(paths) != 1:
-        raise UsageError("--output mera is the answer to one submission")
+        raise UsageError("--output mera takes one submission")
     answer = response(paths[0], None if reference is None else load(reference))
     if out is None:
         typer.echo(as_json(answer))
@@ -122,15 +164,15 @@ def _mera(paths: list[str], reference: str | None, out: Path | None) -> ExitCode
 # --- conversion -------------------------------------------------------------------------------------------------------
 
 _TO = (
-    "The format to write (seldio formats lists them); mic or foa; or to store a data set as a whole, hf-parquet, "
-    "webdataset, audiofolder or videofolder, and files for the way back."
+    "Format to write (seldio formats lists them); foa or mic for recordings; or hf-parquet, webdataset, audiofolder or "
+    "videofolder to store a whole dataset, and files to restore it."
 )
 _FILL = (
-    "FIELD=VALUE for a field that the target needs and SOURCE lacks: angles in degrees, distance in metres "
-    "(distance=2.5 is 2.5 m in any layout)."
+    "Value for a field that the target needs and SOURCE lacks; angles in degrees, distance in metres (distance=2.5 is "
+    "2.5 m in any format). May be repeated."
 )
-_ASK = "Labels to questions"
-#: The margins with their defaults; they are loaded with much else, so a test sees that this is all of them.
+_ASK, _RECORD = "Questions from labels", "Recordings"
+#: The margins with their defaults; listed here because loading them is slow. A test checks that the list is complete.
 MARGINS = (
     "azimuth 20 degrees, elevation 10 degrees, metres 0.5 metres, seconds 0.5 seconds, shortest 0.3 seconds, "
     "still 5 degrees, moving 20 degrees, sector 5 degrees"
@@ -139,46 +181,71 @@ MARGINS = (
 
 @guarded
 def convert(
-    source: str = typer.Argument(help="A file, folder, archive, -, or the name of a format."),
-    path: str | None = typer.Argument(None, help="Where the data is, if SOURCE is the name of its format."),
-    to: str = typer.Option(..., "--to", help=_TO, autocompletion=complete_targets),
-    out: str | None = typer.Option(None, "-o", help="The file or folder to write; one file goes to standard output."),
-    format: str | None = format_option("The layout of SOURCE; found if not given.", "--format", "-f"),
-    allow_loss: str = typer.Option("", help="Fields whose loss is accepted, comma separated; all for every one."),
-    fill: list[str] = typer.Option([], help=_FILL),
-    force: bool = typer.Option(False, "--force", help="Convert labels in which seldio validate finds errors too."),
-    json: bool = typer.Option(False, "--json", help="Print what was done as json (to standard error with -o -)."),
-    seed: int = typer.Option(0, help=f"{_ASK}: another seed asks in other words."),
-    tasks: str | None = typer.Option(None, help=f"{_ASK}: only these tasks, comma separated."),
-    window: float = typer.Option(20.0, help=f"{_ASK}: seconds of a clip, at most 20."),
-    hop: float | None = typer.Option(None, help=f"{_ASK}: seconds from clip to clip; the window if not given."),
+    source: str = typer.Argument(
+        metavar="SOURCE", help="A file, folder or archive, - for standard input, or a format."
+    ),
+    path: str | None = typer.Argument(None, metavar="PATH", help="Where the data is, if SOURCE names its format."),
+    to: str = typer.Option(..., "--to", metavar="FORMAT", help=_TO, autocompletion=complete_targets),
+    out: str | None = typer.Option(
+        None, "-o", metavar="PATH", help="File or folder to write; a single file goes to standard output by default."
+    ),
+    format: str | None = format_option("Format of SOURCE; detected from its content by default.", "--format", "-f"),
+    allow_loss: str = typer.Option(
+        "", metavar="FIELDS", help="Fields that may be lost, separated by commas, or 'all'.", show_default=False
+    ),
+    fill: list[str] = typer.Option([], metavar="FIELD=VALUE", help=_FILL),
+    force: bool = typer.Option(False, "--force", help="Convert labels even if seldio validate finds errors in them."),
+    json: bool = typer.Option(
+        False, "--json", help="Print a JSON record of what was done (to standard error with -o -)."
+    ),
+    tasks: str | None = typer.Option(
+        None, metavar="TASKS", help="Ask only these tasks, separated by commas.", rich_help_panel=_ASK
+    ),
+    seed: int = typer.Option(0, metavar="N", help="Random seed for wording and sampling.", rich_help_panel=_ASK),
+    window: float = typer.Option(
+        20.0, metavar="SECONDS", help="Length of the clips, at most 20 s.", rich_help_panel=_ASK
+    ),
+    hop: float | None = typer.Option(
+        None, metavar="SECONDS", help="Time from one clip to the next; the window by default.", rich_help_panel=_ASK
+    ),
     margin: list[str] = typer.Option(
-        [], "--margin", help=f"{_ASK}: NAME=VALUE, what must differ by how much to be asked about. {MARGINS}."
+        [],
+        "--margin",
+        metavar="NAME=VALUE",
+        rich_help_panel=_ASK,
+        help=f"Smallest difference to ask about. Defaults: {MARGINS}. May be repeated.",
     ),
     total: int | None = typer.Option(
-        None, help=f"{_ASK}: so many in all, in the proportions of SO-Bench as far as there are enough of a task."
+        None, metavar="N", help="Total questions, split across tasks as in SO-Bench.", rich_help_panel=_ASK
     ),
-    per_task: int | None = typer.Option(None, help=f"{_ASK}: at most so many of a task, of all answers alike."),
+    per_task: int | None = typer.Option(
+        None, metavar="N", help="At most N questions per task, spread evenly over the answers.", rich_help_panel=_ASK
+    ),
     balance: bool = typer.Option(
-        False, "--balance", help=f"{_ASK}: as many as the proportions of SO-Bench allow; the scarcest task decides."
+        False,
+        "--balance",
+        rich_help_panel=_ASK,
+        help="As many questions as the task shares of SO-Bench allow; the scarcest task sets the total.",
     ),
-    split: str = typer.Option("test", help=f"{_ASK}: the split written into each question."),
+    split: str = typer.Option("test", metavar="NAME", help="Split to write into each question.", rich_help_panel=_ASK),
     audio: bool = typer.Option(
         False,
         "--audio",
-        help=f"{_ASK}: cut the sound of the clips (FOA, 16 kHz) into audio/ beside the output. With "
-        "--to mic or foa: make the recordings of a data set, in place of taking those that it has.",
+        help="Questions: cut the audio of the clips (FOA, 16 kHz) into audio/ next to the output. With --to foa or "
+        "mic: compute every recording from the other format, even those that the dataset has.",
+        rich_help_panel=_RECORD,
     ),
     gain: float | None = typer.Option(
         None,
-        help="With --to mic or foa: decibels by which recordings that are made get louder (quieter, if negative); "
-        "one factor for the set, so that none of them is clipped.",
+        metavar="DB",
+        help="With --to foa or mic: gain of the computed recordings in dB, the same for all of them.",
+        rich_help_panel=_RECORD,
     ),
     workers: int | None = WORKERS,
     engine: Engine = ENGINE,
     resume: str | None = RESUME,
 ) -> ExitCode:
-    """Convert labels between all layouts, to Parquet and back, or to questions; losses are named first."""
+    """Convert labels between formats, to Parquet and back, or into questions; any loss is reported first."""
     from seldio import api
     from seldio.conversion.dispatch import named
     from seldio.engines import running
@@ -201,16 +268,18 @@ def convert(
     return ExitCode.CLEAN
 
 
-# --- what is here, and what seldio knows ------------------------------------------------------------------------------
+# --- describing data, and seldio itself ------------------------------------------------------------------------------
 
 
 @guarded
 def info(
-    path: str = typer.Argument(help="A file, folder, archive, or - for standard input."),
-    format: str | None = format_option("The layout; found from the content if not given.", "--format", "-f"),
-    json: bool = typer.Option(False, "--json", help="Print json."),
+    path: str = typer.Argument(metavar="PATH", help="A file, folder or archive, or - for standard input."),
+    format: str | None = format_option(
+        "Format of the files; detected from their content by default.", "--format", "-f"
+    ),
+    json: bool = JSON,
 ) -> ExitCode:
-    """What is here: layout and why; clips, events and classes; questions and answers; the levels of a recording."""
+    """Describe a source: its format and why; clips, events and classes; questions; levels of a recording."""
     from seldio import api
 
     description = api.info(path, format=format)
@@ -220,10 +289,12 @@ def info(
 
 @guarded
 def formats(
-    name: str | None = typer.Argument(None, help="One format, by name or alias.", autocompletion=complete_formats),
-    json: bool = typer.Option(False, "--json", help="Print json."),
+    name: str | None = typer.Argument(
+        None, metavar="NAME", help="A format, by name or alias.", autocompletion=complete_formats
+    ),
+    json: bool = JSON,
 ) -> ExitCode:
-    """List the formats, or explain one: columns, units, what it carries and what it cannot."""
+    """List the formats, or explain one: columns, units, the fields it can and cannot hold."""
     from seldio.check.description import format_page, format_record
     from seldio.formats import FORMATS, Format, get, named
 
@@ -243,18 +314,18 @@ def formats(
 @guarded
 def schema(
     name: str | None = typer.Argument(
-        None, help=f"{', '.join(SCHEMA_NAMES[:-1])} or {SCHEMA_NAMES[-1]}; without a name, the list.",
-        autocompletion=complete_schemas,
+        None, metavar="NAME", autocompletion=complete_schemas,
+        help=f"{', '.join(SCHEMA_NAMES[:-1])} or {SCHEMA_NAMES[-1]}; without a name, list them.",
     ),
 ) -> ExitCode:  # fmt: skip
-    """Print a JSON Schema (2020-12)."""
+    """Print the JSON Schema (2020-12) of a kind of record."""
     from seldio.schemas import SCHEMAS
 
     if name is None:
         for known in SCHEMAS:
             typer.echo(known)
     elif name not in SCHEMAS:
-        raise UsageError(f"no schema {name!r}; there are {', '.join(SCHEMAS)}")
+        raise UsageError(f"unknown schema {clipped(name)!r}; choose from {', '.join(SCHEMAS)}{meant(name, SCHEMAS)}")
     else:
         print_json(SCHEMAS[name]())
     return ExitCode.CLEAN
@@ -264,17 +335,18 @@ def schema(
 def rule(
     code: str | None = typer.Argument(
         None,
-        help="A code like LAB103 or the beginning of several, a name like radians, or a word of a title.",
+        metavar="RULE",
+        help="A code (LAB103) or prefix (LAB), a name (radians), or a word of the summary.",
         autocompletion=complete_rules,
     ),
     all_rules: bool = typer.Option(False, "--all", help="List all rules."),
-    json: bool = typer.Option(False, "--json", help="Print json."),
+    json: bool = JSON,
 ) -> ExitCode:
     """Explain a rule: what it checks, why it matters, an example, the fix, the reference."""
     from seldio.rules import CATALOGUE, find
 
     if code is None and not all_rules:
-        raise UsageError("name a rule (seldio rule LAB103), or list all of them (seldio rule --all)")
+        raise UsageError("which rule? Give a code (seldio rule LAB103), or use --all to list them")
     chosen = [CATALOGUE[code] for code in sorted(CATALOGUE)] if all_rules or code is None else find(code)
     if json:
         print_json([as_dict(rule) for rule in chosen])
@@ -284,7 +356,7 @@ def rule(
         for rule in chosen:
             mark = {"none": "  ", "safe": "✓ ", "unsafe": "? "}[rule.fix]
             typer.echo(f"{rule.code}  {rule.severity.value:<7} {mark}{rule.summary}")
-        typer.echo("\n✓ repaired by --fix   ? by --unsafe-fixes   seldio rule CODE explains one")
+        typer.echo("\n✓ repaired by --fix   ? repaired by --unsafe-fixes   seldio rule CODE explains a rule")
     return ExitCode.CLEAN
 
 

@@ -1,4 +1,4 @@
-"""What there is to look at: ``seldio view``, ``seldio plot`` and ``seldio demo``."""
+"""The commands that show data: ``seldio view``, ``seldio plot`` and ``seldio demo``."""
 
 from __future__ import annotations
 
@@ -21,26 +21,29 @@ from seldio.text import plural, printable
 @guarded
 def view(
     source: str = typer.Argument(
-        help="The label file of one clip; its recording and video are found in its data set. Or a data set: a folder, "
-        "archive, export, or hf://datasets/USER/NAME."
+        metavar="SOURCE",
+        help="The label file of a clip, whose recording and video are found in its dataset; or a dataset: a folder, "
+        "archive, export, or hf://datasets/USER/NAME.",
     ),
-    clip: str | None = typer.Option(None, help="Which clip of a data set; needed where it has several."),
-    audio: str | None = typer.Option(None, help="The recording, in place of the one that is found."),
-    video: str | None = typer.Option(None, help="The video, in place of the one that is found."),
-    predictions: str | None = typer.Option(None, help="Predictions: a file, or a folder with one of the clip's name."),
-    questions: str | None = typer.Option(None, help="A file of questions; those about the clip are shown."),
+    clip: str | None = typer.Option(None, metavar="NAME", help="Clip to show, if SOURCE is a dataset with several."),
+    audio: str | None = typer.Option(None, metavar="FILE", help="Recording to use instead of the one found."),
+    video: str | None = typer.Option(None, metavar="FILE", help="Video to use instead of the one found."),
+    predictions: str | None = typer.Option(
+        None, "--predictions", "-p", metavar="PATH", help="Predictions for the clip: a file, or a folder that has one."
+    ),
+    questions: str | None = typer.Option(None, metavar="FILE", help="Questions; those about the clip are shown."),
     out: str | None = typer.Option(
-        None, "-o", help="The page to write; CLIP.html here if not given, - for standard output."
+        None, "-o", metavar="FILE", help="Page to write; CLIP.html by default, - for standard output."
     ),
-    format: str | None = format_option("The layout of the labels; found if not given.", "--format", "-f"),
-    predictions_format: str | None = format_option("The layout of the predictions; found if not given."),
+    format: str | None = format_option("Format of the labels; detected by default.", "--format", "-f"),
+    predictions_format: str | None = format_option("Format of the predictions; detected by default."),
     link_media: bool = typer.Option(
-        False, "--link-media", help="Name sound and video where they are, in place of small copies in the page."
+        False, "--link-media", help="Link to recording and video instead of embedding small copies."
     ),
-    deep: bool = typer.Option(False, "--deep", help="Compare the labels with the sound of the recording as well."),
-    no_media: bool = typer.Option(False, "--no-media", help="Without sound and video; a clock runs all the same."),
+    deep: bool = typer.Option(False, "--deep", help="Compare the labels with the audio."),
+    no_media: bool = typer.Option(False, "--no-media", help="Leave out audio and video; the clip can still be played."),
 ) -> ExitCode:
-    """Write one html page about a clip: player, panorama with moving labels, timeline, questions, findings."""
+    """Write an HTML page about a clip: player, panorama with moving labels, timeline, questions, findings."""
     from seldio.viewer import page as pages
 
     page = pages.view(
@@ -64,7 +67,7 @@ def view(
 
 
 class PlotKind(enum.StrEnum):
-    """What is drawn."""
+    """Kinds of plots."""
 
     TIMELINE = "timeline"
     DIRECTIONS = "directions"
@@ -79,29 +82,44 @@ _SCORES, _VIDEO = "Scores", "Video"
 
 @guarded
 def plot(
-    source: str = typer.Argument(help="Labels or outputs (file, folder, archive), or a score file (json)."),
+    source: str = typer.Argument(
+        metavar="SOURCE", help="Labels or predictions (file, folder, archive), or a score file (JSON)."
+    ),
     kind: PlotKind | None = typer.Option(
-        None, "--kind", "-k", help="What to draw; the timeline of a clip, the statistics of several if not given."
+        None,
+        "--kind",
+        "-k",
+        metavar="KIND",
+        help="timeline, directions, map, statistics, scores or video; by default the timeline of a single clip, the "
+        "statistics of several.",
     ),
     predictions: str | None = typer.Option(
-        None, "--predictions", "-p", help="Outputs of a system: drawn with the labels, or scored against them."
+        None, "--predictions", "-p", metavar="PATH", help="Predictions to draw with the labels, or to score."
     ),
-    clip: str | None = typer.Option(None, "--clip", help="The clip to draw, where SOURCE holds several."),
+    clip: str | None = typer.Option(None, "--clip", metavar="NAME", help="Clip to draw, if SOURCE has several."),
     out: Path | None = typer.Option(
-        None, "-o", help="The picture (.png, .svg, .pdf) or film (.mp4); CLIP-KIND.png here if not given."
+        None, "-o", metavar="FILE", help="Picture (.png, .svg, .pdf) or video (.mp4); CLIP-KIND.png by default."
     ),
-    format: str | None = format_option("The layout of SOURCE; found if not given.", "--format", "-f"),
-    predictions_format: str | None = format_option("That of the predictions, likewise."),
+    format: str | None = format_option("Format of SOURCE; detected by default.", "--format", "-f"),
+    predictions_format: str | None = format_option("Format of the predictions; detected by default."),
     profile: str | None = typer.Option(
-        None, help="The way of scoring.", rich_help_panel=_SCORES, autocompletion=complete_profiles
+        None, metavar="NAME", help="Scoring profile.", rich_help_panel=_SCORES, autocompletion=complete_profiles
     ),
     allow_missing: bool = typer.Option(
-        False, "--allow-missing", help="Score the clips that both sides have.", rich_help_panel=_SCORES
+        False, "--allow-missing", help="Score the common clips; list the missing ones.", rich_help_panel=_SCORES
     ),
-    table: str | None = typer.Option(None, help="Which table, e.g. rooms.", rich_help_panel=_SCORES),
-    video: str | None = typer.Option(None, help="The video; found beside the labels.", rich_help_panel=_VIDEO),
-    audio: str | None = typer.Option(None, help="The recording; found likewise.", rich_help_panel=_VIDEO),
-    width: int | None = typer.Option(None, help="Pixels across; at most 640 if not given.", rich_help_panel=_VIDEO),
+    table: str | None = typer.Option(
+        None, metavar="NAME", help="Table to draw, such as rooms.", rich_help_panel=_SCORES
+    ),
+    video: str | None = typer.Option(
+        None, metavar="FILE", help="Video to use instead of the one found.", rich_help_panel=_VIDEO
+    ),
+    audio: str | None = typer.Option(
+        None, metavar="FILE", help="Recording to use instead of the one found.", rich_help_panel=_VIDEO
+    ),
+    width: int | None = typer.Option(
+        None, metavar="PIXELS", help="Width; at most 640 by default.", rich_help_panel=_VIDEO
+    ),
 ) -> ExitCode:
     """Draw labels, predictions and scores, or a clip's video with its labels on it (needs matplotlib)."""
     from seldio.viewer.plot import plot as draw
