@@ -412,8 +412,8 @@ def test_margins_are_options_and_documented(labels: Path) -> None:
 
 @pytest.mark.parametrize(
     ("given", "told"),
-    [("azimut=3", "no margin azimut; there are azimuth, elevation"), ("azimuth", "write NAME=NUMBER"),
-     ("azimuth=wide", "write NAME=NUMBER"), ("azimuth=-1", "from 0 up"), ("azimuth=nan", "from 0 up"),
+    [("azimut=3", "no margin azimut; there are azimuth, elevation"), ("azimuth", "expected NAME=NUMBER"),
+     ("azimuth=wide", "expected NAME=NUMBER"), ("azimuth=-1", "from 0 up"), ("azimuth=nan", "from 0 up"),
      ("sector=30", "below 22.5"), ("still=30", "not above the margin moving"), ("elevation=180", "below 180")],
 )  # fmt: skip
 def test_wrong_margins(labels: Path, given: str, told: str) -> None:

@@ -117,7 +117,7 @@ def test_a_dry_run_shows_everything_and_changes_nothing(hub: Hub, tree: Path) ->
     assert code == 0
     for name in ("fold3_room21_mix002.csv", "foa_dev/a.wav", "qa/test.jsonl", "LICENSE", "README.md", "croissant.json"):
         assert re.search(rf"\+ +[\d,]+  \S*{re.escape(name)}", text)
-    assert "Stays here: 2 names: .env, notes.xyz" in text
+    assert "Not uploaded: 2 names: .env, notes.xyz" in text
     assert "config_name: labels" in text
     assert not hub.repositories
     assert not hub.asked("POST", "commit|create|preupload")
@@ -163,7 +163,7 @@ def test_files_of_others_stay(hub: Hub, tree: Path) -> None:
     hub.make(REPO, {"extra/theirs.csv": b"1,2\n"})
     code, text = cli("push", str(tree), "--repo", REPO)
     assert code == 0
-    assert "Stays on the Hub, though not in the source: 1 file: extra/theirs.csv" in text
+    assert "Kept on the Hub though not in the source: 1 file: extra/theirs.csv" in text
     assert hub.files(REPO)["extra/theirs.csv"] == b"1,2\n"
 
 
@@ -559,7 +559,7 @@ def test_a_dry_run_works_without_a_network(
     code, text = cli("push", str(tree), "--repo", REPO, "--as", kind, "--dry-run")
     assert code == 0, text
     assert re.search(r"^  \? +[\d,]+  README.md$", text, re.MULTILINE)
-    assert "what is there is not known" in text
+    assert "not compared with the Hub" in text
     assert "Not compared with the Hub: cannot look at anna/sounds on the Hub: no answer from http://127.0.0.1:9" in text
     assert "config_name: labels" in text or kind != "parquet"
     assert sum(slept) == 0
@@ -1268,7 +1268,7 @@ def test_secrets_are_placed_and_masked(hub: Hub, tree: Path) -> None:
     assert code == 1
     assert "config.yaml:2: HUB501 Holds a Hugging Face token (hf_x…)" in text
     assert "x" * 10 not in text
-    assert "Nothing was sent" in text
+    assert "Nothing was uploaded" in text
     assert not hub.repositories
     assert "x" * 10 not in cli("push", str(tree), "--repo", REPO, "--json")[1]
 

@@ -86,10 +86,10 @@ def test_what_is_wrong_is_told(labels: Path) -> None:
     assert other_way.exit_code == 1
     assert "without reference" in other_way.stderr
     for arguments, words in (
-        ((), "labels are scored against labels"),
+        ((), "--reference is required"),
         (("-r", labels / "ref", "--profile", "dcase2020"), "no profile 'dcase2020'"),
         (("-r", labels / "ref", "--join", "official"), "option join does not apply here"),
-        (("-r", labels / "ref", "--dry-run"), "need --judge MODEL"),
+        (("-r", labels / "ref", "--dry-run"), "require --judge MODEL"),
         (("-r", labels / "nowhere"), "no such file"),
     ):
         done = run(labels / "good", *arguments)
@@ -279,7 +279,7 @@ def test_so_bench_offline_and_with_a_judge(tmp_path: Path, server: str) -> None:
     assert report["tables"][0]["rows"][0]["accuracy"] == 0.5
     assert run(given, "-r", reference, "--threshold", "azimuth=10").exit_code == 0
     assert "no threshold azimut;" in run(given, "-r", reference, "--threshold", "azimut=10").stderr
-    assert "write NAME=NUMBER" in run(given, "-r", reference, "--threshold", "azimuth").stderr
+    assert "expected NAME=NUMBER" in run(given, "-r", reference, "--threshold", "azimuth").stderr
     judge = ("--judge", "m", "--judge-url", server)
     planned = run(given, "-r", reference, *judge, "--dry-run")
     assert planned.exit_code == 0, planned.stderr
@@ -297,7 +297,7 @@ def test_so_bench_offline_and_with_a_judge(tmp_path: Path, server: str) -> None:
     assert (sent["max_tokens"], sent["temperature"], "response_format" in sent) == (77, 0.5, False)
     for wrong in (("--judge-timeout", "0"), ("--judge-retries", "-1"), ("--judge-temperature", "9")):
         assert run(given, "-r", reference, *judge, *wrong).exit_code == 2
-    assert "need --judge MODEL" in run(given, "-r", reference, "--judge-retries", "1").stderr
+    assert "require --judge MODEL" in run(given, "-r", reference, "--judge-retries", "1").stderr
     cache = tmp_path / "judge.sqlite"
     done = run(given, "-r", reference, *judge, "--judge-cache", cache, "--judge-price", "1,2", "--json")
     assert done.exit_code == 0, done.stderr

@@ -533,7 +533,9 @@ def _price(price: Sequence[float | str] | str) -> dict[str, Any]:
         currency = ["", ""]
     if len(currency) > 1:
         text = price if isinstance(price, str) else ",".join(map(str, price))
-        raise UsageError(f"--judge-price {text}: expected two numbers and optionally a currency, such as 0.15,0.6 or 0.15,0.6,EUR")
+        raise UsageError(
+            f"--judge-price {text}: expected two numbers and optionally a currency, such as 0.15,0.6 or 0.15,0.6,EUR"
+        )
     return found | ({"currency": str(currency[0]).upper()} if currency else {})
 
 

@@ -195,12 +195,12 @@ STEPS: tuple[Step, ...] = (
 
 @guarded
 def demo(
-    folder: Path = typer.Argument(Path("seldio-demo"), help="Where to put the demo's files."),
-    seed: int = typer.Option(7, help="Another seed gives other scenes."),
-    media: bool = typer.Option(True, "--media/--no-media", help="Record and film the scenes; or labels only."),
-    run: bool = typer.Option(True, "--run/--no-run", help="Run the commands; or only make the files."),
+    folder: Path = typer.Argument(Path("seldio-demo"), metavar="FOLDER", help="Where to write the files."),
+    seed: int = typer.Option(7, metavar="N", help="Random seed for the scenes."),
+    media: bool = typer.Option(True, "--media/--no-media", help="Synthesize recordings and videos, or only labels."),
+    run: bool = typer.Option(True, "--run/--no-run", help="Run the commands, or only make the files."),
 ) -> ExitCode:
-    """Make a small dataset and run the whole path on it: check, explain, repair, convert."""
+    """Make a small dataset and try everything on it: check, repair, convert, score, ask questions, view."""
     from seldio.synth.tree import write_demo
 
     start = time.monotonic()
