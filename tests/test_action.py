@@ -38,9 +38,7 @@ def run(root: Path, **inputs: str) -> tuple[subprocess.CompletedProcess[str], di
     said, summary = root.parent / "output", root.parent / "summary"
     environment = {
         **os.environ,
-        **{
-            name: given[value.removeprefix("${{ inputs.").removesuffix(" }}")] for name, value in CHECK["env"].items()
-        },
+        **{name: given[value.removeprefix("${{ inputs.").removesuffix(" }}")] for name, value in CHECK["env"].items()},
         "SELDIO_PYTHON": sys.executable,
         "GITHUB_ACTION_PATH": str(ROOT),
         "GITHUB_OUTPUT": str(said),
@@ -107,7 +105,9 @@ def test_the_threshold_decides_whether_the_step_fails(repository: Path) -> None:
 
 @pytest.mark.slow
 def test_a_reference_is_compared_with(repository: Path) -> None:
-    done, _, _ = run(repository, path="metadata_dev", reference="mix001..mix004", args="--select SUB", sarif="", summary="false")
+    done, _, _ = run(
+        repository, path="metadata_dev", reference="mix001..mix004", args="--select SUB", sarif="", summary="false"
+    )
 
     assert 1 == done.returncode
     assert "::error" in done.stdout
@@ -123,7 +123,9 @@ def test_what_could_not_run_is_an_annotation(repository: Path) -> None:
 
 def test_the_workflow_of_the_page_uses_inputs_that_exist() -> None:
     text = (ROOT / "docs/howto/github-action.md").read_text("utf-8")
-    steps = [step for block in text.split("```yaml\n")[1:] for step in workflow_steps(yaml.safe_load(block.split("```")[0]))]
+    steps = [
+        step for block in text.split("```yaml\n")[1:] for step in workflow_steps(yaml.safe_load(block.split("```")[0]))
+    ]
     ours = [step for step in steps if step.get("uses", "").startswith("seldio/seldio@")]
 
     assert ours

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import yaml
-
 from pages import in_process
 
 ROOT = Path(__file__).parent.parent
@@ -93,4 +92,3 @@ def test_pre_commit_installs_and_runs_the_hook(tmp_path: Path) -> None:
         pytest.skip("the dependencies could not be installed: no package index")
     assert 1 == done.returncode, done.stdout + done.stderr
     assert "fold3_room4_mix002.csv:4:3: LAB102" in done.stdout
-

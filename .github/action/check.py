@@ -1,7 +1,7 @@
 """The step of the GitHub Action that checks: annotations, a SARIF file and the summary of the job.
 
-Reads the inputs of ``action.yml`` from the environment (``SELDIO_PATH`` and so on) and runs ``seldio validate`` once for
-each output. Finished parts are kept, so that only the first run does the work.
+Reads the inputs of ``action.yml`` from the environment (``SELDIO_PATH`` and so on) and runs ``seldio validate`` once
+for each output. Finished parts are kept, so that only the first run does the work.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _annotated(command: list[str], paths: list[str]) -> int:
     sys.stderr.write(text)
     if done.returncode not in (0, 1):
         said = text.strip().replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-        print(f"::error title=seldio::{said or f'exit code {done.returncode}'}", flush=True)
+        sys.stdout.write(f"::error title=seldio::{said or f'exit code {done.returncode}'}\n")
     return done.returncode
 
 

@@ -10,7 +10,7 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
@@ -80,6 +80,14 @@ class _Written(NamedTuple):
 _waiting: ContextVar[list[_Written] | None] = ContextVar("waiting", default=None)
 
 
+def _started(pool: ThreadPoolExecutor, path: str) -> Future[None] | None:
+    """The sync of a file, under way; None where no thread can be started, as in a browser."""
+    try:
+        return pool.submit(_sync, path)
+    except RuntimeError:
+        return None
+
+
 @contextmanager
 def many_files() -> Iterator[None]:
     """Let files that are written inside of the block get their names when it ends, all together.
@@ -95,10 +103,10 @@ def many_files() -> Iterator[None]:
         finally:
             _waiting.reset(token)
         with ThreadPoolExecutor(_AT_ONCE) as pool:  # disks sync several files as fast as one
-            syncing = [pool.submit(_sync, file.temp) for file in files]
+            syncing = [_started(pool, file.temp) for file in files]
         for file, done in zip(files, syncing, strict=True):
             with _named(file.shown):
-                done.result()
+                _sync(file.temp) if done is None else done.result()
         for file in files:
             with _named(file.shown):
                 os.replace(file.temp, file.target)

@@ -24,9 +24,7 @@ from seldio.data.clip_media import ClipMedia, Path
 from seldio.data.index import open_clip
 from seldio.errors import SeldioError, UsageError
 from seldio.files import Entry, write_bytes
-from seldio.media import video_writing as copies
 from seldio.media.audio import NotAudio, probe_entry
-from seldio.media.video import NotVideo, Video
 from seldio.text import printable
 from seldio.viewer.canvas import COLOURS
 from seldio.viewer.page_content import check_sound, prediction_of, questions_of, side
@@ -230,6 +228,9 @@ def media_of(
     recording, film = clip.played, clip.files.get("video")
     if how == "none" or (recording is None and film is None):
         return PageMedia()
+    from seldio.media import video_writing as copies
+    from seldio.media.video import Video
+
     notes: list[str] = []
     sound, pictures, audio, video, seconds, data = None, None, "", "", 0.0, b""
     with ExitStack() as stack:
@@ -264,6 +265,8 @@ def media_of(
 @contextmanager
 def _forgiven(entry: Entry, what: str, notes: list[str], named: bool) -> Iterator[None]:
     """A file that was found and cannot be read is noted; one that was named is an error."""
+    from seldio.media.video import NotVideo
+
     try:
         yield
     except (NotAudio, NotVideo) as error:
