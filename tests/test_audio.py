@@ -672,5 +672,5 @@ def test_the_command_says_what_and_where(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["validate", str(path)])
     assert result.exit_code == 1
     assert "AUD102 error fold3_room4_mix001.wav ends at 2.000 s: 80 bytes of sound are missing" in result.output
-    assert "Found 1 error" in result.output
+    assert "Not ready: 1 error" in result.output
     assert Severity.ERROR.value in result.output

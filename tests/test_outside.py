@@ -86,7 +86,7 @@ def test_labels_are_converted_there_and_back(tmp_path: Path) -> None:
 def test_questions_are_found_checked_and_converted_there_and_back(tmp_path: Path) -> None:
     questions = LAB / "questions.jsonl"
     assert "lab2027-qa  questions of our lab" in seldio("info", questions)[1]
-    assert "Found 1 info in 1 file." in seldio("validate", questions)[1]  # the recordings are not there
+    assert "Ready, with 1 info in 1 file." in seldio("validate", questions)[1]  # the recordings are not there
 
     there, back = tmp_path / "items.jsonl", tmp_path / "back.jsonl"
     assert seldio("convert", questions, "--to", "items", "-o", there)[0] == 0

@@ -19,7 +19,7 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 from effort import examples
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.cells import cell_len
@@ -262,7 +262,7 @@ def test_text() -> None:
         "тест.json:4  QA010 info Ответ не из списка.\n"
         '4 |   "ответ": "да"\n'
         "\n"
-        "Found 2 errors, 1 warning, 1 info in 168 files. 1 fixable with --fix, 1 more with --unsafe-fixes.\n"
+        "Not ready: 2 errors, 1 warning and 1 info; 168 files checked. 1 fixable with --fix, 1 more with --unsafe-fixes.\n"
     )
 
 
@@ -272,15 +272,57 @@ def test_text() -> None:
         (Report(files=168), "All clean: 168 files."),
         (Report(files=1), "All clean: 1 file."),
         (Report(), "Nothing was checked: 0 files."),
+        (make(UNSORTED, files=1), "Ready, with 1 warning in 1 file. 1 fixable with --unsafe-fixes."),
+        (make(AZIMUTH, AZIMUTH, files=4321), "Not ready: 2 errors in 1 of 4,321 files. 2 fixable with --fix."),
+        (make(MISSING), "Not ready: 1 error; 168 files checked."),
+    ],
+)
+def test_people_are_given_a_verdict(report: Report, line: str) -> None:
+    assert show(report, "text").splitlines()[-1] == line
+    assert show(report, "markdown").splitlines()[0] == line
+
+
+@pytest.mark.parametrize(
+    ("report", "line"),
+    [
+        (Report(files=168), "All clean: 168 files."),
+        (Report(), "Nothing was checked: 0 files."),
         (make(UNSORTED, files=1), "Found 1 warning in 1 file. 1 fixable with --unsafe-fixes."),
         (make(AZIMUTH, AZIMUTH, files=4321), "Found 2 errors in 4,321 files. 2 fixable with --fix."),
         (make(MISSING), "Found 1 error in 168 files."),
     ],
 )
-def test_summary_line(report: Report, line: str) -> None:
-    for format in ("text", "concise"):
-        assert show(report, format).splitlines()[-1] == line
-    assert show(report, "markdown").splitlines()[0] == line
+def test_programs_are_given_a_summary(report: Report, line: str) -> None:
+    assert show(report, "concise").splitlines()[-1] == line
+
+
+def test_many_findings_are_shown_by_rule_below_the_verdict() -> None:
+    lines = show(many(30), "text").splitlines()
+    assert lines[0] == "Not ready: 31 errors; 168 files checked."
+    assert lines[2] == "LAB103 [*] error  azimuth-range: 30 findings in 1 of 168 files"
+    assert lines.count("   = hint: Write -120.") + lines.count("     = hint: Write -120.") == 1
+    assert sum(line.startswith("  sub/mix001.csv:") for line in lines) == 20
+    assert "  … and 10 more LAB103" in lines
+    assert lines[-2] == "seldio rule CODE explains a rule; --max-per-rule 0 shows every finding."
+    assert lines[-1].startswith(lines[0])
+
+
+def test_a_long_folder_is_named_once() -> None:
+    folder = "a/very/long/way/to/labels/"
+    report = make(*(dataclasses.replace(AZIMUTH, path=f"{folder}mix{number}.csv") for number in range(3)))
+    lines = show(report, "text").splitlines()
+    assert lines[0] == f"Paths are relative to {folder}"
+    assert sum(folder in line for line in lines) == 1
+    assert sum(line.startswith("mix") for line in lines) == 3
+    assert show(report, "concise").count(folder) == 3
+
+
+def test_lines_are_broken_between_words_on_a_terminal() -> None:
+    report = make(dataclasses.replace(AZIMUTH, message=" ".join(["azimuth"] * 40), hint=" ".join(["write"] * 40)))
+    shown = show(report, "text", width=60, wrap=True)
+    assert max(map(len, shown.splitlines())) <= 60
+    assert " ".join(shown.split()).count("write") == 40
+    assert max(map(len, show(report, "text", width=60).splitlines())) > 200
 
 
 def many(count: int) -> Report:
@@ -290,8 +332,9 @@ def many(count: int) -> Report:
 def test_text_and_markdown_display_at_most_so_many_per_rule_and_count_all() -> None:
     report = many(4832)
     text, table = show(report, "text"), show(report, "markdown")
-    assert text.count("LAB103 [*] error") == table.count("| `sub/mix001.csv:") == 20
-    assert "\n\n… and 4,812 more LAB103\n\nFound 4,833 errors in" in text
+    assert text.count("\n  sub/mix001.csv:") == table.count("| `sub/mix001.csv:") == 20
+    assert "\n  … and 4,812 more LAB103\n\n" in text
+    assert text.startswith("Not ready: 4,833 errors; ")
     assert table.endswith("\n\n- … and 4,812 more LAB103\n")
     assert text.count("SUB001") == 1
 
@@ -300,7 +343,7 @@ def test_the_cap_can_be_set_and_lifted() -> None:
     report = many(50)
     assert show(report, "text", max_per_rule=0).count("LAB103 [*] error") == 0
     assert "… and 50 more LAB103\n… and 1 more SUB001\n" in show(report, "text", max_per_rule=0)
-    assert show(report, "text", max_per_rule=None).count("LAB103 [*] error") == 50
+    assert show(report, "text", max_per_rule=None).count("\n  sub/mix001.csv:") == 50
 
 
 @pytest.mark.parametrize("format", ["concise", "json", "jsonl", "sarif", "github"])
@@ -315,7 +358,7 @@ def test_statistics() -> None:
         "    1  SUB001      missing-file\n"
     )  # fmt: skip
     report = make(*many(1234).findings, Finding("NEW999", Severity.INFO, "New.", "a"))
-    assert f"\n\n{table}\nFound" in show(report, "text", statistics=True)
+    assert f"\n\n{table}\nseldio rule CODE" in show(report, "text", statistics=True)
     assert f"\n{table}Found" in show(report, "concise", statistics=True)
     assert show(Report(files=2), "text", statistics=True) == "All clean: 2 files.\n"
 
@@ -350,7 +393,7 @@ def test_write_colours_terminals_only(
         monkeypatch.setenv(name, value)
     target = stream()
     write(SMALL, target, options=Options(CATALOGUE))
-    assert target.getvalue() == show(SMALL, "text", color=coloured)
+    assert target.getvalue() == show(SMALL, "text", color=coloured, wrap=stream is Terminal)
 
 
 def test_write_other_formats() -> None:
@@ -408,7 +451,7 @@ _SHOWN = st.lists(st.sampled_from([*"ab,1 ёß", "犬", "が", "🐕", "é", "e\
 
 
 @given(_SHOWN.map("".join), st.integers(1, 30), st.integers(1, 12), st.sampled_from((40, 100)))
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_the_caret_stands_below_any_text(line: str, column: int, length: int, width: int) -> None:
     assume(column + length - 1 <= len(line) and line[column - 1] != "\u0301")
     text, above = under_caret(line, column, column + length, width)
@@ -797,7 +840,7 @@ def test_junit_is_xml_and_counts_add_up(report: Report) -> None:
 
 def test_markdown() -> None:
     assert show(SMALL, "markdown") == (
-        "Found 2 errors, 1 warning, 1 info in 168 files. 1 fixable with --fix, 1 more with --unsafe-fixes.\n"
+        "Not ready: 2 errors, 1 warning and 1 info; 168 files checked. 1 fixable with --fix, 1 more with --unsafe-fixes.\n"
         "\n"
         "| Findings | Severity | Rule | Name |\n"
         "| --- | --- | --- | --- |\n"

@@ -99,6 +99,6 @@ def write(subject: Subject, stream: TextIO, output: str = "text", options: Optio
     if output == "text":
         from seldio.reports.terminal import links, screen
 
-        color, width = screen(stream)
-        options = dataclasses.replace(options, color=color, width=width, links=color and links())
+        color, width, wrap = screen(stream)
+        options = dataclasses.replace(options, color=color, width=width, wrap=wrap, links=color and links())
     stream.writelines(render(subject, output, options))

@@ -6,6 +6,7 @@ Outputs for people write these sections; what they say of findings in one line i
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
@@ -93,7 +94,7 @@ def _range(ends: Sequence[int]) -> str:
 def _findings(report: Report, options: Options) -> Section:
     """The summary, a table by rule, and a table of findings, at most so many per rule."""
     if not report.findings:
-        return Section(title=summary_line(report, options.catalogue))
+        return Section(title=verdict(report))
     worst: dict[str, Severity] = {}
     for finding in report.findings:
         known = worst.get(finding.code, finding.severity)
@@ -108,7 +109,7 @@ def _findings(report: Report, options: Options) -> Section:
     tables = [Table(name, name, tuple(Column(title, title) for title in head), rows)
               for name, head, rows in zip(("rules", "findings"), heads, (rules, places), strict=True)]  # fmt: skip
     notices = [Notice("", more(code, count)) for code, count in hidden.items()]
-    return Section(title=summary_line(report, options.catalogue), tables=tables, notices=notices)
+    return Section(title=conclusion(report, options.catalogue), tables=tables, notices=notices)
 
 
 def _place_row(group: Sequence[Finding], report: Report, catalogue: Mapping[str, Rule]) -> tuple[Cell, ...]:
@@ -135,6 +136,10 @@ def fix_mark(fixable: bool) -> str:
     return " [*]" if fixable else ""
 
 
+#: A common folder is named once if it has this number of characters, and there are this number of files.
+_LONG, _SEVERAL = 20, 3
+#: The path of a file, not of a folder.
+_FILE = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 #: Ranges of lines that are named to people.
 _RANGES = 3
 
@@ -196,9 +201,23 @@ def spread(group: Sequence[Finding], report: Report) -> str:
     return f"in {number:,} of {plural(report.files, 'file')}" if number <= report.files else f"in {number:,} files"
 
 
-def others(group: Sequence[Finding]) -> str:
-    """Where the rest of a group is."""
-    rest = [place(next(same)) for _, same in itertools.groupby(group, lambda finding: finding.path)][1:]
+def common_folder(findings: Iterable[Finding]) -> str:
+    """The folder that all files are in, with a slash; empty unless it is long and there are several files."""
+    paths = {finding.path for finding in findings}
+    first, last = min(paths, default=""), max(paths, default="")
+    same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
+    folder = first[:same].rpartition("/")[0] + "/"
+    return folder if len(paths) >= _SEVERAL and len(folder) >= _LONG else ""
+
+
+def others(group: Sequence[Finding], folder: str = "") -> str:
+    """The places of the rest of a group, relative to *folder*, or to that of the first one if they share it."""
+    own = group[0].path.rpartition("/")[0] + "/"
+    if all(finding.path.startswith(own) for finding in group):
+        folder = own
+    rest = [
+        place(next(same)).removeprefix(folder) for _, same in itertools.groupby(group, lambda finding: finding.path)
+    ][1:]
     return f"also in {listed(rest)}"
 
 
@@ -208,14 +227,37 @@ def more(code: str, count: int) -> str:
 
 
 def summary_line(report: Report, catalogue: Mapping[str, Rule]) -> str:
-    """The last line for people: how much was found, in how many files, and what can be fixed."""
+    """The last line for programs: how much was found, in how many files, and what can be fixed."""
+    if not report.findings:
+        return verdict(report)
+    places = f" ({report.places:,} places)" if report.places > len(report.findings) else ""
+    return f"Found {', '.join(_counts(report))}{places} in {plural(report.files, 'file')}.{_fixable(report, catalogue)}"
+
+
+def verdict(report: Report) -> str:
+    """In words, whether the data is in order, such as ``Not ready: 3 errors and 1 warning in 2 of 4 files``."""
     files = plural(report.files, "file")
     if not report.findings:
         return f"All clean: {files}." if report.files else "Nothing was checked: 0 files."
+    *most, last = _counts(report)
+    found = f"{', '.join(most)} and {last}" if most else last
+    found += f" ({report.places:,} places)" if report.places > len(report.findings) else ""
+    failed = getattr(report, "failed", report.reaches(Severity.ERROR))
+    touched = files_of(report.findings)
+    whole = report.files == 1 or touched > report.files or not all(_FILE.search(each.path) for each in report.findings)
+    where = f"in {files}" if report.files == 1 else f"; {files} checked" if whole else f"in {touched:,} of {files}"
+    return f"{'Not ready:' if failed else 'Ready, with'} {found} {where}.".replace(" ;", ";")
+
+
+def conclusion(report: Report, catalogue: Mapping[str, Rule]) -> str:
+    """The last line for people: the verdict, and what can be fixed."""
+    return verdict(report) + (_fixable(report, catalogue) if report.findings else "")
+
+
+def _counts(report: Report) -> list[str]:
+    """``3 errors``, ``1 warning``."""
     counts = ((report.count(severity), severity.value) for severity in Severity)
-    found = ", ".join(plural(count, noun) for count, noun in counts if count)
-    places = f" ({report.places:,} places)" if report.places > len(report.findings) else ""
-    return f"Found {found}{places} in {files}.{_fixable(report, catalogue)}"
+    return [plural(count, noun) for count, noun in counts if count]
 
 
 def _fixable(report: Report, catalogue: Mapping[str, Rule]) -> str:

@@ -221,6 +221,7 @@ class Options:
     color: bool = False  # whether text uses ANSI colours
     links: bool = False  # whether codes of rules are hyperlinks in coloured text
     width: int = 100  # how many terminal cells a line of text may take
+    wrap: bool = False  # whether long lines of findings are broken between words, as on a terminal
 
 
 def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Table:

@@ -6,9 +6,10 @@ Everything is printed as rich ``Text`` with styles attached, never as markup, an
 
 from __future__ import annotations
 
+import itertools
 import os
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TextIO
 
 from rich import box
@@ -21,22 +22,28 @@ from rich.text import Text
 from seldio.findings import Finding, Report, Severity
 from seldio.reports.sections import (
     by_cause,
+    common_folder,
+    conclusion,
     fix_mark,
     meanings,
     message,
     more,
+    name_of,
     others,
     place,
     sections,
     spread,
     statistics_rows,
-    summary_line,
+    verdict,
 )
 from seldio.reports.tables import Interval, Notice, Options, Subject, Table
 from seldio.text import commands, printable
 
 _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cyan"}
+_VERDICT = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold green"}
 _GUTTER = "bright_blue"
+#: More findings than this are shown below the verdict, and rule by rule if each rule has this number on average.
+_MANY, _REPEATED = 8, 1.5
 _LEAST_ROOM = 20
 _DEFAULT_WIDTH = 100
 #: Lines of scores are broken at the width that is asked for, but for a number that is wider.
@@ -45,12 +52,12 @@ _VAST = 100_000
 _GAP, _LEAST_NAME = 2, 8
 
 
-def screen(stream: TextIO) -> tuple[bool, int]:
-    """Whether to use colours on *stream*, and its width in cells; honours ``NO_COLOR``."""
+def screen(stream: TextIO) -> tuple[bool, int, bool]:
+    """Whether to use colours on *stream*, its width in cells, and whether it is a terminal; honours ``NO_COLOR``."""
     console = Console(file=stream)
     if not console.is_terminal:
-        return False, _DEFAULT_WIDTH
-    return not (console.no_color or console.is_dumb_terminal), console.width
+        return False, _DEFAULT_WIDTH, False
+    return not (console.no_color or console.is_dumb_terminal), console.width, True
 
 
 #: Variables of the environment by which terminals that understand hyperlinks (OSC 8) can be recognised.
@@ -101,13 +108,25 @@ def text(subject: Subject, options: Options) -> Iterator[str]:
 
 
 def _findings(report: Report, options: Options) -> Iterator[Text]:
+    """Findings by file, or by rule if there are many; the verdict last, and first as well if it is far away."""
     shown, hidden = by_cause(report.findings, options.max_per_rule)
-    for group in shown:
-        yield _finding(group, report, options)
-    for code, count in hidden.items():
-        yield Text(more(code, count), "dim")
-    if hidden:
+    folder = common_folder(report.findings)
+    many = len(shown) > _MANY
+    if many:
+        yield Text(verdict(report), _VERDICT[_worst(report.findings)])
+    if folder:
+        yield Text(f"Paths are relative to {printable(folder)}", "dim")
+    if many or folder:
         yield Text()
+    if many and len(shown) >= _REPEATED * len(report.by_rule()):
+        yield from _by_rule(shown, hidden, report, options, folder)
+    else:
+        for group in shown:
+            yield _finding(group, report, options, folder)
+        for code, count in hidden.items():
+            yield Text(more(code, count), "dim")
+        if hidden:
+            yield Text()
     if options.statistics and report.findings:
         block = Text()
         for count_text, code, mark, name in statistics_rows(report, options.catalogue):
@@ -115,28 +134,88 @@ def _findings(report: Report, options: Options) -> Iterator[Text]:
             row.rstrip()
             block.append_text(row).append("\n")
         yield block
-    yield Text(summary_line(report, options.catalogue), "bold" if report.findings else "bold green")
+    if many:
+        every = "; --max-per-rule 0 shows every finding" if hidden else ""
+        yield Text(f"seldio rule CODE explains a rule{every}.", "dim")
+    style = _VERDICT[_worst(report.findings)] if report.findings else "bold green"
+    yield _flow(Text(conclusion(report, options.catalogue), style), options, 0)
 
 
-def _finding(group: Sequence[Finding], report: Report, options: Options) -> Text:
-    """A finding with its line; of a group its first one, and where the others are."""
+def _worst(findings: Iterable[Finding]) -> Severity:
+    return min((finding.severity for finding in findings), key=lambda severity: severity.rank)
+
+
+def _by_rule(
+    shown: Sequence[Sequence[Finding]], hidden: Mapping[str, int], report: Report, options: Options, folder: str
+) -> Iterator[Text]:
+    """A block for each rule, the worst first: its name and count, its findings, and once what they share."""
+    everything: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        everything.setdefault(finding.code, []).append(finding)
+    for code, found in sorted(everything.items(), key=lambda item: (_worst(item[1]).rank, item[0])):
+        worst = min(found, key=lambda finding: finding.severity.rank)
+        name = name_of(code, options.catalogue)
+        block = Text.assemble(*_rule(worst, options.links), f"  {name}")
+        if len(found) > 1:
+            block.append(f": {len(found):,} findings {spread(found, report)}", "bold")
+        block.append("\n")
+        groups = [group for group in shown if group[0].code == code]
+        quoted = False
+        for group, after in itertools.zip_longest(groups, groups[1:]):
+            finding = group[0]
+            where = (printable(place(finding).removeprefix(folder)), "bold")
+            block.append_text(_flow(Text.assemble("  ", where, f"  {printable(message(finding))}"), options, 6))
+            block.append("\n")
+            if finding.excerpt is not None and not quoted:
+                block.append_text(_excerpt(finding, finding.excerpt, len(str(finding.line or "")) + 4, options.width))
+                quoted = True
+            if len(group) > 1:
+                block.append_text(_note("", f"{spread(group, report)}, {others(group, folder)}", 4, options))
+            if finding.hint and (after is None or after[0].hint != finding.hint):
+                block.append_text(_note("hint: ", finding.hint, 4, options))
+        if code in hidden:
+            block.append(f"  {more(code, hidden[code])}\n", "dim")
+        yield block
+
+
+def _flow(line: Text, options: Options, indent: int) -> Text:
+    """*line*, on a terminal broken between words; what follows the first line is indented."""
+    if not options.wrap or cell_len(line.plain) <= options.width:
+        return line
+    console = Console(width=options.width, color_system=None)
+    parts = line.wrap(console, max(options.width - indent, _LEAST_ROOM))
+    for part in parts:
+        part.rstrip()
+    return Text("\n" + " " * indent).join(parts)
+
+
+def _note(name: str, said: str, gutter: int, options: Options) -> Text:
+    """A line after the gutter, such as a hint."""
+    line = Text.assemble((" " * gutter + " = ", _GUTTER), (name, "bold"), printable(said))
+    return _flow(line, options, gutter + len(" = ")).append("\n")
+
+
+def _finding(group: Sequence[Finding], report: Report, options: Options, folder: str) -> Text:
+    """A finding with its line; for a group, its first one and the places of the others."""
     finding = group[0]
     gutter = len(str(finding.line)) if finding.line is not None and finding.excerpt is not None else 0
-    said = f" {printable(message(finding))}\n"
+    said = f" {printable(message(finding))}"
+    path = finding.path.removeprefix(folder)
     if len(group) == 1:
         position = "".join(f":{part}" for part in (finding.line, finding.column) if part is not None)
-        shown = printable(f"{finding.path}{position}").removesuffix(position)
-        block = Text.assemble((shown, "bold"), (position, "dim"), "  ", *_rule(finding, options.links), said)
+        shown = printable(f"{path}{position}").removesuffix(position)
+        line = Text.assemble((shown, "bold"), (position, "dim"), "  ", *_rule(finding, options.links), said)
     else:
-        example = (f" {spread(group, report)}", "bold"), (f", e.g. {printable(place(finding))}", "dim")
-        block = Text.assemble(*_rule(finding, options.links), *example, f" {said}")
+        where = printable(place(finding).removeprefix(folder))
+        example = (f" {spread(group, report)}", "bold"), (f", e.g. {where}", "dim")
+        line = Text.assemble(*_rule(finding, options.links), *example, f" {said}")
+    block = _flow(line, options, 4).append("\n")
     if finding.excerpt is not None:
         block.append_text(_excerpt(finding, finding.excerpt, gutter, options.width))
     if finding.hint:
-        block.append(" " * gutter + " = ", _GUTTER).append("hint: ", "bold")
-        block.append(printable(finding.hint) + "\n")
+        block.append_text(_note("hint: ", finding.hint, gutter, options))
     if len(group) > 1:
-        block.append(" " * gutter + " = ", _GUTTER).append(others(group) + "\n")
+        block.append_text(_note("", others(group, folder), gutter, options))
     return block
 
 
