@@ -3,7 +3,7 @@
 PYTHON ?= python3
 RUN := .venv/bin/python
 
-.PHONY: test test-slow test-browser test-frameworks lint demo docs schemas bench clean
+.PHONY: test test-slow test-browser test-frameworks test-docker lint demo docs schemas bench clean
 .DELETE_ON_ERROR:
 
 test: .venv/test.stamp
@@ -21,6 +21,15 @@ test-browser: .venv/browser.stamp
 test-frameworks: .venv-frameworks/stamp
 	.venv-frameworks/bin/python -m pytest tests/frameworks tests/test_hub.py::test_datasets_loads_what_was_pushed
 	@.venv-frameworks/bin/python tests/frameworks/not_installed.py
+
+# The image is built, and checks labels from standard input and from a folder, as another user than root.
+test-docker:
+	docker build --quiet --tag seldio-test .
+	docker run --rm seldio-test --version
+	test "$$(docker run --rm --entrypoint id seldio-test -u)" != 0
+	printf '0,1,0,-50,30,200\n' | docker run --rm --interactive seldio-test validate --format starss23 -
+	docker run --rm --volume "$(CURDIR)/tests/cases:/data:ro" seldio-test validate --output concise . >/dev/null; \
+	  test $$? -eq 1
 
 lint: .venv/test.stamp
 	$(RUN) -m ruff check

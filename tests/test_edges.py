@@ -236,7 +236,14 @@ def test_completion_offers_names() -> None:
     ("words", "offered"),
     [("seldio convert x --to starss2", "starss23"), ("seldio rule LAB30", "LAB301"),
      ("seldio score x --profile dcase2", "dcase2024"), ("seldio formats dcase2020-", "dcase2020-output"),
-     ("seldio schema e", "event"), ("seldio validate x --ignore LAB301,LAB10", "LAB301,LAB104")],
+     ("seldio schema e", "event"), ("seldio validate x --ignore LAB301,LAB10", "LAB301,LAB104"),
+     ("seldio validate x --output sar", "sarif"), ("seldio score x --output mark", "markdown"),
+     ("seldio validate x --fail-on w", "warning"), ("seldio validate x --format tau-", "tau-nigens-2021"),
+     ("seldio score x --classes star", "starss"), ("seldio score x --average ma", "macro"),
+     ("seldio score x --offline off", "official-fallback"), ("seldio score x --join o", "official"),
+     ("seldio convert x --tasks detect_time,estimate_a", "detect_time,estimate_azimuth"),
+     ("seldio convert x --allow-loss source,dist", "source,distance"), ("seldio plot x --kind ti", "timeline"),
+     ("seldio push x --as par", "parquet"), ("seldio validate x --engine r", "ray")],
 )  # fmt: skip
 def test_a_shell_is_answered(words: str, offered: str) -> None:
     shell = {"_SELDIO_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -170,3 +170,31 @@ def complete_codes(incomplete: str) -> Iterator[tuple[str, str]]:
 def complete_schemas(incomplete: str) -> list[str]:
     """The schemas that begin with *incomplete*."""
     return [name for name in SCHEMA_NAMES if name.startswith(incomplete)]
+
+
+def complete_vocabularies(incomplete: str) -> Iterator[tuple[str, str]]:
+    """The class vocabularies that begin with *incomplete*, with their titles."""
+    from seldio.vocabularies import names, vocabulary
+
+    yield from ((name, vocabulary(name).title) for name in names() if name.startswith(incomplete))
+
+
+def complete_tasks(incomplete: str) -> Iterator[str]:
+    """The tasks of questions that complete what follows the last comma."""
+    from seldio.tasks import TASKS
+
+    before, comma, last = incomplete.rpartition(",")
+    yield from (f"{before}{comma}{name}" for name in TASKS if name.startswith(last))
+
+
+def complete_fields(incomplete: str) -> Iterator[str]:
+    """The fields of labels that complete what follows the last comma."""
+    from seldio.schema.events import COLUMNS
+
+    before, comma, last = incomplete.rpartition(",")
+    yield from (f"{before}{comma}{name}" for name in ("all", *COLUMNS) if name.startswith(last))
+
+
+def one_of(*names: str) -> Callable[[str], list[str]]:
+    """Completes an option that takes one of *names*."""
+    return lambda incomplete: [name for name in names if name.startswith(incomplete)]

@@ -15,8 +15,10 @@ from seldio.cli.options import (
     Engine,
     complete_outputs,
     complete_profiles,
+    complete_vocabularies,
     format_option,
     named_numbers,
+    one_of,
     write_report,
 )
 from seldio.errors import ExitCode
@@ -77,7 +79,13 @@ def command(
         help="With --output csv: only this table, such as overall or classes.",
         rich_help_panel=_REPORT,
     ),
-    average: str | None = typer.Option(None, metavar="[macro|micro]", help="Averaging.", rich_help_panel=_LABELS),
+    average: str | None = typer.Option(
+        None,
+        metavar="[macro|micro]",
+        help="Averaging.",
+        rich_help_panel=_LABELS,
+        autocompletion=one_of("macro", "micro"),
+    ),
     angle: float | None = typer.Option(
         None, metavar="DEGREES", help="Maximum angular error (°).", rich_help_panel=_LABELS
     ),
@@ -90,7 +98,9 @@ def command(
     onscreen: bool = typer.Option(
         False, "--onscreen", help="Require matching on-screen flags.", rich_help_panel=_LABELS
     ),
-    classes: str | None = typer.Option(None, metavar="NAME", help="Class vocabulary.", rich_help_panel=_LABELS),
+    classes: str | None = typer.Option(
+        None, metavar="NAME", help="Class vocabulary.", rich_help_panel=_LABELS, autocompletion=complete_vocabularies
+    ),
     jackknife: bool = typer.Option(
         False, "--jackknife", help="Add 95 % confidence intervals.", rich_help_panel=_LABELS
     ),
@@ -107,12 +117,14 @@ def command(
     join: str = typer.Option(
         "strict",
         metavar="[strict|official]",
+        autocompletion=one_of("strict", "official"),
         help="SO-Bench: match predictions by id, or as its program does.",
         rich_help_panel=_ANSWERS,
     ),
     offline: str = typer.Option(
         "extract",
         metavar="[extract|none|official-fallback]",
+        autocompletion=one_of("extract", "none", "official-fallback"),
         help="SO-Bench without a judge: how free-text answers are decided.",
         rich_help_panel=_ANSWERS,
     ),

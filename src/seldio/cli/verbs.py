@@ -20,13 +20,16 @@ from seldio.cli.options import (
     WORKERS,
     Engine,
     complete_codes,
+    complete_fields,
     complete_formats,
     complete_outputs,
     complete_rules,
     complete_schemas,
     complete_targets,
+    complete_tasks,
     format_option,
     named_numbers,
+    one_of,
     print_json,
     write_report,
 )
@@ -84,6 +87,7 @@ def validate(
         None,
         metavar="SEVERITY",
         rich_help_panel=_REPORT,
+        autocompletion=one_of("error", "warning", "info"),
         help="Exit with code 1 on findings of this severity or worse: error (default), warning or info.",
     ),
     select: str | None = typer.Option(
@@ -191,7 +195,11 @@ def convert(
     ),
     format: str | None = format_option("Format of SOURCE; detected from its content by default.", "--format", "-f"),
     allow_loss: str = typer.Option(
-        "", metavar="FIELDS", help="Fields that may be lost, separated by commas, or 'all'.", show_default=False
+        "",
+        metavar="FIELDS",
+        help="Fields that may be lost, separated by commas, or 'all'.",
+        show_default=False,
+        autocompletion=complete_fields,
     ),
     fill: list[str] = typer.Option([], metavar="FIELD=VALUE", help=_FILL),
     force: bool = typer.Option(False, "--force", help="Convert labels even if seldio validate finds errors in them."),
@@ -199,7 +207,11 @@ def convert(
         False, "--json", help="Print a JSON record of what was done (to standard error with -o -)."
     ),
     tasks: str | None = typer.Option(
-        None, metavar="TASKS", help="Ask only these tasks, separated by commas.", rich_help_panel=_ASK
+        None,
+        metavar="TASKS",
+        help="Ask only these tasks, separated by commas.",
+        rich_help_panel=_ASK,
+        autocompletion=complete_tasks,
     ),
     seed: int = typer.Option(0, metavar="N", help="Random seed for wording and sampling.", rich_help_panel=_ASK),
     window: float = typer.Option(
