@@ -1,9 +1,9 @@
 """Rates of detection and false alarms of ``seldio validate --deep``, on synthetic scenes with rooms and noise.
 
-``python benchmarks/deep.py [SCENES [FIRST]]`` makes that many scenes from seed FIRST on (100 from 0 by default; 60 or
-120 s, 14 events a minute that move and overlap), each in one of 20 rooms, holds them against their labels as they are
-and with an error of each kind, and prints the tables of ``docs/concepts/listening.md``; the last one tells which file is blamed where
-one of labels, FOA and MIC is wrong. The same seeds give the same numbers.
+``python benchmarks/deep.py [SCENES [FIRST]]`` renders SCENES scenes from seed FIRST on (by default 100 from 0; 60 or
+120 s, 14 events per minute that move and overlap), each in one of 20 rooms, compares them with their labels as they are
+and with an error of each kind, and prints the tables of ``docs/concepts/listening.md``. The last table says which file
+is blamed where one of labels, FOA and MIC is wrong. The same seeds give the same numbers.
 """
 
 from __future__ import annotations
@@ -99,16 +99,16 @@ def channels(order: tuple[int, ...], signs: tuple[int, ...] = (1, 1, 1, 1)) -> C
 ERRORS: dict[str, tuple[tuple[Format, ...], Change, str]] = {
     "azimuth mirrored": (FORMATS, relabelled(lambda a: -a), "mirrored"),
     "elevation flipped": (FORMATS, relabelled(sign=-1), "flipped"),
-    "front and back exchanged": (FORMATS, relabelled(lambda a: 180 - a), "reversed"),
+    "front and back swapped": (FORMATS, relabelled(lambda a: 180 - a), "reversed"),
     "rotated by 90°": (FORMATS, relabelled(lambda a: a + 90), "rotated"),
     "rotated by -37°": (FORMATS, relabelled(lambda a: a - 37), "rotated"),
     "rotated by 20°": (FORMATS, relabelled(lambda a: a + 20), "rotated"),
     "FuMa order": (("foa",), channels((0, 3, 1, 2)), "order"),
-    "X and Y exchanged": (("foa",), channels((0, 3, 2, 1)), "order"),
-    "Y and Z exchanged": (("foa",), channels((0, 2, 1, 3)), "order"),
+    "X and Y swapped": (("foa",), channels((0, 3, 2, 1)), "order"),
+    "Y and Z swapped": (("foa",), channels((0, 2, 1, 3)), "order"),
     "W at the end": (("foa",), channels((3, 1, 2, 0)), "order"),
     "W inverted": (("foa",), channels((0, 1, 2, 3), (-1, 1, 1, 1)), "inverted"),
-    "M2 and M3 exchanged": (("mic",), channels((0, 3, 2, 1)), "order"),
+    "M2 and M3 swapped": (("mic",), channels((0, 3, 2, 1)), "order"),
     "0.5 s early": (FORMATS, relabelled(late=-5), "-5"),
     "0.7 s late": (FORMATS, relabelled(late=7), "7"),
     "3 s late": (FORMATS, relabelled(late=30), "30"),
@@ -173,7 +173,7 @@ def blamed(rows: LabelledClip, fields: dict[Format, SoundField]) -> set[str]:
 
 def files(scenes: list[Scene]) -> Iterator[str]:
     """How often which file is named, of labels and two recordings of which one is wrong."""
-    yield "| fault | the file that is wrong | another one, or two | none |"
+    yield "| fault | the file that is wrong | another file, or two | none |"
     yield "| --- | --- | --- | --- |"
     yield _named("none", "", [blamed(one.rows, one.fields) for one in scenes])
     for name, change in LABELS.items():
@@ -234,7 +234,7 @@ def tries(one: Scene, scenes: list[Scene], every: dict[str, Any]) -> Iterator[Tr
         yield Try(format, "labels of another clip", one, enough, _outcome(f"clip {swapped.seed}", said))
         absent = {clip: those for clip, those in every.items() if clip != name}
         said = run(labelled, heard, absent)[1]
-        yield Try(format, "labels of a clip that is not there", one, enough, "wrong" if said else "silent")
+        yield Try(format, "labels of a clip outside the dataset", one, enough, "wrong" if said else "silent")
     yield Try("mic", "M3 inverted", one, True, _outcome("capsule", run(one.rows, one.turned, every)[1]))
 
 

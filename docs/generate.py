@@ -20,6 +20,7 @@ from typing import Any
 
 import array_errors
 import clock_table
+import figures
 import house
 import typer.main
 from rich.console import Console
@@ -72,7 +73,7 @@ def pages(*, measured: bool = True) -> dict[str, str]:
     if measured:
         found["docs/concepts/channels.md"] = filled_page("docs/concepts/channels.md", array_errors.tables())
         found["docs/concepts/video-clock.md"] = filled_page("docs/concepts/video-clock.md", clock_table.tables())
-    return found | schema_files()
+    return found | figures.drawings() | schema_files()
 
 
 def profiles_page() -> str:

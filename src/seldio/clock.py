@@ -18,7 +18,7 @@ from seldio.errors import UsageError
 HOP = Fraction(1, 10)
 #: Seconds between the frames of 2019's outputs.
 HOP_2019 = Fraction(1, 50)
-#: Video frames a second that people call 29.97.
+#: Video frames per second, called 29.97 for short.
 NTSC = Fraction(30_000, 1_001)
 
 _HALF = Fraction(1, 2)
@@ -162,22 +162,22 @@ CONVENTIONS: dict[str, Convention] = {
             "none but rounding: at most half a video frame, 16.7 ms",
         ),
         Convention(
-            "dcase2023-training", "the start times the rate, cut off: int(fps * seconds)", Fraction(0), "number",
+            "dcase2023-training", "the start times the rate, truncated: int(fps * seconds)", Fraction(0), "number",
             _truncated, "0 to 33.4 ms early, 16.7 ms on average",
             "Sony's audio-visual-seld-dcase2023, seld_data_loader.py",
         ),
         Convention(
-            "dcase2023-inference", "one picture for each chunk of 1.2 s, that of its start, cut off", Fraction(0),
-            "number", _by_chunk, "up to 1.1 s old; in 5 minutes 31 of 250 chunks begin a label frame early",
+            "dcase2023-inference", "one frame per chunk of 1.2 s, at its start, truncated", Fraction(0),
+            "number", _by_chunk, "up to 1.1 s old; 31 of 250 chunks in 5 minutes begin one label frame early",
             "Sony's audio-visual-seld-dcase2023, seld_predictor.py",
         ),
         Convention(
             "dcase2024", "every third video frame, as if there were 30 a second", Fraction(0), "number",
-            _every_third, "0.1 ms late more with each label frame: one label frame at 100 s, three at 5 minutes",
+            _every_third, "0.1 ms later with each label frame: one label frame late at 100 s, three at 5 minutes",
             "the baselines of 2024 (cls_feature_class.py) and 2025 (utils.py)",
         ),
         Convention(
-            "dcase2026", "ffmpeg's fps=10, images numbered from 0", Fraction(0), "shown", _shown,
+            "dcase2026", "ffmpeg's fps=10, frames numbered from 0", Fraction(0), "shown", _shown,
             "16.6 to 50 ms late, 33.3 ms on average",
             "the README of the 2026 baseline",
         ),
