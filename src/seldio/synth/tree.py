@@ -122,7 +122,7 @@ def _write_sound(path: Path, sound: Samples, rate: int) -> None:
 
 def _place(folder: Path, *names: str) -> Path:
     """The path of a file, in a folder that is made as needed."""
-    path = folder.joinpath(*names)
+    path = Path(folder, *names)  # a text is a folder too
     make_folder(path.parent)
     return path
 
