@@ -41,7 +41,7 @@ demo: .venv/demo.stamp
 
 docs: .venv/docs.stamp
 	$(RUN) docs/generate.py
-	$(RUN) -m sphinx -W --keep-going docs docs/_build/html
+	$(RUN) -m sphinx -W --keep-going docs docs/_build/html  # conf.py writes docs/reference first
 
 schemas: .venv/demo.stamp
 	$(RUN) docs/generate.py --schemas
@@ -54,7 +54,7 @@ bench: .venv/bench.stamp .venv-frameworks/peers.stamp
 	$(RUN) benchmarks/items.py memory
 
 clean:
-	rm -rf .venv .venv-frameworks build dist docs/_build .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-frameworks build dist docs/_build docs/reference .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 # What each stamp installs.
 .venv/test.stamp: WANTED := . --group test --group lint

@@ -1,6 +1,18 @@
-"""Sphinx settings."""
+"""Sphinx settings. The reference is made from the code before every build, wherever it is built."""
+
+from __future__ import annotations
 
 import importlib.metadata
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+import generate  # noqa: E402
+from made import llms  # noqa: E402
+
+generate.write_reference(generate.REFERENCE)
 
 project = "seldio"
 author = "the seldio authors"
@@ -8,6 +20,59 @@ project_copyright = f"2026, {author}"
 release = importlib.metadata.version("seldio")
 
 extensions = ["myst_parser"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "made", f"reference/{generate.EXTRA}"]
+myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
 html_theme = "furo"
+html_title = "seldio"
+html_static_path = ["_static"]
+html_css_files = ["seldio.css"]
+smartquotes_action = "qe"  # -- is an option, no dash
+html_extra_path = [f"reference/{generate.EXTRA}"]
+html_theme_options = {
+    "source_repository": "https://github.com/seldio/seldio",
+    "source_branch": "main",
+    "source_directory": "docs/",
+}
+suppress_warnings = ["misc.highlighting_failure"]  # files shown as examples of what is wrong
+
+#: What people search for, by the page that answers it; an entry that ends with ``/`` is of all pages in a folder.
+SEARCH = {
+    "": "sound event localization and detection, SELD",
+    "index": "ambisonics validator, DCASE submission check, SELD metrics python, STARSS23, DCASE Task 3, SO-Bench, "
+    "JASCO, ruEnvAQA, audio question answering",
+    "reference/commands/validate": "ambisonics validator, DCASE submission check, label checker, linter",
+    "reference/commands/score": "SELD metrics python, DCASE Task 3 score, location-dependent F-score, F20",
+    "reference/commands/convert": "convert STARSS23, DCASE label format converter, FOA to MIC",
+    "reference/commands/view": "STARSS23 viewer, ambisonics player, 360 video labels",
+    "reference/rules": "DCASE submission check, SELD label errors",
+    "reference/formats": "DCASE label format, STARSS23 csv columns, DCASE output format",
+    "reference/profiles": "SELD metrics python, DCASE 2023 metrics, DCASE 2024 metrics, SO-Bench scorer",
+    "reference/tasks/": "spatial audio question answering, SO-Bench task",
+    "reference/formats/": "file format, columns, DCASE, STARSS",
+    "reference/rules/": "validate, error, warning",
+}
+
+
+def _words(page: str) -> str:
+    """The search words of a page."""
+    return ", ".join(
+        words
+        for place, words in SEARCH.items()
+        if place in ("", page) or (place[-1:] == "/" and page.startswith(place))
+    )
+
+
+def _with_metadata(_app: object, page: str, source: list[str]) -> None:
+    """Give a page that says nothing of itself its first sentence as description, and its search words."""
+    text = source[0]
+    if "html_meta" in text[:400]:
+        return
+    described = llms.first_sentence(text).replace("\\", "").replace('"', "'")
+    meta = f'myst:\n  html_meta:\n    description: "{described}"\n    keywords: "{_words(page)}"\n'
+    source[0] = text.replace("---\n", f"---\n{meta}", 1) if text.startswith("---\n") else f"---\n{meta}---\n{text}"
+
+
+def setup(app: object) -> None:
+    """See Sphinx."""
+    app.connect("source-read", _with_metadata)  # type: ignore[attr-defined]

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 
+#: The page whose table has the floors.
+PAGE = "docs/design.md"
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "seldio"
 _WIDTH, _BAND, _BOX, _LEFT = 1120, 86, 38, 34
 _PUBLIC = ("__init__", "__main__")

@@ -1,0 +1,152 @@
+"""A page for each command: its options, and what runs of it print."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import typing
+from collections.abc import Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import typer.main
+
+from seldio.cli import app
+from seldio.synth.tree import write_demo
+
+from . import code, empty_folder, page, run, table
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")  # what pages show does not depend on a network
+#: What is run for a page, in a folder with the labels and the submission of `seldio demo`; ``-o`` leaves files there.
+RUNS = {
+    "validate": (
+        "seldio validate starss23",
+        "seldio validate submission/mix004.csv --format dcase2023-submission",
+        "seldio validate submission --format dcase2023-submission --output concise --select LAB",
+    ),
+    "convert": (
+        "seldio convert starss23 --to dcase2023-output --allow-loss distance -o outputs",
+        "seldio convert starss23 --to so-bench --total 50 -o questions.jsonl",
+    ),
+    "score": (
+        "seldio score output --reference starss23 --profile dcase2023",
+        "seldio score --profiles",
+    ),
+    "rank": ("seldio rank first.json second.json",),
+    "info": ("seldio info starss23",),
+    "view": ("seldio view starss23/metadata_dev/dev-test-tau/fold4_room2_mix001.csv --no-media -o clip.html",),
+    "plot": ("seldio plot starss23 --kind statistics -o statistics.png",),
+    "formats": ("seldio formats starss23",),
+    "rule": ("seldio rule LAB303", "seldio rule radians"),
+    "schema": ("seldio schema", "seldio schema prediction"),
+    "push": ("seldio push starss23 --repo you/tiny-starss --dry-run",),
+    "demo": ("seldio demo --no-media --no-run",),
+}
+#: What is run before a command and not shown.
+BEFORE = {
+    "rank": (
+        "seldio convert starss23 --to dcase2023-output --allow-loss distance -o perfect",
+        "seldio score output -r starss23 --profile dcase2023 --json -o first.json",
+        "seldio score perfect -r starss23 --profile dcase2023 --json -o second.json",
+    ),
+}
+#: How many lines of the output are shown.
+CUT = {"push": 9}
+#: What cannot be run without a network.
+SHOWN = {"pull": ("seldio pull you/tiny-starss -o tiny-starss",)}
+EXIT_CODES = ((0, "clean"), (1, "findings"), (2, "wrong use: an option, a name, a file that does not exist"),
+              (3, "could not work: the disk, the network, data that cannot be read"))  # fmt: skip
+
+
+def commands() -> dict[str, Any]:
+    """Every command of the command line."""
+    return typer.main.get_command(app).commands  # type: ignore[attr-defined, no-any-return]
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Path and text of each page."""
+    yield "commands.md", _index()
+    for name, command in commands().items():
+        yield f"commands/{name}.md", _page(name, command)
+
+
+def _index() -> str:
+    rows = [(f"[seldio {name}](commands/{name}.md)", (each.help or "").strip()) for name, each in commands().items()]
+    lines = [*table(("command", "what"), rows), "Every command prints its options with `--help`.", ""]
+    lines += ["## Exit codes", "", *table(("code", "meaning"), EXIT_CODES)]
+    lines += [
+        "## Completion",
+        "",
+        (
+            "`seldio --install-completion` makes the shell complete options, and the names of formats, rules, "
+            "profiles, tasks and outputs."
+        ),
+        "",
+        "```{toctree}",
+        ":hidden:",
+        "",
+        *(f"commands/{name}" for name in commands()),
+        "```",
+    ]
+    return page("Commands", *lines)
+
+
+def _page(name: str, command: Any) -> str:
+    arguments = [each for each in command.params if each.param_type_name == "argument"]
+    options = [each for each in command.params if each.param_type_name == "option"]
+    callback = next(each.callback for each in app.registered_commands if each.name == name)
+    kinds = typing.get_type_hints(inspect.unwrap(callback))  # type: ignore[arg-type]
+    usage = " ".join(_usage(each) for each in arguments)
+    lines = [(command.help or "").strip(), "", *code(f"seldio {name} [OPTIONS] {usage}".rstrip())]
+    if arguments:
+        rows = [(f"`{_usage(each)}`", getattr(each, "help", "") or "") for each in arguments]
+        lines += ["## Arguments", "", *table(("argument", "what"), rows)]
+    for section in dict.fromkeys(each.rich_help_panel for each in options):
+        rows = [_option(each, kinds) for each in options if each.rich_help_panel == section]
+        used = [column for column in range(4) if any(row[column] for row in rows)]
+        head = [("option", "value", "what", "default")[column] for column in used]
+        lines += [f"## {section or 'Options'}", "", *table(head, [[row[column] for column in used] for row in rows])]
+    lines += ["## Example", ""]
+    if name in SHOWN:
+        lines += code("\n".join(SHOWN[name]), "sh")
+    with empty_folder() as folder:
+        if name != "demo":
+            write_demo(folder)
+        run(*BEFORE.get(name, ()))
+        for each in RUNS.get(name, ()):
+            lines += code(_cut(run(each), CUT.get(name)), "console")
+    return page(f"seldio {name}", *lines)
+
+
+def _cut(shown: str, most: int | None) -> str:
+    lines = shown.split("\n")
+    return shown if most is None or len(lines) <= most else "\n".join([*lines[:most], "…"])
+
+
+def _usage(argument: Any) -> str:
+    name = argument.metavar or argument.name.upper()
+    usage = f"{name.strip('{}')}{'…' if argument.nargs == -1 else ''}"
+    return usage if argument.required else f"[{usage}]"
+
+
+def _option(option: Any, kinds: dict[str, Any]) -> tuple[str, str, str, str]:
+    names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+    default = option.default
+    unset = default is None or default is False or default in ([], ()) or callable(default)
+    shown = "" if unset else getattr(default, "value", default)
+    shown = option.opts[0] if shown is True else shown
+    value = "" if option.is_flag else _value(option.metavar or "", kinds.get(option.name))
+    return names, value, getattr(option, "help", "") or "", f"`{shown}`" if shown != "" else ""
+
+
+def _value(metavar: str, kind: Any) -> str:
+    """What follows an option."""
+    if "|" in metavar:
+        return ", ".join(f"`{each}`" for each in metavar.strip("[]").split("|"))
+    parts = [each for each in typing.get_args(kind) or (kind,) if each is not type(None)]
+    first = parts[0] if parts else str
+    if inspect.isclass(first) and issubclass(first, Enum):
+        return ", ".join(f"`{each.value}`" for each in first)
+    known = {bool: "", int: "number", float: "number", Path: "path", str: "text"}
+    return f"`{metavar}`" if metavar else known.get(first, "text")

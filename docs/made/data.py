@@ -1,0 +1,90 @@
+"""The event table, the vocabularies and the JSON Schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from seldio.schema.events import COLUMNS, Event
+from seldio.schemas import SCHEMAS
+from seldio.vocabularies import names, vocabulary
+
+from . import code, page, table
+
+MEANING = {
+    "onset": "Seconds at which an event begins.",
+    "azimuth": "Degrees, counter-clockwise, +90 is left.",
+    "elevation": "Degrees, up positive.",
+    "distance": "Metres.",
+}
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Path and text of each page."""
+    yield "events.md", _events()
+    yield "schemas.md", _schemas()
+
+
+def schema_files() -> dict[str, str]:
+    """The JSON Schemas by file name."""
+    return {
+        f"schemas/{name}.schema.json": json.dumps(make(), indent=2, ensure_ascii=False) + "\n"
+        for name, make in SCHEMAS.items()
+    }
+
+
+def _events() -> str:
+    lines = [
+        (
+            "One row for each active source in each label frame: all layouts of labels are read into this table, and "
+            "all are written from it. A table has the columns that its files carry. `seldio.read` returns it, and "
+            "`seldio schema event` prints the JSON Schema of a row."
+        ),
+        "",
+    ]
+    rows = [(f"`{name}`", f"`{kind}`", Event.model_fields[name].description or MEANING[name])
+            for name, kind in COLUMNS.items()]  # fmt: skip
+    lines += [*table(("column", "Arrow type", "what"), rows), "## Vocabularies", ""]
+    for name in names():
+        words = vocabulary(name)
+        lines += [f"### {name}", "", f"{words.title}. Source: <{words.source}>", ""]
+        rows = [
+            (number, spellings[0], ", ".join(spellings[1:]))
+            for number, spellings in enumerate(words.classes)
+            if spellings
+        ]
+        lines += table(("number", "class", "also spelled"), rows)
+    return page("The event table", *lines)
+
+
+def _schemas() -> str:
+    lines = [
+        (
+            "The JSON Schemas (2020-12) of what seldio reads and writes. Each is found at its `$id`, and "
+            "`seldio schema NAME` prints it."
+        ),
+        "",
+    ]
+    schemas = {name: make() for name, make in SCHEMAS.items()}
+    rows = [(f"[{name}](#{name})", f"<{schema['$id']}>") for name, schema in schemas.items()]
+    lines += table(("schema", "address"), rows)
+    settings = {"json.schemas": [{"fileMatch": ["*.report.json"], "url": schemas["report"]["$id"]}]}
+    lines += ["An editor checks and completes files by them. In Visual Studio Code, for example:", ""]
+    lines += code(json.dumps(settings, indent=2), "json")
+    for name, schema in schemas.items():
+        lines += [f"## {name}", "", schema.get("description", schema.get("title", "")).split("\n\n")[0], ""]
+        rows = [(f"`{key}`", _type(value), value.get("description", "")) for key, value in schema["properties"].items()]
+        lines += table(("key", "type", "what"), rows)
+    return page("JSON Schemas", *lines)
+
+
+def _type(value: dict[str, Any]) -> str:
+    if "anyOf" in value:
+        return " or ".join(dict.fromkeys(_type(each) for each in value["anyOf"]))
+    if "$ref" in value:
+        return value["$ref"].rpartition("/")[2]
+    if "const" in value:
+        return f"`{value['const']}`"
+    kind = value.get("type", "any")
+    return " or ".join(kind) if isinstance(kind, list) else str(kind)

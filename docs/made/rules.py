@@ -1,0 +1,177 @@
+"""A page for each rule, and their index by family."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from seldio.check.reference import load
+from seldio.check.validation import validate
+from seldio.findings import Finding, Rule
+from seldio.formats import json_text, yaml_text
+from seldio.rules import CATALOGUE
+from seldio.text import printable
+
+from . import ROOT, code, empty_folder, excerpt, facts, page, run, table
+
+FAMILIES = {
+    "SYN": ("Syntax", "bytes, lines and cells"),
+    "LAB": ("Labels", "values, rows and misreadings"),
+    "SUB": ("Submissions", "output files and DCASE packages"),
+    "LAY": ("Layout", "folders of datasets"),
+    "AUD": ("Audio", "headers and samples of recordings, and labels compared with the audio"),
+    "VID": ("Video", "packets, clock and pictures"),
+    "QAI": ("Questions", "questions and their answers"),
+    "PRD": ("Predictions", "answers of models"),
+    "SAF": ("Safety", "archives, names and terminals"),
+    "HUB": ("The Hub", "what it refuses or cannot show"),
+}
+SEVERITIES = {
+    "error": "the data is wrong, and results made from it are too",
+    "warning": "probably not what you want",
+    "info": "good to know",
+}
+REPAIRS = {"none": "by hand", "safe": "`seldio validate --fix`", "unsafe": "`seldio validate --unsafe-fixes`"}
+CASES = ROOT / "tests/cases/rules"
+#: Examples come without recordings, which questions would otherwise miss.
+_ASIDE = "QAI309"
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """Path and text of each page."""
+    yield "rules.md", _index()
+    for rule in CATALOGUE.values():
+        yield f"rules/{rule.code}.md", _page(rule)
+
+
+def _index() -> str:
+    lines = [
+        (
+            f"The {len(CATALOGUE)} rules that `seldio validate` applies, each with a page of its own. "
+            "`seldio rule CODE` prints the same text in the terminal, and reports link to the pages. "
+            "`seldio rule WORD` searches the titles."
+        ),
+        "",
+    ]
+    lines += [f"- **{severity}**: {meaning}" for severity, meaning in SEVERITIES.items()]
+    lines.append("")
+    for prefix, (title, what) in FAMILIES.items():
+        chosen = [rule for code, rule in CATALOGUE.items() if code.startswith(prefix)]
+        lines += [f"## {title} ({prefix})", "", f"{len(chosen)} rules about {what}.", ""]
+        repair = {"none": "", "safe": "`--fix`", "unsafe": "`--unsafe-fixes`"}
+        rows = [(f"[{r.code}](rules/{r.code}.md)", r.severity.value, repair[r.fix], r.summary) for r in chosen]
+        lines += table(("code", "severity", "repair", "what"), rows)
+    return page("Rules", *lines)
+
+
+def _page(rule: Rule) -> str:
+    family, what = FAMILIES[rule.code[:3]]
+    needs = ", ".join(f"`{name}`" for name in sorted(rule.needs))
+    lines = [rule.summary.replace("``", "`"), ""]
+    lines += facts(
+        ("Severity", f"{rule.severity.value} ({SEVERITIES[rule.severity.value]})"),
+        ("Repair", REPAIRS[rule.fix]),
+        ("Applies to", f"labels with {needs}" if needs else ""),
+        ("Family", f"[{family}](../rules.md), {what}"),
+        ("To ignore it", f"`seldio validate --ignore {rule.code}`, or `ignore` in `seldio.toml`"),
+    )
+    for paragraph in rule.explanation.split("\n\n"):
+        lines += [*_paragraph(paragraph), ""]
+    folder = CASES / rule.code
+    if folder.is_dir():
+        lines += _examples(rule, folder)
+    return page(f"{rule.code}: {rule.name.replace('-', ' ')}", *lines, orphan=True)
+
+
+def _paragraph(paragraph: str) -> Iterator[str]:
+    head, _, rest = paragraph.partition("\n")
+    if head in ("Example:", "Fix:") and rest:
+        body = [line.removeprefix("    ") for line in rest.split("\n")]
+        yield from (f"**{head}**", "")
+        yield from code("\n".join(body)) if head == "Example:" else [line.replace("``", "`") for line in body]
+    else:
+        yield paragraph.replace("``", "`").replace("Reference: ", "**Reference:** ", 1)
+
+
+# --- examples, with what is printed ---------------------------------------------------------------------------
+
+
+def _examples(rule: Rule, folder: Path) -> Iterator[str]:
+    """A bad example with its finding and a good one."""
+    options: dict[str, Any] = {}
+    if (folder / "case.json").exists():
+        options = json.loads((folder / "case.json").read_text("utf-8"))
+    shared = {key: value for key, value in options.items() if not isinstance(value, dict)}
+    cases = sorted(path.name for path in folder.iterdir() if path.name != "case.json")
+    for kind, title in (("bad", "Bad example"), ("good", "Good example")):
+        chosen = sorted((name for name in cases if name.startswith(kind)), key=lambda name: (len(name), name))
+        if chosen:
+            own = options.get(chosen[0], {})
+            yield from (f"## {title}", "", *_example(rule, folder / chosen[0], shared | own))
+
+
+def _example(rule: Rule, path: Path, options: dict[str, Any]) -> Iterator[str]:
+    with empty_folder() as here:
+        target = here / path.name
+        if path.is_dir():
+            shutil.copytree(path, target)
+        else:
+            shutil.copyfile(path, target)
+        found = [finding for finding in _findings(path.name, options) if finding.code == rule.code]
+        yield from _content(target, found)
+        if "reader" in options:
+            yield from code("\n".join(printable(str(finding)) for finding in found) or "nothing found")
+            return
+        format = f" --format {options['format']}" if "format" in options else ""
+        reference = f" --reference {options['reference']}" if "reference" in options else ""
+        yield from code(run(f"seldio validate {path.name}{format}{reference} --select {rule.code}"), "console")
+
+
+def _findings(name: str, options: dict[str, Any]) -> list[Finding]:
+    found: list[Finding] = []
+    if options.get("reader") == "json-lines":
+        list(json_text.parse_lines(Path(name).read_bytes(), name, found.append))
+    elif options.get("reader") == "yaml":
+        yaml_text.parse(Path(name).read_bytes(), name, found.append)
+    else:
+        reference = load(options["reference"]) if "reference" in options else None
+        found = validate(name, format=options.get("format"), reference=reference).findings
+    return found
+
+
+def _content(path: Path, found: list[Finding]) -> Iterator[str]:
+    """What an example holds: a file near the first finding, a folder as its list and the file of that finding."""
+    line = found[0].line if found else None
+    if path.is_dir():
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        named = [file for file in files if found and found[0].path.endswith(file.relative_to(path).as_posix())]
+        rest = len(files) - 12
+        listing = [f"{path.name}/{file.relative_to(path).as_posix()}" for file in files[:12]]
+        yield from code("\n".join([*listing, f"… and {rest} more"] if rest > 0 else listing))
+        path = (named or files)[0]
+        yield from (f"In `{path.name}`:", "")
+    data = path.read_bytes()
+    if not data:
+        yield from ("The file is empty.", "")
+    elif path.suffix in (".json", ".jsonl") and (shown := _record(data, line)):
+        yield from code("\n".join(map(printable, excerpt(shown, most=30).split("\n"))), "json")
+    elif b"\0" in data[:4000] or not data[:4000].isascii():
+        shown = data[:160].decode("latin-1") if b"\0" in data[:4000] else data.decode("utf-8", "backslashreplace")
+        yield from code("\n".join(printable(each) for each in excerpt(shown, line).split("\n")))
+    else:
+        text = data.decode("ascii").replace("\r", "␍")
+        yield from code("\n".join(printable(each) for each in excerpt(text, line).split("\n")))
+
+
+def _record(data: bytes, line: int | None) -> str:
+    """The record of a file of JSON that stands in a line, a key a line; empty where it cannot be parsed."""
+    try:
+        text = data.decode("utf-8")
+        lines = [text] if text.lstrip().startswith("[") or text.count("{\n") else text.splitlines()
+        record = json.loads(lines[(line or 1) - 1 if len(lines) > 1 else 0])
+    except (ValueError, IndexError):
+        return ""
+    return json.dumps(record[:1] if isinstance(record, list) else record, indent=2, ensure_ascii=False)
