@@ -98,6 +98,7 @@ MISTAKES: tuple[tuple[Callable[[Found], Found], str, str], ...] = (
     (lambda row: (row[0], row[1] - 1, *row[2:]), "the predicted classes 1 higher", "count classes from 1"),
     (lambda row: (row[0] + 20, *row[1:]), "the predictions 2 s earlier", "shifted in time"),
     (lambda row: (row[0] - 7, *row[1:]), "the predictions 0.7 s later", "shifted in time"),
+    (lambda row: (*row[:2], 180 - row[2], *row[3:]), "front and back swapped", "from the back"),
 )  # fmt: skip
 
 

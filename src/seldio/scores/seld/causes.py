@@ -71,6 +71,8 @@ CHANGES: tuple[Change, ...] = (
            lambda side: _raised(np.degrees)(_turned(np.degrees)(side))),
     Change("behind", "azimuths turned by 180°", f"{_EITHER} measure them from the back",
            _turned(lambda azimuth: azimuth + 180)),
+    Change("reversed", "front and back swapped", f"{_EITHER} measure azimuths from the back, clockwise",
+           _turned(lambda azimuth: 180 - azimuth)),
     Change("left", "the predicted azimuths turned by 90°", "the two seem to measure them from different axes",
            _turned(lambda azimuth: azimuth + 90)),
     Change("right", "the predicted azimuths turned by -90°", "the two seem to measure them from different axes",
