@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from seldio.cli.demo import OPEN
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +34,13 @@ def test_the_demo_runs_to_its_end(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
 
     assert 0 == done.returncode, done.stdout.decode()[-2000:] + done.stderr.decode()
-    assert done.stdout.endswith(b"The labels came back byte for byte.\n")
+    shown = done.stdout.decode()
+    assert "the labels came back from Parquet byte for byte" in shown
+    assert sum(1 + (len(line) - 1) // 80 for line in shown.splitlines() if line) + shown.count("\n\n") <= 120
+    for name, _ in OPEN:
+        assert (tmp_path / "somewhere" / name).exists(), name
+    for line in re.findall(r"\d+ more lines in (.*)", shown):
+        assert (tmp_path / "somewhere" / line).read_text("utf-8")
 
 
 def test_the_demo_only_makes_its_files_where_nothing_shall_run(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from seldio.cli.view import PLANTED
+from seldio.cli.demo import PLANTED
 from seldio.synth.tree import EXCHANGED, FAULTS, plant
 
 CLIPS = ("dev-test-tau/fold4_room2_mix001", "dev-test-sony/fold4_room23_mix001")

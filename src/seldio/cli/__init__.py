@@ -10,6 +10,7 @@ import sys
 import typer
 
 from seldio.cli import hub, score, verbs, view
+from seldio.cli.demo import demo
 from seldio.cli.options import Command
 
 app = typer.Typer(
@@ -53,7 +54,7 @@ _COMMANDS = {
     "schema": (verbs.schema, "Print a JSON Schema."),
     "push": (hub.push, "Upload a dataset to the Hugging Face Hub."),
     "pull": (hub.pull, "Download a dataset from the Hugging Face Hub."),
-    "demo": (view.demo, "Make a small dataset and try everything on it."),
+    "demo": (demo, "Make a small dataset and try everything on it."),
 }
 for _name, (_command, _short) in _COMMANDS.items():
     app.command(_name, cls=Command, short_help=_short)(_command)

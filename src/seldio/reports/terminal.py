@@ -43,7 +43,7 @@ _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "cy
 _VERDICT = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold green"}
 _GUTTER = "bright_blue"
 #: More findings than this are shown below the verdict, and rule by rule if each rule has this number on average.
-_MANY, _REPEATED = 8, 1.5
+_MANY, _REPEATED = 6, 1.5
 _LEAST_ROOM = 20
 _DEFAULT_WIDTH = 100
 #: Lines of scores are broken at the width that is asked for, but for a number that is wider.
@@ -56,7 +56,7 @@ def screen(stream: TextIO) -> tuple[bool, int, bool]:
     """Whether to use colours on *stream*, its width in cells, and whether it is a terminal; honours ``NO_COLOR``."""
     console = Console(file=stream)
     if not console.is_terminal:
-        return False, _DEFAULT_WIDTH, False
+        return False, console.width if os.environ.get("COLUMNS", "").isdigit() else _DEFAULT_WIDTH, False
     return not (console.no_color or console.is_dumb_terminal), console.width, True
 
 

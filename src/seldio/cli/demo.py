@@ -1,0 +1,164 @@
+"""``seldio demo``: a small dataset, the usual commands on it, and files to look at."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import typer
+
+from seldio.cli.guard import guarded
+from seldio.errors import ExitCode, SeldioError
+
+
+class Step(NamedTuple):
+    """A command of the demo."""
+
+    why: str  # a line above it; none if empty
+    line: str  # what is run, without ``seldio``, in the demo's folder
+    expected: int = 0  # the exit code it should end with
+    lines: int = 8  # at most this number of lines on the screen; the whole output is kept in a file
+    media: bool = False  # whether it needs recordings and videos, and is left out without them
+    slow: bool = False  # whether it takes long enough to show its progress
+    tail: bool = False  # whether the last line is shown in any case
+
+
+#: Folders with a planted fault, as :func:`seldio.synth.tree.plant` writes them.
+PLANTED = (
+    "mirrored-azimuth", "flipped-elevation", "rotated-by-60", "late-by-1.2-s", "channels-in-fuma-order",
+    "channels-swapped", "channel-inverted", "labels-of-another-clip",
+)  # fmt: skip
+#: What the demo makes: the name of a folder, what it holds, and whether it needs recordings and videos.
+MADE = (
+    ("starss23/", "labels of four synthetic scenes of one minute each", False),
+    ("", "with recordings in FOA and MIC and 360° videos", True),
+    ("output/", "what an imaginary system detects in them", False),
+    ("submission/", "a submission with the usual mistakes", False),
+    ("planted/", "copies in which labels and audio disagree", True),
+)
+_LABELS = "starss23/metadata_dev"
+_CLIP = f"{_LABELS}/dev-test-tau/fold4_room2_mix001.csv"
+#: What the demo runs, in order.
+STEPS: tuple[Step, ...] = (
+    Step("What is in the folder? The format is detected from the content.", "info starss23", lines=7),
+    Step("Is the submission ready?", "validate submission", 1, lines=12, tail=True),
+    Step("Repair what can be repaired; what is left needs a decision.", "validate submission --fix --unsafe-fixes", 1),
+    Step("Labels become a submission. Fields that would be lost are reported first.",
+         f"convert {_LABELS} --to dcase2023-submission -o out/", 1),
+    Step("Accept the loss, or convert to Parquet and back, which loses nothing.",
+         f"convert {_LABELS} --to dcase2023-submission -o out/ --allow-loss source,distance"),
+    Step("", f"convert {_LABELS} --to parquet -o labels.parquet"),
+    Step("", "convert labels.parquet --to starss23 -o back/"),
+    Step("Score the system as the challenge does; then the same with confidence intervals, as a page.",
+         f"score output -r {_LABELS}", lines=11),
+    Step("", f"score output -r {_LABELS} --jackknife --output html -o scores.html"),
+    Step("Labels become questions that have one right answer.",
+         f"convert {_LABELS} --to sobench-qa -o questions.jsonl --total 40", lines=6),
+    Step("Do labels and audio agree? Every event is compared with what is heard.",
+         "validate starss23 --deep", lines=4, media=True, slow=True),
+    Step("Here they do not: the labels of this copy were shifted in time.",
+         "validate planted/late-by-1.2-s --deep --select AUD", 1, lines=5, media=True, slow=True),
+    Step("See and hear a clip with its labels, predictions and questions.",
+         f"view {_CLIP} --predictions output --questions questions.jsonl -o clip.html", lines=4, slow=True),
+)  # fmt: skip
+#: What the demo leaves to be opened, and commands to go on with.
+OPEN = (
+    ("clip.html", "a clip with its labels, predictions and questions"),
+    ("scores.html", "the scores of the system, with every notice"),
+    ("questions.jsonl", "questions with answers, one per line"),
+    ("printed/", "the complete output of each command above"),
+)
+NEXT = (
+    ("seldio rule LAB303", "why azimuths from 0 to 360 are an error"),
+    (f"seldio plot {_LABELS} -o labels.png", "draw the labels (needs matplotlib)"),
+    ("seldio validate planted/channels-swapped --deep", "find another fault in a recording"),
+    ("seldio validate YOUR-FOLDER", "check your own data"),
+)
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+_RESET = "\x1b[0m"
+
+
+@guarded
+def demo(
+    folder: Path = typer.Argument(Path("seldio-demo"), metavar="FOLDER", help="Where to write the files."),
+    seed: int = typer.Option(7, metavar="N", help="Random seed for the scenes."),
+    media: bool = typer.Option(True, "--media/--no-media", help="Synthesize recordings and videos, or only labels."),
+    run: bool = typer.Option(True, "--run/--no-run", help="Run the commands, or only make the files."),
+) -> ExitCode:
+    """Make a small dataset and try everything on it: check, repair, convert, score, ask questions, view."""
+    from seldio.synth.tree import write_demo
+
+    start = time.monotonic()
+    write_demo(folder, seed, media=media)
+    typer.echo(f"Made in {folder}/ ({time.monotonic() - start:.0f} s):")
+    for name, what, needs in MADE:
+        if media or not needs:
+            typer.echo(f"  {name:12}{what}")
+    if not run:
+        return ExitCode.CLEAN
+    typer.echo("")
+    for number, step in enumerate((step for step in STEPS if media or not step.media), 1):
+        _run(step, folder, number)
+    _compare(folder / _LABELS, folder / "back")
+    typer.echo(f"All of it, and the labels came back from Parquet byte for byte. Now open, in {folder}/:")
+    for name, what in OPEN:
+        typer.echo(f"  {name:17}{what}")
+    typer.echo(f"\nTry next, after cd {folder}:")
+    for line, what in NEXT:
+        if media or "planted" not in line:
+            typer.echo(f"  {line}\n      {what}")
+    return ExitCode.CLEAN
+
+
+def _run(step: Step, folder: Path, number: int) -> None:
+    """Run a command, show the beginning of its output, and keep all of it."""
+    width = min(shutil.get_terminal_size().columns, 120)
+    colours = {"FORCE_COLOR": "1"} if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else {}
+    typer.echo(f"{'# ' + step.why if step.why else ''}\n$ seldio {step.line}".strip())
+    sys.stdout.flush()
+    done = subprocess.run(
+        [sys.executable, "-m", "seldio", *shlex.split(step.line)], cwd=folder, check=False, text=True, encoding="utf-8",
+        stdout=subprocess.PIPE, stderr=None if step.slow else subprocess.STDOUT,
+        env={**os.environ, **colours, "COLUMNS": str(width)},
+    )  # fmt: skip
+    if done.returncode != step.expected:
+        raise SeldioError(
+            f"the demo failed: exit code {done.returncode} instead of {step.expected}\n{done.stdout[-2000:]}"
+        )
+    kept = Path("printed") / f"{number:02}-{step.line.split()[0]}.txt"
+    (folder / kept).parent.mkdir(exist_ok=True)
+    (folder / kept).write_text(_STYLE.sub("", done.stdout), "utf-8")
+    lines = done.stdout.rstrip("\n").splitlines()
+    last = lines[-1:] if step.tail else []
+    most = _fitting(lines, last, step.lines, width)
+    if most < len(lines):
+        left = f"{_RESET if colours else ''}… {len(lines) - most - len(last)} more lines in {kept}"
+        lines = [*lines[:most], left, *last]
+    typer.echo("".join(f"{line}\n" for line in lines))
+
+
+def _fitting(lines: list[str], last: list[str], most: int, width: int) -> int:
+    """How many of *lines* to show in *most* lines of the screen: all, or as many as leave room for *last*."""
+    heights = [_height(line, width) for line in lines]
+    if sum(heights) <= most:
+        return len(lines)
+    room = most - 1 - sum(_height(line, width) for line in last)
+    return max(number for number in range(1, len(lines)) if number == 1 or sum(heights[:number]) <= room)
+
+
+def _height(line: str, width: int) -> int:
+    return 1 + max(len(_STYLE.sub("", line)) - 1, 0) // width
+
+
+def _compare(labels: Path, back: Path) -> None:
+    """Raise an error if the labels that came back from Parquet differ."""
+    for file in sorted(labels.rglob("*.csv")):
+        if (back / file.relative_to(labels)).read_bytes() != file.read_bytes():
+            raise SeldioError(f"{file.name} did not come back byte for byte")
