@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from seldio import geometry
+from seldio import geometry, progress
 from seldio.errors import UsageError
 from seldio.files import atomic_write, make_folder, write_bytes
 from seldio.formats import get
@@ -100,7 +102,9 @@ def write_tree(
 
     # the work is FFmpeg's and NumPy's, which let other threads run; two scenes at once hold the memory down
     with ThreadPoolExecutor(min(2, os.cpu_count() or 1) if wanted else 1) as pool:
-        jobs = [pool.submit(made, number, clip, split) for number, (clip, split) in enumerate(clips, 1)]
+        jobs = [
+            pool.submit(copy_context().run, made, number, clip, split) for number, (clip, split) in enumerate(clips, 1)
+        ]
         return [job.result() for job in jobs]
 
 
@@ -108,9 +112,15 @@ def write_video(path: Path, painter: Painter, seconds: float) -> None:
     """A video of 30000/1001 pictures a second, each painted for its own time; the last ends with the clip or later."""
     from seldio.media.video_writing import VideoWriter
 
-    with atomic_write(path) as stream, VideoWriter(stream, painter.size) as video:
+    total = math.ceil(seconds * 30000 / 1001)
+    with (
+        atomic_write(path) as stream,
+        VideoWriter(stream, painter.size) as video,
+        progress.task("painting videos", total) as advance,
+    ):
         for picture in painter.pictures(seconds):
             video.picture(picture)
+            advance(1, 0)
 
 
 def _write_sound(path: Path, sound: Samples, rate: int) -> None:
