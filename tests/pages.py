@@ -134,7 +134,7 @@ class Page:
         commands = re.findall(r"^\$ (.*(?:\n> .*)*)$", block.body, re.MULTILINE)
         for command in commands:
             shown += f"$ {command}\n"
-            line = command.replace("\n> ", "\n")
+            line = re.sub(r"\\?\n> *", lambda end: " " if "\\" in end[0] else "\n", command)
             printed = f"{self.code}\n" if line == "echo $?" else self._command(line)
             shown += printed
         return shown
