@@ -11,7 +11,8 @@ What a page may hold, each run in the order of the page, in an empty folder of i
 - ```` ```sh ````: commands that cannot run here, such as those that need a network; the options of each ``seldio``
   command must exist.
 - ``<!-- before: COMMAND -->``: a command that the reader does not see. ``demo`` makes the labels of `seldio demo`,
-  ``scene`` a scene with sound; everything else is a command of the shell.
+  ``scene`` a scene with sound, ``record events.csv`` the recordings that this file describes; everything else is a
+  command of the shell.
 - ``<!-- needs: MODULE -->``: the page is skipped where this module cannot be imported.
 
 A line ``…`` stands for any lines, ``…`` inside a line for any text.
@@ -20,6 +21,7 @@ A line ``…`` stands for any lines, ``…`` inside a line for any text.
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
 import os
 import re
@@ -199,8 +201,35 @@ def _prepare(command: str) -> None:
         from seldio.synth.tree import write_tree
 
         write_tree(Path("starss23"), 7, media=("audio",))
+    elif command.startswith("record "):
+        _record(Path(command.removeprefix("record ")))
     else:
         subprocess.run(["bash", "-c", command], env=_environment(), check=True, capture_output=True)
+
+
+def _record(events: Path) -> None:
+    """The recordings of *events*, in FOA, by somebody who counts azimuths to the left: the file counts to the right."""
+    import numpy as np
+
+    from seldio.media.audio import write_wav
+    from seldio.synth import Track
+    from seldio.synth.recording import record
+    from seldio.vocabularies import spelling, vocabulary
+
+    spellings = [" ".join(map(spelling, names)) for names in vocabulary("starss").classes]
+    clips: dict[str, list[Track]] = {}
+    for row in csv.DictReader(events.read_text("utf-8").splitlines()):
+        azimuth, elevation = np.radians([-float(row["azimuth"]), float(row["elevation"])])
+        direction = (np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation))
+        first, end = (round(10 * float(row[name])) for name in ("start", "end"))
+        number = next(number for number, names in enumerate(spellings) if spelling(row["sound"]) in names)
+        place = np.tile(float(row["metres"]) * np.array(direction), (end - first, 1))
+        clips.setdefault(row["recording"], []).append(Track(number, 0, first, place))
+    Path("recordings").mkdir()
+    for seed, (clip, tracks) in enumerate(clips.items()):
+        sound = record(tracks, max(track.end for track in tracks) / 10 + 0.5, seed)["foa"]
+        with open(f"recordings/{clip}.wav", "wb") as stream:
+            write_wav(stream, sound, 24_000)
 
 
 def check_options(text: str) -> None:

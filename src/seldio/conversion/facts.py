@@ -203,7 +203,7 @@ def _keys(found: Facts, table: pa.Table) -> None:
 
 
 def _changes(found: Facts, table: pa.Table, source: LabelFormat, target: LabelFormat) -> None:
-    if "class_name" in table.column_names and "class_name" not in target.carries:
+    if {"class_name", "class_id"} <= set(table.column_names) and "class_name" not in target.carries:
         for name in table["class_name"].filter(table["class_id"].is_valid()).drop_null().unique().to_pylist():
             found.name("spelled", name)
     timed = with_times(table, source, target)
