@@ -12,7 +12,7 @@ What a page may hold, each run in the order of the page, in an empty folder of i
   command must exist.
 - ``<!-- before: COMMAND -->``: a command that the reader does not see. ``demo`` makes the labels of `seldio demo`,
   ``scene`` a scene with sound, ``record events.csv`` the recordings that this file describes; everything else is a
-  command of the shell.
+  command of the shell. ``hub`` starts a Hub on this machine, to which the commands after it speak as anna.
 - ``<!-- needs: MODULE -->``: the page is skipped where this module cannot be imported.
 
 A line ``…`` stands for any lines, ``…`` inside a line for any text.
@@ -88,13 +88,21 @@ class Page:
         self.text = path.read_text("utf-8")
         self.names: dict[str, Any] = {"__name__": "__main__"}
         self.code = 0
+        self.hub = contextlib.ExitStack()
+        self.settings: dict[str, str] = {}  # of the environment, for this page alone
         self.shown: dict[tuple[int, int], str] = {}
 
     def run(self) -> None:
         """Run all blocks; what they show is kept, nothing is compared."""
+        with self.hub:
+            self._run()
+
+    def _run(self) -> None:
         printed: str | None = None
         for block in blocks(self.text):
-            if block.kind == "before":
+            if block.kind == "before" and block.body == "hub":
+                self.settings = _start_hub(self.hub)
+            elif block.kind == "before":
                 _prepare(block.body)
             elif block.kind == "console":
                 self._see(block, self._session(block))
@@ -142,11 +150,11 @@ class Page:
         return shown
 
     def _command(self, line: str) -> str:
-        if re.match(r"seldio [^|>&;$`*]*\Z", line):
+        if re.match(r"seldio [^|>&;$`*]*\Z", line) and not self.settings:
             printed, self.code = in_process(shlex.split(line)[1:])
             return printed
-        done = subprocess.run(["bash", "-c", f"set -o pipefail\n{line}"], env=_environment(), stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, check=False)  # fmt: skip
+        done = subprocess.run(["bash", "-c", f"set -o pipefail\n{line}"], env=_environment() | self.settings,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)  # fmt: skip
         self.code = done.returncode
         return _tidy(done.stdout.decode())
 
@@ -186,6 +194,15 @@ def in_process(arguments: list[str]) -> tuple[str, int]:
         os.environ.update(before)
     stream.flush()
     return _tidy(raw.getvalue().decode()), int(code or 0)
+
+
+def _start_hub(stack: contextlib.ExitStack) -> dict[str, str]:
+    """Start the Hub of the tests; what the environment of commands says about it (read when a client is imported)."""
+    import hub_server
+
+    server = stack.enter_context(hub_server.Hub())
+    home = {"HF_HOME": str(Path("hf-home").resolve()), "HF_HUB_DISABLE_XET": "1"}
+    return {"HF_ENDPOINT": server.url, "HF_TOKEN": hub_server.TOKEN, "HF_HUB_OFFLINE": "0", **home}
 
 
 def _tidy(text: str) -> str:
