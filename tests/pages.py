@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import difflib
 import io
 import os
 import re
@@ -132,7 +133,7 @@ class Page:
         text = self.text
         for (start, end), printed in sorted(self.shown.items(), reverse=True):
             if not _alike(text[start:end], printed):
-                text = text[:start] + printed + text[end:]
+                text = text[:start] + _merged(text[start:end], printed) + text[end:]
         return text
 
     def _see(self, block: Block, printed: str) -> None:
@@ -245,7 +246,7 @@ def _record(events: Path) -> None:
     Path("recordings").mkdir()
     for seed, (clip, tracks) in enumerate(clips.items()):
         sound = record(tracks, max(track.end for track in tracks) / 10 + 0.5, seed)["foa"]
-        with open(f"recordings/{clip}.wav", "wb") as stream:
+        with Path(f"recordings/{clip}.wav").open("wb") as stream:
             write_wav(stream, sound, 24_000)
 
 
@@ -271,6 +272,21 @@ def _alike(expected: str, printed: str) -> bool:
     lines = expected.rstrip("\n").split("\n")
     patterns = ["(?:.*\n)*" if line == "…" else re.escape(line).replace("…", ".*") + "\n" for line in lines]
     return re.fullmatch("".join(patterns), printed.rstrip("\n") + "\n") is not None
+
+
+def _merged(expected: str, printed: str) -> str:
+    """*printed*, left out in the places where *expected* leaves something out with ``…``."""
+    old, new = expected.splitlines(), printed.splitlines()
+    same = [next((one for one in old if "…" in one and one != "…" and _alike(one, line)), line) for line in new]
+    merged: list[str] = []
+    for what, first, end, start, stop in difflib.SequenceMatcher(None, old, same, autojunk=False).get_opcodes():
+        gaps = [number for number in range(first, end) if old[number] == "…"]
+        if what == "equal" or not gaps:
+            merged += same[start:stop]
+        else:
+            after = end - gaps[-1] - 1
+            merged += [*same[start:stop][: gaps[0] - first], "…", *(same[start:stop][-after:] if after else [])]
+    return "".join(f"{line}\n" for line in merged)
 
 
 def pages() -> list[Path]:

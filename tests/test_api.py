@@ -192,3 +192,12 @@ def test_descriptions_and_conversions_print_what_commands_print(bad: Path, tmp_p
 def test_options_of_windows_are_those_of_their_class() -> None:
     parameters = inspect.signature(Windows).parameters
     assert WindowOptions.__annotations__.keys() == {each.name for each in parameters.values() if each.name != "dataset"}
+
+
+def test_whole_events_with_names_of_classes_alone_are_written(tmp_path: Path) -> None:
+    event = {"clip": "a", "onset": 0.2, "offset": 0.4, "class_name": "Bell", "source": 0, "azimuth": 5.0}
+    table = pa.Table.from_pylist([event | {"elevation": 0.0, "distance": 1.5}])
+
+    seldio.write(table, tmp_path / "labels", "starss23")
+
+    assert "2,11,0,5,0,150\n3,11,0,5,0,150\n" == (tmp_path / "labels/a.csv").read_text("utf-8")

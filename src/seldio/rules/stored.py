@@ -44,7 +44,7 @@ def export_tables_differ(collection: Collection, _: Tree, found: Found) -> Itera
     Fix:
         Find out which is right, and export again: the tables are made of the label files.
 
-    Reference: docs/storage.md; a data set on the Hub is what its configurations load.
+    Reference: docs/howto/store-a-dataset.md; a dataset on the Hub is what its configurations load.
     """
     files: dict[str, pa.Table] = {}  # by the name of the file and by that of its clip
     for reading in collection.readings:
@@ -75,7 +75,7 @@ def export_changed(collection: Collection, _: Tree, found: Found) -> Iterator[Fi
     Fix:
         Fetch the rest (seldio pull), or export again.
 
-    Reference: docs/storage.md, manifest.json: every file with its bytes and SHA-256.
+    Reference: docs/howto/store-a-dataset.md, manifest.json: every file with its bytes and SHA-256.
     """
     here = {entry.name: entry for entry in collection.stored}
     written = manifest(here.values(), lambda _: None) or {}
@@ -102,7 +102,7 @@ def export_packed(collection: Collection, _: Tree, found: Found) -> Iterator[Fin
     Fix:
         Unpack the archive, and validate the folder.
 
-    Reference: docs/datasets.md, "Exports and tables".
+    Reference: docs/howto/open-a-dataset.md, "Exports, shards and the Hub".
     """
     shards = [entry for entry in collection.stored if entry.local is None and entry.name.startswith(DATA)]
     if shards:
