@@ -55,8 +55,8 @@ BEFORE = {
 CUT = {"push": 9}
 #: What cannot be run without a network.
 SHOWN = {"pull": ("seldio pull you/tiny-starss -o tiny-starss",)}
-EXIT_CODES = ((0, "clean"), (1, "findings"), (2, "wrong use: an option, a name, a file that does not exist"),
-              (3, "could not work: the disk, the network, data that cannot be read"))  # fmt: skip
+EXIT_CODES = ((0, "clean"), (1, "findings"), (2, "wrong usage: an option, a name, a file that does not exist"),
+              (3, "failure: the disk, the network, data that cannot be read"))  # fmt: skip
 
 
 def commands() -> dict[str, Any]:
