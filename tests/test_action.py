@@ -71,7 +71,7 @@ def test_planted_faults_become_annotations_sarif_and_a_summary(repository: Path)
         ("LAB103", f"{folder}/fold3_room4_mix003.csv", 10),
     ]  # fmt: skip
     assert "LAB102" in summary
-    assert "Found 2 errors" in summary
+    assert "2 errors" in summary
 
 
 def test_clean_labels_pass(repository: Path) -> None:

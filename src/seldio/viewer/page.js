@@ -301,7 +301,7 @@ function nameSource(c, w, h, x, y, one, predicted, taken) {
 
 function drawCompass(t) {
   const { context: c, w, h } = sharpened($("compass"));
-  const [x, y, reach] = [w / 2, h / 2, Math.min(w, h) / 2 - 12];
+  const [x, y, reach] = [w / 2, h / 2, Math.max(0, Math.min(w, h) / 2 - 12)];
   c.strokeStyle = ink.line;
   c.lineWidth = 1;
   for (const part of [1, 0.5]) { c.beginPath(); c.arc(x, y, reach * part, 0, 2 * Math.PI); c.stroke(); }
