@@ -137,7 +137,7 @@ def right(wanted: str, said: str) -> bool:
 
 
 def moved(heard: SoundField, late: int) -> SoundField:
-    """A recording that begins so many label frames later (earlier, if negative)."""
+    """A recording that begins *late* label frames later (earlier, if negative)."""
     covariance = np.roll(heard.covariance, late, axis=0)
     covariance[slice(0, late) if late > 0 else slice(late, None)] = 0
     return dataclasses.replace(heard, covariance=covariance)

@@ -128,7 +128,7 @@ CHUNK = 1.2
 def chunk_frame(chunk: int, hop: Fraction = HOP) -> int:
     """The label frame at which Sony's inference writes chunk *chunk*: ``int(time * 10)``, in floats as there.
 
-    31 of the 250 chunks of 5 minutes come one label frame too early (107 in place of 108, 215, 371, …): that
+    31 of the 250 chunks of 5 minutes come one label frame too early (107 instead of 108, 215, 371, …): that
     frame is written twice, and the last one of the chunk never.
     """
     return int(chunk * CHUNK * float(1 / hop))
