@@ -3,7 +3,7 @@
 PYTHON ?= python3
 RUN := .venv/bin/python
 
-.PHONY: test test-slow test-browser test-frameworks test-docker lint demo docs schemas bench clean
+.PHONY: test test-slow test-browser test-frameworks test-docker lint demo docs pictures schemas bench clean
 .DELETE_ON_ERROR:
 
 test: .venv/test.stamp
@@ -43,6 +43,10 @@ demo: .venv/demo.stamp
 docs: .venv/docs.stamp
 	$(RUN) docs/generate.py
 	$(RUN) -m sphinx -W --keep-going docs docs/_build/html  # conf.py writes docs/reference first
+
+# The pictures of a clip's page; needs Chromium and chromedriver.
+pictures: .venv/browser.stamp
+	$(RUN) docs/pictures.py
 
 schemas: .venv/demo.stamp
 	$(RUN) docs/generate.py --schemas

@@ -19,7 +19,7 @@ author = "the seldio authors"
 project_copyright = f"2026, {author}"
 release = importlib.metadata.version("seldio")
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx_design"]
 exclude_patterns = ["_build", "made", f"reference/{generate.EXTRA}"]
 myst_enable_extensions = ["colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
