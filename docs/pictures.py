@@ -1,4 +1,4 @@
-"""Take the pictures of a clip's page that the documentation shows: ``docs/clip-light.webp`` and ``docs/clip-dark.webp``.
+"""Take the pictures of the page of a clip for the documentation: ``docs/clip-light.webp``, ``docs/clip-dark.webp``.
 
 ``make pictures`` runs it. It needs Chromium and chromedriver (Debian: ``apt-get install chromium chromium-driver``),
 and takes half a minute: the scene is recorded and filmed first. Unlike ``docs/generate.py`` it does not give the same
