@@ -104,9 +104,9 @@ def _page(name: str, command: Any) -> str:
         lines += ["## Arguments", "", *table(("argument", "what"), rows)]
     for section in dict.fromkeys(each.rich_help_panel for each in options):
         rows = [_option(each, kinds) for each in options if each.rich_help_panel == section]
-        used = [column for column in range(4) if any(row[column] for row in rows)]
-        head = [("option", "value", "what", "default")[column] for column in used]
-        lines += [f"## {section or 'Options'}", "", *table(head, [[row[column] for column in used] for row in rows])]
+        given = any(row[2] for row in rows)
+        head = ("option", "what", "default")[: 2 + given]
+        lines += [f"## {section or 'Options'}", "", *table(head, [row[: 2 + given] for row in rows])]
     lines += ["## Example", ""]
     if name in SHOWN:
         lines += code("\n".join(SHOWN[name]), "sh")
@@ -130,23 +130,27 @@ def _usage(argument: Any) -> str:
     return usage if argument.required else f"[{usage}]"
 
 
-def _option(option: Any, kinds: dict[str, Any]) -> tuple[str, str, str, str]:
+def _option(option: Any, kinds: dict[str, Any]) -> tuple[str, str, str]:
+    """Names with the value, what it does with the choices there are, and the default."""
     names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
-    default = option.default
+    default, said = option.default, getattr(option, "help", "") or ""
     unset = default is None or default is False or default in ([], ()) or callable(default)
     shown = "" if unset else getattr(default, "value", default)
     shown = option.opts[0] if shown is True else shown
-    value = "" if option.is_flag else _value(option.metavar or "", kinds.get(option.name))
-    return names, value, getattr(option, "help", "") or "", f"`{shown}`" if shown != "" else ""
+    if not option.is_flag:
+        choices, value = _value(option.metavar or "", kinds.get(option.name))
+        names += f" *{value}*" if value else ""
+        said += f" One of {', '.join(f'`{each}`' for each in choices)}." if choices else ""
+    return names, said, f"`{shown}`" if shown != "" else ""
 
 
-def _value(metavar: str, kind: Any) -> str:
-    """What follows an option."""
+def _value(metavar: str, kind: Any) -> tuple[list[str], str]:
+    """The choices for the value of an option, and what it is called."""
     if "|" in metavar:
-        return ", ".join(f"`{each}`" for each in metavar.strip("[]").split("|"))
+        return metavar.strip("[]").split("|"), ""
     parts = [each for each in typing.get_args(kind) or (kind,) if each is not type(None)]
     first = parts[0] if parts else str
     if inspect.isclass(first) and issubclass(first, Enum):
-        return ", ".join(f"`{each.value}`" for each in first)
-    known = {bool: "", int: "number", float: "number", Path: "path", str: "text"}
-    return f"`{metavar}`" if metavar else known.get(first, "text")
+        return [str(each.value) for each in first], ""
+    known = {int: "N", float: "N", Path: "PATH"}
+    return [], metavar or known.get(first, "TEXT")

@@ -239,8 +239,8 @@ def _item_page(format: ItemFormat, examples: dict[str, Path | None]) -> str:
     model = Item if format.holds == "items" else Prediction
     fields = [
         (f"`{name}`", model.model_fields[name].description or "")
-        for name in format.carries
-        if name in model.model_fields
+        for name in model.model_fields
+        if name in format.carries
     ]
     lines += ["## What it carries", "", *table(("field", "what"), fields)]
     lacks = [name for name in model.model_fields if name not in format.carries]

@@ -58,10 +58,12 @@ def _first(value: Any) -> str:
 def results() -> list[type]:
     """The classes of the package that public functions return or take, public names aside; sorted by name."""
     public = [getattr(seldio, name) for name in seldio.__all__]
-    import_module("seldio.viewer.page")  # loaded when a page is asked for
+    for module in ("viewer.page", "reports.tables"):  # loaded when they are asked for
+        import_module(f"seldio.{module}")
     named = {
         word for value in public if inspect.isfunction(value)
         for word in re.findall(r"[A-Z]\w+", str(inspect.signature(value).return_annotation))
+        + re.findall(r"Unpack\[(\w+)\]", str(inspect.signature(value)))
     }  # fmt: skip
     found = {
         name: value
@@ -90,14 +92,23 @@ def _entry(name: str, value: Any, level: int = 2) -> Iterator[str]:
 def _signature(function: Callable[..., Any]) -> str:
     """Parameters and result, without what a module is called where a type lives; long ones a line each."""
     signature = inspect.signature(function)
-    shown = [str(each) for each in signature.parameters.values() if each.name != "self"]
+    shown = [_parameter(each) for each in signature.parameters.values() if each.name != "self"]
     marks = [each.kind for each in signature.parameters.values() if each.name != "self"]
     if inspect.Parameter.KEYWORD_ONLY in marks:
         shown.insert(marks.index(inspect.Parameter.KEYWORD_ONLY), "*")
-    shown = [part.replace("'", "").replace("mappingproxy({})", "{}") for part in shown]
     result = str(signature.return_annotation).replace("'", "")
     one = f"({', '.join(shown)}) -> {result}"
     return one if len(one) < 90 else "(\n    " + ",\n    ".join(shown) + f",\n) -> {result}"
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    kind = parameter.annotation
+    named = "" if kind is parameter.empty else f": {kind if isinstance(kind, str) else inspect.formatannotation(kind)}"
+    default = repr(parameter.default).replace("mappingproxy({})", "{}")
+    default = default if parameter.default is parameter.empty or "<" not in default else str(parameter.default)
+    given = "" if parameter.default is parameter.empty else f" = {default}" if named else f"={default}"
+    return f"{stars}{parameter.name}{named}{given}"
 
 
 def _inline(text: str) -> str:
@@ -117,6 +128,8 @@ def _text(text: str) -> Iterator[str]:
             else:
                 entries = (entry.split() for entry in re.split(r"\n(?! )", inspect.cleandoc(rest)))
                 yield from (re.sub(r"^([\w, ]+): ", r"- `\1`: ", " ".join(entry)) for entry in entries)
+        elif paragraph.startswith("- "):
+            yield from (" ".join(entry.split()) for entry in re.split(r"\n(?=- )", paragraph))
         elif ">>>" in paragraph:
             yield from ("```pycon", *inspect.cleandoc(paragraph).split("\n"), "```")
         else:

@@ -57,13 +57,14 @@ def _index() -> str:
         "",
     ]
     lines += [f"- **{severity}**: {meaning}" for severity, meaning in SEVERITIES.items()]
+    lines.append("- `--fix` or `--unsafe-fixes`: this option of `seldio validate` repairs it")
     lines.append("")
     for prefix, (title, what) in FAMILIES.items():
         chosen = [rule for code, rule in CATALOGUE.items() if code.startswith(prefix)]
         lines += [f"## {title} ({prefix})", "", f"{len(chosen)} rules about {what}.", ""]
-        repair = {"none": "", "safe": "`--fix`", "unsafe": "`--unsafe-fixes`"}
-        rows = [(f"[{r.code}](rules/{r.code}.md)", r.severity.value, repair[r.fix], r.summary) for r in chosen]
-        lines += table(("code", "severity", "repair", "what"), rows)
+        repair = {"none": "", "safe": " `--fix`", "unsafe": " `--unsafe-fixes`"}
+        rows = [(f"[{r.code}](rules/{r.code}.md)", r.severity.value, r.summary + repair[r.fix]) for r in chosen]
+        lines += table(("code", "severity", "what"), rows)
     return page("Rules", *lines)
 
 

@@ -25,6 +25,10 @@ ANSWERS = {
     "relation": "which of two", "motion": "how the source moves", "source and direction": "a source and its direction",
     "speech": "what is said", "choice": "one of the options",
 }  # fmt: skip
+PLACES = (
+    "The seed chooses among these. `{x}` and `{y}` stand for classes, `{t}` for a time, `{place}`, `{side}` and the "
+    "like for directions; verbs agree with the class."
+)
 #: What a reader looks for in the text of an answer.
 READ = {
     "azimuth": "the azimuth", "elevation": "the elevation", "distance": "the distance", "onset": "the onset",
@@ -99,7 +103,7 @@ def _page(task: Task[Any, Any], item: Item | None, *, russian: bool) -> str:
     lines += ["## How answers are read and scored", "", *_scored(task, russian), ""]
     if task.wordings:
         shown = [question for wording in task.wordings for question in wording.questions]
-        lines += ["## Wordings", "", "The seed chooses among them:", "", *(f"- {_plain(each)}" for each in shown), ""]
+        lines += ["## Wordings", "", PLACES, "", *(f"- {_plain(each)}" for each in shown), ""]
     return page(task.name, *lines)
 
 
