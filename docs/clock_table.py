@@ -18,7 +18,7 @@ def tables() -> dict[str, str]:
 
 
 def _conventions() -> str:
-    lines = ["| convention | picture of a label frame | error, as documented | who |", "| --- | --- | --- | --- |"]
+    lines = ["| convention | video frame of a label frame | error | who |", "| --- | --- | --- | --- |"]
     rows = CONVENTIONS.values()
     lines += [f"| `{row.name}` | {row.title} | {row.error} | {row.source or 'seldio'} |" for row in rows]
     return "\n".join(lines)

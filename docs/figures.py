@@ -252,21 +252,21 @@ def frames() -> str:
 
 
 def video_clock() -> str:
-    """By how much the picture of a label frame is late, over five minutes."""
+    """By how much the video frame of a label frame is late, over five minutes."""
     left, top, width, height = 70, 46, 500, 190
 
     def place(seconds: float, late: float) -> tuple[float, float]:
         return left + seconds / 300 * width, top + height - (late + 50) / 400 * height
 
     def parts() -> Iterator[str]:
-        yield _text(20, 28, "How late the picture of a label frame is, at 30000/1001 pictures per second", "strong")
+        yield _text(20, 28, "How late the video frame of a label frame is, at 30000/1001 fps", "strong")
         for late in (0, 100, 200, 300):
             yield _line([place(0, late), place(300, late)], "line" if late == 0 else "faint")
             yield _text(left - 8, place(0, late)[1] + 4, f"{late} ms", "small soft", "end")
         for seconds in range(0, 301, 60):
             yield _text(place(seconds, 0)[0], top + height + 16, f"{seconds} s", "small soft", "middle")
         for name, style, note, at in (
-            ("dcase2024", "red", "every third picture", 300),
+            ("dcase2024", "red", "every third frame", 300),
             ("dcase2026", "green", "fps=10 from 0", 52),
             ("centre", "blue", "nearest time stamp", -8),
         ):
@@ -281,7 +281,7 @@ def video_clock() -> str:
             late = label_frame // 1000
             yield _text(x - 8, y - 8, f"{late} label frame{'s' if late > 1 else ''} late", "small", "end")
 
-    return _svg(270, "How late the picture of a label frame is by convention", parts())
+    return _svg(270, "How late the video frame of a label frame is, by convention", parts())
 
 
 #: The same predictions: the F-score of what they say, and what the official program makes of the file.

@@ -172,7 +172,7 @@ CONVENTIONS: dict[str, Convention] = {
             "Sony's audio-visual-seld-dcase2023, seld_predictor.py",
         ),
         Convention(
-            "dcase2024", "every third video frame, as if there were 30 a second", Fraction(0), "number",
+            "dcase2024", "every third video frame, as if there were 30 per second", Fraction(0), "number",
             _every_third, "0.1 ms later with each label frame: one label frame late at 100 s, three at 5 minutes",
             "the baselines of 2024 (cls_feature_class.py) and 2025 (utils.py)",
         ),
