@@ -3,7 +3,7 @@ WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
 RUN python -m venv /opt/seldio && \
-    /opt/seldio/bin/pip install --no-cache-dir --no-compile . && \
+    /opt/seldio/bin/pip install --no-cache-dir . && \
     /opt/seldio/bin/pip uninstall --yes pip
 
 FROM python:3.13-slim
@@ -15,6 +15,6 @@ COPY --from=build /opt/seldio /opt/seldio
 RUN useradd --create-home --uid 1000 seldio
 USER seldio
 WORKDIR /data
-ENV PATH="/opt/seldio/bin:$PATH" PYTHONDONTWRITEBYTECODE=1
+ENV PATH="/opt/seldio/bin:$PATH"
 ENTRYPOINT ["seldio"]
 CMD ["--help"]

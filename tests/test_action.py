@@ -74,6 +74,33 @@ def test_planted_faults_become_annotations_sarif_and_a_summary(repository: Path)
     assert "2 errors" in summary
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_action_installs_what_it_runs(repository: Path) -> None:
+    install = ACTION["runs"]["steps"][1]
+    variables = repository.parent / "env"
+    environment = {
+        "PATH": os.environ["PATH"], "PYTHON": sys.executable, "RUNNER_TEMP": str(repository.parent),
+        "GITHUB_ENV": str(variables), "GITHUB_ACTION_PATH": str(ROOT),
+        **{name: value for name, value in os.environ.items() if name.startswith(("PIP_", "HOME"))},
+    }  # fmt: skip
+    done = subprocess.run(["bash", "-e", "-o", "pipefail", "-c", install["run"]], cwd=repository, env=environment,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+    if "Could not find a version" in done.stderr or "ensurepip" in done.stdout + done.stderr:
+        pytest.skip("nothing can be installed here: no package index, or no ensurepip")
+    assert 0 == done.returncode, done.stderr
+    name, _, python = variables.read_text().strip().partition("=")
+
+    run_it = subprocess.run(
+        [python, ROOT / ".github/action/check.py"], cwd=repository, capture_output=True, text=True, check=False,
+        env=environment | {"SELDIO_PATH": "metadata_dev", "SELDIO_ARGS": "--select LAB"},
+    )  # fmt: skip
+
+    assert "SELDIO_PYTHON" == name
+    assert 1 == run_it.returncode, run_it.stderr
+    assert 2 == run_it.stdout.count("::error file=metadata_dev/")
+
+
 def test_clean_labels_pass(repository: Path) -> None:
     done, outputs, summary = run(repository, path="metadata_dev/dev-train-tau/fold3_room4_mix001.csv", sarif="")
 
