@@ -320,8 +320,8 @@ def test_bars_are_for_what_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
             if number == 4:
                 bars._progress.refresh()
                 assert "doubling slowly" in terminal.getvalue()
-                assert "3 of 4, 0.5 a second, 1.5 MB of 2.0 MB, 250.0 kB/s, 2.0 s left" in terminal.getvalue()
-    assert ["doubling slowly: 4, 0.5 a second, 2.0 MB, 250.0 kB/s, in 8.0 s"] == list(bars.summary())
+                assert "3 of 4, 0.5 per second, 1.5 MB of 2.0 MB, 250.0 kB/s, 2.0 s left" in terminal.getvalue()
+    assert ["doubling slowly: 4, 0.5 per second, 2.0 MB, 250.0 kB/s, in 8.0 s"] == list(bars.summary())
 
 
 def test_nobody_looks() -> None:
@@ -337,7 +337,7 @@ def test_kept_parts_count_as_well(tmp_path: Path) -> None:
         with progress.shown_on(bars), running(1, resume=tmp_path):
             for _ in each(double, range(4), what="x", key=str):
                 clock.now += 1.0
-        assert ["x: 4, 1 a second, in 4.0 s"] == list(bars.summary())
+        assert ["x: 4, 1 per second, in 4.0 s"] == list(bars.summary())
 
 
 #: A command whose bars do not wait, so that they are seen however quick it is.
@@ -370,5 +370,5 @@ def test_bars_are_seen_on_a_terminal_only(tmp_path: Path) -> None:
     last = [line for line in text.splitlines() if line.startswith("listening to recordings: ")]
     assert 1 == len(last)
     assert re.fullmatch(
-        r"listening to recordings: 4, [\d,.]+ a second, [\d.]+ MB, [\d.]+ [MG]B/s, in [\d.]+ s", last[0]
+        r"listening to recordings: 4, [\d,.]+ per second, [\d.]+ MB, [\d.]+ [MG]B/s, in [\d.]+ s", last[0]
     )

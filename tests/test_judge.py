@@ -358,7 +358,7 @@ def test_a_server_that_is_gone_ends_the_run(tmp_path: Path) -> None:
             "m", "http://127.0.0.1:9/v1", timeout=1, retries=1, concurrency=1,
             cache=tmp_path / "c.sqlite", sleep=fake.sleep, clock=fake.clock,
         ) as asked,
-        pytest.raises(SeldioError, match=r"8 requests in a row failed.*the same command goes on from there"),
+        pytest.raises(SeldioError, match=r"8 requests in a row failed.*run the same command again to resume"),
     ):  # fmt: skip
         asked.ask(requests(40))
 
@@ -429,7 +429,7 @@ def test_a_judge_that_says_nothing_useful_is_not_paid_for_ever(serve: Serve, tmp
     assert [2, 2, 2, 0, 0] == made
     assert (None, True, "I like cheese.") == (reply.verdict, reply.cached, reply.text)
     assert (1, 1) == (asked.tally.no_verdict, asked.tally.cached)
-    assert any("given up after 3 runs" in str(row[0]) for row in asked.tally.table().rows)
+    assert any("gave up after 3 runs" in str(row[0]) for row in asked.tally.table().rows)
     with judge(server, cache=path) as planned:
         assert 0 == planned.plan(requests(1)).calls
     server.script = good
@@ -518,7 +518,7 @@ BODIES = {
 def test_what_is_no_chat_completion_is_a_failure(serve: Serve, name: str) -> None:
     replies, _ = ask(serve(lambda call: Http(body=BODIES[name])), retries=1)
     assert replies[0].failed
-    assert "no chat completion" in str(replies[0].error)
+    assert "not a chat completion" in str(replies[0].error)
 
 
 @pytest.mark.parametrize("usage", [None, {}, [], "many", {"prompt_tokens": -1, "completion_tokens": 5}, {"prompt_tokens": "7", "completion_tokens": 10**30}, {"prompt_tokens": True, "completion_tokens": 1.5}])  # fmt: skip
@@ -683,7 +683,7 @@ def test_damaged_caches_are_told(tmp_path: Path) -> None:
     cache.close()
     whole = path.read_bytes()
     path.write_bytes(b"not a data base at all" * 100)
-    with pytest.raises(SeldioError, match="is damaged or no SQLite file"):
+    with pytest.raises(SeldioError, match="is damaged or not a SQLite file"):
         Cache(path)
     path.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
     with pytest.raises(SeldioError, match="damaged"):
@@ -697,7 +697,7 @@ def test_other_peoples_files_are_left_alone(tmp_path: Path) -> None:
     base.commit()
     base.close()
     before = path.read_bytes()
-    with pytest.raises(SeldioError, match="no judge's cache of seldio"):
+    with pytest.raises(SeldioError, match="not a judge cache of seldio"):
         Cache(path)
     assert before == path.read_bytes()
 
@@ -750,7 +750,7 @@ def test_a_stop_keeps_what_is_there_and_says_how_to_go_on(serve: Serve, tmp_path
             raise KeyboardInterrupt
 
     asked.cache.keep = interrupted  # type: ignore[method-assign]
-    with pytest.raises(KeyboardInterrupt, match=r"repl.* are in .*c\.sqlite: the same command goes on from there"):
+    with pytest.raises(KeyboardInterrupt, match=r"repl.* are in .*c\.sqlite: run the same command again to resume"):
         asked.ask(requests(200))
     asked.close()
     made = len(server.calls)
@@ -822,7 +822,7 @@ def test_prices_that_make_no_sense(prices: tuple[Any, Any]) -> None:
 
 
 def test_a_currency_is_a_code() -> None:
-    with pytest.raises(UsageError, match="the currency eur is no code of three capitals"):
+    with pytest.raises(UsageError, match="the currency eur is not a code of three capitals"):
         Price(1, 1, "eur")
 
 

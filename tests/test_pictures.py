@@ -223,7 +223,7 @@ def test_silence_and_odd_names_are_drawn(plots: Any, kind: str) -> None:
     silent = draw([], [])
     odd = draw([track(0, name="$x_{a$ \u96e8 \U0001f415", class_id=None), track(np.nan)], title="\x1b[2J")
 
-    assert any("nothing sounds" in text.get_text() for axes in silent.axes for text in axes.texts)
+    assert any("no source is active" in text.get_text() for axes in silent.axes for text in axes.texts)
     assert rendered(silent, "png")
     assert rendered(odd, "png")
 
@@ -458,8 +458,8 @@ def test_the_command_names_what_it_wrote(tree: Path, tmp_path: Path) -> None:
     [
         ({"kind": "map"}, "choose one with --clip"),
         ({"kind": "map", "clip": "nope"}, "holds no clip nope"),
-        ({"kind": "scores"}, "name one file that seldio score --json wrote"),
-        ({"kind": "statistics", "predictions": "x"}, "statistics are of one set"),
+        ({"kind": "scores"}, "choose one file written by seldio score --json"),
+        ({"kind": "statistics", "predictions": "x"}, "statistics describe one set"),
         ({"width": 100}, "--width is for --kind video"),
         ({"kind": "scores", "clip": "x"}, "of a whole set"),
         ({"kind": "pie"}, "there are timeline, directions"),
@@ -485,7 +485,7 @@ def test_a_suffix_says_what_is_written(tree: Path) -> None:
     from seldio.viewer.plot import plot
 
     for name, kind in (("x.csv", "map"), ("x.mp4", "map"), ("x.png", "video")):
-        with pytest.raises(UsageError, match="ends with"):
+        with pytest.raises(UsageError, match="must end with"):
             plot(tree, name, kind=kind)
 
 

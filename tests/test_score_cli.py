@@ -289,7 +289,7 @@ def test_so_bench_offline_and_with_a_judge(tmp_path: Path, server: str) -> None:
     priced = (*judge, "--dry-run", "--judge-cache", tmp_path / "none.sqlite", "--judge-price")
     assert run(given, "-r", reference, *priced, "1,2").stdout.rstrip().endswith("USD")
     assert run(given, "-r", reference, *priced, "1,2,eur").stdout.rstrip().endswith("EUR")
-    assert "the currency EURO is no code" in run(given, "-r", reference, *priced, "1,2,euro").stderr
+    assert "the currency EURO is not a code" in run(given, "-r", reference, *priced, "1,2,euro").stderr
     assert not (tmp_path / "none.sqlite").exists()
     limits = ("--judge-timeout", "5", "--judge-retries", "0", "--judge-max-tokens", "77", "--judge-temperature", "0.5")
     assert run(given, "-r", reference, *judge, *limits, "--no-judge-json", "--judge-again").exit_code == 0

@@ -325,7 +325,7 @@ def test_mmau(shared: Path) -> None:
         items, [Prediction(id=row.id, prediction=row.answer) for row in items], profile="mmau"
     )
     assert (right.overall["accuracy"], right.overall["exact"]) == (1, 1)
-    assert "27 questions with an option that stands twice, in 16 of them the right one" in right.notices[0].text
+    assert "27 questions with an option that appears twice, in 16 of them the right one" in right.notices[0].text
     letters = ["ABCDEFGH"[(row.options or []).index(row.answer or "")] for row in items]
     by_letter = [Prediction(id=row.id, prediction=letter) for row, letter in zip(items, letters, strict=True)]
     report = multiple_choice.score(items, by_letter, profile="mmau")

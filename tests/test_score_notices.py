@@ -108,7 +108,7 @@ def test_corrected_counts_up_to_the_end_of_the_recording(padded: tuple[Path, Pat
     with pytest.raises(seldio.UsageError, match="--recordings changes nothing in dcase2024"):
         seldio.score(given, truth, profile="dcase2024", recordings=str(tmp_path / "sound"))
     (tmp_path / "sound" / "a.wav").rename(tmp_path / "sound" / "b.wav")
-    with pytest.raises(seldio.UsageError, match="no recording of a clip"):
+    with pytest.raises(seldio.UsageError, match="no recording of a scored clip"):
         seldio.score(given, truth, recordings=str(tmp_path / "sound"))
 
 
@@ -303,14 +303,14 @@ def test_swapped_sides_are_said_before_the_tables(tmp_path: Path) -> None:
     for output in ("text", "markdown", "html"):
         shown = CliRunner().invoke(app, [*common, "--output", output]).stdout
         assert shown.count("reference-is-output") == 1
-        assert shown.index("reference-is-output") < shown.index("beside the published definition"), output
+        assert shown.index("reference-is-output") < shown.index("compared with the published definition"), output
         both = CliRunner().invoke(app, [*common, str(truth), "--output", output]).stdout
         assert both.count("reference-is-output") == 2, output
         assert both.index("reference-is-output") < both.index("SELD"), output
     kept = json.loads(CliRunner().invoke(app, [*common, "--json"]).stdout)["reports"][0]["notices"]
     assert [each["first"] for each in kept][:2] == [True, False]
     careful = said(seldio.score(given, given, reference_format="dcase2023-output"))["reference-is-output"]
-    assert "make sure that the two are not swapped" in careful.text
+    assert "make sure that they are not swapped" in careful.text
 
 
 def test_distances_on_both_sides_suggest_the_profile_for_them(tmp_path: Path) -> None:

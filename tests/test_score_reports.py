@@ -123,7 +123,7 @@ def test_systems_side_by_side() -> None:
     ]  # fmt: skip
     stacked = side_by_side([made("a"), made("b")], "classes")
     assert [row[:2] for row in stacked.rows] == [("a", "dog"), ("a", "cat"), ("b", "dog"), ("b", "cat")]
-    with pytest.raises(UsageError, match="there are overall, classes"):
+    with pytest.raises(UsageError, match="choose from overall, classes"):
         side_by_side([made()], "rooms")
 
 
@@ -307,9 +307,9 @@ def test_html_is_accessible_and_loads_nothing() -> None:
 
 
 def test_wrong_requests() -> None:
-    with pytest.raises(UsageError, match="no output 'pdf' for scores; there are text, json, csv"):
+    with pytest.raises(UsageError, match="unknown output 'pdf' for scores; choose from text, json, csv"):
         rendered(made(), "pdf")
     with pytest.raises(UsageError, match="no score"):
         rendered([], "text")
-    with pytest.raises(UsageError, match="there are overall, classes"):
+    with pytest.raises(UsageError, match="choose from overall, classes"):
         rendered(made(), "csv", "rooms")

@@ -786,10 +786,10 @@ def test_replies():
     ("value", "fault"),
     [
         (3, "is an object, not int"), ({"prediction": [1], "semantic": {}}, "prediction is no object"),
-        (judgement({"count": 2.0}), "count is no whole number"), (judgement({"time_span": [1]}), "no pair of numbers"),
-        (judgement(None, {"motion_match": "true"}), "neither true nor false"), (judgement({"sources": "dog"}), "no list"),
+        (judgement({"count": 2.0}), "count is not a whole number"), (judgement({"time_span": [1]}), "not a pair of numbers"),
+        (judgement(None, {"motion_match": "true"}), "neither true nor false"), (judgement({"sources": "dog"}), "not a list"),
         (judgement({"yes_no": "maybe"}), "is none of yes, no"), (judgement({"transcript": 3}), "transcript is no text"),
-        (judgement({"angle_deg": True}), "angle_deg is no number"),
+        (judgement({"angle_deg": True}), "angle_deg is not a number"),
     ],
 )  # fmt: skip
 def test_faults_of_judgements(value, fault):

@@ -200,7 +200,7 @@ def whole_of(tree: Path, kind: str, place: Path) -> dict[str, bytes]:
 def test_ctrl_c_says_how_to_go_on(workers: int, tree: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     run = struck(tree, out, "audiofolder", workers, "put", 4, signal.SIGINT)
-    said = f"seldio: stopped; 12 of 38 files are written in {out}: the same command goes on from there\n"
+    said = f"seldio: stopped; 12 of 38 files are written in {out}: run the same command again to resume\n"
     assert (130, said) == (run.returncode, run.stderr)
     assert 12 == noted(out)
     export(tree, out, "audiofolder")

@@ -316,19 +316,19 @@ def test_labels_are_held_against_the_sound_where_that_is_asked_for(tmp_path: Pat
 
     silent = record(view(labels, no_media=True).html)
     assert [] == silent["findings"]
-    assert "not compared with the sound: seldio view --deep" in silent["held"]
+    assert "not compared with the audio: use seldio view --deep" in silent["held"]
     for place, clip in ((labels, None), (folder, deep.NAMES[0])):
         page = view(place, clip=clip, no_media=True, deep=True)
         found = record(page.html)
         assert [("AUD301", "sound", None)] == [(each["code"], each["side"], each["t"]) for each in found["findings"]]
-        assert "compared with the sound of" in found["held"]
+        assert "compared with the audio of" in found["held"]
         assert 1 == page.findings == len(found["findings"])
     labels.write_text(deep.text(scene.rows))
     assert "does not prove that they are right" in record(view(labels, no_media=True, deep=True).html)["held"]
 
 
 def test_what_cannot_be_held_against_labels_is_told(tree: Path, tmp_path: Path) -> None:
-    assert "not compared with the sound" in record(view(tree, no_media=True).html)["held"]
+    assert "not compared with the audio" in record(view(tree, no_media=True).html)["held"]
     alone = tmp_path / "alone.csv"
     alone.write_text(ROWS)
     assert "No recording was found" in record(view(alone, format="starss23", deep=True).html)["held"]
@@ -554,7 +554,7 @@ def test_the_page_is_called_like_the_clip(tree: Path, tmp_path: Path, monkeypatc
 @pytest.mark.parametrize(
     ("options", "code", "told"),
     [
-        (["--link-media", "--no-media"], 2, "exclude each other"),
+        (["--link-media", "--no-media"], 2, "cannot be used together"),
         (["--audio", "absent.wav"], 2, "no such file: absent.wav"),
         (["--questions", "absent.jsonl"], 2, "no such file or folder: absent.jsonl"),
         (["-o", "absent/page.html"], 2, "its folder does not exist"),

@@ -81,7 +81,7 @@ def inaudible(text: str, start: int, end: int) -> bool:
 
 
 def given_up(text: str, place: int) -> bool:
-    """Whether what stands at *place* is denied for what stands before it: *a dog, not a guitar*."""
+    """Whether the text at *place* is denied in favour of the text before it: *a dog, not a guitar*."""
     return bool(_GIVEN_UP.search(text, max(0, place - 30), place))
 
 

@@ -41,7 +41,7 @@ SEMANTIC_FIELDS = (
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
-    """One prediction beside its question and the right answer, for readers, judges and scores."""
+    """One prediction with its question and the right answer, for readers, judges and scores."""
 
     id: str  # of the question
     task: str  # as ``task_name`` has it
@@ -86,17 +86,17 @@ def _fault(field: str, value: object) -> str | None:
     if field in WORDS:
         return None if value in WORDS[field] else f"is none of {', '.join(WORDS[field])}"
     if field in _NUMBERS:
-        return None if _is_number(value) else "is no number"
+        return None if _is_number(value) else "is not a number"
     if field == "count":
-        return None if type(value) is int else "is no whole number"
+        return None if type(value) is int else "is not a whole number"
     if field in _TEXTS:
         return None if isinstance(value, str) else "is no text"
     if field == "time_span":
         right = isinstance(value, list) and len(value) == 2 and all(map(_is_number, value))
-        return None if right else "is no pair of numbers"
+        return None if right else "is not a pair of numbers"
     if field == "sources":
         right = isinstance(value, list) and all(isinstance(each, str) for each in value)
-        return None if right else "is no list of texts"
+        return None if right else "is not a list of texts"
     return None if isinstance(value, bool) else "is neither true nor false"
 
 

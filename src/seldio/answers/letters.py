@@ -1,19 +1,19 @@
 r"""The letter of an option in a model's free answer, by a grammar that would rather find none than a wrong one.
 
-Thoughts between ``<think>`` marks are left out, and of LaTeX the last ``\boxed{…}`` counts. A *letter* stands alone: no
-letter or digit touches it. It is *closed* where the line ends behind it, or a sign that closes a label (``B)``,
-``B:``, ``B.`` and a space). The first rule that applies decides:
+Text between ``<think>`` marks is ignored, and only the last LaTeX ``\boxed{…}`` counts. A *letter* has no other letter
+or digit next to it. It is *closed* if the line ends after it, or a sign that closes a label follows (``B)``, ``B:``,
+``B.`` and a space). The first rule that applies decides:
 
-1. *alone*: but for white space and punctuation, the answer is one letter: ``B``, ``(b)``, ``**B**``, `` «B». ``
+1. *alone*: apart from whitespace and punctuation, the answer is one letter: ``B``, ``(b)``, ``**B**``, `` «B». ``
 2. *corrected*: the answer takes a letter back and gives another one: ``D... нет, C``, ``not D but C``.
-3. *answer word*: behind the last ОТВЕТ or ANSWER stands a letter that is closed; words such as ``is``, ``это``,
-   ``вариант`` or ``option`` may stand between. Capitals that are no English word (all but A and I) need not be
-   closed, none behind ``option`` and its like, and none before a bracket.
-4. *first*: the answer begins with a closed letter, and no other letter has the sign of a label behind it.
-5. *named*: behind ``option``, ``вариант``, ``I choose`` and the like, or before ``is correct``, stands one letter,
-   everywhere the same.
+3. *answer word*: a closed letter follows the last ОТВЕТ or ANSWER; words such as ``is``, ``это``, ``вариант`` or
+   ``option`` may come between. Capitals that are not English words (all but A and I) need not be closed, nor any
+   letter after ``option`` and similar words, or before a bracket.
+4. *first*: the answer begins with a closed letter, and no other letter is followed by the sign of a label.
+5. *named*: one letter follows ``option``, ``вариант``, ``I choose`` and similar words, or precedes ``is correct``, and
+   it is the same everywhere.
 
-Where two letters stand side by side (``B или C``), or a letter is denied (``B is wrong``), there is none.
+If two letters are next to each other (``B или C``), or a letter is denied (``B is wrong``), there is none.
 Cyrillic letters are found like Latin ones: А, В, С and Е are then read by their look, which is counted apart, as is
 Б, which looks like no option.
 """
@@ -118,7 +118,7 @@ def _letter(match: re.Match[str]) -> str:
 
 
 def _single(text: str, match: re.Match[str], rule: str) -> Letter | None:
-    """The letter of a match, unless it is denied, or another one stands right behind it."""
+    """The letter of a match, unless it is denied, or another one follows it directly."""
     letter = _letter(match)
     start, end = match.span(match.groups().index(letter) + 1)
     behind = _ANOTHER.match(text, end)

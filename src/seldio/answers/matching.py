@@ -16,7 +16,7 @@ _ANSWER_WORD = re.compile(r"(?<![^\W_])ответ(?![^\W_])[\s:]*", re.IGNORECAS
 
 
 def normalised(text: str, *, ignore_case: bool = True, ignore_punctuation: bool = True) -> str:
-    """What exact match compares: small letters, no ASCII punctuation; white space stays.
+    """What exact match compares: lower case, no ASCII punctuation; whitespace stays.
 
     Characters NUL at the end fall away, as they do in the numpy arrays of lm-eval (which also cut off what a letter
     such as İ grows by when it is made small, depending on the longest answer; that is not followed). Other
@@ -39,7 +39,7 @@ def exact_match(prediction: str, reference: str, *, ignore_case: bool = True, ig
 
 
 def after_answer_word(text: str) -> str | None:
-    """What stands behind the last ОТВЕТ (in any case), white space at both ends removed; None without that word."""
+    """What follows the last ОТВЕТ (in any case), whitespace at both ends removed; None without that word."""
     found = list(_ANSWER_WORD.finditer(text))
     return text[found[-1].end() :].strip() if found else None
 
@@ -50,7 +50,7 @@ _WORD = re.compile(r"\b\w+\b")
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The set of words of a text, in small letters, as MMAU's script takes them; their order and number are lost."""
+    """The set of words of a text, in lower case, as MMAU's script takes them; their order and number are lost."""
     return frozenset(_WORD.findall(text.lower()))
 
 
@@ -65,7 +65,7 @@ def string_match(prediction: str, answer: str, options: Sequence[str]) -> bool:
 
 
 def folded(text: str) -> str:
-    """A text without what does not matter: case, punctuation (Unicode's too) and the width of white space.
+    """A text without what does not matter: case, punctuation (Unicode's too) and the width of whitespace.
 
     Where nothing is left of it (``+``), the text itself, stripped.
     """
@@ -79,7 +79,7 @@ def same_text(prediction: str, answer: str) -> bool:
 
 
 def chosen(prediction: str, options: Sequence[str]) -> tuple[Letter | None, str | None]:
-    """The letter of a prediction, and the option that it stands for; None where it stands for none."""
+    """The letter of a prediction, and the option that it means; None where it means none."""
     letter = letter_of(prediction)
     if letter is None or not 0 <= letter.index < len(options):
         return letter, None

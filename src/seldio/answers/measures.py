@@ -46,7 +46,7 @@ _ANEW = re.compile(rf"\b(?:at|from)\s+{ABOUT}\Z")
 def owners(text: str, found: Sequence[Quantity]) -> list[str]:
     """By number: what it is said to be, ``azimuth``, ``elevation`` or ``distance``; empty where nothing says so.
 
-    A word of direction behind it decides first, then a list of names before it, then a name behind it, one before
+    A word of direction after it decides first, then a list of names before it, then a name behind it, one before
     it, a word of direction before it; else what holds of the number before it.
     """
     listed = _listed(text, found)
@@ -214,7 +214,7 @@ _ALONG = re.compile(
 
 
 def metres(text: str) -> float | None:
-    """The one distance in a plain text; a second unit beside it (*2 m, about 6.6 feet*) is no second one."""
+    """The one distance in a plain text; a second unit next to it (*2 m, about 6.6 feet*) is not a second one."""
     found = _distances(text)
     if not found or any(each.value < 0 or each.doubtful for each in found):
         return None
@@ -349,7 +349,7 @@ def _is_interval(text: str, one: Quantity, two: Quantity) -> bool:
 
 
 def _leads(text: str, found: list[Quantity]) -> list[str]:
-    """What stands before each moment, behind the one before it."""
+    """The text before each moment, from the end of the moment before."""
     ends = [0, *(each.end for each in found)]
     return [text[end : each.start] for end, each in zip(ends, found, strict=False)]
 

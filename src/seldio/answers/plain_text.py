@@ -1,7 +1,7 @@
 """What a model's text says in the end, made plain.
 
-Thoughts are left out, and only what is in the last box or behind the last ``Answer:`` counts; then number words,
-dashes, quotes and marks of layout become ASCII.
+Text between think marks is ignored, and only the last box or what follows the last ``Answer:`` counts; then number
+words, dashes, quotes and marks of layout become ASCII.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def final_words(text: str) -> str:
 
 
 def _boxed(text: str) -> str:
-    """What stands before the brace that closes a box."""
+    """The text before the brace that closes a box."""
     depth = 0
     for place, sign in enumerate(text):
         depth += (sign == "{") - (sign == "}")

@@ -130,7 +130,7 @@ class Quantity(NamedTuple):
 
 
 def quantities(text: str) -> list[Quantity]:
-    """All numbers of a plain text that are no names, sizes or tolerances, and none that is given up for another one.
+    """All numbers of a plain text that are not names, sizes or tolerances, and none that is given up for another one.
 
     One without unit takes that of the next where the two are joined (*2 to 3 m*); parts become one (*6 ft 2 inches*).
     """
@@ -193,7 +193,7 @@ def _tidy(value: float) -> float:
 
 
 def _meant(text: str, found: list[Quantity]) -> list[Quantity]:
-    """*found* without values that are denied for one beside them: *not 3 m but 2 m*, *2 m, not 3 to 4 m*."""
+    """*found* without values that are denied in favour of one next to them: *not 3 m but 2 m*, *2 m, not 3 to 4 m*."""
     kept: list[Quantity] = []
     dropped: Quantity | None = None
     for place, each in enumerate(found):
@@ -292,7 +292,7 @@ def count(text: str) -> int | None:
 
 
 def _besides(text: str, found: list[Quantity], each: Quantity) -> bool:
-    """Whether a number without a noun stands behind another one with one, but for details behind a colon."""
+    """Whether a number without a noun follows another one with one, except for details after a colon."""
     first = next((one for one in found if _COUNTED.match(text, one.end)), each)
     return each.start > first.start and each.value != first.value and ":" not in text[first.end : each.start]
 

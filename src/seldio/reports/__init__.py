@@ -1,7 +1,7 @@
 """Findings and scores in the form their reader wants: a person, a program, a spreadsheet, a CI system.
 
 :data:`OUTPUTS` has a record for each form. ``text``, ``concise``, ``markdown`` and ``html`` are for people: nothing in
-them can move a terminal's cursor or hide text, and numbers have so many digits as matter. The others are for programs:
+them can move a terminal's cursor or hide text, and numbers have as many digits as matter. The others are for programs:
 they are never cut short, and keep every digit, shares from 0 to 1.
 """
 
@@ -71,7 +71,7 @@ def checked(output: str, kind: str) -> str:
         UsageError: there is none; the message lists what there is.
     """
     if output not in outputs(kind):
-        raise UsageError(f"there is no output {output!r} for {kind}; there are {', '.join(outputs(kind))}")
+        raise UsageError(f"unknown output {output!r} for {kind}; choose from {', '.join(outputs(kind))}")
     return output
 
 
@@ -85,7 +85,7 @@ def render(subject: Subject, output: str = "text", options: Options | None = Non
         UsageError: no such output or table, or no score at all.
     """
     if not isinstance(subject, Report) and not subject:
-        raise UsageError("there is no score to report")
+        raise UsageError("no scores to report")
     name = checked(output, "findings" if isinstance(subject, Report) else "scores")
     return OUTPUTS[name].write(subject, options or Options())
 

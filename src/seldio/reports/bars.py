@@ -20,7 +20,7 @@ PATIENCE = 1.0
 
 @dataclasses.dataclass
 class LongTask:
-    """A task and how far it is: of so many parts and bytes in all, where these are known."""
+    """A task and how far it is: its total parts and bytes, where these are known."""
 
     what: str
     parts: int | None
@@ -45,7 +45,7 @@ class LongTask:
         seconds = max(1e-9, now - self.began if self.seconds is None else self.seconds)
         whole = f" of {self.parts:,}" if running and self.parts is not None else ""
         rate = self.done / seconds
-        words = [f"{self.done:,}{whole}", f"{f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'} a second"]
+        words = [f"{self.done:,}{whole}", f"{f'{rate:,.0f}' if rate >= 10 else f'{rate:.2g}'} per second"]
         if self.bytes:
             whole = f" of {_bytes(self.size)}" if running and self.size else ""
             words += [f"{_bytes(self.bytes)}{whole}", f"{_bytes(self.bytes / seconds)}/s"]

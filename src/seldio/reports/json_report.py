@@ -30,7 +30,7 @@ def json(subject: Subject, _options: Options) -> Iterator[str]:
 
 
 def jsonl(report: Report, _options: Options) -> Iterator[str]:
-    """One finding a line; the last line has the version and the summary in place of a finding."""
+    """One finding a line; the last line has the version and the summary instead of a finding."""
     for finding in report.listed()[0]:
         yield dumps(finding.as_dict()) + "\n"
     yield dumps({"version": VERSION, "summary": report.summary()}) + "\n"
@@ -98,7 +98,7 @@ def reports(value: Any, path: str = "<json>") -> tuple[ScoreReport, ...]:
         DataError: it is none, or of a later version; the message says where.
     """
     if not isinstance(value, dict) or "reports" not in value or "version" not in value:
-        raise DataError(f"{path} is no score report: a report is an object with version and reports")
+        raise DataError(f"{path} is not a score report, which is an object with version and reports")
     if value["version"] != VERSION:
         raise DataError(
             f"{path} is a score report of version {value['version']!r}; this seldio reads version {VERSION}"
@@ -119,7 +119,7 @@ def _read_report(value: Any, where: str) -> ScoreReport:
     system, profile, title, over = _texts(value, ("system", "profile", "title", "over"), where)
     settings = value.get("settings")
     if not isinstance(settings, dict):
-        raise DataError(f"{where}: settings is no object")
+        raise DataError(f"{where}: settings is not an object")
     read = {name: _number(part, part) for name, part in settings.items()}
     return ScoreReport(system, profile, title, over, tuple(tables), tuple(notices), read)
 
@@ -128,12 +128,12 @@ def _read_table(value: Any, where: str) -> Table:
     columns = tuple(_column(each, where) for each in _part(value, "columns", list, where))
     names = [column.name for column in columns]
     if len(set(names)) < len(names) or not names:
-        raise DataError(f"{where}: its columns need names, each another one")
+        raise DataError(f"{where}: the columns need distinct names")
     rows = []
     for number, row in enumerate(_part(value, "rows", list, where), 1):
         place = f"{where}, row {number}"
         if not isinstance(row, dict) or not set(row) <= set(names):
-            raise DataError(f"{place}: it is no object with the columns {', '.join(names)}")
+            raise DataError(f"{place}: it is not an object with the columns {', '.join(names)}")
         rows.append(tuple(_read_cell(row[name], f"{place}, {name}") if name in row else None for name in names))
     name, title = _texts(value, ("name", "title"), where)
     return Table(name, title, columns, tuple(rows))
@@ -156,7 +156,7 @@ def _read_cell(value: Any, where: str) -> Cell:
 def _read_float(value: Any, where: str) -> float:
     found = math.nan if value is None else _number(value, None)
     if isinstance(found, bool) or not isinstance(found, (int, float)):
-        raise DataError(f"{where}: expected a number, a text, null or an interval")
+        raise DataError(f"{where}: expected a number, a string, null or an interval")
     return found
 
 

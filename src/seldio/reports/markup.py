@@ -1,6 +1,6 @@
 """Markdown, for model cards, papers' repositories, pull requests and job summaries; and one self-contained page.
 
-Whatever a text holds, it stays text: it mentions nobody, links nowhere and is no markup. The page has no scripts and
+Whatever a text holds, it stays text: it mentions nobody, links nowhere and is never markup. The page has no scripts and
 loads nothing, is light and dark, and can be read by screen readers.
 """
 
@@ -50,7 +50,7 @@ def _blocks(subject: Subject, options: Options) -> Iterator[str]:
             yield _table(table)
         if section.notices:
             if section.over is not None:
-                yield "### To know\n"
+                yield "### Notices\n"
             yield "".join(map(_note, section.notices))
     if legend := meanings(subject):
         yield "### Columns\n"

@@ -92,7 +92,7 @@ def _range(ends: Sequence[int]) -> str:
 
 
 def _findings(report: Report, options: Options) -> Section:
-    """The summary, a table by rule, and a table of findings, at most so many per rule."""
+    """The summary, a table by rule, and a table of findings, at most a given number per rule."""
     if not report.findings:
         return Section(title=verdict(report))
     worst: dict[str, Severity] = {}
@@ -137,7 +137,7 @@ def fix_mark(fixable: bool) -> str:
 
 
 #: A common folder is named once if it has this number of characters, and there are this number of files.
-_LONG, _SEVERAL = 20, 3
+_LONG, _SEVERAL = 20, 2
 #: The path of a file, not of a folder.
 _FILE = re.compile(r"\.[A-Za-z0-9]{1,8}$")
 #: Ranges of lines that are named to people.
@@ -203,7 +203,7 @@ def spread(group: Sequence[Finding], report: Report) -> str:
 
 def common_folder(findings: Iterable[Finding]) -> str:
     """The folder that all files are in, with a slash; empty unless it is long and there are several files."""
-    paths = {finding.path for finding in findings}
+    paths = {finding.path for finding in findings if _FILE.search(finding.path)}
     first, last = min(paths, default=""), max(paths, default="")
     same = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False)))
     folder = first[:same].rpartition("/")[0] + "/"

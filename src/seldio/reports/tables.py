@@ -71,7 +71,7 @@ class Column:
         return self.number(cell)
 
     def number(self, value: float) -> str:
-        """A number as people read it: so many digits, shares in per cent, ``n/a`` for NaN."""
+        """A number as people read it: rounded, shares in per cent, ``n/a`` for NaN."""
         if math.isnan(value):
             return "n/a"
         if math.isinf(value):
@@ -242,7 +242,7 @@ def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Tab
         found = [(report, report.tables[0]) for report in reports]
     if not found:
         there = list(dict.fromkeys(table.name for report in reports for table in report.tables))
-        raise UsageError(f"there is no table {name!r}; there are {listed(there, 20)}")
+        raise UsageError(f"unknown table {name!r}; choose from {listed(there, 20)}")
     first = found[0][1]
     if len(reports) == 1:
         return first
@@ -261,7 +261,7 @@ def side_by_side(reports: Sequence[ScoreReport], name: str | None = None) -> Tab
             if number and name is None and text in rows:
                 shared.add(text)  # rows that several reports have, such as published ones, come once and last
             rows.setdefault(text, (*head, *rest))
-    profile = (Column("profile", "profile", meaning="the way of scoring"),) if mixed else ()
+    profile = (Column("profile", "profile", meaning="the scoring profile"),) if mixed else ()
     heads = (Column("system", "system"), *profile, *((first.columns[0],) if name is not None else ()))
     ordered = sorted(rows, key=shared.__contains__)
     title = f"{first.title}, systems side by side"

@@ -83,7 +83,7 @@ def links() -> bool:
 
 
 def text(subject: Subject, options: Options) -> Iterator[str]:
-    """Findings with their lines and carets, at most so many per rule, then the counts; or tables of scores."""
+    """Findings with their lines and carets, at most a given number per rule, then the counts; or tables of scores."""
     # looks neither at the environment nor at a terminal
     console = Console(
         color_system="standard" if options.color else None, force_terminal=options.color, no_color=not options.color,
@@ -272,7 +272,7 @@ def _cell(character: str) -> int:
 def fit(line: str, column: int, end_column: int | None, room: int) -> Excerpt:
     """The part of *line* around [column, end_column) that fits into *room* cells.
 
-    A column behind the end of the line stands directly behind its last character.
+    A column past the end of the line is placed right after its last character.
     """
     line = line.rstrip("\r\n")
     start = min(column - 1, len(line))
@@ -296,7 +296,7 @@ def fit(line: str, column: int, end_column: int | None, room: int) -> Excerpt:
 
 
 def _window(widths: list[int], start: int, end: int, room: int, *, whole: bool) -> tuple[int, int]:
-    """Which pieces to show: all, or the line's beginning, or some before *start* and more behind it."""
+    """Which pieces to show: all, or the line's beginning, or some before *start* and more after it."""
     if whole and sum(widths) <= room:
         return 0, len(widths)
     room -= 2 * len(ELLIPSIS)
@@ -383,7 +383,7 @@ def _table(table: Table, width: int) -> Iterator[RenderableType]:
 
 
 def _parts(wide: Sequence[int], name: int, width: int) -> list[list[int]]:
-    """The columns behind the first one, so many to a part as fit."""
+    """The columns after the first one, as many to a part as fit."""
     parts: list[list[int]] = [[]]
     left = width - name
     for number, each in enumerate(wide[1:], 1):

@@ -82,7 +82,7 @@ def score_answers(
             MMAU's and MMAR's questions with ``model_output`` or ``answer_prediction``.
         options: how.
         format: the format of the predictions; found from their content if not given.
-        reference_format: that of the questions, likewise.
+        reference_format: the format of the questions; detected by default.
 
     Raises:
         InvalidData: something in the files is wrong.
@@ -103,7 +103,7 @@ def score_answers(
     items = cast("Sequence[Item]", asked.rows) if asked is not None else None
     scorer = PROFILES[profile]
     if items is None and scorer is not _jasco:
-        raise UsageError(f"{profile} needs the questions with their answers: --reference FILE")
+        raise UsageError(f"{profile} requires the questions with their answers: --reference FILE")
     report = scorer(items, _outputs(given), profile, os.fspath(predictions), options)
     copies = _copies(given, asked) if asked is not None else ()
     return dataclasses.replace(report, notices=(*copies, *report.notices)) if copies else report
@@ -156,7 +156,7 @@ def _check_sides(given: ItemReading, asked: ItemReading | None) -> None:
 
 
 def _outputs(given: ItemReading) -> Sequence[Prediction]:
-    """The predictions of a file, those beside their questions included; a question without output gives none."""
+    """The predictions of a file, including those stored with their questions; a question without output gives none."""
     if given.format.holds == "predictions" or "prediction" in given.table.column_names:
         return cast("Sequence[Prediction]", given.rows)
     key, rows = OUTPUTS.get(given.home, ""), list[Prediction]()
@@ -186,7 +186,7 @@ def _copies(given: ItemReading, asked: ItemReading) -> tuple[Notice, ...]:
 
 
 def _profile_for(asked: ItemReading) -> str:
-    """The way of scoring that belongs to a format; that of ``items`` is told by their tasks.
+    """The way of scoring that belongs to a format; that of ``items`` follows from their tasks.
 
     Raises:
         UsageError: nothing scores such questions.
@@ -199,7 +199,7 @@ def _profile_for(asked: ItemReading) -> str:
         return "so-bench"
     if items and all(item.options for item in items):
         return "multiple-choice"
-    raise UsageError(f"questions in {name} have no way of scoring of their own: say which with --profile")
+    raise UsageError(f"questions in {name} have no default profile: choose one with --profile")
 
 
 _USUAL = {
@@ -329,7 +329,7 @@ def _imported(path: str) -> SoBenchJudge:
 
     Raises:
         UsageError: the file cannot be read.
-        DataError: a line is no judgement.
+        DataError: a line is not a judgement.
     """
     from seldio.answers.judgements import faults
     from seldio.formats.json_text import parse_lines

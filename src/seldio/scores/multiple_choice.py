@@ -51,7 +51,7 @@ def join(items: Sequence[Item], predictions: Sequence[Prediction], *, allow_miss
         if len(items) != len(predictions):
             raise DataError(
                 f"{plural(len(predictions), 'prediction')} without ids for {plural(len(items), 'question')}: joined by "
-                "order, all behind the gap would be held against the wrong question. Write the ids of the questions"
+                "order, all after the gap would be compared with the wrong question. Write the ids of the questions"
             )
         return Joined(tuple(zip(items, predictions, strict=True)), by_order=True)
     if None in ids:
@@ -77,7 +77,7 @@ def join(items: Sequence[Item], predictions: Sequence[Prediction], *, allow_miss
 
 def _check(items: Sequence[Item]) -> None:
     if not items:
-        raise DataError("there is no question to score answers to")
+        raise DataError("no questions to score answers to")
     twice = [id for id, count in Counter(item.id for item in items).items() if count > 1]
     if twice:
         raise DataError(f"several questions have the id {listed(twice)}: no prediction can be joined to them")
@@ -98,7 +98,7 @@ def _whole(joined: Joined) -> None:
     if joined.surplus:
         parts.append(f"{plural(len(joined.surplus), 'prediction')} without question ({listed(joined.surplus)})")
     if parts:
-        raise DataError(f"{', and '.join(parts)}. Correct the ids, or allow it with --allow-missing")
+        raise DataError(f"{', and '.join(parts)}. Correct the ids, or use --allow-missing")
 
 
 def join_notices(joined: Joined, texts: Mapping[str, str]) -> Iterator[Notice]:
@@ -119,7 +119,7 @@ def join_notices(joined: Joined, texts: Mapping[str, str]) -> Iterator[Notice]:
 
 Flags = npt.NDArray[np.bool_]
 
-ITEMS = Column("items", "items", "", 0, None, "questions that the row is over")
+ITEMS = Column("items", "items", "", 0, None, "number of questions in this row")
 CHANCE = Column("chance", "chance", "%", 1, None, "expected of guessing evenly among the options")
 
 
@@ -179,7 +179,7 @@ LETTER = Column(
     "letter", "letter", "%", 1, "higher", "the letter of the right option, Cyrillic ones read by their look"
 )
 EITHER = Column(
-    "either", "text or letter", "%", 1, "higher", "right by text or, where the text is no option, by letter"
+    "either", "text or letter", "%", 1, "higher", "right by text or, where the text is not an option, by letter"
 )
 
 #: What questions are grouped by: name and title of the table, and where the label is: a field or a key of ``extra``.
@@ -266,7 +266,7 @@ def _label(item: Item, name: str) -> str | None:
 
 #: What is told of the join.
 _JOINED = {
-    "missing": "{count} without prediction: the official script skips them without a word, and its “No prediction "
+    "missing": "{count} without prediction: the official script silently skips them, and its “No prediction "
     "count” is always 0; “over all” counts them as wrong",
     "surplus": "{count} without question not counted: {ids}",
     "repeated": "{count} with several predictions, {differ} of which differ: the last one counts",
@@ -286,7 +286,7 @@ def _odd_options(joined: Joined) -> Iterator[Notice]:
     if many:
         gold = sum((item.options or []).count(item.answer or "") > 1 for item in many)
         text = (
-            f"{plural(len(many), 'question')} with an option that stands twice, in {gold:,} of them the right one: "
+            f"{plural(len(many), 'question')} with an option that appears twice, in {gold:,} of them the right one: "
             "each of its letters counts as right here; a scorer that looks for one letter counts one of them as wrong"
         )
         yield Notice("repeated-options", text)

@@ -91,7 +91,7 @@ def collected(parts: Sequence[Scores]) -> Scores:
     """
     entries = [entry for part in parts for entry in part.entries]
     if not entries:
-        raise DataError("there is no score of any system")
+        raise DataError("no scores of any system")
     seen: dict[tuple[str, str], SystemScore] = {}
     for entry in entries:
         other = seen.setdefault((entry.track, entry.system), entry)
@@ -99,12 +99,12 @@ def collected(parts: Sequence[Scores]) -> Scores:
             files = " and ".join(printable(name) for name in dict.fromkeys((other.source, entry.source)) if name)
             where = f" ({files})" if files else ""
             called = printable(entry.system)
-            raise DataError(f"two scores are called {called}{where}: give each system a name of its own")
+            raise DataError(f"two scores have the name {called}{where}: give each system a different name")
     ways = {entry.profile: entry for entry in entries if entry.profile}
     if len(ways) > 1:
         some = "; ".join(f"{printable(entry.system)} with {printable(way)}" for way, entry in list(ways.items())[:3])
         raise DataError(
-            f"these were scored in different ways and cannot be compared: {some}. Score all with one profile"
+            f"these scores are of different profiles and cannot be compared: {some}. Score all with one profile"
         )
     columns: dict[str, Column] = {}
     for column in (column for part in parts for column in part.columns):
@@ -200,7 +200,7 @@ def _from_rows(rows: Sequence[Mapping[str, object]], path: str, noun: str, plain
         system = next((cell for name in _NAMES if isinstance(cell := row.get(name), str) and cell), None)
         if system is None:
             where = f"{printable(path)}, {noun} {number}"
-            raise DataError(f"{where}: there is no name of a system (in a column system or submission)")
+            raise DataError(f"{where}: missing system name (in a column system or submission)")
         place = str(row.get("rank"))
         known = int(place) if re.fullmatch(r"[0-9]{1,9}", place) else None
         profile = "" if plain else unguarded(str(row["profile"]))
@@ -259,7 +259,7 @@ def rank(
     """
     if not columns or any(column.better is None for column in columns):
         vague = [column.name for column in columns if column.better is None]
-        raise UsageError(f"rank by scores of which higher or lower is better, not by {listed(vague) or 'nothing'}")
+        raise UsageError(f"only scores that have a better direction can be ranked, not {listed(vague) or 'nothing'}")
     names = sorted(systems, key=lambda each: (each.casefold(), each))
     values = [(_values(systems, names, column), column.better == "lower") for column in columns]
     ranks = np.stack([_competition(each if lower else -each) for each, lower in values], axis=1)
@@ -272,7 +272,7 @@ def rank(
     )  # fmt: skip
     heads = (
         Column("system", "system"),
-        Column("rank", "rank", "", 0, "lower", "place by the sum of ranks; equal sums share it"),
+        Column("rank", "rank", "", 0, "lower", "rank by the sum of ranks; equal sums share it"),
         *columns,
         *(
             Column(f"{each.name}_rank", f"{each.title} rank", "", 0, "lower",
@@ -292,7 +292,7 @@ def _values(systems: Mapping[str, Mapping[str, Cell]], names: Sequence[str], col
     cells = [systems[name].get(column.name) for name in names]
     for name, cell in zip(names, cells, strict=True):
         if cell is None or isinstance(cell, str):
-            raise DataError(f"{printable(name)} has no {column.name}: it cannot be ranked by it")
+            raise DataError(f"{printable(name)} has no {column.name}, and cannot be ranked by it")
     return np.array([cell.value if isinstance(cell, Interval) else cell for cell in cells], dtype=float)
 
 
@@ -321,8 +321,8 @@ def rank_columns(scores: Scores, names: Sequence[str] = ()) -> tuple[Column, ...
         if set(wanted) <= set(there):
             return tuple(known[name] for name in wanted)
     lacking = [name for name in names if name not in there]
-    missing = f"not all systems have {listed(lacking)}" if names else "no challenge ranks by these scores"
-    raise UsageError(f"{missing}; scores that all systems have: {listed(there, 20) or 'none'}. Name those to rank by")
+    missing = f"some systems lack {listed(lacking)}" if names else "no challenge ranks systems by these scores"
+    raise UsageError(f"{missing}; scores that all systems have: {listed(there, 20) or 'none'}. Choose with --metrics")
 
 
 def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
@@ -345,10 +345,8 @@ def report(scores: Scores, names: Sequence[str] = ()) -> ScoreReport:
         tables.append(table)
         notices.extend(_published(entries, table, track))
     if any(isinstance(cell, float) and np.isnan(cell) for table in tables for row in table.rows for cell in row):
-        notices.append(
-            Notice("undefined", "a score that is not defined is ranked last, and shares that rank", grave=True)
-        )
-    text = "cumulative ranks depend on who takes part: a system more or less may swap two others"
+        notices.append(Notice("undefined", "undefined scores share the last rank", grave=True))
+    text = "cumulative ranks depend on all systems: adding or removing one may swap two others"
     notices.append(Notice("takes-part", text))
     over = f"{plural(len(scores.entries), 'system')}, {plural(len(columns), 'score')}"
     settings = {"ranked_by": ",".join(column.name for column in columns)}
@@ -369,7 +367,7 @@ def _published(entries: Iterable[SystemScore], table: Table, track: str) -> list
     last, listed_here = placed[-1].place or 0, plural(len(placed), "system")
     why = ""
     if last > len(placed):
-        why = f". Published places run to {last}, {listed_here} are listed: others took part, and count in the sums"
+        why = f". Published ranks go up to {last}, {listed_here} are listed: others took part, and count in the sums"
     where = f"track {track}: " if track else ""
     what = "the values give another order, or the same sum, for systems with these published places and sums of ranks"
     text = f"{where}{what}: {'; '.join(pairs)}{more}{why}"

@@ -1,4 +1,4 @@
-"""ruEnvAQA (MERA Multi): exact match of letters, and beside it what the answers say."""
+"""ruEnvAQA (MERA Multi): exact match of letters, and what the answers say."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def _is_option(answer: str, options: int) -> bool:
 
 #: Why a right answer is counted as wrong, by notice: behind its number, with an example.
 _LOST = {
-    "white-space": "for the white space around the letter, like {}: strip what the model writes",
-    "text-around": "for what stands beside the letter, like {}: hand in the letter alone",
+    "white-space": "for the whitespace around the letter, like {}: strip what the model writes",
+    "text-around": "for the text around the letter, like {}: submit the letter alone",
     "answer-word": "for the word ОТВЕТ before the letter, like {}, although most instructions ask for it: the "
     "published harness applies no filter, MERA's site does",
 }
@@ -122,12 +122,12 @@ HUMAN = 0.9497
 
 EXACT = Column(
     "exact_match", "exact", "%", 1, "higher",
-    "exact_match of MERA's ruenvaqa.yaml: case and ASCII punctuation do not matter, white space does",
+    "exact_match of MERA's ruenvaqa.yaml: case and ASCII punctuation do not matter, whitespace does",
 )  # fmt: skip
-STRIPPED = Column("stripped", "stripped", "%", 1, "higher", "exact match without the white space around the answer")
+STRIPPED = Column("stripped", "stripped", "%", 1, "higher", "exact match without the whitespace around the answer")
 ANSWER_WORD = Column(
     "answer_word", "ОТВЕТ", "%", 1, "higher",
-    "exact match of the answer or of what stands behind its last ОТВЕТ, whichever is right; MERA's site has such "
+    "exact match of the answer or of what follows the last ОТВЕТ in it, whichever is right; MERA's site has such "
     "a rule, its code is not public",
 )  # fmt: skip
 LETTER = Column("letter", "letter", "%", 1, "higher", "the Latin letter that the answer gives, by seldio's grammar")
@@ -152,9 +152,9 @@ _RULES = (
 _FORMS = {
     "alone": "a letter alone",
     "corrected": "a letter taken back for another",
-    "answer word": "a letter behind the answer word",
+    "answer word": "a letter after the answer word",
     "first": "a letter, then text",
-    "named": "a letter behind “option”",
+    "named": "a letter after “option”",
     "none": "no letter, or several",
     "empty": "empty",
     "missing": "no prediction",
@@ -176,7 +176,7 @@ def score(
         predictions: joined by id; of several with one id, the last counts, as on MERA's server.
         system: what was scored.
         allow_missing: whether some questions may lack a prediction, and some predictions a question.
-        human: exact match of people, shown beside the system; None for other benchmarks.
+        human: exact match of people, shown next to the system; None for other benchmarks.
 
     Raises:
         DataError: predictions and questions do not fit, or answers are secret.

@@ -1,1 +1,1 @@
-"""What people look at: pictures of clips and data sets, and the page about a clip."""
+"""Pictures of clips and datasets, and the page about a clip."""

@@ -84,7 +84,7 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     """What a picture is written as, by the suffix of its file."""
     suffix = PurePath(path).suffix.lower().removeprefix(".")
     if suffix not in KINDS:
-        raise UsageError(f"{clipped(os.fspath(path), 200)}: a picture ends with .{', .'.join(KINDS)}")
+        raise UsageError(f"{clipped(os.fspath(path), 200)}: the name of a picture must end with .{', .'.join(KINDS)}")
     return suffix
 
 
@@ -125,7 +125,7 @@ COLOURS: tuple[str, ...] = (
 
 
 def colour(class_id: int) -> str:
-    """The colour of a class as ``#rrggbb``; behind the last one they begin anew."""
+    """The colour of a class as ``#rrggbb``; after the last one they begin again."""
     return COLOURS[class_id % len(COLOURS)]
 
 

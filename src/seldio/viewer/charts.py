@@ -110,7 +110,7 @@ def draw_statistics(found: Statistics, title: str = "") -> Any:
         low, high = (found.lengths.min(), found.lengths.max()) if found.lengths.size else (0.1, 1.0)
         bins = np.geomspace(low / 1.05, max(high, low * 2) * 1.05, 25)
         _spread(panels["lengths"], found.lengths, bins, "events by length", "seconds")
-        _spread(panels["azimuth"], found.azimuth, np.arange(-180, 181, 10), "azimuth", "degrees, +90 is left")
+        _spread(panels["azimuth"], found.azimuth, np.arange(-180, 181, 10), "azimuth", "azimuth (°), +90 is left")
         panels["azimuth"].set(xlim=(180, -180), xticks=np.arange(-180, 181, 90))
         _spread(panels["elevation"], found.elevation, np.arange(-90, 91, 5), "elevation", "degrees")
         panels["elevation"].set(xlim=(-90, 90), xticks=np.arange(-90, 91, 30))
@@ -149,7 +149,7 @@ def _polyphony_panel(axes: Any, seconds: dict[int, float]) -> None:
 
 
 def _steps(low: float, high: float) -> list[float]:
-    """Round numbers for a logarithmic axis, so many that their names have room.
+    """Round numbers for a logarithmic axis, as many as have room for their names.
 
     >>> _steps(0.9, 11.3), _steps(0.1, 45)
     ([0.5, 1.0, 2.0, 5.0, 10.0, 20.0], [0.1, 1.0, 10.0, 100.0])
@@ -201,7 +201,7 @@ def read_reports(path: str | os.PathLike[str]) -> tuple[ScoreReport, ...]:
     with open_source(path, raise_errors) as source:
         files = list(read_entries(source, raise_errors))
     if len(files) != 1:
-        raise UsageError(f"{printable(os.fspath(path))}: name one file that seldio score --json wrote")
+        raise UsageError(f"{printable(os.fspath(path))}: choose one file written by seldio score --json")
     document = json_text.parse(files[0][1], files[0][0].path, raise_errors)
     return json_report.reports(None if document is None else document.value, printable(files[0][0].path))
 
@@ -290,7 +290,7 @@ def _scaled(cell: Cell, column: Column) -> tuple[float, float, float]:
 
 
 def _bars(axes: Any, table: Table, column: Column, number: int, many: int, system: str) -> None:
-    """The bars of one system in one panel; numbers beside them where there is only one."""
+    """The bars of one system in one panel; with numbers next to them if there is only one."""
     place = [each.name for each in table.columns].index(column.name)
     cells = [_scaled(row[place], column) for row in table.rows]
     thick = 0.8 / many

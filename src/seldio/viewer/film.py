@@ -248,7 +248,7 @@ def _size(video: Video | None, width: int | None) -> tuple[int, int]:
         )
     chosen = width if width is not None else min(WIDTH, video.size[0] if video is not None else WIDTH)
     if not 64 <= chosen <= _WIDEST:
-        raise UsageError(f"no film of {chosen} pixels across: choose from 64 to {_WIDEST:,}")
+        raise UsageError(f"no video of {chosen} pixels width: choose from 64 to {_WIDEST:,}")
     return chosen // 4 * 4, chosen // 4 * 2
 
 
@@ -301,7 +301,7 @@ def _drawn(grounds: Iterable[Any], rate: Fraction, marks: FilmMarks, size: tuple
 
 
 def _layout(marks: Sequence[FilmMark], size: tuple[int, int], body: float) -> list[tuple[Sprite, int, int]]:
-    """Where each sprite goes: marks at their places, and their names beside them, clear of each other."""
+    """Where each sprite goes: marks at their places, with their names next to them, clear of each other."""
     radius = max(4, size[1] // 45)
     placed, taken = [], [(0, 0, round(body * 5), round(body * 2))]  # the time stands there
     for mark in marks:

@@ -61,7 +61,7 @@ function told(place) {
   const parts = [];
   if (place.a !== null) {
     const side = Math.abs(place.a) < 0.5 ? "front" : Math.abs(place.a) > 179.5 ? "back" : place.a > 0 ? "left" : "right";
-    parts.push(minus(`${place.a > 0 ? "+" : ""}${Math.round(place.a)}° ${side}`));
+    parts.push(`${Math.abs(Math.round(place.a))}° ${side}`);
   }
   if (place.e !== null) parts.push(`${Math.abs(Math.round(place.e))}° ${place.e < 0 ? "down" : "up"}`);
   if (place.d !== null) parts.push(`${place.d.toFixed(1)}\u00a0m`);

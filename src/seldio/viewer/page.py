@@ -77,30 +77,30 @@ def view(
     """Write one HTML page about a clip: player, panorama with moving labels, timeline, questions, findings.
 
     Args:
-        source: the label file of the clip; its recording (FOA before MIC) and video are found in its data set. Or a
-            data set: a folder, archive, export, or ``hf://datasets/USER/NAME``.
-        out: the page to write, or a binary stream; ``CLIP.html`` in the present folder if not given.
-        clip: which clip of a data set; needed where it has several.
-        audio: the recording, in place of the one that is found.
-        video: the video, likewise.
+        source: the label file of the clip; its recording (FOA before MIC) and video are found in its dataset. Or a
+            dataset: a folder, archive, export, or ``hf://datasets/USER/NAME``.
+        out: the page to write, or a binary stream; ``CLIP.html`` in the current folder by default.
+        clip: the clip to show, if the dataset has several.
+        audio: the recording to use instead of the one found.
+        video: the video to use instead of the one found.
         predictions: a file of predictions, or a folder with one of the clip's name.
         questions: a file of questions, of which those about the clip are shown.
-        format: the layout of the labels; found from their content if not given.
-        predictions_format: that of the predictions.
-        link_media: name sound and video where they are, in place of small copies in the page.
-        deep: compare the labels with the sound of the recording as well.
-        no_media: leave sound and video out; a clock runs all the same.
+        format: the format of the labels; detected from their content by default.
+        predictions_format: the format of the predictions; detected by default.
+        link_media: link to recording and video instead of embedding small copies.
+        deep: also compare the labels with the audio of the recording.
+        no_media: leave out audio and video; the clip can still be played.
 
     Returns:
         The page, with what is in it and where it was written.
 
     Raises:
-        UsageError: a file or clip is not there, or holds something else, or the page would overwrite one of them.
+        UsageError: a file or clip is missing, or holds something else, or the page would overwrite one of them.
         DataError: nothing in it can be read.
         SeldioError: it is more than a page can hold, or the disk fails.
     """
     if link_media and no_media:
-        raise UsageError("--link-media and --no-media exclude each other")
+        raise UsageError("--link-media and --no-media cannot be used together")
     stream = out if out is not None and not isinstance(out, str | os.PathLike) else None
     place = None if out is None or stream is not None else os.fspath(cast("Path", out))
     folder = None if stream is not None else os.path.dirname(place or "") or "."
@@ -143,7 +143,7 @@ def view(
         return page
     named = (source, audio, video, predictions, questions)
     if os.path.realpath(where) in {os.path.realpath(path) for path in named if path is not None}:
-        raise UsageError(f"{where} would be overwritten by the page: name another file with -o")
+        raise UsageError(f"{where} would be overwritten by the page: choose another file with -o")
     write_bytes(where, page.html)
     return page
 
@@ -253,7 +253,7 @@ def media_of(
     if len(data) > MOST_BYTES:
         raise SeldioError(
             f"sound and pictures take {len(data) / 2**20:.0f} MB; a page holds up to {MOST_BYTES // 2**20}. "
-            "--link-media names the files in place of copying them, --no-media leaves them out"
+            "--link-media links to the files instead of embedding them, --no-media leaves them out"
         )
     if data:
         address = f"data:{'video' if pictures else 'audio'}/mp4;base64,{base64.b64encode(data).decode()}"
@@ -283,7 +283,7 @@ def _address(entry: Entry, folder: Path | None) -> str:
     """The address of a file on disk, from the *folder* of the page where there is one."""
     if entry.local is None:
         raise UsageError(
-            f"{printable(entry.path)} is no file of its own, so no page can link it: leave --link-media out"
+            f"{printable(entry.path)} is not a separate file, so that a page cannot link to it: leave out --link-media"
         )
     path = os.path.abspath(entry.path)
     if folder is not None:

@@ -74,7 +74,7 @@ def prediction_of(path: Path, stem: str) -> str | Source:
         found = [entry for entry in source if stem_of(entry.name) == stem and entry.name.endswith((".csv", ".json"))]
     if len(found) != 1:
         there = "no file" if not found else f"{len(found)} files"
-        raise UsageError(f"{printable(shown)} has {there} of the name {clipped(stem)}: name the file itself")
+        raise UsageError(f"{printable(shown)} has {there} of the name {clipped(stem)}: choose the file itself")
     return found[0].path if found[0].local is not None else Source(found[0].path, "file", (found[0],))
 
 
@@ -84,12 +84,16 @@ def _the_reading(path: str, examined: Examined) -> LabelReading:
     if len(readings) == 1 and clips == 1:
         return readings[0]
     if clips > 1:
-        raise UsageError(f"{printable(path)} holds {plural(clips, 'clip')}: a page shows one; name a file of one clip")
+        raise UsageError(
+            f"{printable(path)} holds {plural(clips, 'clip')}: a page shows one; choose a file of one clip"
+        )
     if examined.items:
-        raise UsageError(f"{printable(path)} holds questions: name the labels of the clip, and these with --questions")
+        raise UsageError(
+            f"{printable(path)} has questions: give the labels of the clip, and the questions with --questions"
+        )
     worst = min(examined.report.findings, key=lambda finding: finding.severity.rank, default=None)
     if worst is None:
-        raise DataError(f"{printable(path)} holds no labels: name the label file of the clip")
+        raise DataError(f"{printable(path)} has no labels: give the label file of the clip")
     raise DataError(f"no labels could be read: {worst}" + (f"; {worst.hint}" if worst.hint else ""))
 
 
@@ -195,8 +199,8 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> tuple[st
     if media.played is None:
         return "No recording was found to compare the labels with.", []
     if not deep:
-        return ("The labels were not compared with the sound: seldio view --deep does that for a clip, "
-                "seldio validate --deep for a data set."), []  # fmt: skip
+        return ("The labels were not compared with the audio: use seldio view --deep for a clip, "
+                "or seldio validate --deep for a dataset."), []  # fmt: skip
     from seldio.rules.deep import check_clip
 
     found: list[Finding] = []
@@ -206,9 +210,12 @@ def check_sound(reading: LabelReading, media: ClipMedia, deep: bool) -> tuple[st
     recordings += [(media.sibling, "mic")] if media.sibling is not None else []
     names = " and ".join(dict.fromkeys(printable(entry.name.rpartition("/")[2]) for entry, _ in recordings))
     if not check_clip(reading, recordings, found.append):
-        return f"The labels could not be compared with {names}: that takes directions, and an FOA or MIC recording.", []
+        return (
+            f"The labels could not be compared with {names}: this requires directions, and an FOA or MIC recording.",
+            [],
+        )
     both = " (FOA and MIC)" if media.sibling is not None else ""
-    sentence = f"The labels were compared with the sound of {names}{both}"
+    sentence = f"The labels were compared with the audio of {names}{both}"
     if found:
         return f"{sentence}.", findings_of(found, reading)
     return f"{sentence}: nothing contradicts them, which does not prove that they are right.", []
@@ -227,7 +234,7 @@ def questions_of(path: str | os.PathLike[str], stem: str) -> tuple[list[dict[str
     readings = read_items(path, None, lambda finding: found.append(finding.code))
     rows = [row for reading in readings for row in reading.rows if isinstance(row, Item)]
     if not rows:
-        raise UsageError(f"no questions in {printable(os.fspath(path))}; seldio info says what it holds")
+        raise UsageError(f"no questions in {printable(os.fspath(path))}; seldio info shows what it contains")
     about = [row for row in rows if stem in _stems(row)]
     notes = []
     if not about:

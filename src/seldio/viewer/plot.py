@@ -75,12 +75,12 @@ def plot(
         predictions: of a system, drawn together with the labels, or scored against them.
         clip: the one to draw.
         format: layout of the source; found from its content by default.
-        predictions_format: that of the predictions, likewise.
+        predictions_format: the format of the predictions; detected by default.
         profile: scores: the way of scoring.
         allow_missing: scores: score the clips that both have, where others lack a side.
         table: scores: which table, e.g. ``rooms``.
         audio: video: the recording; by default the one found with the labels.
-        video: video: likewise.
+        video: video: the video, found in the same way.
         width: video: pixels across.
 
     Raises:
@@ -97,7 +97,7 @@ def plot(
     if path is not None and kind != "video":
         kind_of(path)
     elif path is not None and not path.lower().endswith(".mp4"):
-        raise UsageError(f"{clipped(path, 200)}: a film ends with .mp4")
+        raise UsageError(f"{clipped(path, 200)}: the name of a video must end with .mp4")
     special = {"profile": profile, "allow_missing": allow_missing, "table": table,
                "audio": audio, "video": video, "width": width}  # fmt: skip
     for option, value in special.items():
@@ -106,7 +106,7 @@ def plot(
     if kind in ("statistics", "scores") and clip is not None:
         raise UsageError(f"--clip: {kind} are of a whole set; name the file of the clip as the source")
     if predictions_format is not None and predictions is None:
-        raise UsageError("--predictions-format needs --predictions")
+        raise UsageError("--predictions-format requires --predictions")
     check_installed()
     if kind == "scores":
         return _scores(source, path, predictions, format, predictions_format, profile, allow_missing, table)
@@ -117,8 +117,8 @@ def plot(
     if kind == "statistics" or (kind is None and clip is None and len(labels.clips) != 1):
         if predictions is not None:
             raise UsageError(
-                "statistics are of one set: leave --predictions out, or name them in place of the labels; for a "
-                "picture of both choose a clip with --clip, or --kind scores"
+                "statistics describe one set: leave out --predictions, or give them as SOURCE instead; for a "
+                "picture of both, choose a clip with --clip, or --kind scores"
             )
         return _statistics(labels, path)
     clip, kind = choose_clip(labels, clip), kind or "timeline"
@@ -154,7 +154,7 @@ def _scores(
     if predictions is None:
         if profile is not None or format is not None or allow_missing:
             raise UsageError(
-                "--profile, --format and --allow-missing need --predictions: a score file is drawn as it is"
+                "--profile, --format and --allow-missing require --predictions: a score file is drawn as it is"
             )
         reports = charts.read_reports(source)
     else:
@@ -195,7 +195,7 @@ def _film(
     recording, pictures = clip.played, clip.files.get("video")
     for entry in (recording, pictures):
         if entry is not None and os.path.realpath(entry.path) == os.path.realpath(path):
-            raise UsageError(f"{printable(path)} is the clip's own file: write somewhere else")
+            raise UsageError(f"{printable(path)} is a file of the clip: choose another file with -o")
     with ExitStack() as stack:
         ground = stack.enter_context(Video(pictures.path)) if pictures is not None else None
         track = None
@@ -208,7 +208,7 @@ def _film(
     rate = f"{float(made.rate):.2f}".rstrip("0").rstrip(".")
     return (
         f"{plural(made.pictures, 'picture')} of {made.size[0]} × {made.size[1]}, {rate} a second",
-        f"on {pictures.path}" if pictures is not None else "no video beside the labels: a plain panorama",
+        f"on {pictures.path}" if pictures is not None else "no video found next to the labels: a plain panorama",
         f"sound of {recording.path}: {made.sound}" if recording is not None
-        else "no recording beside the labels: without sound (--audio names one)",
+        else "no recording found next to the labels: no sound (use --audio FILE)",
     )  # fmt: skip

@@ -69,7 +69,7 @@ def directions(
             _draw(upper, pieces(time, azimuth), stroke, predicted)
             time, _, elevation = line(track, round=False)
             _draw(lower, pieces(time, elevation), stroke, predicted)
-        _degrees(upper, _AZIMUTHS, "azimuth, degrees (+90 is left)")
+        _degrees(upper, _AZIMUTHS, "azimuth (°), +90 is left")
         _degrees(lower, _ELEVATIONS, "elevation, degrees")
         lower.set_xlabel("seconds")
         _ended(lower, [*reference, *(predictions or ())])
@@ -84,7 +84,7 @@ def directions_map(
     """Where events were, as the panorama shows it: azimuth +180 at the left edge, the front in the middle.
 
     A line for each event with a dot where it begins; the longest event of each class bears the class's name, which
-    stands where nothing else is.
+    is where nothing else is.
     """
     with style():
         rows = classes(reference, predictions or ())
@@ -164,7 +164,7 @@ def _bearing(azimuth: int) -> str:
 
 
 def _ended(axes: Any, tracks: Sequence[EventTrack]) -> None:
-    """Let the axis of time run from 0 to a little behind the last offset, so that it is seen to be the last."""
+    """Let the axis of time run from 0 to a little past the last offset, so that it is seen to be the last."""
     axes.set_xlim(0, _ROOM * max((track.offset for track in tracks), default=1.0))
     if not tracks:
         axes.set_xticks([])
@@ -172,7 +172,9 @@ def _ended(axes: Any, tracks: Sequence[EventTrack]) -> None:
 
 
 def _silent(axes: Any) -> None:
-    axes.text(0.5, 0.5, "nothing sounds in this clip", transform=axes.transAxes, ha="center", va="center", color="#666")
+    axes.text(
+        0.5, 0.5, "no source is active in this clip", transform=axes.transAxes, ha="center", va="center", color="#666"
+    )
 
 
 def _titled(title: str, reference: Sequence[EventTrack], predictions: Sequence[EventTrack] | None) -> str:

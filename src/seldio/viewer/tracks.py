@@ -63,7 +63,7 @@ class EventTrack:
     class_id: int | None  # index into the vocabulary, None where the class has only a name
     source: int | None  # number of the source, None where the labels have none
     frames: Ints  # label frames, ascending, without a gap
-    azimuth: Floats  # of each frame, degrees, +90 is left; nan where it is not known
+    azimuth: Floats  # of each frame, azimuth (°), +90 is left; nan where it is not known
     elevation: Floats  # likewise
     hop: Fraction  # seconds between frames
 
@@ -105,7 +105,7 @@ def choose_clip(labels: PlottedLabels, name: str | None) -> str:
     if name is None:
         raise UsageError(f"{where} holds {len(clips):,} clips ({listed(clips, 3)}): choose one with --clip")
     if found:
-        raise UsageError(f"{clipped(name)} names {listed(found, 3)} in {where}: say which with its folder")
+        raise UsageError(f"{clipped(name)} names {listed(found, 3)} in {where}: add its folder")
     raise UsageError(f"{where} holds no clip {clipped(name)}; there are {listed(clips, 3)}")
 
 
@@ -189,7 +189,7 @@ def line(track: EventTrack, round: bool = True) -> tuple[Floats, Floats, Floats]
 
     Args:
         track: the event.
-        round: whether ±180 breaks the line; not needed where azimuth is no axis.
+        round: whether ±180 breaks the line; not needed where azimuth is not an axis.
     """
     hop = float(track.hop)
     middles = (track.frames + 0.5) * hop

@@ -88,15 +88,15 @@ def join(rows: Sequence[Prediction], items: Sequence[Item] | None = None, *, all
     covered = Coverage(expected, missing, incomplete, other, differing)
     if covered.lacking and not allow_missing:
         raise DataError(
-            f"{'; '.join(covered.lacking)}. eval.py would score it as if it were whole. Answer all "
-            f"{plural(len(covered.items), 'item')} with all {len(INSTRUCTIONS)} instructions, or give --allow-missing"
+            f"{'; '.join(covered.lacking)}. eval.py would score it as if it were complete. Answer all "
+            f"{plural(len(covered.items), 'item')} with all {len(INSTRUCTIONS)} instructions, or use --allow-missing"
         )
     return covered
 
 
 def _refuse(rows: Sequence[Prediction], expected: set[str], named: bool) -> None:
     if not rows:
-        raise DataError("there is no prediction to score")
+        raise DataError("no predictions to score")
     if nameless := [number for number, row in enumerate(rows, 1) if not row.id]:
         raise DataError(f"{plural(len(nameless), 'row')} without an id, the first is row {nameless[0]:,}")
     if strange := sorted({row.id or "" for row in rows} - expected):
@@ -340,12 +340,12 @@ def count(
     if without == len(texts):
         raise UsageError(
             f"the predictions are not judged: there is no text in the column {COLUMN}. "
-            "Name a judge, or a file with judgements"
+            "Use --judge, or --judgements with a file"
         )
     if without and not allow_missing and judge is None:
         raise DataError(
             f"{without:,} of {plural(len(texts), 'prediction')} not judged: the column {COLUMN} is empty there. "
-            "Judge them, or give --allow-missing to count them as no verdict"
+            "Judge them, or use --allow-missing to count them as no verdict"
         )
     read = [parse(text) for text in texts]
     pairs = [JudgedRow(row.id, text) for row, text in zip(rows, texts, strict=True)]

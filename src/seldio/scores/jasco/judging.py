@@ -48,7 +48,7 @@ def parse(text: str, mode: Mode = "corrected") -> Judged:
     before (None here, see :func:`~seldio.scores.jasco.scoring.official`).
 
     ``corrected`` takes the last line that begins with the label, whatever its case and markdown around it, and
-    reads its value whole: 1.0 is 1, ``2/2`` is 2, and 3 is no rating. A JSON object with ``rating`` and
+    reads its value whole: 1.0 is 1, ``2/2`` is 2, and 3 is not a valid rating. A JSON object with ``rating`` and
     ``orientation`` is read as well.
     """
     return _official(text) if mode == "eval.py" else _corrected(text)

@@ -38,7 +38,7 @@ def notices(case: JascoCase, *, own_wording: bool = False) -> tuple[Notice, ...]
     if scales:
         text = (
             f"{plural(len(scales), 'judge text')} with a scale that was not asked for, out of "
-            f"{listed([str(scale) for scale in sorted(set(scales))])}; the number before it is taken as it stands"
+            f"{listed([str(scale) for scale in sorted(set(scales))])}; the number before it is used as it is"
         )
         found.append(Notice("other-scale", text, grave=True))
     if own_wording:
@@ -76,7 +76,7 @@ def _faults(case: JascoCase) -> dict[str, tuple[Sequence[int], str]]:
         ),
         "quoted-orientation": (
             quoted,
-            'with several "Orientation: ": eval.py takes Neither before Audio, Speech and Good, wherever it stands',
+            'with several "Orientation: ": eval.py takes Neither before Audio, Speech and Good, wherever it is',
         ),
         "second-call": (
             case.official.reasked,
@@ -118,7 +118,7 @@ def _missing(case: JascoCase) -> Iterator[Notice]:
     if covered.lacking:
         missing = len(covered.missing)
         worth = case.best_mean() * len(case.items) / (len(case.items) + missing)
-        text = f"{'; '.join(covered.lacking)}: not comparable with whole files" + (
+        text = f"{'; '.join(covered.lacking)}: not comparable with complete files" + (
             f"; with 0 for missing items best-mean would be {worth:.3f}" if missing else ""
         )
         yield Notice("coverage", text, grave=True)
@@ -175,12 +175,12 @@ def score(
     Args:
         predictions: of a ``jasco-predictions`` file; judged ones have the judge's text in ``llama3_extract``.
         items: the questions, to check ids and right answers by; None for JASCO's ids, 1 to 80.
-        mode: which reading of the judge's texts stands first; both are shown.
+        mode: which reading of the judge's texts comes first; both are shown.
         system: the name of what is scored.
         judge: asked about all predictions, e.g. ``Judge(...).ask``; None to use what the file holds.
         judgements: made elsewhere, by item and number of the instruction, as ``17/3``; these come before others.
         vocabulary: for *judge*: what it calls the orientation to both.
-        allow_missing: score what is there.
+        allow_missing: score an incomplete set of answers.
         by_item: with a table of items.
         published: with a table of published scores.
         tally: what *judge* counts, to be shown.
@@ -211,7 +211,7 @@ def tables(
     if by_item:
         found.append(_items(case, marks))
     if published:
-        title = "published by JASCO, judge Llama-3.1-70B-Instruct; another judge or wording is not comparable"
+        title = "published by JASCO with the judge Llama-3.1-70B-Instruct; another judge or wording is not comparable"
         found.append(Table("published", title, (Column("system", "system"), _BEST, *_SHARES), PUBLISHED))
     return (*found, *([tally.table()] if tally is not None else ()))
 

@@ -61,7 +61,7 @@ def checked_url(base_url: str) -> str:
     """*base_url* without a slash at its end.
 
     Raises:
-        UsageError: it is no http address, or holds a password.
+        UsageError: it is not an http address, or it contains a password.
     """
     try:
         parts = urlsplit(base_url.strip())
@@ -69,9 +69,9 @@ def checked_url(base_url: str) -> str:
     except ValueError:
         sound = False
     if not sound:
-        raise UsageError(f"{clipped(base_url)} is no address of a server, e.g. http://localhost:8000/v1")
+        raise UsageError(f"{clipped(base_url)} is not the address of a server, such as http://localhost:8000/v1")
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise UsageError(f"the judge's address may hold no password, query or #: put the token into {TOKEN}")
+        raise UsageError(f"the judge's address must not contain a password, query or #; put the token into {TOKEN}")
     return base_url.strip().rstrip("/")
 
 
@@ -110,7 +110,7 @@ class Client:
         except transport as error:
             raise CallFailed(self._safe(f"{type(error).__name__}: {error}"), again=True) from error
         except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
-            raise CallFailed("the server's answer is no chat completion", again=True) from error
+            raise CallFailed("the server's reply is not a chat completion", again=True) from error
         return self._answer(reply)
 
     def _answer(self, reply: object) -> Answer:
@@ -118,7 +118,7 @@ class Client:
         choices = getattr(reply, "choices", None)
         message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
         if not hasattr(message, "content"):
-            raise CallFailed("the server's answer is no chat completion", again=True)
+            raise CallFailed("the server's reply is not a chat completion", again=True)
         usage = getattr(reply, "usage", None)
         return Answer(
             self._hidden(_text(message, "content") or ""),
@@ -178,7 +178,7 @@ _FIRST = 1.0
 
 
 class Pace:
-    """When the next call may be made, for all threads: *max_rpm* calls a minute start evenly spaced."""
+    """When the next call may be made, for all threads: *max_rpm* calls per minute, evenly spaced."""
 
     def __init__(
         self, max_rpm: float | None, sleep: Callable[[float], object], clock: Callable[[], float] = time.monotonic
@@ -205,7 +205,7 @@ class Pace:
             self._held = max(self._held, self._clock() + min(seconds, LONGEST))
 
     def back_off(self, failures: int) -> None:
-        """Wait after so many failures of one request: 1, 2, 4, … seconds, give or take a half."""
+        """Wait after failures of one request: 1, 2, 4, … seconds, give or take a half."""
         seconds = min(_FIRST * 2 ** (failures - 1), LONGEST)
         self._sleep(seconds * random.uniform(0.5, 1.5))
 
@@ -255,7 +255,7 @@ class Crew:
             thread.start()
 
     def join(self, seconds: float | None = None) -> None:
-        """Wait for all threads to end, so many seconds at most."""
+        """Wait for all threads to end, up to a number of seconds."""
         end = None if seconds is None else time.monotonic() + seconds
         for thread in self._threads:
             if thread.ident is not None:

@@ -18,7 +18,7 @@ class Price:
     """Money per million tokens; None where it is not known.
 
     Raises:
-        UsageError: a price is negative or no number, only one is given, or the currency is no code.
+        UsageError: a price is negative or not a number, only one is given, or the currency is not a code.
     """
 
     tokens_in: float | None = None  # for those that are sent
@@ -28,12 +28,14 @@ class Price:
     def __post_init__(self) -> None:
         given = [price for price in (self.tokens_in, self.tokens_out) if price is not None]
         if len(given) == 1 or not all(0 <= price < float("inf") for price in given):
-            raise UsageError("prices are two numbers from 0 on: per million tokens sent, and per million received")
+            raise UsageError("prices are two numbers of at least 0: per million tokens sent, and per million received")
         if re.fullmatch("[A-Z]{3}", self.currency) is None:
-            raise UsageError(f"the currency {clipped(self.currency, 20)} is no code of three capitals, as USD or EUR")
+            raise UsageError(
+                f"the currency {clipped(self.currency, 20)} is not a code of three capitals, such as USD or EUR"
+            )
 
     def of(self, tokens_in: int, tokens_out: int) -> float | None:
-        """What so many tokens cost."""
+        """What a number of tokens costs."""
         if self.tokens_in is None or self.tokens_out is None:
             return None
         return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6

@@ -1,7 +1,7 @@
 """Replies kept in a SQLite file, so that no judgement is paid for twice and a stopped run goes on.
 
 The text of a reply is kept, never the verdict made of it: whoever reads the cache reads the reply anew,
-with today's rules. Calls that failed are not kept. A request whose replies say nothing is given up after a few runs.
+with today's rules. Calls that failed are not kept. A request whose replies say nothing is gave up after a few runs.
 """
 
 from __future__ import annotations
@@ -92,10 +92,10 @@ class Cache:
             for query in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
         )
         if tables and application != _APPLICATION:
-            raise SeldioError(f"{self._name} is a SQLite file, but no judge's cache of seldio: name another file")
+            raise SeldioError(f"{self._name} is a SQLite file, but not a judge cache of seldio: use another file")
         if tables and version != _FORMAT:
             raise SeldioError(
-                f"{self._name} is a judge's cache of another version of seldio ({version}, not {_FORMAT}): "
+                f"{self._name} is a judge cache of another version of seldio ({version}, not {_FORMAT}): "
                 "name another file, or use that version"
             )
         return bool(tables)
@@ -122,11 +122,11 @@ class Cache:
         except sqlite3.OperationalError as error:
             hint = "another run may be using it; " if "locked" in str(error) else ""
             raise SeldioError(
-                f"cannot use the judge's cache {self._name}: {error}; {hint}or name another file"
+                f"cannot use the judge's cache {self._name}: {error}; {hint}or use another file"
             ) from error
         except sqlite3.DatabaseError as error:
             raise SeldioError(
-                f"the judge's cache {self._name} is damaged or no SQLite file ({error}): move it away "
+                f"the judge's cache {self._name} is damaged or not a SQLite file ({error}): move it away "
                 "to begin a new one; its judgements will be asked for again"
             ) from error
 
@@ -146,7 +146,7 @@ class Cache:
 
     def _entry(self, row: tuple[object, ...]) -> CachedReply:
         if not all(isinstance(row[place], str) for place in (0, 4)):
-            raise SeldioError(f"the judge's cache {self._name} is damaged (a reply is no text): move it away")
+            raise SeldioError(f"the judge's cache {self._name} is damaged (a reply is not text): move it away")
         return CachedReply(*row)  # type: ignore[arg-type]
 
     def keep(self, key: str, entry: CachedReply) -> None:
@@ -206,7 +206,7 @@ class Judge:
         dry_run: only :meth:`plan` is used: nothing is written, not even a cache.
         json_mode: ask the server for JSON; to be switched off for servers that refuse it.
         price: of tokens.
-        sleep: in place of real waiting.
+        sleep: used instead of real waiting.
         clock: seconds that never go back.
 
     Attributes:
@@ -390,10 +390,10 @@ class Judge:
     def _kept(self, outcomes: dict[str, JudgeOutcome]) -> str:
         good = sum(outcome.failure is None for outcome in outcomes.values())
         if self.cache.path is None:
-            return f"No cache was named, so {plural(good, 'reply', 'replies')} of this run are lost: name one next time"
+            return f"Without a cache file, {plural(good, 'reply', 'replies')} of this run are lost: use --judge-cache"
         return (
             f"{plural(good, 'reply', 'replies')} of this run are in {printable(self.cache.path)}: "
-            "the same command goes on from there"
+            "run the same command again to resume"
         )
 
 
@@ -414,7 +414,7 @@ def _reply(request: JudgeRequest, entry: CachedReply, *, cached: bool = False) -
     except Malformed as why:
         verdict, error = None, str(why)
         if cached:
-            error += f"; given up after {plural(entry.unread, 'run')}, --judge-again asks once more"
+            error += f"; gave up after {plural(entry.unread, 'run')}, --judge-again asks again"
     return Reply(request.id, verdict, entry.text, cached, *tokens, error, False, entry.model)
 
 
@@ -431,13 +431,13 @@ def _check(
     wrong = [
         text
         for sound, text in (
-            (bool(model.strip()), "a judge needs the name of a model"),
-            (1 <= concurrency <= 1024, f"{concurrency} calls at a time: 1 to 1,024 make sense"),
-            (max_rpm is None or 0 < max_rpm < math.inf, f"{max_rpm} calls per minute: a number above 0"),
-            (0 < timeout < math.inf, f"a timeout of {timeout} s: a number above 0"),
-            (0 <= retries <= 100, f"{retries} retries: 0 to 100 make sense"),
-            (0 <= temperature <= 2, f"a temperature of {temperature}: 0 to 2 make sense"),
-            (max_tokens >= 1, f"replies of {max_tokens} tokens: 1 or more"),
+            (bool(model.strip()), "--judge requires the name of a model"),
+            (1 <= concurrency <= 1024, f"{concurrency} parallel calls: must be from 1 to 1,024"),
+            (max_rpm is None or 0 < max_rpm < math.inf, f"{max_rpm} calls per minute: must be above 0"),
+            (0 < timeout < math.inf, f"a timeout of {timeout} s: must be above 0"),
+            (0 <= retries <= 100, f"{retries} retries: must be from 0 to 100"),
+            (0 <= temperature <= 2, f"a temperature of {temperature}: must be from 0 to 2"),
+            (max_tokens >= 1, f"replies of {max_tokens} tokens: must be at least 1"),
         )
         if not sound
     ]

@@ -183,7 +183,7 @@ def _nullable(schema: Mapping[str, Any]) -> bool:
 
 @lru_cache(maxsize=64)
 def _compiled(schema: str) -> Draft202012Validator:
-    """A validator for which 2.0 is no integer: the reply is to be what was asked for."""
+    """A validator for which 2.0 is not an integer: the reply is to be what was asked for."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import extend
 
@@ -207,7 +207,7 @@ def read_judgements(data: bytes, path: str) -> dict[str, Judgement]:
     not looked at.
 
     Raises:
-        DataError: a line is no JSON object, has no id or no judgement, or repeats an id.
+        DataError: a line is not a JSON object, has no id or no judgement, or repeats an id.
     """
     found: dict[str, Judgement] = {}
     for document in parse_lines(data, path, raise_errors):
@@ -220,7 +220,7 @@ def read_judgements(data: bytes, path: str) -> dict[str, Judgement]:
         if not isinstance(judgement, str | dict):
             raise DataError(f"{place}: no judgement, the judge's text or an object, for id {clipped(str(id), 40)}")
         if str(id) in found:
-            raise DataError(f"{place}: id {clipped(str(id), 40)} is there twice: which judgement counts?")
+            raise DataError(f"{place}: id {clipped(str(id), 40)} appears twice: which judgement counts?")
         found[str(id)] = judgement
     return found
 

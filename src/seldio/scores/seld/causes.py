@@ -63,9 +63,9 @@ CHANGES: tuple[Change, ...] = (
     Change("mirrored", "the azimuth mirrored", f"{_EITHER} measure azimuths clockwise", _turned(np.negative)),
     Change("flipped", "the elevation negated", f"{_EITHER} measure elevations downwards",
            _raised(np.negative), needs="elevation"),
-    Change("inclination", "90° minus the elevation", f"{_EITHER} hold angles from the zenith, not elevations",
+    Change("inclination", "90° minus the elevation", f"{_EITHER} have angles from the zenith, not elevations",
            _raised(lambda elevation: 90 - elevation), needs="elevation"),
-    Change("exchanged", "azimuth and elevation exchanged", f"{_EITHER} hold them in the other order",
+    Change("exchanged", "azimuth and elevation exchanged", f"{_EITHER} have them in the other order",
            _exchanged, needs="elevation"),
     Change("radians", "the predicted angles read as radians", "they seem not to be in degrees",
            lambda side: _raised(np.degrees)(_turned(np.degrees)(side))),
@@ -106,7 +106,7 @@ _PLACED, _FOUND, _EVIDENCE = 1 / 3, 1 / 3, 10
 
 
 def clear(change: str, before: Counts, after: Counts) -> bool:
-    """Whether a change makes what a system gets right so much better that chance or a weak system do not explain it.
+    """Whether a change makes what a system gets right better by more than chance or a weak system explains.
 
     *before* and *after* are the counts of some clips without it and with it.
     """
@@ -147,7 +147,7 @@ def early(side: EventFrames) -> EventFrames:
 
 
 def lags(reference: EventFrames, prediction: EventFrames, chosen: Sequence[int] = ()) -> Ints:
-    """How many onsets of the reference have one of the same class so many frames earlier in the prediction.
+    """How many onsets of the reference have one of the same class a number of frames earlier in the prediction.
 
     Counts over frames from ``-REACH`` to ``REACH``, by which the predictions would have to be moved; they add up over
     clips, of which the *chosen* ones count.

@@ -1,6 +1,6 @@
 """The published definition of the metrics, as the task page of 2023 states it, without the program's slips.
 
-A reference event is a source of a class in a segment of one second, told apart by its number where the labels
+A reference event is a source of a class in a segment of one second, identified by its number where the labels
 have one. In every frame references and predictions are paired by the least total angle; a pair of events has the
 mean angle of its frames. ``K = min(P, R)`` events are paired in a segment, so that ``P = TP + FP`` and
 ``R = TP + FP_spatial + FN`` hold, which the official program breaks where one prediction meets two references in
@@ -91,7 +91,7 @@ def tally(pairing: Paired, limits: Thresholds) -> Counts:
 def _events(side: EventFrames, classes: int) -> tuple[Ints, Ints]:
     """The segment and class of each reference event, and the event of each row.
 
-    Sources without a number are told apart by their place in each frame, from the right to the left.
+    Sources without a number are distinguished by their place in each frame, from the right to the left.
     """
     cell = side.frame // SECOND * classes + side.class_id
     track = side.source

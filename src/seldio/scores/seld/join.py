@@ -154,7 +154,7 @@ def reference_labels(source: Source, layout: LabelFormat | None, profile: SeldPr
 
 
 def usual_profile(labels: Labels) -> SeldProfile:
-    """The profile of labels that nobody named one for: that of their data set, or else what is in them tells.
+    """The default profile of labels: that of their dataset, or else one that fits their content.
 
     Stereo labels have distances and no elevations.
     """
@@ -237,7 +237,7 @@ def _clips(
     if missing and not allow_missing:
         raise DataError(
             f"{plural(len(missing), 'clip')} of the reference without prediction: {listed(missing)}. "
-            "The official program would leave them out of the score without a word. An empty file says that "
+            "The official program would leave them out of the score silently. An empty file says that "
             "nothing was found; --allow-missing scores the other clips alone"
         )
     counted = expected if profile.missing else expected & found
@@ -274,7 +274,7 @@ def _labels(source: Source, layout: LabelFormat | None, wanted: Wanted) -> Label
 
     found = parts(source, layout, raising_unknown(remark), wanted=wanted, size=sys.maxsize, by_clip=True)
     if found and all(part.questions is not None for part in found):
-        raise UsageError(f"{printable(source.path)} holds {found[0].questions}, which is no layout of labels")
+        raise UsageError(f"{printable(source.path)} holds {found[0].questions}, not labels")
     found = [part for part in found if part.questions is None]
     checked_clips(found)
     for part in found:
@@ -285,7 +285,9 @@ def _labels(source: Source, layout: LabelFormat | None, wanted: Wanted) -> Label
     layouts = {part.format.name: part.format for part in found if part.format is not None}
     if len(layouts) != 1:
         held = ", ".join(layouts) or "no labels"
-        raise UsageError(f"{printable(source.path)} holds {held}: name one folder of one layout, or the layout of all")
+        raise UsageError(
+            f"{printable(source.path)} holds {held}: choose a folder with one format, or give the format of all"
+        )
     (only,) = layouts.values()
     assert isinstance(only, LabelFormat)
     if only.role == "table":
@@ -303,7 +305,7 @@ def _table(source: Source, found: Sequence[Part]) -> LabelTable:
     read = [one for part in found for one in part.labels(raising_unknown(raise_errors))]
     (rows, format), *others = joined(read)
     if others:
-        raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: name one of them")
+        raise UsageError(f"{printable(source.path)} holds {len(others) + 1} tables: choose one of them")
     layout = resolved(format, rows)
     names = sorted(file.clip for file in origin_of(rows).files)
     table = framed(rows, layout)
@@ -333,7 +335,7 @@ _SUFFIXES = tuple(f".{suffix}" for suffix, kind in TYPES.items() if kind == "aud
 def lengths(labels: Labels, clips: Iterable[str], recordings: str | None) -> dict[str, int]:
     """Label frames of the recordings of *clips*, as far as they are known.
 
-    Told by the recordings that the user names; else by those in the data set tree of the labels, and else by the
+    Told by the recordings that the user names; else by those in the dataset tree of the labels, and else by the
     layout of the labels, where its clips are all of one length.
 
     Raises:
@@ -358,12 +360,12 @@ def _named(recordings: str, clips: Iterable[str]) -> dict[str, int]:
     found = {clip: frames.get(clip) or frames.get(posixpath.basename(clip)) for clip in clips}
     known = {clip: length for clip, length in found.items() if length}
     if not known:
-        raise UsageError(f"{printable(recordings)} holds no recording of a clip that is scored, so no length is known")
+        raise UsageError(f"{printable(recordings)} has no recording of a scored clip, so that no length is known")
     return known
 
 
 def _recordings(labels: Mapping[str, Entry]) -> Iterator[tuple[str, Entry]]:
-    """The recordings of label files on disk: in the same folder, or where the data set tree has them."""
+    """The recordings of label files on disk: in the same folder, or where the dataset tree has them."""
     by_folder: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for clip, entry in labels.items():
         if entry.local is not None:

@@ -64,7 +64,7 @@ class Counts:
     angles: Sums  # how many numbers that is the sum of
     distance: Sums  # sum of their distance errors, metres
     relative: Sums  # sum of their distance errors, each divided by the distance
-    onscreen: Sums  # pairs that agree on being in the picture
+    onscreen: Sums  # pairs that agree on being on screen
     substituted: Sums  # errors of both kinds at once, by the segment or frame
     deleted: Sums  # misses beyond those
     inserted: Sums  # false ones beyond those
@@ -218,7 +218,7 @@ def frame_counts(pairing: Paired, limits: Thresholds) -> Counts:
 
 
 def _errors(a: EventFrames, b: EventFrames, matches: Matches) -> tuple[Floats, Floats, Floats]:
-    """Errors of distance, absolute and relative, and agreement on the picture (0 or 1), of each pair.
+    """Errors of distance, absolute and relative, and agreement on being on screen (0 or 1), of each pair.
 
     NaN where one of the two is unknown.
     """
@@ -235,7 +235,7 @@ def _errors(a: EventFrames, b: EventFrames, matches: Matches) -> tuple[Floats, F
 
 
 def ten_tracks(side: EventFrames) -> EventFrames:
-    """*side* as ``dcase2025`` reads it: ten tracks of a class in a frame, and the last source in place of track 0.
+    """*side* as ``dcase2025`` reads it: ten tracks of a class in a frame, and the last source instead of track 0.
 
     A source keeps its number as track while that is below ten and free (a negative number is a track of its own),
     and gets the lowest free one otherwise.

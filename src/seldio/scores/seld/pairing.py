@@ -221,7 +221,7 @@ def paired(
 
     Args:
         reference: rows in the order that counts for ties.
-        prediction: likewise.
+        prediction: the predictions.
         lengths: label frames of each clip; rows beyond them, with a negative frame or with a class of *classes* or
             more are left out.
         classes: how many classes count.

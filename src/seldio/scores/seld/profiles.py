@@ -23,7 +23,7 @@ ANGLE = dataclasses.replace(LE, name="AngE", title="AngE", meaning="angular erro
 DISTANCE = Column("DistE", "DistE", "m", 2, "lower", "distance error over matched pairs")
 RELATIVE = Column("RelDistE", "RDE", "%", 1, "lower", "distance error relative to the distance")
 SELD_2024 = dataclasses.replace(SELD, meaning="mean of 1 - F, AngE / 180 and relative distance error")
-ONSCREEN = Column("OnscreenAcc", "onscreen", "%", 1, "higher", "pairs that agree on being in the picture")
+ONSCREEN = Column("OnscreenAcc", "onscreen", "%", 1, "higher", "pairs that agree on being on screen")
 
 #: Twenty degrees and nothing else.
 DEFAULT = Thresholds(20.0)
@@ -77,7 +77,7 @@ class SeldProfile:
 
 
 _DROPS_FOUR = (
-    "the official program creates the frame of a row of four columns and drops its source without a word: "
+    "the official program creates the frame of a row of four columns and silently drops its source: "
     "it would score F 0 %, ER 1.0, LE 180, LR 0 %"
 )
 _FAILS = "the official program expects x, y, z in its predictions and ends with IndexError on angles"

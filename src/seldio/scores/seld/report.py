@@ -64,8 +64,8 @@ class SeldCase:
 
 # --- tables ------------------------------------------------------------------------------------------------
 
-_REFERENCES = Column("references", "references", "", 0, None, "references counted, in segments or frames")
-_CLIPS = Column("clips", "clips", "", 0, None, "clips that the row is over")
+_REFERENCES = Column("references", "references", "", 0, None, "number of references, in segments or frames")
+_CLIPS = Column("clips", "clips", "", 0, None, "number of clips in this row")
 
 
 def tables(system: str, case: SeldCase) -> tuple[Table, ...]:
@@ -103,7 +103,7 @@ def _overall(system: str, score: SeldScore, jackknife: bool, official_points: bo
 
 
 def _definition(score: SeldScore, published: SeldScore) -> Table:
-    """The score beside that of the published definition, for the scores that both have."""
+    """The score next to that of the published definition, for the scores that both have."""
     own, other = score.overall, published.overall
     columns = [column for column in score.profile.columns if column.name in other]
     rows: tuple[tuple[Cell, ...], ...] = (
@@ -111,7 +111,7 @@ def _definition(score: SeldScore, published: SeldScore) -> Table:
         (published.profile.name, *(other[column.name] for column in columns)),
         ("difference", *(own[column.name] - other[column.name] for column in columns)),
     )
-    return Table("definition", "beside the published definition", (Column("profile", "profile"), *columns), rows)
+    return Table("definition", "compared with the published definition", (Column("profile", "profile"), *columns), rows)
 
 
 def _classes(score: SeldScore, labels: Sequence[str], jackknife: bool) -> Table:
@@ -143,11 +143,11 @@ def notices(case: SeldCase) -> tuple[Notice, ...]:
 def _mistakes(case: SeldCase) -> Iterator[Notice]:
     """What the user may have got wrong: sides, conventions, data with errors, layouts."""
     if case.reference_layout.endswith(_OUTPUTS):
-        text = f"the reference is {case.reference_layout}, what systems write: make sure that the two are not swapped"
+        text = f"the reference is {case.reference_layout}, what systems write: make sure that they are not swapped"
         if not case.layout.endswith(_OUTPUTS):  # if the prediction looks like labels too, there is little doubt
             text = (
                 f"the reference is {case.reference_layout}, what systems write, and the prediction {case.layout}, a "
-                "layout of labels: the two are probably swapped. The reference goes behind --reference"
+                "layout of labels: the two are probably swapped. Give the reference with --reference"
             )
         yield Notice("reference-is-output", text, grave=True, first=True)
     if case.cause is not None:
@@ -160,7 +160,7 @@ def _mistakes(case: SeldCase) -> Iterator[Notice]:
         yield Notice("layout-chosen", text, grave=True)
     sentence = case.profile.misread.get(case.layout)
     if sentence and case.facts.prediction.all:  # files without a row are the same in every layout
-        text = f"the prediction is {case.layout}, which seldio reads for what it is; {sentence}"
+        text = f"the prediction is {case.layout}, which seldio reads correctly; {sentence}"
         yield Notice("misread", text, grave=True)
 
 
@@ -189,7 +189,7 @@ def _unused(case: SeldCase) -> Iterator[Notice]:
 def _clips(case: SeldCase) -> Iterator[Notice]:
     """Clips that are too few, left out, or without a reference."""
     if case.intervals and len(case.score.clips) < 2:
-        yield Notice("one-clip", "intervals by leaving out one clip at a time need two clips or more: there are none")
+        yield Notice("one-clip", "no intervals: leaving out one clip at a time requires at least two clips")
     missing, surplus = case.left_out
     if surplus:
         yield Notice("surplus-clips", f"{plural(surplus, 'predicted clip')} without reference left out", grave=True)
@@ -197,7 +197,7 @@ def _clips(case: SeldCase) -> Iterator[Notice]:
         yield Notice(
             "missing-clips",
             f"{plural(missing, 'clip')} of the reference without prediction left out, as the official program "
-            "does without a word: a system that hands in only what it does well scores higher",
+            "does silently: a system that submits only what it does well scores higher",
             grave=True,
         )
     empty, alarms = case.facts.unlabelled, case.facts.alarms
@@ -233,7 +233,7 @@ def _scored(case: SeldCase) -> Iterator[Notice]:
             share = f"{rows.beyond:,} of {plural(rows.all, noun)} ({rows.beyond / rows.all:.0%})"
             yield Notice(
                 "last-frame",
-                f"{share} not scored: {who} frames only {only}. These are false alarms in the silence behind the "
+                f"{share} not scored: {who} frames only {only}. These are false alarms in the silence after the "
                 "labels, or the padding of an output that was not cut at the end of the recording",
                 grave=True,
             )
@@ -269,7 +269,7 @@ def _recorded(case: SeldCase) -> Iterator[Notice]:
     elif known:
         text = f"up to the end of the recording in {plural(known, 'clip')}, {labels} in the other {clips - known:,}"
     else:
-        text = f"{labels}, as no recording tells where its clip ends (--recordings names them)"
+        text = f"{labels}, as the ends of the clips are unknown (use --recordings FOLDER)"
     yield Notice("recording-end", f"corrected counts {text}")
     if case.facts.unlabelled and known < clips and case.facts.alarms and not case.official:
         rows = plural(case.facts.alarms, "prediction")
@@ -303,7 +303,7 @@ def _by_class(case: SeldCase) -> Iterator[Notice]:
         also = "; false alarms of other classes show in ER" if case.has("ER") else ""
         yield Notice("present-classes", text + also)
     if case.has("ER"):
-        yield Notice("pooled-er", "ER is over all classes together, in the macro average too, and never by class")
+        yield Notice("pooled-er", "ER is always over all classes together, even in the macro average, and never by class")
 
 
 def _repeated(case: SeldCase) -> Iterator[Notice]:
@@ -351,7 +351,7 @@ def _ties(case: SeldCase) -> Iterator[Notice]:
 
 
 def _jackknife(case: SeldCase) -> Iterator[Notice]:
-    """Classes whose scores jump where one clip is left out, and what the program prints in place of intervals."""
+    """Classes whose scores jump where one clip is left out, and what the program prints instead of intervals."""
     if not case.intervals:
         return
     lone = case.labelled((case.score.counts.matched > 0).sum(axis=0) == 1) if case.macro else []
@@ -367,7 +367,7 @@ def _jackknife(case: SeldCase) -> Iterator[Notice]:
 
 
 _JACKKNIVES = {
-    "without-last": "the official jackknife prints the scores without the last file of its folder in place of those "
+    "without-last": "the official jackknife prints the scores without the last file of its folder instead of those "
     "over all files; --official-points shows both",
     "fails": "the program's own jackknife ends with ValueError: there are no official intervals to compare these with",
 }

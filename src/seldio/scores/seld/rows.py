@@ -28,7 +28,7 @@ class EventFrames:
     clip: Ints  # index of the clip, in the order both sides share
     frame: Ints  # label frame
     class_id: Ints  # index into the vocabulary
-    azimuth: Floats  # degrees, +90 is left
+    azimuth: Floats  # azimuth (°), +90 is left
     elevation: Floats | None = None  # degrees, +90 is up; stereo labels have none
     distance: Floats | None = None  # metres, NaN where it is unknown
     onscreen: NDArray[np.bool_] | None = None  # whether the source is in the picture
@@ -105,10 +105,10 @@ def _directions(table: pa.Table) -> tuple[Floats, Floats | None, NDArray[np.bool
             pointless = (x == 0) & (y == 0) & (z == 0)
     if azimuth is None:
         if table.num_rows:
-            raise UsageError("scores need directions: azimuth and elevation, or x, y and z")
+            raise UsageError("scoring requires directions: azimuth and elevation, or x, y and z")
         azimuth = np.empty(0)
     if np.isnan(azimuth).any() or (elevation is not None and np.isnan(elevation).any()):
-        raise UsageError("scores need a direction in every row")
+        raise UsageError("scoring requires a direction in every row")
     return azimuth, elevation, pointless
 
 
@@ -176,7 +176,7 @@ def facts_of(
 
     Args:
         reference: rows about the clips.
-        prediction: likewise.
+        prediction: the predictions.
         ends: label frames of each clip that the profile counts.
         frames: those of its recording, 0 where it is not known.
         classes: how many the vocabulary has.

@@ -59,7 +59,7 @@ class SeldOptions:
         """The thresholds of the profile, those of the options in their place.
 
         Raises:
-            UsageError: one is no threshold, the profile does not look at it, does not know the average, or has no
+            UsageError: one is not a threshold, the profile does not use it, does not know the average, or has no
                 official jackknife that prints point values.
         """
         if self.average is not None and self.average not in profile.averages:
@@ -106,10 +106,10 @@ def score_labels(
 
     Args:
         predictions: files, a folder or an archive in any layout of labels or outputs.
-        reference: the labels, likewise.
+        reference: the labels, in the same way.
         options: how; by default as the labels ask for.
         format: the layout of the predictions; found from their content if not given.
-        reference_format: the layout of the reference, likewise.
+        reference_format: the format of the reference; detected by default.
 
     Returns:
         Scores over all clips, by class and by room, and what there is to know about them.
@@ -144,7 +144,7 @@ def score_labels(
         )
         cause = probable_cause(score, counted.lags, work, some, compared, frames)
     if any(0 < rows.elevations < rows.all for rows in (counted.facts.reference, counted.facts.prediction)):
-        raise UsageError("scores need a direction in every row")
+        raise UsageError("scoring requires a direction in every row")
     case = SeldCase(
         profile, limits, score, counted.facts, [classes.label(n) for n in range(len(classes))],
         compared.prediction.layout.name, truth.layout.name, compared.remarks, compared.left_out,
@@ -176,7 +176,7 @@ def _lengths(compared: Compared, ways: Iterable[SeldProfile], recordings: str | 
     if recordings is not None:
         raise UsageError(
             f"--recordings changes nothing in {next(iter(ways)).name}, whose program goes by the labels; "
-            "use corrected, or dcase2023, which has it beside"
+            "use corrected, or dcase2023, which includes it"
         )
     return {}
 
@@ -224,7 +224,7 @@ class SeldPart(NamedTuple):
 
 
 def sampled(clips: Iterable[str], most: int) -> list[str]:
-    """At most so many of *clips*, which depend on nothing but their names: one clip more changes one at most."""
+    """At most a given number of *clips*, chosen by their names alone: one clip more changes at most one of them."""
     return sorted(sorted(clips, key=lambda clip: (crc32(clip.encode("utf-8", "surrogatepass")), clip))[:most])
 
 
@@ -299,7 +299,7 @@ class Counting:
             a, b = causes.early(a), causes.early(b)
         profile, limits = profiles.get(self.ways[0].profile), self.ways[0].limits
         if limits.onscreen and any(len(side) and side.onscreen is None for side in (a, b)):
-            raise UsageError("--onscreen needs labels and predictions that say what is in the picture")
+            raise UsageError("--onscreen requires labels and predictions with on-screen flags")
         frames = np.array(part.frames, dtype=np.int64)
         counts: dict[Way, Counts] = {}
         for change in dict.fromkeys(way.change for way in self.ways):

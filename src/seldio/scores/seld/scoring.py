@@ -87,7 +87,7 @@ def score_tables(
 
     Args:
         reference: an event table; rows of one frame in the order of their file, where ties depend on it.
-        prediction: likewise, of any layout: angles or x, y, z; distances in metres.
+        prediction: the predictions, of any layout: angles or x, y, z; distances in metres.
         clips: what is scored; a clip without predicted rows is one where nothing was found.
         profile: how.
         classes: how many the vocabulary has.
@@ -113,7 +113,7 @@ def count_sides(
 
     Args:
         reference: rows about clips.
-        prediction: likewise.
+        prediction: the predictions.
         limits: thresholds of each profile.
         classes: how many the vocabulary has.
         frames: label frames of each recording, 0 where it is not known.
@@ -139,7 +139,7 @@ def _fit(side: EventFrames, profile: SeldProfile, name: str) -> EventFrames:
     """*side* with what the profile needs, distances in its unit.
 
     Raises:
-        UsageError: a field is not there.
+        UsageError: a field is missing.
     """
     for field in profile.needs if len(side) else ():
         values = getattr(side, field)
@@ -238,7 +238,7 @@ class SeldAccumulator:
             reference: its label rows: ``frame`` (100 ms), ``class_id``, ``azimuth`` and ``elevation`` in degrees
                 (+90 is left and up) or ``x``, ``y``, ``z``, and ``distance`` in metres, ``source`` and
                 ``onscreen`` where the profile asks for them.
-            prediction: likewise.
+            prediction: the predictions.
             frames: label frames of the recording, if they are known; only ``corrected`` looks at them.
 
         Raises:
@@ -280,7 +280,7 @@ class SeldAccumulator:
             if not self._clips[clip].same(other._clips[clip]):
                 raise UsageError(
                     f"both accumulators counted {clip}, and not the same: they had other labels of it, or other "
-                    "predictions. Give each clip a name of its own, and count it with one model"
+                    "predictions. Give each clip a unique name, and count it with one model"
                 )
         self._clips |= other._clips
 
@@ -300,13 +300,15 @@ class SeldAccumulator:
         """Go on from :meth:`state_dict`.
 
         Raises:
-            UsageError: the state is that of another way of counting, or was saved by a seldio that counted less.
+            UsageError: the state was saved by an accumulator of another profile, or an older seldio.
         """
         same = (self.profile.name, self.average, dataclasses.asdict(self._limits))
         if (state["profile"], state["average"], state["limits"]) != same:
-            raise UsageError("the state is that of another way of counting")
+            raise UsageError("the state was saved by an accumulator of another profile")
         if any(len(arrays) != len(dataclasses.fields(Counts)) for arrays in state["clips"].values()):
-            raise UsageError("the state was saved by another version of seldio, which counted other things: count anew")
+            raise UsageError(
+                "the state was saved by another version of seldio, which counted other things: start again"
+            )
         self._clips = {
             clip: Counts(*(np.asarray(values, dtype=np.float64)[None] for values in arrays))
             for clip, arrays in state["clips"].items()

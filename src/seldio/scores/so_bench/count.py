@@ -66,7 +66,7 @@ class Scored:
 
     @property
     def correct(self) -> float:
-        """From 0 to 1; 0 where nobody decided."""
+        """From 0 to 1; 0 if undecided."""
         return self.outcome.correct if self.outcome else 0.0
 
 
@@ -81,7 +81,7 @@ def count(
         SeldioError: the judge gave back fewer or more judgements than it was asked for.
     """
     if offline not in ("extract", "none", "official-fallback"):
-        raise UsageError(f"no way {offline!r} to read offline; there are extract, none, official-fallback")
+        raise UsageError(f"unknown --offline {offline!r}; choose from extract, none, official-fallback")
     names = Names(name for one in fields(items, "task", "answer", "canonical_answer") for name in names_in(*one))
     size = BLOCK if judge is None else max(1, len(joined.items))  # a judge is asked once
     for start in range(0, len(joined.items), size):
@@ -255,7 +255,7 @@ def _number(case: _Case) -> Outcome:
 
 
 def interval_iou(one: Any, other: Any) -> float | None:
-    """Intersection over union of two intervals, ends in any order; None where one is no pair of finite numbers.
+    """Intersection over union of two intervals, ends in any order; None where one is not a pair of finite numbers.
 
     Raises:
         TypeError: one is a number.

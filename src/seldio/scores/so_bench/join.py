@@ -62,7 +62,7 @@ def _strict(items: Sequence[Item], predictions: Sequence[Prediction]) -> JoinedA
     ]
     if wrong:
         raise DataError(
-            f"the predictions do not fit the questions: {'; '.join(wrong)}. A score over wrong pairs says nothing: "
+            f"the predictions do not match the questions: {'; '.join(wrong)}. A score over wrong pairs says nothing: "
             "correct the file (seldio validate shows the lines), or score with the official join, which takes what "
             "it can get and names what it joined otherwise than by id"
         )
@@ -191,7 +191,7 @@ def _official(items: Sequence[Item], predictions: Sequence[Prediction]) -> Joine
         )
         for kind, names in ways.items()
     ]
-    missed = "left out of the mean, as the official program does without a word"
+    missed = "silently left out of the mean by the official program, and here too"
     joined = _joined(items, np.array(answered, np.int64), np.arange(len(answered)), told, missed)
     if repeated := _repeated(_column(items, "id")):
         text = f"several questions share an id ({listed(repeated)}): the first prediction goes to the last of them"
@@ -220,7 +220,7 @@ def _traps(way: str, row: Prediction, item: Item) -> list[str]:
 _TRAPS = {
     "wrong-id": "to the question in the same line although the id is that of no or an answered one",
     "line": "by line, for want of an id",
-    "number": "because a number of its own (pair_id, eval_index, line) is the id of a question",
+    "number": "because a separate number (pair_id, eval_index, line) is the id of a question",
     "content": "by recording, task and copied answer, not by id",
     "audio": "by id although the recordings differ",
     "task": "by id although the tasks differ",

@@ -41,7 +41,7 @@ class AnswerProfile:
         """The profile with other thresholds or policies; None keeps its own.
 
         Raises:
-            UsageError: a threshold that is no finite number from 0 up, or a policy that does not exist.
+            UsageError: a threshold that is not a finite number of at least 0, or a policy that does not exist.
         """
         given = {name: value for name, value in values.items() if value is not None}
         for name, value in given.items():
@@ -80,7 +80,7 @@ PROFILES: tuple[AnswerProfile, ...] = (
     AnswerProfile(
         name="so-bench",
         title="SO-Bench as its card and its scorer have it: 20° azimuth, 10° elevation, 1.0 m, 0.2 s",
-        program="Spatial-Omni at f57669d and the data set's card, score_sobench.py",
+        program="Spatial-Omni at f57669d and the dataset card, score_sobench.py",
         known_faults=_FAULTS,
     ),
     AnswerProfile(

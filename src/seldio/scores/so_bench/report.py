@@ -23,18 +23,18 @@ from seldio.scores.so_bench.profiles import THRESHOLDS, AnswerProfile
 from seldio.tasks.english import COUNTS, KNOWN
 from seldio.text import clipped, listed, plural
 
-_ACCURACY = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; what nobody decided counts as wrong")
+_ACCURACY = Column("accuracy", "accuracy", "%", 2, "higher", "mean score; undecided questions count as wrong")
 _DECIDED = Column("decided_accuracy", "over decided", "%", 2, "higher", "mean score of the questions decided")
 _MACRO = Column("macro", "macro", "%", 2, "higher", "mean over tasks: each counts the same")
 _N = Column("n", "n", "", 0, None, "questions")
 _PARSED = Column("parse_rate", "parsed", "%", 1, "higher", "predictions that say what the task asks for")
-_SHARE = Column("decided", "decided", "%", 1, "higher", "questions that somebody decided")
+_SHARE = Column("decided", "decided", "%", 1, "higher", "questions that were decided")
 #: Who decides, with the column of how often; the first three come to a verdict.
 _HOW: tuple[tuple[Decider, Column], ...] = (
     ("offline", Column("offline", "offline", "", 0, None, "read from the text without a judge")),
     ("judge", Column("judge", "judge", "", 0, None, "decided by the judge")),
     ("fallback", Column("fallback", "fallback", "", 0, None, "decided by the official fallback")),
-    ("undecided", Column("undecided", "no verdict", "", 0, None, "decided by nobody")),
+    ("undecided", Column("undecided", "no verdict", "", 0, None, "without a verdict")),
     ("missing", Column("missing", "missing", "", 0, None, "without prediction")),
 )
 #: What is measured beside the score: key of the outcome, what it is.
@@ -90,11 +90,11 @@ class Marks:
             self.tasks[name] = np.flatnonzero(self.task == self.names[name])
 
     def accuracy(self, rows: Ints) -> float:
-        """The mean score; what nobody decided is 0."""
+        """The mean score; undecided questions count 0."""
         return mean(self.correct[rows])
 
     def both(self, rows: Ints) -> tuple[float, float]:
-        """The mean score of all, and of those that somebody decided."""
+        """The mean score of all questions, and of those decided."""
         return self.accuracy(rows), self.accuracy(rows[self.decided[rows]])
 
     @property
@@ -167,7 +167,7 @@ def _errors(marks: Marks) -> Table:
         for key, title in _MEASURES
         if len(values := marks.values(task, key)[1])
     ]
-    return Table("errors", "how far off, over predictions that could be read", columns, tuple(cells))
+    return Table("errors", "errors of the predictions that could be read", columns, tuple(cells))
 
 
 def _speech(marks: Marks) -> Table:
@@ -210,7 +210,7 @@ def notices(
     if {task: len(rows) for task, rows in marks.tasks.items()} != COUNTS:
         text = (
             f"these are not the {sum(COUNTS.values()):,} questions of SO-Bench (by the published number of each "
-            "task): the accuracy cannot be compared to published ones"
+            "task): the accuracy cannot be compared with published ones"
         )
         found.append(Notice("other-questions", text))
     if read := int(marks.from_text.sum()):
@@ -227,7 +227,7 @@ def _undecided(marks: Marks) -> Iterator[Notice]:
         return
     tasks = ", ".join(f"{task} {count:,}" for task, count in open_ones.most_common(4))
     every, decided = marks.both(marks.all)
-    over = "and none is decided" if math.isnan(decided) else f"over the decided ones {decided:.2%}"
+    over = "and none is decided" if math.isnan(decided) else f"over those decided {decided:.2%}"
     text = (
         f"{plural(open_ones.total(), 'prediction')} without verdict ({tasks}): their texts do not tell, and there was "
         f"no judge or it gave no verdict. Counted as wrong the accuracy is {every:.2%}, {over}: "
@@ -363,13 +363,13 @@ def score(
         take: is handed the questions one by one, scored; none of them is kept.
 
     Raises:
-        DataError: the predictions do not fit the questions, or there is nothing to score.
+        DataError: the predictions do not match the questions, or there is nothing to score.
         UsageError: a way of reading that does not exist.
     """
     joined = joined_by(items, predictions, join)
     marks = Marks(count(items, predictions, joined, profile, judge, offline), take)
     if not len(marks.all):
-        raise DataError("there is nothing to score: no question has a prediction, or there is no question")
+        raise DataError("nothing to score: no question has a prediction")
     over = f"{plural(len(marks.all), 'question')} of {plural(len(marks.tasks), 'task')}"
     settings = profile.settings() | {"join": join, "offline": offline, "judge": judge is not None}
     told = notices(marks, items, joined, profile, own_words)
