@@ -171,7 +171,7 @@ def test_every_format_renders_an_empty_and_a_small_report() -> None:
 
 
 def test_an_unknown_format_is_a_usage_error_that_lists_the_known_ones() -> None:
-    with pytest.raises(UsageError, match=r"no output 'pdf' for findings; there are text, concise, json"):
+    with pytest.raises(UsageError, match=r"unknown output 'pdf' for findings; choose from text, concise, json"):
         render(SMALL, "pdf", Options(CATALOGUE))
 
 

@@ -309,7 +309,7 @@ def test_so_bench_offline_and_with_a_judge(tmp_path: Path, server: str) -> None:
     before = _Judge.asked
     assert run(given, "-r", reference, *judge, "--judge-cache", cache).exit_code == 0
     assert _Judge.asked > before  # what was no verdict is asked again
-    assert "--judge MODEL --judge-url URL" in run(given, "-r", reference, "--judge", "m").stderr
+    assert "--judge MODEL and --judge-url URL" in run(given, "-r", reference, "--judge", "m").stderr
     assert "two numbers" in run(given, "-r", reference, *judge, "--judge-price", "1").stderr
 
 

@@ -49,7 +49,6 @@ function element(tag, text, name) {
 
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 const plural = (count, noun) => `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
-const minus = (text) => text.replace("-", "−");
 
 function clockText(seconds) {
   const tenths = Math.floor(seconds * 10 + 1e-6);

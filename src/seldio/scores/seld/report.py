@@ -303,7 +303,9 @@ def _by_class(case: SeldCase) -> Iterator[Notice]:
         also = "; false alarms of other classes show in ER" if case.has("ER") else ""
         yield Notice("present-classes", text + also)
     if case.has("ER"):
-        yield Notice("pooled-er", "ER is always over all classes together, even in the macro average, and never by class")
+        yield Notice(
+            "pooled-er", "ER is always over all classes together, even in the macro average, and never by class"
+        )
 
 
 def _repeated(case: SeldCase) -> Iterator[Notice]:
