@@ -26,25 +26,41 @@ class Margins:
     """
 
     azimuth: float = _margin(
-        20.0, "degrees", "two directions are told apart, by place or as left and right, when farther apart"
-    )
-    elevation: float = _margin(10.0, "degrees", "of two sources one is higher when their elevations differ by more")
+        20.0, "degrees",
+        "two directions count as different, by place or as left and right, if they are farther "
+        "apart than this",
+    )  # fmt: skip
+    elevation: float = _margin(
+        10.0, "degrees",
+        "one of two sources is higher if their elevations differ by more",
+    )  # fmt: skip
     metres: float = _margin(
-        0.5, "metres", "of two sources one is closer when their distances differ by more; a source that approaches or "
-        "recedes does so by more; one that keeps its distance varies by no more",
+        0.5, "metres",
+        "one of two sources is closer if their distances differ by more; a source that approaches "
+        "or recedes does so by more; one that keeps its distance varies by no more",
     )  # fmt: skip
     seconds: float = _margin(
-        0.5, "seconds", "around a moment that is asked about, nothing that matters changes for so long before and "
-        "after; of two times one is later when they differ by at least as much",
+        0.5, "seconds",
+        "nothing that matters changes for this long before and after a moment that is asked "
+        "about; one of two times is later if they differ by at least this much",
     )  # fmt: skip
-    shortest: float = _margin(0.3, "seconds", "shorter events (in the clip, cut at its ends) are not asked about")
-    still: float = _margin(5.0, "degrees", "a source that never leaves its mean direction by more stands still")
+    shortest: float = _margin(
+        0.3, "seconds",
+        "shorter events (within the clip, cut at its ends) are not asked about",
+    )  # fmt: skip
+    still: float = _margin(
+        5.0, "degrees",
+        "a source that never leaves its mean direction by more is stationary",
+    )  # fmt: skip
     moving: float = _margin(
-        20.0, "degrees", "one that leaves it by more has moved; between the two it is not asked about as motion"
-    )
+        20.0, "degrees",
+        "a source that leaves its mean direction by more has moved; between the two it is not "
+        "asked about as motion",
+    )  # fmt: skip
     sector: float = _margin(
-        5.0, "degrees", "nothing nearer than this to the edge of front-left and the like is called by that name, or "
-        "counts as outside of it",
+        5.0, "degrees",
+        "a direction closer than this to the edge of front-left, left and so on is neither called "
+        "by that name nor counted as outside of it",
     )  # fmt: skip
 
     def __post_init__(self) -> None:
