@@ -749,6 +749,24 @@ def test_sarif_rules() -> None:
     assert sarif_run(SMALL, catalogue={})["tool"]["driver"]["rules"][0] == {"id": "LAB103"}
 
 
+def test_every_report_for_programs_links_to_the_page_of_a_rule(tmp_path: Path) -> None:
+    from seldio.check.validation import validate
+    from seldio.rules import CATALOGUE as RULES
+
+    (tmp_path / "mix001.csv").write_text("10,1,0,310,30\n11,1,0,311,30\n12,1,0,5,30\n13,1,0,180,30\n")
+    found = validate(tmp_path / "mix001.csv", format="starss22")
+    url = "https://seldio.readthedocs.io/en/latest/reference/rules/LAB303.html"
+
+    assert ["LAB303"] == [finding.code for finding in found]
+    assert url == RULES["LAB303"].url
+    sarif = json.loads(show(found, "sarif", catalogue=RULES))
+    assert url == sarif["runs"][0]["tool"]["driver"]["rules"][0]["helpUri"]
+    assert url == json.loads(show(found, "json"))["findings"][0]["url"]
+    assert url == json.loads(show(found, "jsonl").splitlines()[0])["url"]
+    for output in ("markdown", "html", "csv"):
+        assert url in show(found, output, catalogue=RULES)
+
+
 def test_sarif_fingerprints_survive_moved_lines_and_tell_twins_apart() -> None:
     def prints(report: Report) -> list[str]:
         return [result["partialFingerprints"][FINGERPRINT] for result in sarif_run(report)["results"]]

@@ -1,4 +1,4 @@
-"""``llms.txt``: every page with its address, title and first sentence, for language models."""
+"""``llms.txt``: every page with its address, title and first sentence, for language models; rules are optional."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from seldio.findings import DOCS
 SECTIONS = {
     "": "Start", "tutorials": "Tutorials", "howto": "How-to guides", "concepts": "Concepts", "project": "Project",
     "reference": "Reference", "formats": "Formats", "commands": "Commands", "tasks": "Tasks",
-    "python": "Python", "rules": "Rules",
+    "python": "Python", "rules": "Optional",
 }  # fmt: skip
 
 
